@@ -103,6 +103,8 @@ export const generate = async (
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
         : recorder
+    // Not the exchange itself: `onEnd` lives as long as a stream, and would keep the request in memory.
+    const { unmetered } = exchange
     let accepted = false
     const call = {
       user,
@@ -119,7 +121,7 @@ export const generate = async (
       onEnd: (usage: object | undefined) => {
         // Usage of a background response is recorded when the response ends.
         if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
-        if (!exchange.unmetered)
+        if (!unmetered)
           options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
       },
     }
