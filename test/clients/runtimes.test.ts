@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
+import Anthropic from '@anthropic-ai/sdk'
 import { ChatOpenAI } from '@langchain/openai'
 import { generateText } from 'ai'
 import OpenAI from 'openai'
@@ -69,6 +70,32 @@ for (const { runtime, getBodies } of [
       const { apiKey, baseURL } = given
       const pieces = await all(await new ChatOpenAI({ model, apiKey, configuration: { baseURL } }).stream('hi'))
       expect(pieces.map((piece) => piece.text).join('')).toBe(text)
+    })
+
+    test('Anthropic’s client creates messages, calls tools and raises errors', async () => {
+      const client = new Anthropic({ baseURL: server.url, apiKey: given.apiKey, maxRetries: 0 })
+      const tools = [
+        {
+          name: 'weather',
+          input_schema: { type: 'object' as const, properties: { city: { type: 'string' } }, required: ['city'] },
+        },
+      ]
+      const messages = [{ role: 'user' as const, content: 'call weather' }]
+      const question = { model, max_tokens: 500, messages, tools }
+      const whole = await client.messages.create(question)
+      const streamed = await client.messages.stream(question).finalMessage()
+      for (const { stop_reason, content } of [whole, streamed]) {
+        expect(stop_reason).toBe('tool_use')
+        expect(content).toMatchObject([{ type: 'tool_use', name: 'weather', input: { city: expect.any(String) } }])
+      }
+      expect((await client.messages.countTokens({ model, messages, tools })).input_tokens).toBeGreaterThan(10)
+      const unauthenticated = new Anthropic({ baseURL: server.url, apiKey: 'sk-nobody', maxRetries: 0 })
+      expect(await thrown(unauthenticated.messages.create(question))).toBeInstanceOf(Anthropic.AuthenticationError)
+      const large = { ...question, system: 'x'.repeat(3_000_001) }
+      expect(await thrown(client.messages.create(large))).toMatchObject({ status: 413, type: 'request_too_large' })
+      struck(fixture).add({ kind: 'cut', how: 'reset', events: 5 })
+      const broken = client.messages.stream({ ...question, messages: [{ role: 'user', content: 'hi' }] })
+      expect(await thrown(broken.finalMessage())).toMatchObject({ type: 'api_error' })
     })
 
     test('the recorded usage equals that of the responses', async () => {

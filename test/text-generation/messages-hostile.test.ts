@@ -1,0 +1,176 @@
+import { describe, expect, test } from 'bun:test'
+import { readJson, turns } from '../../plugins/shared/json.ts'
+import { indexed } from '../../plugins/shared/json-index.ts'
+import { textGeneration } from '../../plugins/text-generation/index.ts'
+import { readMessagesRequest } from '../../plugins/text-generation/messages/request.ts'
+import { chunk, streaming } from './fixture.ts'
+import { minimal, openMessages } from './messages-fixture.ts'
+
+const blocks = (count: number, block: string) => `[${Array.from({ length: count }, () => block).join(',')}]`
+const withContent = (content: string, role = 'user') =>
+  `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"},{"role":"${role}","content":${content}}]}`
+
+describe('Hostile bodies:', () => {
+  test('100,000 values are too many, 30,000 blocks are not', async () => {
+    const app = openMessages()
+    const few = await app.post('/messages', withContent(blocks(30_000, '{"type":"text","text":"x"}')))
+    expect(few.status).toBe(200)
+    expect(app.asked[0]?.json.messages).toHaveLength(1)
+    const many = await app.post('/messages', withContent(blocks(100_000, '{"type":"text","text":"x"}')))
+    expect([many.status, (await many.json()) as object]).toMatchObject([400, { type: 'error' }])
+    for (const block of ['{}', 'null', '[]', '{"type":"tool_use"}', '{"type":{}}', '"x"']) {
+      const response = await app.post('/messages', withContent(blocks(20_000, block), 'assistant'))
+      expect([block, response.status]).toEqual([block, 400])
+    }
+    expect(app.asked).toHaveLength(1)
+  })
+
+  test('the largest documents that pass are translated, also where the chat request has more values or levels', async () => {
+    const app = openMessages()
+    const calls = blocks(16_000, '{"type":"tool_use","id":"c","name":"f","input":{}}')
+    expect((await app.post('/messages', withContent(calls, 'assistant'))).status).toBe(200)
+    expect(app.asked[0]?.json.messages[1].tool_calls).toHaveLength(16_000)
+    const deep = `${'{"a":'.repeat(58)}1${'}'.repeat(58)}`
+    const tools = `[{"name":"f","input_schema":${deep}}]`
+    const text = `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"a"}],"tools":${tools}}`
+    expect((await app.post('/messages', text)).status).toBe(200)
+    expect((await app.post('/messages', text.replace(deep, `{"a":${'['.repeat(70)}${']'.repeat(70)}}`))).status).toBe(
+      400,
+    )
+  })
+
+  test('every shape of every field is a 400 or passes, never an error of the gateway', async () => {
+    const app = openMessages()
+    const values = [
+      'null',
+      '0',
+      '-1',
+      '1e400',
+      '""',
+      '"\\ud800"',
+      '[]',
+      '[[]]',
+      '[null]',
+      '{}',
+      '{"type":null}',
+      '{"__proto__":{}}',
+    ]
+    const fields = [
+      ...[
+        'model',
+        'max_tokens',
+        'messages',
+        'system',
+        'tools',
+        'tool_choice',
+        'thinking',
+        'metadata',
+        'stop_sequences',
+      ],
+      ...['temperature', 'top_p', 'top_k', 'stream', 'output_config', 'output_format', 'container', 'mcp_servers'],
+    ]
+    for (const field of fields) {
+      for (const value of values) {
+        const body = JSON.stringify({ ...minimal, [field]: 'VALUE' }).replace('"VALUE"', value)
+        const { status } = await app.post('/messages', body)
+        expect([field, value, status === 200 || status === 400]).toEqual([field, value, true])
+      }
+    }
+  })
+
+  test('a field that is given twice is rejected', async () => {
+    const app = openMessages()
+    for (const double of ['"model":"x"', '"messages":[]', '"max_tokens":1'])
+      expect((await app.post('/messages', `{${double},${JSON.stringify(minimal).slice(1)}`)).status).toBe(400)
+  })
+
+  test('a large image is not decoded, and the event loop has turns in between', async () => {
+    const app = openMessages()
+    const data = 'iVBORw0KGgo'.padEnd(4 * 2 ** 20, 'A')
+    const source = { type: 'base64', media_type: 'image/png', data }
+    const body = JSON.stringify({ ...minimal, messages: [{ role: 'user', content: [{ type: 'image', source }] }] })
+    const before = turns.count
+    expect((await app.post('/messages', body)).status).toBe(200)
+    expect(turns.count - before).toBeGreaterThan(10)
+    expect(app.asked[0]?.json.messages[0].content[0].image_url.url).toBe(`data:image/png;base64,${data}`)
+  })
+
+  test('a body is parsed once, and its translation once', () => {
+    const text = withContent(blocks(10_000, '{"type":"text","text":"xxxxxxxxxx"}'))
+    const json = readJson(text)
+    const before = indexed.bytes
+    const { chatRequest } = readMessagesRequest(json, { openSignature: () => undefined, generates: true })
+    chatRequest.get('messages')
+    expect(indexed.bytes - before).toBeLessThan(text.length * 1.1)
+  })
+})
+
+describe('Hostile upstreams:', () => {
+  test('a stream of more characters than allowed is an error', async () => {
+    const endless = Array.from({ length: 200 }, () => chunk({ content: 'x'.repeat(100) }))
+    const app = openMessages(() => streaming(endless), { maxResponseBytes: 10_000 })
+    expect((await app.post('/messages', minimal)).status).toBe(502)
+    const text = await (await app.post('/messages', { ...minimal, stream: true })).text()
+    expect(text).toContain('"type":"api_error"')
+    expect(text).not.toContain('message_stop')
+  })
+
+  test('very deep arguments, two choices, custom calls and content that is no text are errors', async () => {
+    const args = { function: { name: 'f', arguments: `{"a":${'['.repeat(300)}` }, index: 0 }
+    for (const bad of [
+      chunk({ tool_calls: [args] }),
+      chunk({ content: 'x' }, null, 1),
+      chunk({ tool_calls: [{ index: 0, type: 'custom', custom: { name: 'f', input: 'x' } }] }),
+      chunk({ tool_calls: ['x'] }),
+      chunk({ content: [{ type: 'image_url' }] }),
+    ]) {
+      const app = openMessages(() => streaming([chunk({ content: 'a' }), bad, chunk({}, 'stop'), '[DONE]']))
+      expect((await app.post('/messages', minimal)).status).toBe(502)
+      expect(await (await app.post('/messages', { ...minimal, stream: true })).text()).toContain('event: error')
+    }
+  })
+
+  test('a credential in a message is not shown', async () => {
+    const app = openMessages(() => streaming([chunk({ content: 'the-upstream-key' }, 'stop')]))
+    const whole = await app.post('/messages', minimal)
+    expect([whole.status, await whole.text()]).toEqual([502, expect.not.stringContaining('the-upstream-key')])
+    const split = openMessages(() => streaming([...'the-upstream-key'].map((content) => chunk({ content }))))
+    const text = await (await split.post('/messages', { ...minimal, stream: true })).text()
+    expect(text).toContain('event: error')
+  })
+})
+
+test('An open stream does not keep the body of its request in memory', async () => {
+  const bodies: WeakRef<object>[] = []
+  const app = textGeneration({
+    upstreams: [{ url: 'http://upstream.invalid/v1' }],
+    identify: () => ({ user: 'ann' }),
+    fetch: async (_url, { body }) => {
+      bodies.push(new WeakRef(body as object))
+      const start = (controller: ReadableStreamDefaultController) =>
+        controller.enqueue(Buffer.from(`data: ${JSON.stringify(chunk({ reasoning: 'x' }))}\n\n`))
+      return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'text/event-stream' } })
+    },
+  })
+  const open = async () => {
+    const body = JSON.stringify({
+      ...minimal,
+      stream: true,
+      thinking: { type: 'adaptive' },
+      system: 'x'.repeat(100_000),
+    })
+    const headers = { 'content-type': 'application/json' }
+    const response = await app.handle(new Request('http://localhost/v1/messages', { method: 'POST', headers, body }))
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    await reader.read()
+    return reader
+  }
+  const readers = await Promise.all(Array.from({ length: 20 }, open))
+  for (let round = 0; round < 3; round++) {
+    await new Promise<void>((resolve) => setTimeout(resolve, 1))
+    Bun.gc(true)
+  }
+  // A conservative garbage collector may keep a few of them.
+  expect(bodies.filter((body) => body.deref() !== undefined).length).toBeLessThan(5)
+  for (const reader of readers) await reader.cancel()
+})
