@@ -17,6 +17,7 @@ import {
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/headers.ts'
+import { loggedStatus } from '../plugins/shared/logged-status.ts'
 import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { requestPath } from '../plugins/shared/request-path.ts'
 import {
@@ -186,7 +187,7 @@ const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): Fet
     return andThen(handle(request), (response) => {
       const seconds = (performance.now() - startedAt) / 1000
       const { method } = request
-      const { status } = response
+      const status = loggedStatus(request, response)
       recorder.request({ method, status, seconds })
       if (logsRequests) log.debug({ method, path: pathOf(request.url), status, seconds }, 'request')
       return withInertHeaders(response)

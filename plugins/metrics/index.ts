@@ -3,6 +3,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
+import { loggedStatus } from '../shared/logged-status.ts'
 import { checkCollaborator, checkPath } from '../shared/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
@@ -43,7 +44,7 @@ export const createMetrics = (): Metrics => {
   const requests = new StatusCounts()
   new Counter({
     name: 'sluice_requests_total',
-    help: 'Responses to callers.',
+    help: 'Responses to callers; status 499: the caller disconnected before the response.',
     labelNames: ['method', 'status'],
     registers,
     collect() {
@@ -255,7 +256,7 @@ const counting =
     const startedAt = performance.now()
     const counted = (response: Response | undefined) => {
       const seconds = (performance.now() - startedAt) / 1000
-      if (response) count({ method: request.method, status: response.status, seconds })
+      if (response) count({ method: request.method, status: loggedStatus(request, response), seconds })
       return response
     }
     return andThen(handle(request), counted)

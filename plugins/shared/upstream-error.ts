@@ -30,8 +30,8 @@ export class UpstreamRejectedError extends Problem {
 export class UpstreamUnreachableError extends Problem {
   readonly sent: boolean
 
-  constructor(cause: unknown, sent: boolean) {
-    super(502, 'Seedance upstream unavailable', { cause })
+  constructor(cause: unknown, sent: boolean, message = 'Seedance upstream unavailable') {
+    super(502, message, { cause })
     this.sent = sent
   }
 }

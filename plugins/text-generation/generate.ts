@@ -20,7 +20,7 @@ import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import { type KeptResponses, requestFor } from './objects/kept-responses.ts'
 import type { ObjectOwnership, OwnedRequest } from './objects/ownership.ts'
-import { TextProblem } from './problem.ts'
+import { TextProblem, upstreamUnavailable } from './problem.ts'
 import type { Protocol, TranslatedProtocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
@@ -72,7 +72,7 @@ export const generate = async (
   const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
   const attempts = new Attempts(shortStringOf(json.get('model')) ?? '', options)
   let { route } = attempts
-  if (!route) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+  if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
   let validated = protocol.validate(json, route)
   if (isLarge) await nextTurn()
   const pending = validated.stores === undefined ? undefined : kept?.continueRequest(body, { user, request })
@@ -176,8 +176,9 @@ const requireOwn = async (
     if (presetAssets.has(id)) continue
     if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
-      // An error of the asset library's upstream does not have the shape of this protocol's errors.
-      if (error instanceof UpstreamRejectedError) throw new UpstreamUnreachableError(error, true)
+      // Its errors do not have the shape of this protocol's, and their messages are about another upstream.
+      if (error instanceof UpstreamRejectedError || error instanceof UpstreamUnreachableError)
+        throw new Problem(502, 'asset library unavailable', { cause: error })
       if (!(error instanceof Problem) || error.status !== 403) throw error
       throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })

@@ -10,7 +10,6 @@ import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import { UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { type GenerationRequest, generate } from './generate.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { errorsByPath, messagesProblemBody, translatingErrors } from './messages/problem.ts'
@@ -28,7 +27,7 @@ import { retrieve, type StoredAction, storedResponseRoute } from './objects/stor
 import { textDocs } from './openapi.ts'
 import type { TextGenerationOptions } from './options.ts'
 import { createCostOf } from './prices.ts'
-import { textProblemBody } from './problem.ts'
+import { textProblemBody, upstreamUnavailable } from './problem.ts'
 import type { Protocol } from './protocol.ts'
 import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
@@ -186,8 +185,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
           try {
             const arrivedAt = clock.now()
             const caller = await requireIdentity(identify, request)
-            if (upstreams.length === 0)
-              throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
+            if (upstreams.length === 0) throw upstreamUnavailable(new Error('no upstream is configured'), false)
             const { user, token } = caller
             return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
           } catch (error) {

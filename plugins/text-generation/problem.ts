@@ -1,4 +1,5 @@
 import { Problem, type ProblemBody } from '../shared/problem.ts'
+import { UpstreamUnreachableError } from '../shared/upstream-error.ts'
 
 /** A problem that also names the invalid field of the request. */
 export class TextProblem extends Problem {
@@ -21,6 +22,10 @@ export class TextProblem extends Problem {
     return super.toResponse(body)
   }
 }
+
+/** The text upstream gave no complete response. `sent`: see UpstreamUnreachableError. */
+export const upstreamUnavailable = (cause: unknown, sent: boolean): UpstreamUnreachableError =>
+  new UpstreamUnreachableError(cause, sent, 'upstream unavailable')
 
 /** `{"error":{"message","type","param","code"}}`: the error object of the OpenAI API. */
 export const textProblemBody: ProblemBody = (problem) => {

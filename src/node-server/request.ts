@@ -1,3 +1,4 @@
+import { callerDisconnected } from '../../plugins/shared/logged-status.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { IncomingBody } from './body.ts'
 
@@ -81,6 +82,10 @@ class LazyRequest {
     const { method, headers, signal, body } = this
     this.#native ??= new Request(this.url, { method, headers, signal, ...(body && { body, duplex: 'half' }) })
     return this.#native
+  }
+
+  get [callerDisconnected](): boolean {
+    return this.#aborted
   }
 
   /** Aborts the signal: the caller has disconnected before the end of the response. */

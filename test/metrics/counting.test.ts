@@ -60,6 +60,18 @@ describe('the plugin counts the requests of its host', () => {
     expect([await countsOf(one), await countsOf(two)]).toEqual([expected, expected])
   })
 
+  test('with 499 for an error that the caller has not waited for', async () => {
+    const counters = createMetrics()
+    const app = new Elysia()
+      .use(metrics({ metrics: counters, token: undefined }))
+      .get('/failed', () => new Response(null, { status: 502 }))
+      .get('/done', () => 'done')
+    const signal = AbortSignal.abort()
+    for (const path of ['/failed', '/done']) await app.handle(new Request(`http://localhost${path}`, { signal }))
+    await send(app, '/failed')
+    expect(await countsOf(counters)).toEqual({ 'GET 499': 1, 'GET 200': 1, 'GET 502': 1 })
+  })
+
   test('unless the host counts them', async () => {
     const counters = createMetrics()
     const app = new Elysia().use(metrics({ metrics: counters, token: undefined, countRequests: false }))

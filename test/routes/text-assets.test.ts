@@ -122,7 +122,7 @@ describe.each(eachKind)('an asset URL in a text request, with an upstream of kin
     expect(response).toEqual({
       status: 502,
       text: JSON.stringify({
-        error: { message: 'Seedance upstream unavailable', type: 'server_error', param: null, code: null },
+        error: { message: 'asset library unavailable', type: 'server_error', param: null, code: null },
       }),
     })
     expect(fixture.calls().map(({ action }) => action)).not.toContain('CreateChatCompletion')

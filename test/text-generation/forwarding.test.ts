@@ -139,11 +139,7 @@ describe('the response to the caller', () => {
   })
 
   const failures: readonly [string, () => Response | Promise<Response>, string][] = [
-    [
-      'a refused connection',
-      () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1:443')),
-      'Seedance upstream unavailable',
-    ],
+    ['a refused connection', () => Promise.reject(new Error('ECONNREFUSED 10.0.0.1:443')), 'upstream unavailable'],
     [
       'a redirect',
       () => new Response(null, { status: 302, headers: { location: 'http://elsewhere' } }),

@@ -1,9 +1,9 @@
 import type { JsonLimits, JsonObject } from '../../shared/json.ts'
-import { UpstreamUnreachableError } from '../../shared/upstream-error.ts'
 import { type Assembly, StreamError } from '../assembly.ts'
 import { relayChat } from '../chat/chat.ts'
 import { readIncludeUsage, withAdditions } from '../chat/request.ts'
 import { doneText, eventText } from '../events/text.ts'
+import { upstreamUnavailable } from '../problem.ts'
 import type { Exchange, Protocol } from '../protocol.ts'
 import { outputMaximumChanges } from '../upstream/output-maximum.ts'
 import { fieldOf, readBoolean, readModel } from '../validation.ts'
@@ -65,7 +65,7 @@ export const unassembled: Pick<
     complete: false,
     result: unexpectedStream,
     partial() {
-      throw new UpstreamUnreachableError(new Error('time limit exceeded'), true)
+      throw upstreamUnavailable(new Error('time limit exceeded'), true)
     },
     usage: undefined,
   }),

@@ -4,8 +4,9 @@ import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
 import { decodeText } from '../../shared/text.ts'
 import type { TraceCall } from '../../shared/trace-call.ts'
-import { type Fetch, isNeverSent, UpstreamInvalidError, UpstreamUnreachableError } from '../../shared/upstream-error.ts'
+import { type Fetch, isNeverSent, UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import { EventTooLargeError } from '../../sse-relay/index.ts'
+import { upstreamUnavailable } from '../problem.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
 import { nameOf, type TextUpstream } from './model-routing.ts'
 import { rejectionOf } from './rejection.ts'
@@ -97,7 +98,7 @@ export const createUpstreamClient = ({
       connectionLost(request.upstream.url, cause)
       if (!request.signal.aborted) observeStatus(0)
       trace?.end({ error: cause })
-      throw new UpstreamUnreachableError(cause, !isNeverSent(cause))
+      throw upstreamUnavailable(cause, !isNeverSent(cause))
     }
     observeStatus(response.status)
     const { status } = response
@@ -136,7 +137,7 @@ export const readResponse = async (
   try {
     bytes = await readAtMost(response, maxBytes)
   } catch (cause) {
-    throw new UpstreamUnreachableError(cause, true)
+    throw upstreamUnavailable(cause, true)
   }
   if (!bytes) throw new UpstreamInvalidError('the response is too large')
   const text = decodeText(bytes)
@@ -149,7 +150,7 @@ export const asProblem = (error: unknown): Problem => {
   if (error instanceof Problem) return error
   return error instanceof EventTooLargeError
     ? new UpstreamInvalidError(error.message)
-    : new UpstreamUnreachableError(error, true)
+    : upstreamUnavailable(error, true)
 }
 
 const requestInit = (
