@@ -65,7 +65,7 @@ export interface Config extends DatabaseConfig {
     readonly maxTokens: number
     readonly maxSessions: number
     readonly maxFaceChecks: number
-    /** Bytes of the responses that the gateway keeps, because their upstreams have chat completions only. */
+    /** Bytes of the responses that the gateway keeps, because their upstreams have chat completions only. 0: it keeps none. */
     readonly maxStoredResponseBytes: number
   }
   readonly media: {
@@ -177,7 +177,8 @@ export const readConfig = (env: Environment): Config | Problems => {
       maxTokens: count('USER_MAX_TOKENS', 100),
       maxSessions: count('USER_MAX_SESSIONS', 20),
       maxFaceChecks: count('USER_MAX_FACE_CHECKS', 5),
-      maxStoredResponseBytes: count('USER_MAX_STORED_RESPONSE_BYTES', 67_108_864),
+      maxStoredResponseBytes:
+        read('USER_MAX_STORED_RESPONSE_BYTES', 'must be an integer from 0', integer(0)) ?? 67_108_864,
     },
     audit,
     store,

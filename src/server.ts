@@ -124,8 +124,10 @@ const openApp = async (
       identify,
       usage: store,
       objects: store,
-      storedResponses: store,
-      maxStoredResponseBytes: config.people.maxStoredResponseBytes,
+      ...(config.people.maxStoredResponseBytes > 0 && {
+        storedResponses: store,
+        maxStoredResponseBytes: config.people.maxStoredResponseBytes,
+      }),
       objectTtlMs: config.text.objectTtlMs,
       allowedFields: config.text.allowedFields,
       reconcile,

@@ -267,7 +267,7 @@ describe('config', () => {
     ['MAX_REQUESTS', ['0', '-1', 'x']],
     ['USER_MAX_STREAMS', ['0', '1e3']],
     ['USER_MAX_TOKENS', ['0', 'x']],
-    ['USER_MAX_STORED_RESPONSE_BYTES', ['0', '1e3']],
+    ['USER_MAX_STORED_RESPONSE_BYTES', ['-1', '1e3']],
     ['TRUSTED_PROXIES', ['localhost', '10.0.0.0/33', '::1/129', '1.2.3', '10.0.0.1/', '10.0.0.1;10.0.0.2']],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', ['collector:4318', 'http://u:p@x']],
     ['OTEL_EXPORTER_OTLP_HEADERS', ['authorization', 'a b=c', 'a=b,']],

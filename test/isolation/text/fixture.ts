@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
-import type { TextObjectStore } from '../../../plugins/text-generation/index.ts'
+import type { StoredResponseStore, TextObjectStore } from '../../../plugins/text-generation/index.ts'
 import type { FetchHandler } from '../../../src/app.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { openStore } from '../../../src/store/index.ts'
@@ -23,6 +23,7 @@ export interface CurrentRequest {
 /** What a planted mutant may put between the parts of a gateway. */
 export interface Overrides {
   readonly objects?: TextObjectStore
+  readonly storedResponses?: StoredResponseStore
   readonly around?: (handle: FetchHandler) => FetchHandler
   readonly fetch?: (url: string, init: RequestInit, startRequest: typeof fetch) => Promise<Response>
 }
@@ -31,6 +32,7 @@ export interface Overrides {
 export interface MutantContext {
   readonly emulator: Emulator
   readonly objects: TextObjectStore
+  readonly storedResponses: StoredResponseStore
   /** Index of the gateway: 0 or 1. */
   readonly at: number
   readonly clock: VirtualClock
@@ -86,6 +88,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
     const context = {
       emulator,
       objects: store,
+      storedResponses: store,
       at,
       clock,
       users: () => users,
@@ -98,7 +101,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
       around: overrides && ((handle) => seen(overrides.around?.(handle) ?? handle)),
       text: {
         ...{ clock, timeoutMs, objects: overrides?.objects ?? store, objectTtlMs: retentionMs, usage: undefined },
-        storedResponses: undefined,
+        storedResponses: overrides?.storedResponses ?? store,
         upstreams: [{ ...emulator.text, models: [nativeModel, { id: bridgedModel, chatOnly: true }] }],
         fetch: async (url, init) => {
           const startRequest = (url: string, init: RequestInit) => withNewConversation(emulator, url, init)

@@ -1,5 +1,6 @@
 import type { ObjectKind, TextObject, TextObjectStore } from '../../../plugins/text-generation/index.ts'
 import type { FetchHandler } from '../../../src/app.ts'
+import type { User } from '../../support/gateway.ts'
 import { bridgedModel, type CurrentRequest, type Mutant, type MutantContext, type Overrides } from './fixture.ts'
 
 /** Mutants of the gateway: each has one defect in otherwise correct gateways. */
@@ -53,6 +54,39 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         smuggled: { input: json.input },
       },
   ),
+
+  'a response that the gateway keeps is retrieved by every user': ({ storedResponses, users }) => ({
+    storedResponses: {
+      ...storedResponses,
+      findStoredResponse: (_, id, now) =>
+        first(users(), (user) => storedResponses.findStoredResponse(user.id, id, now)),
+    },
+  }),
+
+  'a conversation that the gateway keeps is continued by every user': ({ storedResponses, users }) => ({
+    storedResponses: {
+      ...storedResponses,
+      findStoredConversation: (_, id, now, bounds) =>
+        first(users(), (user) => storedResponses.findStoredConversation(user.id, id, now, bounds)),
+    },
+  }),
+
+  'an item that the gateway keeps is used by every user': ({ storedResponses, users }) => ({
+    storedResponses: {
+      ...storedResponses,
+      findStoredItem: (_, id, now) => first(users(), (user) => storedResponses.findStoredItem(user.id, id, now)),
+    },
+  }),
+
+  'a response that the gateway keeps is deleted by every user': ({ storedResponses, users }) => ({
+    storedResponses: {
+      ...storedResponses,
+      removeStoredResponse: async (_, id) => {
+        const removed = await Promise.all(users().map((user) => storedResponses.removeStoredResponse(user.id, id)))
+        return removed.includes(true)
+      },
+    },
+  }),
 
   'the bridge drops unsupported references': smuggling(
     ({ json: { previous_response_id, conversation, ...json } }) =>
@@ -229,6 +263,15 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       },
     }
   },
+}
+
+/** The first result that is not undefined. */
+async function first<Result>(
+  users: readonly User[],
+  find: (user: User) => Promise<Result | undefined>,
+): Promise<Result | undefined> {
+  const found = await Promise.all(users.map(find))
+  return found.find((result) => result !== undefined)
 }
 
 interface Lookup {
