@@ -189,11 +189,41 @@ test('reasoning passes the bridge', async () => {
 test('the bridge rejects unsupported parameters by name', async () => {
   const [, chatOnly] = variants
   await using fixture = await openFixtureFor(chatOnly)
-  const first = await fixture.openai.responses.create({ model, input: 'hi' })
   const ask = (more: object) => thrown(fixture.openai.responses.create({ model, input: 'hi', ...more }))
   expect(await ask({ tools: [{ type: 'web_search' }] })).toMatchObject({ status: 400, param: 'tools[0].type' })
-  expect(await ask({ previous_response_id: first.id })).toMatchObject({ status: 400, param: 'previous_response_id' })
-  expect(fixture.generatingCalls()).toHaveLength(1)
+  expect(await ask({ conversation: 'conv_1' })).toMatchObject({ status: 400, param: 'conversation' })
+  expect(fixture.generatingCalls()).toHaveLength(0)
+})
+
+test('what the gateway keeps for the bridge is continued, retrieved and listed', async () => {
+  const [, chatOnly] = variants
+  await using fixture = await openFixtureFor(chatOnly)
+  const { responses } = fixture.openai
+  const first = await responses.create({ model, input: 'my name is Ann', instructions: 'be brief' })
+  const second = await responses
+    .stream({ model, input: [{ role: 'user', content: 'hm' }], previous_response_id: first.id })
+    .finalResponse()
+  expect(second).toMatchObject({ store: true, previous_response_id: first.id, instructions: null })
+  expect(JSON.stringify(fixture.generatingCalls().at(-1))).toContain('my name is Ann')
+  expect(await responses.retrieve(second.id)).toMatchObject({ id: second.id, output: second.output })
+  const [message] = second.output
+  const input = [
+    { type: 'item_reference' as const, id: message?.id ?? '' },
+    { role: 'user' as const, content: 'so' },
+  ]
+  expect((await responses.create({ model, input })).status).toBe('completed')
+  const listed = []
+  for await (const item of responses.inputItems.list(second.id, { order: 'asc', limit: 1 })) listed.push(item)
+  expect(listed).toMatchObject([
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'my name is Ann' }] },
+    { type: 'message', role: 'assistant', id: first.output[0]?.id },
+    { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hm' }] },
+  ])
+  await responses.delete(second.id)
+  expect(await thrown(responses.retrieve(second.id))).toMatchObject({ status: 404 })
+  expect(await thrown(responses.create({ model, input: 'x', previous_response_id: second.id }))).toMatchObject({
+    ...{ status: 400, code: 'previous_response_not_found' },
+  })
 })
 
 test('web search and previous_response_id pass to the upstream', async () => {
