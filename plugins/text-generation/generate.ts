@@ -97,8 +97,8 @@ export const generate = async (
     }
     if (isLarge) await nextTurn()
     const recorder = continuation && bridged && stores ? kept?.recorder(continuation, user) : undefined
-    const storage = { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
-    const exchange = protocol.toExchange(checkedRequest, bridged ? { ...validated, storage } : validated, route, user)
+    const storage = bridged && { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
+    const exchange = protocol.toExchange(checkedRequest, storage ? { ...validated, storage } : validated, route, user)
     const issued =
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })

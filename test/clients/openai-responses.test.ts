@@ -205,7 +205,7 @@ test('what the gateway keeps for the bridge is continued, retrieved and listed',
     .finalResponse()
   expect(second).toMatchObject({ store: true, previous_response_id: first.id, instructions: null })
   expect(JSON.stringify(fixture.generatingCalls().at(-1))).toContain('my name is Ann')
-  expect(await responses.retrieve(second.id)).toMatchObject({ id: second.id, output: second.output })
+  expect(await responses.retrieve(second.id)).toMatchObject({ id: second.id, output_text: second.output_text })
   const [message] = second.output
   const input = [
     { type: 'item_reference' as const, id: message?.id ?? '' },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { chunk, streaming } from './fixture.ts'
-import { type Body, bodyOf, keptOpener, lastMessages, respond } from './kept-fixture.ts'
+import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './kept-fixture.ts'
 import { refusal, testStore } from './stored-responses.ts'
 
 const store = testStore()
@@ -111,6 +111,21 @@ describe('a kept conversation goes on with a model that keeps its own', () => {
     const others = { type: 'reasoning', encrypted_content: 'of the upstream', summary: [] }
     await app.as('ann', 'POST', '/responses', { model: 'native', input: [reasoning, others, say('two')] })
     expect(app.asked.at(-1)?.json.input).toEqual([others, say('two')])
+  })
+
+  test('also to count its tokens, and to compact it', async () => {
+    const app = open((asked, id) =>
+      asked.url.endsWith('/responses/input_tokens')
+        ? Response.json({ object: 'response.input_tokens', input_tokens: 7 })
+        : answering(asked, id),
+    )
+    const made = await respond(app, 'ann', { input: 'one' })
+    for (const below of ['input_tokens', 'compact']) {
+      const more = { model: 'native', input: 'two', previous_response_id: made.id }
+      expect((await app.as('ann', 'POST', `/responses/${below}`, more)).status).toBe(200)
+      expect(app.asked.at(-1)?.json.input).toMatchObject([{ role: 'user' }, { role: 'assistant' }, { role: 'user' }])
+      expect((await app.as('bob', 'POST', `/responses/${below}`, more)).status).toBe(400)
+    }
   })
 
   test('but not the other way round', async () => {

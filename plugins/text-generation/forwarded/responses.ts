@@ -21,7 +21,7 @@ export const inputTokens: Protocol = {
   validate(request) {
     const model = fieldOf(request, 'model')
     checkString(model)
-    return { model: shortStringOf(model.json) ?? '', stream: false }
+    return { model: shortStringOf(model.json) ?? '', stream: false, stores: false }
   },
   toExchange: (request, _, { chatOnly }) => ({
     ...(chatOnly ? noSuchRoute('/responses/input_tokens') : unassembled),
