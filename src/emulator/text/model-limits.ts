@@ -5,7 +5,7 @@ import type { Prompt } from './prompt.ts'
 import type { Reader } from './reader.ts'
 import { costOf } from './tokens.ts'
 
-const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
+const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 
 /** The APIs of text generation, as fields of a model. */
 export type TextApi = 'chat' | 'responses' | 'completions' | 'embeddings'

@@ -8,10 +8,14 @@ export type Nesting = 'nested' | 'flat'
 
 const maxTools = 128
 const choices = ['auto', 'none', 'required'] as const
-const searches = ['web_search', 'web_search_preview'] as const
+const searches = [
+  ...['web_search', 'web_search_2025_08_26'],
+  ...['web_search_preview', 'web_search_preview_2025_03_11'],
+] as const
 /** Tools that the upstream runs itself, with the field that each requires. */
 const hosted: Readonly<Record<string, string | undefined>> = {
-  ...{ web_search: undefined, web_search_preview: undefined, image_generation: undefined },
+  ...Object.fromEntries(searches.map((type) => [type, undefined])),
+  image_generation: undefined,
   ...{ file_search: 'vector_store_ids', code_interpreter: 'container', mcp: 'server_label' },
 }
 const nestedKinds = ['function', 'custom'] as const

@@ -3,7 +3,7 @@ import type { Json } from './reader.ts'
 
 const commonFields =
   'model stream stream_options temperature top_p tools tool_choice parallel_tool_calls metadata store user service_tier ' +
-  'top_logprobs safety_identifier prompt_cache_key prompt_cache_retention'
+  'top_logprobs safety_identifier prompt_cache_key prompt_cache_options prompt_cache_retention moderation'
 
 /** The top-level fields of each API. */
 const fields = {
@@ -15,7 +15,7 @@ const fields = {
   ),
   responses: new Set(
     `${commonFields} input instructions max_output_tokens max_tool_calls reasoning text previous_response_id include background
-    truncation conversation prompt context_management thinking`.split(/\s+/),
+    truncation conversation prompt context_management thinking access_programs image client_metadata`.split(/\s+/),
   ),
 }
 
