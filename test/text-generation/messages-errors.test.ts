@@ -41,13 +41,12 @@ describe('A request is rejected with the field that is wrong:', () => {
       assistant({ type: 'tool_use', id: 'a', name: 'b', input: '{}' }),
     ],
     ['messages[1].content[0].type', assistant({ type: 'image', source: {} })],
-    ['messages[1].content[0].type', assistant({ type: 'server_tool_use', id: 'a', name: 'web_search', input: {} })],
     ['container', { container: 'container-1' }],
     ['container', { container: { id: 'container-1' } }],
     ['thread', { thread: { id: 'thread-1' } }],
     ['inference_geo', { inference_geo: 'eu' }],
-    ['mcp_servers', { mcp_servers: [{ type: 'url', url: 'https://mcp.invalid', name: 'm' }] }],
-    ["tools[1].type 'web_search_20250305'", { tools: [{ name: 'a', input_schema: {} }, webSearch] }],
+    ["tool_choice 'web_search' is a tool", { tools: [webSearch], tool_choice: { type: 'tool', name: 'web_search' } }],
+    ["tool_choice 'any'", { tools: [webSearch], tool_choice: { type: 'any' } }],
     ['tools[0].input_schema is required', { tools: [{ name: 'a' }] }],
     ['tool_choice.type', { tools: [{ name: 'a', input_schema: {} }], tool_choice: { type: 'some' } }],
     ['temperature', { temperature: 1.5 }],
@@ -68,33 +67,49 @@ describe('A request is rejected with the field that is wrong:', () => {
   }
 })
 
-describe('Tools that the model does not have', () => {
-  const dropping = () => openMessages(hello, { upstreams: [{ url: 'http://u.invalid/v1', hostedTools: 'drop' }] })
+describe('Tools that only Anthropic’s API runs', () => {
+  const rejecting = () => openMessages(hello, { upstreams: [{ url: 'http://u.invalid/v1', hostedTools: 'reject' }] })
+  const used = assistant(
+    { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
+    { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
+    { type: 'text', text: 'found' },
+  )
+  const servers = { mcp_servers: [{ type: 'url', url: 'https://mcp.invalid', name: 'm' }] }
 
-  test('are left out where the operator says so, and the response names them', async () => {
-    const app = dropping()
-    const request = {
+  test('are left out, and the response names them', async () => {
+    const app = openMessages()
+    const tools = [webSearch, { name: 'a', input_schema: {} }]
+    const response = await app.post('/messages', {
       ...minimal,
-      ...assistant(
-        { type: 'server_tool_use', id: 's', name: 'web_search', input: {} },
-        { type: 'web_search_tool_result', tool_use_id: 's', content: [] },
-        { type: 'text', text: 'found' },
-      ),
-      tools: [webSearch, { name: 'a', input_schema: {} }],
-      tool_choice: { type: 'tool', name: 'web_search' },
-    }
-    const response = await app.post('/messages', request)
-    expect(response.headers.get('x-dropped-tools')).toBe('web_search_20250305, server_tool_use, web_search_tool_result')
-    const { tools, tool_choice, messages } = app.asked[0]?.json ?? {}
-    expect(tools).toMatchObject([{ function: { name: 'a' } }])
-    expect(tool_choice).toBeUndefined()
+      ...used,
+      ...servers,
+      tools,
+      tool_choice: { type: 'any' },
+    })
+    expect(response.headers.get('x-dropped-tools')).toBe(
+      'web_search_20250305, mcp, server_tool_use, web_search_tool_result',
+    )
+    const { tools: sent, tool_choice, messages } = app.asked[0]?.json ?? {}
+    expect(sent).toMatchObject([{ function: { name: 'a' } }])
+    expect(tool_choice).toBe('required')
     expect(messages[1]).toEqual({ role: 'assistant', content: 'found' })
   })
 
   test('leave no tool fields when they were all', async () => {
-    const app = dropping()
-    await app.post('/messages', { ...minimal, tools: [webSearch], tool_choice: { type: 'any' } })
+    const app = openMessages()
+    const choice = { type: 'auto', disable_parallel_tool_use: true }
+    await app.post('/messages', { ...minimal, tools: [webSearch], tool_choice: choice })
     expect(app.asked[0]?.json).not.toContainAnyKeys(['tools', 'tool_choice', 'parallel_tool_calls'])
+  })
+
+  test('are rejected where the operator wants that', async () => {
+    const { rejected } = rejecting()
+    const message = async (request: object) => (await rejected(request)).message
+    expect(await message({ tools: [{ name: 'a', input_schema: {} }, webSearch] })).toStartWith(
+      "tools[1].type 'web_search_2",
+    )
+    expect(await message(used)).toStartWith("messages[1].content[0].type 'server_tool_use' is a tool")
+    expect(await message(servers)).toStartWith('mcp_servers')
   })
 })
 

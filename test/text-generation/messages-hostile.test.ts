@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { attachBody } from '../../plugins/shared/body.ts'
 import { readJson, turns } from '../../plugins/shared/json.ts'
 import { indexed } from '../../plugins/shared/json-index.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
@@ -141,27 +142,28 @@ describe('Hostile upstreams:', () => {
 })
 
 test('An open stream does not keep the body of its request in memory', async () => {
-  const bodies: WeakRef<object>[] = []
+  const bodies: WeakRef<ArrayBuffer>[] = []
+  const start = (controller: ReadableStreamDefaultController) =>
+    controller.enqueue(Buffer.from(`data: ${JSON.stringify(chunk({ reasoning: 'x' }))}\n\n`))
   const app = textGeneration({
     upstreams: [{ url: 'http://upstream.invalid/v1' }],
     identify: () => ({ user: 'ann' }),
-    fetch: async (_url, { body }) => {
-      bodies.push(new WeakRef(body as object))
-      const start = (controller: ReadableStreamDefaultController) =>
-        controller.enqueue(Buffer.from(`data: ${JSON.stringify(chunk({ reasoning: 'x' }))}\n\n`))
-      return new Response(new ReadableStream({ start }), { headers: { 'content-type': 'text/event-stream' } })
-    },
+    fetch: async () =>
+      new Response(new ReadableStream({ start }), { headers: { 'content-type': 'text/event-stream' } }),
   })
   const open = async () => {
-    const body = JSON.stringify({
-      ...minimal,
-      stream: true,
-      thinking: { type: 'adaptive' },
-      system: 'x'.repeat(100_000),
+    const asked = { ...minimal, stream: true, thinking: { type: 'adaptive' }, system: 'x'.repeat(100_000) }
+    let bytes: Uint8Array<ArrayBuffer> | undefined = new TextEncoder().encode(JSON.stringify(asked))
+    bodies.push(new WeakRef(bytes.buffer))
+    const headers = { 'content-type': 'application/json', 'content-length': String(bytes.length) }
+    const request = new Request('http://localhost/v1/messages', { method: 'POST', headers })
+    // The gateway reads these very bytes, without a copy. The request itself stays, with its signal.
+    attachBody(request, async () => {
+      const read = bytes
+      bytes = undefined
+      return read ?? new Uint8Array()
     })
-    const headers = { 'content-type': 'application/json' }
-    const response = await app.handle(new Request('http://localhost/v1/messages', { method: 'POST', headers, body }))
-    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const reader = ((await app.handle(request)).body as ReadableStream<Uint8Array>).getReader()
     await reader.read()
     return reader
   }

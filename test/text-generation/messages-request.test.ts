@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { chunk, streaming } from './fixture.ts'
 import { minimal, openMessages } from './messages-fixture.ts'
 
 const user = (...content: readonly object[]) => ({ messages: [{ role: 'user', content }] })
@@ -128,6 +129,29 @@ describe('A Messages request becomes a chat request:', () => {
       undefined,
     ])
     expect(await sent({ tools: [], tool_choice: { type: 'auto' } })).not.toHaveProperty('tool_choice')
+  })
+
+  test('a tool with a long name, whose calls come back with it', async () => {
+    const name = 'mcp__plugin_'.padEnd(100, 'x')
+    const { sent, asked, client } = openMessages(({ json }) => {
+      const [{ function: tool }] = json.tools
+      return streaming([
+        chunk({ tool_calls: [{ index: 0, id: 'c', function: { name: tool.name, arguments: '{}' } }] }, 'stop'),
+      ])
+    })
+    const tools = [{ name, input_schema: { type: 'object' as const } }]
+    const first = await client.messages.create({ ...minimal, tools, tool_choice: { type: 'tool', name } })
+    expect(first.content).toMatchObject([{ type: 'tool_use', name }])
+    const streamed = await client.messages.stream({ ...minimal, tools }).finalMessage()
+    expect(streamed.content as object[]).toEqual(first.content)
+    const { messages, ...next } = await sent({
+      tools,
+      messages: [...minimal.messages, { role: 'assistant', content: first.content }],
+    })
+    const functionName = next.tools[0].function.name
+    expect(functionName).toMatch(/^mcp__plugin_x{43}_[0-9a-f]{8}$/)
+    expect(messages[1].tool_calls[0].function.name).toBe(functionName)
+    expect(asked[0]?.json.tool_choice).toEqual({ type: 'function', function: { name: functionName } })
   })
 
   test('a number beyond 2^53 in a tool call or a schema keeps its digits', async () => {

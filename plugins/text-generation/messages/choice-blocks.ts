@@ -8,6 +8,8 @@ export interface ChoiceBlocksOptions extends Omit<ContentBlocksOptions, 'thinkin
   /** What the caller wants of the model's reasoning. */
   readonly thinking: 'none' | 'shown' | 'omitted'
   readonly stopSequences: ReadonlySet<string>
+  /** The names of tools by the names of their functions, where they differ. */
+  readonly toolNames: ReadonlyMap<string, string>
   readonly newCallId: () => string
 }
 
@@ -28,7 +30,7 @@ export class ChoiceBlocks {
       newCallId: options.newCallId,
       beginItem(call) {
         if (call.kind === 'custom') throw new StreamError('the upstream sent a call of a tool that it was not given')
-        return blocks.beginToolUse(call)
+        return blocks.beginToolUse({ ...call, name: options.toolNames.get(call.name) ?? call.name })
       },
     })
   }

@@ -13,7 +13,8 @@ import {
   messageEventText,
 } from './events.ts'
 
-export interface MessageTranslatorOptions extends Pick<ChoiceBlocksOptions, 'thinking' | 'stopSequences' | 'sign'> {
+export interface MessageTranslatorOptions
+  extends Pick<ChoiceBlocksOptions, 'thinking' | 'stopSequences' | 'toolNames' | 'sign'> {
   /** Model of the request. The message has it where the upstream names no model. */
   readonly model: string
   /** Whether the caller receives events. */

@@ -23,9 +23,13 @@ export const messages = ({ maxResponseBytes, sealedReasoning }: MessagesOptions)
   // A stream keeps what its translator refers to. So none of these functions may refer to a request.
   const openFor = (user: string) => (signature: string) => sealedReasoning.open(signature, user)
   const signFor = (user: string) => (thinking: string) => sealedReasoning.seal(thinking, user)
-  const createTranslator = ({ model, thinking, stopSequences }: MessagesRequest, user: string, streams: boolean) =>
+  const createTranslator = (
+    { model, thinking, stopSequences, toolNames }: MessagesRequest,
+    user: string,
+    streams: boolean,
+  ) =>
     new MessageTranslator({
-      ...{ model, thinking, stopSequences, streams },
+      ...{ model, thinking, stopSequences, toolNames, streams },
       sign: signFor(user),
       maxCharacters: maxResponseBytes,
     })
@@ -78,11 +82,16 @@ const withoutRejected = (request: Json, rejected: ReadonlySet<string>): Json =>
         return (key === 'reasoning_effort' || key === 'parallel_tool_calls') && rejected.has(key)
       })
 
-/** Throws TextProblem 400 for a tool that only Anthropic's API runs, unless such tools are left out. */
-const rejectHostedTools = ({ hosted, model }: MessagesRequest, capabilities: Capabilities | undefined): void => {
-  const [tool] = hosted
-  if (tool && capabilities?.hostedTools !== 'drop')
-    rejectField(tool.param, `'${tool.type.slice(0, 100)}' is a tool that model ${model} does not have`)
+/**
+ * Throws TextProblem 400 for a tool that only Anthropic's API runs, if the operator wants that. By default such tools are
+ * left out: they are an offer to the model, unless the request demands one.
+ */
+const rejectHostedTools = (
+  { hosted, demanded, model }: MessagesRequest,
+  capabilities: Capabilities | undefined,
+): void => {
+  const tool = demanded ?? (capabilities?.hostedTools === 'reject' ? hosted[0] : undefined)
+  if (tool) rejectField(tool.param, `'${tool.type.slice(0, 100)}' is a tool that model ${model} does not have`)
 }
 
 const droppedHeader = ({ hosted }: MessagesRequest): Exchange['headers'] => {

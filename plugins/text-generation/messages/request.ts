@@ -18,6 +18,7 @@ import {
   shortStringOf,
 } from '../validation.ts'
 import { blockType, joinTexts, systemTexts, unsupported } from './content.ts'
+import { ToolNames } from './tool-names.ts'
 import { type HostedTool, toChatTools } from './tools.ts'
 import { messagesOf, toChatMessages } from './turns.ts'
 
@@ -33,6 +34,10 @@ export interface MessagesRequest {
   readonly stopSequences: ReadonlySet<string>
   /** Tools and earlier output of tools that only Anthropic's API runs. They are not in the chat request. */
   readonly hosted: readonly HostedTool[]
+  /** The choice of a tool, if it demands one of these. */
+  readonly demanded: HostedTool | undefined
+  /** The names of tools by the names of their functions, where they differ. */
+  readonly toolNames: ReadonlyMap<string, string>
 }
 
 export interface ReadMessagesOptions {
@@ -64,11 +69,12 @@ export const readMessagesRequest = (
   const maxTokens = fieldOf(request, 'max_tokens')
   if (generates) requireField(maxTokens)
   checkInteger(maxTokens, 1)
-  const tools = toChatTools(request)
+  const toolNames = new ToolNames()
+  const tools = toChatTools(request, toolNames)
   const hosted = [...tools.hosted, ...toHostedServers(request)]
   const system = toSystemMessage(request)
   const onHostedBlock = (param: string, type: string) => hosted.push({ param, type })
-  const messages = toChatMessages(messagesOf(request), { openSignature, onHostedBlock })
+  const messages = toChatMessages(messagesOf(request), { openSignature, onHostedBlock, toolNames })
   const stop = toStop(request)
   const chatRequest = object({
     model: request.get('model'),
@@ -81,7 +87,16 @@ export const readMessagesRequest = (
     ...toOutputFields(request),
   })
   const stopSequences = new Set(stop.map((sequence) => sequence.string() ?? ''))
-  return { model, stream, chatRequest, thinking: readThinking(request), stopSequences, hosted }
+  return {
+    model,
+    stream,
+    chatRequest,
+    thinking: readThinking(request),
+    stopSequences,
+    hosted,
+    demanded: tools.demanded,
+    toolNames: toolNames.changed,
+  }
 }
 
 /**

@@ -14,12 +14,15 @@ import {
   toParts,
   unsupported,
 } from './content.ts'
+import type { ToolNames } from './tool-names.ts'
+import { toFunctionName } from './tools.ts'
 
 export interface TurnsOptions {
   /** Opens the signature of a thinking block. Undefined: it is not ours, or it has been changed. */
   readonly openSignature: (signature: string) => string | undefined
   /** Receives the path and type of each block of a tool that Anthropic's API runs itself. It is left out. */
   readonly onHostedBlock: (param: string, type: string) => void
+  readonly toolNames: ToolNames
 }
 
 /**
@@ -163,7 +166,7 @@ class AssistantTurn {
   #addBlock(block: PresentField): void {
     const type = blockType(block)
     if (type === 'text') this.#texts.push(stringIn(block, 'text'))
-    else if (type === 'tool_use') this.#calls.push(toToolCall(block))
+    else if (type === 'tool_use') this.#calls.push(toToolCall(block, this.#options.toolNames))
     else if (type === 'thinking') this.#addReasoning(fieldOf(block.json, 'signature', block.param).json)
     // Only Anthropic can read it.
     else if (type === 'redacted_thinking') return
@@ -179,13 +182,13 @@ class AssistantTurn {
   }
 }
 
-const toToolCall = (block: PresentField): Json => {
+const toToolCall = (block: PresentField, names: ToolNames): Json => {
   const input = requireField(fieldOf(block.json, 'input', block.param))
   if (!input.json.isObject) rejectField(input.param, 'must be an object')
   return object({
     id: stringIn(block, 'id'),
     type: toJson('function'),
-    function: object({ name: stringIn(block, 'name'), arguments: toJson(input.json.raw) }),
+    function: object({ name: toFunctionName(stringIn(block, 'name'), names), arguments: toJson(input.json.raw) }),
   })
 }
 

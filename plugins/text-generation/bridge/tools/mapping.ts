@@ -56,7 +56,7 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
     const key = keyOf(tool)
     const known = names.get(key)
     if (known !== undefined) return known
-    const name = freeName(tool, byName)
+    const name = freeFunctionName(tool, byName)
     names.set(key, name)
     byName.set(name, tool)
     return name
@@ -100,7 +100,8 @@ const onlyToolNamed = (name: string, tools: readonly Tool[]): Tool | undefined =
 /** Maximum length of a function name in chat completions. */
 const maxNameLength = 64
 
-const freeName = (tool: Tool, taken: ReadonlyMap<string, unknown>): string => {
+/** A name of the tool's function that chat completions allow, and that is not taken. */
+export const freeFunctionName = (tool: Tool, taken: { has(name: string): boolean }): string => {
   const { namespace, name } = tool
   const wanted = (namespace === undefined ? name : `${namespace}__${name}`).replaceAll(/[^a-zA-Z0-9_-]/g, '_')
   if (wanted !== '' && wanted.length <= maxNameLength && !taken.has(wanted)) return wanted
