@@ -126,6 +126,33 @@ describeAgent('codex', () => {
           }
 
           test(
+            'works with a second agent',
+            async () => {
+              const namespace = 'collaboration'
+              const order = { task_name: 'second', message: 'Write a file.', fork_turns: 'none' }
+              const input = 'text(await tools.exec_command({ cmd: "echo two > two.txt" }))'
+              fixture.play(
+                {
+                  when: 'two files',
+                  steps: [
+                    { call: 'spawn_agent', namespace, arguments: order },
+                    { call: 'wait_agent', namespace, arguments: { timeout_ms: 30_000 } },
+                    { say: 'It is written.' },
+                  ],
+                },
+                {
+                  when: 'a file',
+                  steps: [{ call: 'exec', namespace: 'functions', input }, { say: 'I have done it.' }],
+                },
+              )
+              const { said, files } = await exec(kind, { model: 'gpt-6-sol' })
+              const expected = { said: expect.stringContaining('It is written.'), files: { 'two.txt': 'two\n' } }
+              expect({ said, files }).toEqual(expected)
+            },
+            timeoutMs,
+          )
+
+          test(
             'continues a conversation',
             async () => {
               const [first, second] = freeformSteps

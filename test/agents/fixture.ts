@@ -35,8 +35,8 @@ export interface AgentFixture extends AsyncDisposable {
   readonly url: (kind: UpstreamKind) => string
   /** The API token of a user. */
   readonly token: string
-  /** Makes the model answer in a conversation with this text, step by step. */
-  play(scenario: Scenario): void
+  /** Makes the model answer in conversations with these texts, step by step, and in no others. */
+  play(...scenarios: readonly Scenario[]): void
   /**
    * The reasoning that the model has got back with the last upstream call, in order: its text, or `encrypted`. A request for a title has none.
    */
@@ -75,9 +75,9 @@ export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentF
   return {
     token,
     url: (kind) => servers[kind].url,
-    play(scenario) {
+    play(...scenarios) {
       text.scenarios.clear()
-      text.scenarios.add(scenario)
+      for (const scenario of scenarios) text.scenarios.add(scenario)
     },
     returnedReasoning: () =>
       calls

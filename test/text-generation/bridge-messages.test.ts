@@ -10,6 +10,19 @@ describe('input becomes messages', () => {
     ['an item without a type', [{ role: 'user', content: 'hi' }], [{ role: 'user', content: 'hi' }]],
     ['a message', [{ type: 'message', role: 'system', content: 'be kind' }], [{ role: 'system', content: 'be kind' }]],
     ['the role developer becomes system', [{ role: 'developer', content: 'x' }], [{ role: 'system', content: 'x' }]],
+    [
+      'a message between two agents of codex',
+      [
+        {
+          ...{ type: 'agent_message', id: 'amsg_1', author: '/root', recipient: '/root/one' },
+          content: [
+            { type: 'input_text', text: 'Payload: ' },
+            { type: 'encrypted_content', encrypted_content: 'go' },
+          ],
+        },
+      ],
+      [{ role: 'user', content: 'Payload: go' }],
+    ],
     ['an item with a text field', [{ role: 'user', text: 'hi' }], [{ role: 'user', content: 'hi' }]],
     [
       'an item with a type and a text field',

@@ -273,6 +273,8 @@ describe('an input item references another item', () => {
     { type: 'message', id: 'i', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] },
     { type: 'function_call', id: 'i', call_id: 'c', name: 'f', arguments: '{}' },
     { type: 'function_call_output', id: 'i', call_id: 'c', output: 'x' },
+    { type: 'tool_search_output', id: 'i', call_id: 'c', execution: 'client', tools: [] },
+    { type: 'agent_message', id: 'i', author: '/root', recipient: '/root/one', content: [] },
   ]
   for (const item of labels) {
     test(`but not where it is complete: ${JSON.stringify(item)}`, () => {

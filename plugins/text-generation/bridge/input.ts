@@ -51,6 +51,7 @@ const readItem = (item: Json, conversation: Conversation, options: InputOptions,
   // Items in the short form have no type, or the type of a text part.
   if (type === undefined || type === 'message' || ((type === 'text' || type === 'input_text') && item.get('role')))
     readMessage(item, conversation, path)
+  else if (type === 'agent_message') readAgentMessage(item, conversation, path)
   else if (isCall(type)) conversation.addCall(toToolCall(type, item, path, tools))
   else if (isOutput(type)) readOutput(type, item, conversation, options)
   else if (type !== 'reasoning') requireIgnorable(type, options)
@@ -83,6 +84,20 @@ const readMessage = (item: Json, conversation: Conversation, path: JsonPath): vo
   const chatRole = chatRoles.get(role)
   if (chatRole === undefined) throw path.at('role').unsupported(role)
   conversation.addMessage(chatRole, toContent(content, path.at(key)), rest)
+}
+
+/**
+ * A message between two agents of Codex. OpenAI encrypts the arguments from which Codex makes it. A model behind the bridge has written them as
+ * text.
+ */
+const readAgentMessage = (item: Json, conversation: Conversation, path: JsonPath): void => {
+  const content = optional(item, 'content')
+  if (!content?.isArray) throw path.at('content').invalid('must be an array')
+  const texts = content.elements().map((part, index) => {
+    const key = part.get('type')?.string() === 'encrypted_content' ? 'encrypted_content' : 'text'
+    return requireString(part, key, path.at('content').at(index)).string()
+  })
+  conversation.addMessage('user', toJson(texts.join('')))
 }
 
 /** `developer` is OpenAI's newer name of `system`. Other upstreams accept only `system`. */

@@ -90,6 +90,7 @@ const selfContained: ReadonlySet<unknown> = new Set([
   ...['computer_call', 'computer_call_output', 'local_shell_call', 'local_shell_call_output'],
   ...['shell_call', 'shell_call_output', 'apply_patch_call', 'apply_patch_call_output'],
   ...['mcp_list_tools', 'mcp_approval_response', 'additional_tools', 'configuration_update', 'compaction_trigger'],
+  ...['tool_search_output', 'agent_message'],
 ])
 
 /**

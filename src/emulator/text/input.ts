@@ -31,7 +31,7 @@ const withoutText: readonly string[] = [
   ...['web_search_call', 'file_search_call', 'code_interpreter_call', 'image_generation_call'],
   ...['configuration_update', 'compaction_trigger'],
 ]
-const others = ['reasoning', 'compaction', 'additional_tools', 'item_reference']
+const others = ['reasoning', 'compaction', 'additional_tools', 'agent_message', 'item_reference']
 const types = ['message', ...Object.keys(calls), ...Object.keys(outputs), ...withoutText, ...others]
 
 /** Reads `input`, which follows the earlier items. A reference to an item of the account becomes that item. */
@@ -98,6 +98,7 @@ const itemOf = (item: Reader, known: KnownItems, callContext: CallContext, index
   if (type === 'reasoning') return { id, json: checkSealed(item, json, known) }
   if (type === 'compaction') return { id, json, turn: summaryIn(item, known) }
   if (type === 'additional_tools') return { id, json, tools: additionalTools(item) }
+  if (type === 'agent_message') return { id, json, turn: agentMessage(item) }
   const output = outputs[type]
   if (output !== undefined) {
     // a tool that the caller runs by itself names itself in place of a call
@@ -119,6 +120,14 @@ const checkSealed = (item: Reader, json: Json, { sealing }: KnownItems): Json =>
 const summaryIn = (item: Reader, { sealing }: KnownItems): PromptMessage => {
   const { text } = sealing.open(item.required('encrypted_content'), item.text('id'))
   return { role: 'system', text, attachments: 0 }
+}
+
+/** A message between two agents of Codex. The emulator encrypts no arguments, so that what Codex takes for encrypted is text. */
+const agentMessage = (item: Reader): PromptMessage => {
+  const texts = item
+    .objects('content')
+    .map((part) => part.required(part.text('type') === 'encrypted_content' ? 'encrypted_content' : 'text'))
+  return { role: 'user', text: texts.join(''), attachments: 0 }
 }
 
 const additionalTools = (item: Reader): Tool[] => {
