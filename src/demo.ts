@@ -37,7 +37,7 @@ const config = readConfig({
     { url: emulator.text.url, keyEnv: 'TEXT_KEY' },
     // A server that knows chat completions only, for agents that use the Responses API.
     {
-      ...{ url: emulator.text.chatOnlyUrl, keyEnv: 'TEXT_KEY', name: 'chat-only', hostedTools: 'drop' },
+      ...{ url: emulator.text.chatOnlyUrl, keyEnv: 'TEXT_KEY', name: 'chat-only' },
       models: [{ id: 'emulated-reasoner', alias: 'chat-only' }],
     },
   ]),

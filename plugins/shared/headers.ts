@@ -57,6 +57,7 @@ const passed = new Set([
   'openai-version',
   // From another sluice gateway as upstream.
   'x-upstream-partialresponse',
+  'x-dropped-tools',
 ])
 
 /** The remaining rate limit reveals the usage of other users of the account. Only a 429 may contain it, because it has revealed that already. */

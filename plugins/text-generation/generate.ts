@@ -18,12 +18,14 @@ import type { GenerationContext } from './call.ts'
 import { type AssetReference, assetsInTurns } from './media/media-fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
+import { withoutGatewayItems } from './objects/continuation.ts'
 import { type KeptResponses, requestFor } from './objects/kept-responses.ts'
 import type { ObjectOwnership, OwnedRequest } from './objects/ownership.ts'
 import { TextProblem, upstreamUnavailable } from './problem.ts'
 import type { Protocol, TranslatedProtocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
+import type { DroppedTools } from './upstream/dropped-tools.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
 import { shortStringOf } from './validation.ts'
 
@@ -37,6 +39,7 @@ export interface GenerationOptions extends GenerationContext, AttemptsOptions {
   /** Undefined: the gateway keeps no responses. */
   readonly kept: KeptResponses | undefined
   readonly recordBackground: RecordBackgroundUsage
+  readonly droppedTools: DroppedTools
   readonly maxBodyBytes: number
   readonly record: RecordUsage
 }
@@ -84,7 +87,8 @@ export const generate = async (
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     if (isLarge) await nextTurn()
-    const wanted = continuation ? requestFor(continuation, bridged) : json
+    const unkept = bridged || validated.stores === undefined ? json : withoutGatewayItems(json)
+    const wanted = continuation ? requestFor(continuation, bridged) : unkept
     const sent = route.id === undefined ? wanted : wanted.with('model', toJson(route.id))
     let checkedRequest: OwnedRequest
     try {
@@ -131,7 +135,7 @@ export const generate = async (
         ? respondTraced(call, options, { traceCall, respond, stream, model })
         : respond(call, options))
       attempts.succeed(route)
-      for (const [name, value] of Object.entries(exchange.headers ?? noHeaders)) response.headers.set(name, value)
+      if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
       return response
     } catch (error) {
       route = attempts.next(error, route, {
@@ -143,8 +147,6 @@ export const generate = async (
     }
   }
 }
-
-const noHeaders: Readonly<Record<string, string>> = {}
 
 /** Composes and reads a translated request. It has few values more than the caller's, which had to be within the limits. */
 const indexInTurns = async (json: Json): Promise<Json> =>

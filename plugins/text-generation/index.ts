@@ -33,6 +33,7 @@ import { createProtocols } from './protocols.ts'
 import type { TextRoutes } from './types.ts'
 import { unknownPath } from './unknown-route.ts'
 import { createUpstreamClient } from './upstream/client.ts'
+import { createDroppedTools } from './upstream/dropped-tools.ts'
 import { createLearntCapabilities } from './upstream/learnt-capabilities.ts'
 import { createModelRouting } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
@@ -133,6 +134,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     ...context,
     routing,
     learnt: createLearntCapabilities({ clock, log }),
+    droppedTools: createDroppedTools(log),
     assets: options.assets,
     presetAssets: new Set(options.presetAssets),
     objects,

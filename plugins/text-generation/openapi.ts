@@ -43,6 +43,13 @@ import {
   textErrorBody,
 } from './schemas.ts'
 
+const droppedHeader = {
+  'x-dropped-tools': {
+    description: 'Types of hosted tools that the request has, and that the upstream does not get: `web_search, mcp`',
+    schema: Type.String(),
+  },
+}
+
 const partialHeader = {
   'x-upstream-partialresponse': {
     description: '`true`: the call was cut off at the time limit, and the body holds what was generated until then',
@@ -62,9 +69,14 @@ const eventOf = (data: TSchema): TSchema =>
   })
 
 /** A response that is JSON, or with `stream` a stream of server-sent events. */
-const generated = (description: string, schema: TSchema, event: TSchema): ResponseDescription => ({
+const generated = (
+  description: string,
+  schema: TSchema,
+  event: TSchema,
+  headers: ResponseDescription['headers'] = {},
+): ResponseDescription => ({
   description: `${description}. With \`stream\`: server-sent events up to \`data: [DONE]\`, or up to an error event when the stream breaks off`,
-  headers: partialHeader,
+  headers: { ...partialHeader, ...headers },
   content: {
     ...jsonContent(schema),
     'text/event-stream': { itemSchema: eventOf(Type.Union([event, textErrorBody])) },
@@ -109,7 +121,7 @@ const message: ResponseDescription = {
 }
 
 const text = generated('The completion', chatCompletion, chatChunk)
-const response = generated('The response', modelResponse, modelResponseEvent)
+const response = generated('The response', modelResponse, modelResponseEvent, droppedHeader)
 
 /** Elysia options of each route. The handlers read and check the bodies themselves; the schemas are for OpenAPI documents. */
 export const textDocs = {

@@ -63,8 +63,8 @@ export interface Exchange {
   body(without: ReadonlySet<Addition>): Json | undefined
   /** Whether the upstream responds in the caller's protocol, so that no conversion is needed. */
   readonly native: boolean
-  /** Headers of the response to the caller, besides those of the upstream. */
-  readonly headers?: Readonly<Record<string, string>>
+  /** Types of tools of the request that the upstream does not get, because it could not run them. */
+  readonly droppedTools?: Iterable<string>
   /** Whether an object is a response of the upstream's protocol. */
   isResponse(body: JsonObject): boolean
   /**

@@ -13,21 +13,23 @@ const openBridge = (hostedTools: 'reject' | 'drop' | undefined) =>
 const request = (more: object = {}) => ({ model: 'other', input: 'hi', tools: [f, search, search], ...more })
 
 describe('tools that the upstream would run itself', () => {
-  for (const policy of ['reject', undefined] as const) {
-    test(`are rejected by name with the policy ${policy}`, async () => {
-      const app = openBridge(policy)
-      const response = await app.post('/responses', request())
-      expect(response.status).toBe(400)
-      const { error } = (await response.json()) as { error: { param: string; message: string } }
-      expect(error.param).toBe('tools[1].type')
-      expect(error.message).toContain("'web_search'")
-      expect(app.asked).toEqual([])
-    })
-  }
+  test('are rejected by name with the policy reject', async () => {
+    const app = openBridge('reject')
+    const response = await app.post('/responses', request())
+    expect(response.status).toBe(400)
+    const { error } = (await response.json()) as { error: { param: string; message: string } }
+    expect(error.param).toBe('tools[1].type')
+    expect(error.message).toContain("'web_search'")
+    expect(app.asked).toEqual([])
+  })
 
-  for (const stream of [true, false]) {
-    test(`are dropped with the policy drop, and the response says so: stream ${stream}`, async () => {
-      const app = openBridge('drop')
+  for (const [policy, stream] of [
+    ['drop', true],
+    ['drop', false],
+    [undefined, true],
+  ] as const) {
+    test(`are dropped with the policy ${policy}, and the response says so: stream ${stream}`, async () => {
+      const app = openBridge(policy)
       const response = await app.post('/responses', request({ stream, tools: [search, f, { type: 'mcp' }, search] }))
       expect(response.status).toBe(200)
       expect(response.headers.get('x-dropped-tools')).toBe('web_search, mcp')
@@ -38,6 +40,23 @@ describe('tools that the upstream would run itself', () => {
       await others.text()
     })
   }
+
+  test('are logged once, and their names are safe in a header', async () => {
+    const lines: object[] = []
+    const ignore = () => {}
+    const log = { debug: ignore, warn: ignore, error: ignore, info: (fields: object) => void lines.push(fields) }
+    const app = openApp(upstream, { upstreams: [{ url, chatOnly: true }], log })
+    const tools = [search, { type: 'a b\r\nx-y: ü😀' }, { type: '' }, { type: 'x'.repeat(10_000) }]
+    for (let nth = 0; nth < 3; nth++) {
+      const response = await app.post('/responses', request({ tools, stream: true }))
+      expect(response.headers.get('x-dropped-tools')).toBe(
+        `web_search, a_b__x-y__${'_'.repeat(3)}, , ${'x'.repeat(64)}`,
+      )
+      await response.text()
+    }
+    expect(lines).toHaveLength(4)
+    expect(lines[0]).toEqual({ upstream: url, tool: 'web_search' })
+  })
 
   test('are dropped from the input too', async () => {
     const app = openBridge('drop')

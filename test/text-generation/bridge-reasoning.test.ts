@@ -110,6 +110,17 @@ describe('reasoning of earlier turns', () => {
     expect(await sentWith({ ...sealed, encrypted_content: 'gAAAAABpz' })).toEqual(said)
   })
 
+  test('does not go to an upstream with a Responses API, which could not read it', async () => {
+    const response = { id: 'resp_1', object: 'response', created_at: 1, status: 'completed', model: 'm', output: [] }
+    const app = openApp(() => Response.json(response))
+    const sealed = createSealedReasoning().seal('so', 'ann')
+    const own = { type: 'reasoning', id: 'rs_1', summary: [], encrypted_content: sealed }
+    const foreign = { type: 'reasoning', summary: [], encrypted_content: 'gAAAAABpz' }
+    const result = await app.post('/responses', { model: 'm', store: false, input: [own, foreign, said] })
+    expect(result.status).toBe(200)
+    expect(app.asked[0]?.json.input).toEqual([foreign, said])
+  })
+
   test('that can be read is used where the sealed text cannot be opened', () => {
     const item = { type: 'reasoning', id: 'rs', encrypted_content: 'foreign' }
     const messagesOf = (more: object) => chatOf({ input: [{ ...item, summary: [], ...more }, said] }).messages

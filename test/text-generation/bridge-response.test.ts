@@ -1,5 +1,17 @@
 import { describe, expect, test } from 'bun:test'
-import { type Chunk, chunk, dataOf, finish, last, newBridge, token, toolDelta, usageChunk } from './bridge-fixture.ts'
+import {
+  bridge as bridged,
+  type Chunk,
+  chunk,
+  dataOf,
+  eventsIn,
+  finish,
+  last,
+  newBridge,
+  token,
+  toolDelta,
+  usageChunk,
+} from './bridge-fixture.ts'
 
 describe('an incomplete completion', () => {
   test('has the reason', () => {
@@ -110,6 +122,20 @@ describe('the response', () => {
     expect(text).toContain('"temperature":1.0,')
     expect(text).toContain('"metadata":{"a":12345678901234567890}')
     expect(bridge.end()).toContain('"input_tokens":1.50,')
+  })
+
+  test('has events whose size does not show the length of a delta, on request', () => {
+    const request = { stream_options: { include_obfuscation: true } }
+    const chunks = ['', 'a', 'é😀"', 'x'.repeat(40)].map((content) => chunk({ content, reasoning: content }))
+    const deltas = eventsIn(bridged([...chunks, finish('stop')], request)).filter((event) => 'delta' in event)
+    const paddings = deltas.map((event) => (event as { obfuscation?: string }).obfuscation ?? '')
+    expect(deltas).toHaveLength(6)
+    deltas.forEach((event, index) => {
+      const { delta } = event as { delta: string }
+      expect(Buffer.byteLength(JSON.stringify(delta) + paddings[index]) % 32).toBe(0)
+    })
+    expect(new Set(paddings).size).toBe(6)
+    expect(bridged(chunks, {})).not.toContain('obfuscation')
   })
 
   test('has the model of the request when the upstream names none', () => {

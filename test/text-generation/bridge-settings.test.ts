@@ -42,7 +42,7 @@ describe('settings', () => {
         include: ['reasoning.encrypted_content', 'web_search_call.action.sources', 'code_interpreter_call.outputs'],
         context_management: [],
         n: 1,
-        stream_options: { include_obfuscation: false },
+        stream_options: { include_obfuscation: true },
         reasoning: { summary: 'detailed', generate_summary: null, context: 'all_turns', mode: 'standard' },
         text: { format: { type: 'text' } },
       },

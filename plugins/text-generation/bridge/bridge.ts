@@ -32,15 +32,16 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, keepsResponse
     rejectUnsupported(keepsResponses ? request.without((key) => key === 'previous_response_id') : request)
     return { ...validated, bridged: true }
   },
-  toExchange(request, { storage }, capabilities, user) {
+  toExchange(request, { model, storage }, capabilities, user) {
     const { json: chatRequest, tools } = toChatRequest(request, {
+      model,
       hostedTools: capabilities.hostedTools,
       openReasoning: (sealed) => sealedReasoning.open(sealed, user),
     })
     const sealReasoning = (text: string) => sealedReasoning.seal(text, user)
     const createTranslator = () => createStreamTranslator({ request, storage, clock, tools, sealReasoning })
     return {
-      headers: tools.dropped.size === 0 ? undefined : { 'x-dropped-tools': [...tools.dropped].join(', ') },
+      droppedTools: tools.dropped,
       action: 'CreateChatCompletion',
       path: '/chat/completions',
       body: (without) => withAdditions(withoutSettings(chatRequest, without), without, capabilities),

@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+
 /** A token of the response and its log probability (natural logarithm). */
 export interface Logprob {
   token: string
@@ -161,12 +163,22 @@ export interface EventWriter {
   take(): string
 }
 
-export const createEventWriter = (): EventWriter => {
+export interface EventWriterOptions {
+  /**
+   * Whether deltas get the member `obfuscation`, so that the size of an event does not show the length of its delta to
+   * those who see the encrypted traffic (`stream_options.include_obfuscation`). Default false.
+   */
+  readonly obfuscates?: boolean
+}
+
+export const createEventWriter = ({ obfuscates = false }: EventWriterOptions = {}): EventWriter => {
   let sequence = 0
   let text = ''
   return {
     emit({ type, ...fields }) {
-      text += `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: sequence++, ...fields })}\n\n`
+      const padding = obfuscates && 'delta' in fields ? { obfuscation: paddingFor(fields.delta) } : undefined
+      const data = { type, sequence_number: sequence++, ...fields, ...padding }
+      text += `event: ${type}\ndata: ${JSON.stringify(data)}\n\n`
     },
     take() {
       const taken = text
@@ -174,4 +186,10 @@ export const createEventWriter = (): EventWriter => {
       return taken
     },
   }
+}
+
+/** Random characters, so that the JSON of delta and padding together is a multiple of 32 bytes long. */
+const paddingFor = (delta: string): string => {
+  const missing = -Buffer.byteLength(JSON.stringify(delta)) & 31
+  return crypto.randomUUID().replaceAll('-', '').slice(0, missing)
 }

@@ -14,7 +14,9 @@ import { toToolFields } from './tools/choice.ts'
 import { createToolMapping, type HostedTools, type ToolMapping } from './tools/mapping.ts'
 
 export interface ChatRequestOptions {
-  /** What to do with tools that the upstream would run itself. Default `reject`. */
+  /** The caller's name of the model, for errors. Default: that of the request. */
+  readonly model?: string | undefined
+  /** What to do with tools that the upstream would run itself. Default `drop`. */
   readonly hostedTools?: HostedTools | undefined
   /** Decrypts reasoning, see `InputOptions`. Default: none can be decrypted. */
   readonly openReasoning?: InputOptions['openReasoning'] | undefined
@@ -39,9 +41,9 @@ export interface TranslatedRequest {
  */
 export const toChatRequest = (
   request: Json,
-  { hostedTools = 'reject', openReasoning = () => undefined }: ChatRequestOptions = {},
+  { model, hostedTools = 'drop', openReasoning = () => undefined }: ChatRequestOptions = {},
 ): TranslatedRequest => {
-  const path = rejectUnsupported(request)
+  const path = rejectUnsupported(request, model)
   const tools = createToolMapping(request, path, hostedTools)
   const translated: Members = {
     model: request.get('model'),
@@ -63,8 +65,8 @@ export const toChatRequest = (
 }
 
 /** Throws TextProblem 400 for a field that a chat completion does not support. Returns the path of the request. */
-export const rejectUnsupported = (request: Json): JsonPath => {
-  const path = new JsonPath(request.get('model')?.string() ?? '')
+export const rejectUnsupported = (request: Json, model = request.get('model')?.string() ?? ''): JsonPath => {
+  const path = new JsonPath(model)
   for (const [key, harmless] of Object.entries(unsupportedFields)) rejectMembers(request, [key], path, harmless)
   return path
 }
@@ -185,13 +187,11 @@ const toReasoningFields = (request: Json, path: JsonPath): Members => {
   return { reasoning_effort: optional(reasoning, 'effort') }
 }
 
-/** Translates `stream_options`. Throws TextProblem 400 for `include_obfuscation`: the bridge does not pad its events. */
+/** Translates `stream_options`, without `include_obfuscation`: the bridge itself pads its events. */
 const toStreamOptions = (request: Json, path: JsonPath): Json | undefined => {
   const options = optionalObject(request, 'stream_options', path)
-  if (!options) return undefined
-  rejectMembers(options, ['include_obfuscation'], path.at('stream_options'), ['false'])
-  const rest = options.without((key) => key === 'include_obfuscation')
-  return rest.members().length === 0 ? undefined : rest
+  const rest = options?.without((key) => key === 'include_obfuscation')
+  return rest?.members().length === 0 ? undefined : rest
 }
 
 /** The member, if present. Throws TextProblem 400 unless it is an object. */

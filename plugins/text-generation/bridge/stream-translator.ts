@@ -53,7 +53,9 @@ export interface StreamTranslatorOptions {
 
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
   const { request, storage, clock, tools, newId = newGatewayId, maxCharacters = 2 ** 26 } = options
-  const events = createEventWriter()
+  const events = createEventWriter({
+    obfuscates: request.get('stream_options')?.get('include_obfuscation')?.is('true'),
+  })
   const output: ResponseOutput = { emit: events.emit, newId, items: [], tools, reasoning: reasoningFormat(options) }
   const choice = createChoiceItems(output)
   /** Undefined until the first chunk. */

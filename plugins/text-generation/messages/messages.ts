@@ -45,7 +45,7 @@ export const messages = ({ maxResponseBytes, sealedReasoning }: MessagesOptions)
           },
           toExchange: (checkedRequest, _, capabilities) => ({
             ...exchangeOf(checkedRequest, capabilities),
-            headers: droppedHeader(request),
+            droppedTools: request.hosted.map(({ type }) => type),
             assemble: () => assembleMessage(createTranslator(request, user, false)),
             relay: () => relayMessage(createTranslator(request, user, true)),
           }),
@@ -92,11 +92,6 @@ const rejectHostedTools = (
 ): void => {
   const tool = demanded ?? (capabilities?.hostedTools === 'reject' ? hosted[0] : undefined)
   if (tool) rejectField(tool.param, `'${tool.type.slice(0, 100)}' is a tool that model ${model} does not have`)
-}
-
-const droppedHeader = ({ hosted }: MessagesRequest): Exchange['headers'] => {
-  const types = new Set(hosted.map(({ type }) => type.replace(/[^\w.-]/g, '').slice(0, 100)))
-  return types.size === 0 ? undefined : { 'x-dropped-tools': [...types].slice(0, 20).join(', ') }
 }
 
 const assembleMessage = (translator: MessageTranslator): Assembly => ({

@@ -19,8 +19,9 @@ export interface Capabilities {
   /** True: it has no `/responses`. The gateway then bridges responses to chat completions. Default: the gateway finds out. */
   readonly chatOnly?: boolean
   /**
-   * What the bridge does with a tool that the upstream would run, such as `web_search`: respond with 400 that names it,
-   * or leave it out and name it in the response header `x-dropped-tools`. Default `reject`.
+   * What the bridge does with a tool that the upstream would run, such as `web_search`: leave it out and name it in the
+   * response header `x-dropped-tools`, or respond with 400 that names it. Default `drop`: a tool in a request is an
+   * offer, and agents offer some in every request.
    */
   readonly hostedTools?: 'reject' | 'drop'
 }
