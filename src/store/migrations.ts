@@ -198,11 +198,11 @@ export const migrations: readonly (readonly Statement[])[] = [
         response text not null,
         item_bytes bigint not null,
         bytes bigint not null,
-        total_bytes bigint not null,
+        bytes_before bigint not null,
         created_at bigint not null,
         expires_at bigint not null
       )`,
-    sql`create index stored_responses_of_user on stored_responses (user_id, total_bytes)`,
+    sql`create index stored_responses_of_user on stored_responses (user_id, bytes_before)`,
     sql`create index stored_responses_by_end on stored_responses (expires_at)`,
     sql`
       create table stored_items (

@@ -21,14 +21,20 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
       if (bytes > maxUserBytes) return false
       const statements = [
         lockUser(user),
-        // `total_bytes` is the sum of all responses that the user has stored up to this one.
+        // `bytes_before` is the sum of all responses that the user has stored before this one: their order, and by it their age.
         sql`
           insert into stored_responses (
-            id, user_id, previous_id, response, item_bytes, bytes, total_bytes, created_at, expires_at
+            id, user_id, previous_id, response, item_bytes, bytes, bytes_before, created_at, expires_at
           )
           values (
             ${id}, ${user}, ${previous}, ${response}, ${itemBytes}, ${bytes},
-            coalesce((select max(total_bytes) from stored_responses where user_id = ${user}), 0) + ${bytes},
+            coalesce((
+              select bytes_before + bytes
+              from stored_responses
+              where user_id = ${user}
+              order by bytes_before desc
+              limit 1
+            ), 0),
             ${createdAt}, ${expiresAt}
           )`,
         ...items.map(
@@ -40,10 +46,10 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
         sql`
           delete from stored_responses
           where user_id = ${user}
-          and total_bytes - bytes < (
-            select max(total_bytes)
+          and bytes_before < (
+            select bytes_before + bytes
             from stored_responses
-            where user_id = ${user}
+            where id = ${id}
           ) - ${maxUserBytes}`,
       ]
       // One key for all of them: the group commit keeps their order.
