@@ -13,7 +13,7 @@ import { seedOf } from '../shared/seed.ts'
 import { type GenerationRequest, generate } from './generate.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { errorsByPath, messagesProblemBody, translatingErrors } from './messages/problem.ts'
-import { getModel, listModels } from './models.ts'
+import { decodePath, getModel, listModels } from './models.ts'
 import {
   createBackgroundUsageRecorder,
   type ReconcileBackgroundOptions,
@@ -243,6 +243,14 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
         getModel({ routing, request, arrivedAt, id: params.model ?? null }, context),
       ),
       { generates: true, ...textDocs.getModel },
+    )
+    // Ids with slashes. The path has a parameter above, so that documents and Eden describe it.
+    .get(
+      '/models/*',
+      route(({ request, arrivedAt, params }) =>
+        getModel({ routing, request, arrivedAt, id: decodePath(params['*'] ?? '') }, context),
+      ),
+      { generates: true, detail: { hide: true } },
     )
     .use(fallbackRoutes(errors, unknownPath(prefix)))
   return plugin

@@ -1,10 +1,13 @@
 import { type Json, JsonError, readJson, responseLimits } from '../shared/json.ts'
-import { toResponse, UpstreamInvalidError } from '../shared/upstream-error.ts'
+import { Problem } from '../shared/problem.ts'
+import { toResponse, UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
+import { describeModel, listedModels } from './model-list.ts'
 import { TextProblem } from './problem.ts'
 import { readResponse } from './upstream/client.ts'
-import type { ModelRouting, TextUpstream } from './upstream/model-routing.ts'
+import { hasNoRoute } from './upstream/learnt-capabilities.ts'
+import type { ModelRoute, ModelRouting, TextUpstream } from './upstream/model-routing.ts'
 
 interface ModelsRequest {
   readonly routing: ModelRouting
@@ -12,53 +15,106 @@ interface ModelsRequest {
   readonly arrivedAt: number
 }
 
-/** `GET /v1/models/{id}`: forwards the request to the upstream that serves the model. */
+/**
+ * `GET /v1/models/{id}`: the model as its upstream describes it, with what the configuration adds.
+ *
+ * If the upstream has no such route, or does not know the model there, its list decides. A model that only the
+ * configuration names exists too. Throws TextProblem 404, and the errors of the upstream.
+ */
 export const getModel = async (
-  { id, ...request }: ModelsRequest & { readonly id: string | null },
+  { id: name, ...request }: ModelsRequest & { readonly id: string | null },
   context: GenerationContext,
 ): Promise<Response> => {
-  const route = isModelId(id) ? request.routing.routesOf(id)[0] : undefined
-  if (!route || id === null) {
-    throw new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
+  const route = isModelId(name) ? request.routing.routesOf(name)[0] : undefined
+  if (!route || name === null) throw modelNotFound()
+  const id = route.id ?? name
+  try {
+    const path = `/models/${encodeURIComponent(id)}`
+    const found = await forward(route.upstream, 'GetModel', path, request, context)
+    const described = describeModel(found.json, name, route)
+    return described === found.json ? toResponse(found) : jsonResponse(described.raw)
+  } catch (error) {
+    if (!mayBeListed(error)) throw error
+    const listed = await findListed(id, route, request, context)
+    if (listed || route.model) return jsonResponse(describeModel(listed, name, route).raw)
+    throw error instanceof UpstreamRejectedError && !hasNoRoute(error, id) ? error : modelNotFound()
   }
-  return toResponse(await forward(route.upstream, 'GetModel', `/models/${encodeURIComponent(id)}`, request, context))
+}
+
+const modelNotFound = () => new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
+
+/** Whether an upstream may have no route for a single model. Some respond with a page to every path. */
+const mayBeListed = (error: unknown): boolean =>
+  error instanceof UpstreamInvalidError || (error instanceof Problem && [404, 405, 501].includes(error.status))
+
+/** The model in the upstream's list. For a model of the configuration, an upstream without a list is no error. */
+const findListed = async (
+  id: string,
+  route: ModelRoute,
+  request: ModelsRequest,
+  context: GenerationContext,
+): Promise<Json | undefined> => {
+  try {
+    const { json } = await forward(route.upstream, 'ListModels', '/models', request, context)
+    return json
+      .get('data')
+      ?.elements()
+      .find((model) => model.get('id')?.string() === id)
+  } catch (error) {
+    if (route.model || mayBeListed(error)) return undefined
+    throw error
+  }
 }
 
 /**
  * `GET /v1/models`: lists the models of all upstreams, in the order of the upstreams.
  *
- * Of each upstream it lists only the models that are routed there. It omits an upstream that fails, unless all
- * fail. With a single upstream it forwards the response as it is.
+ * Of each upstream it lists the models that are routed there, by the names that callers use, and those that the
+ * configuration names, even if the upstream does not list them or fails. It throws the error of the first upstream if
+ * all fail. A single upstream without configured models: its response, as it is.
  */
 export const listModels = async (request: ModelsRequest, context: GenerationContext): Promise<Response> => {
   const { upstreams } = request.routing
   const [first, ...others] = upstreams
   const listFrom = (upstream: TextUpstream) => forward(upstream, 'ListModels', '/models', request, context)
-  if (first && others.length === 0) return toResponse(await listFrom(first))
+  if (first && others.length === 0 && !first.models) return toResponse(await listFrom(first))
   const results = await Promise.allSettled(upstreams.map(listFrom))
   const failed = results.find((result) => result.status === 'rejected')
-  if (failed && !results.some((result) => result.status === 'fulfilled')) throw failed.reason
+  const isUsable = (result: (typeof results)[number], index: number) =>
+    result.status === 'fulfilled' || (upstreams[index]?.models !== undefined && mayBeListed(result.reason))
+  if (failed && !results.some(isUsable)) throw failed.reason
   const models = results.flatMap((result, index) =>
-    result.status === 'fulfilled' ? servedBy(request.routing, index, result.value.bytes) : [],
+    listedModels(
+      request.routing,
+      upstreams[index] as TextUpstream,
+      result.status === 'fulfilled' ? (result.value.json.get('data')?.elements() ?? []) : [],
+    ),
   )
-  return new Response(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`, {
-    headers: { 'content-type': 'application/json' },
-  })
+  return jsonResponse(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`)
 }
 
-/** The models in an upstream's list that are routed to this upstream. */
-const servedBy = (routing: ModelRouting, index: number, bytes: Uint8Array): readonly Json[] =>
-  (objectIn(bytes).get('data')?.elements() ?? []).filter((model) => {
-    const id = model.get('id')?.string()
-    return id !== undefined && routing.routesOf(id)[0]?.upstream === routing.upstreams[index]
-  })
+const jsonResponse = (json: string): Response => new Response(json, { headers: { 'content-type': 'application/json' } })
 
 /**
- * Whether a string may be a model id, which may contain slashes. It excludes strings that a second URL decoding would
- * turn into another path.
+ * Whether a string may be a model id, which may contain slashes, also at its start. It excludes strings that a second
+ * URL decoding would turn into another path.
  */
 const isModelId = (id: string | null): id is string =>
-  id !== null && /^[^\\?#%\p{Cc}]{1,256}$/u.test(id) && !id.split('/').some((part) => /^\.*$/.test(part))
+  id !== null &&
+  /^[^\\?#%\p{Cc}]{1,256}$/u.test(id) &&
+  !id
+    .replace(/^\//, '')
+    .split('/')
+    .some((part) => /^\.*$/.test(part))
+
+/** Decodes the rest of a path. Null if it is not valid. */
+export const decodePath = (path: string): string | null => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return null
+  }
+}
 
 const forward = async (
   upstream: TextUpstream,
@@ -76,8 +132,7 @@ const forward = async (
     signal: deadline.signal,
   })
   const { bytes } = await readResponse(response, upstream, maxResponseBytes)
-  objectIn(bytes)
-  return { status: response.status, headers, bytes }
+  return { status: response.status, headers, bytes, json: objectIn(bytes) }
 }
 
 const objectIn = (bytes: Uint8Array): Json => {

@@ -187,6 +187,10 @@ export const model: SchemaOf<Model> = Type.Object(
     object: Type.Literal('model'),
     created: Type.Optional(created),
     owned_by: Type.Optional(Type.String()),
+    context_length: Type.Optional(
+      Type.Integer({ description: 'Maximum length of input and output together, in tokens' }),
+    ),
+    max_completion_tokens: Type.Optional(Type.Integer({ description: 'Maximum of the output, in tokens' })),
   },
   { title: 'Model' },
 )

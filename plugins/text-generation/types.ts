@@ -171,6 +171,10 @@ export interface Model {
   readonly object: 'model'
   readonly created?: number
   readonly owned_by?: string
+  /** Maximum length of input and output together, in tokens. */
+  readonly context_length?: number
+  /** Maximum of the output, in tokens. */
+  readonly max_completion_tokens?: number
 }
 
 export interface ModelList {

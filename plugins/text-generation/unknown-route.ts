@@ -9,7 +9,11 @@ import { TextProblem } from './problem.ts'
 export const unknownPath =
   (prefix: string): UnknownPath =>
   (routes) => {
-    const list = routes.map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`).join(', ')
+    const list = routes
+      // The other form of a route with a parameter.
+      .filter(({ path }) => !path.endsWith('*'))
+      .map(({ method, path }) => `${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)
+      .join(', ')
     return ({ method, url }) => {
       const path = requestPath(url)
       const isDoubled = path.includes(`${prefix}${prefix}/`)

@@ -43,9 +43,9 @@ export const importsOf = ({ path, text }: Source): readonly Import[] => [
 
 const resolve = (path: string, to: string): string => (to.startsWith('.') ? normalize(join(dirname(path), to)) : to)
 
-/** Code without its comments. */
+/** Code without its comments. A path in quotes may end with a wildcard, which begins none. */
 export const codeOf = ({ text }: Source): string =>
-  text.replace(/\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
+  text.replace(/(?<![\w'])\/\*[\s\S]*?\*\//g, '').replace(/(^|\s)\/\/.*$/gm, '$1')
 
 /** The `exports` of the package: the source file for each subpath. */
 export const doors = (): ReadonlyMap<string, string> => {

@@ -78,7 +78,7 @@ test('the document describes every route, and nothing else', async () => {
   expect(documented.sort()).toEqual(
     [
       ...at(libraryPath, libraryRoutes),
-      ...at('/v1', textRoutes),
+      ...at('/v1', textRoutes).filter((route) => !route.endsWith('*')),
       ...at('', sessionRoutes),
       ...at('', openRoutes),
       ...operation,

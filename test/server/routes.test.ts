@@ -35,11 +35,11 @@ const allRoutes = async (): Promise<readonly Route[]> => {
   await store.close()
   const pairs = app.routes
     .filter(({ path }) => !path.startsWith('/console'))
-    .map(({ method, path }) => [method === 'ALL' ? 'PATCH' : method, withIds(path).replace('*', 'y/z')])
+    .map(({ method, path }) => [method === 'ALL' ? 'PATCH' : method, withIds(path)])
   return [...new Set(pairs.map((pair) => pair.join(' ')))].map((pair) => pair.split(' ') as [string, string])
 }
 
-const withIds = (path: string): string => path.replace(/:\w+/g, 'x')
+const withIds = (path: string): string => path.replace(/:\w+/g, 'x').replace('*', 'y/z')
 const filled = (routes: readonly (readonly [string, string, ...unknown[]])[], prefix = ''): readonly Route[] =>
   routes.map(([method, path]) => [method, prefix + withIds(path)])
 

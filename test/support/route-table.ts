@@ -34,6 +34,8 @@ export const textRoutes = [
   ['GET', '/responses/:response_id/input_items'],
   ['GET', '/models'],
   ['GET', '/models/:model'],
+  // The same with slashes, which no path of an OpenAPI document can have.
+  ['GET', '/models/*'],
 ] as const
 
 /** The routes for users with a browser. */

@@ -188,7 +188,8 @@ describe('models', () => {
       { upstreams },
     )
     const { data } = (await (await app.get('/models')).json()) as { data: { id: string }[] }
-    expect(data.map(({ id }) => id)).toEqual(['a', 'b', 'x', 'y'])
+    // `c` is known from the configuration.
+    expect(data.map(({ id }) => id)).toEqual(['a', 'b', 'c', 'x', 'y'])
   })
 
   test('are a 502 when no upstream responds', async () => {

@@ -67,11 +67,15 @@ export interface ModelRoute extends Capabilities {
   readonly upstream: TextUpstream
   /** The upstream's name of the model. Undefined: the caller's. */
   readonly id?: string
+  /** What the configuration says about the model. Undefined: it does not name the model. */
+  readonly model?: UpstreamModel
 }
 
 /** Finds the upstreams of models. */
 export interface ModelRouting {
   readonly upstreams: readonly TextUpstream[]
+  /** The models that the configuration names, by the names that callers use: first the upstream that is asked. */
+  readonly named: ReadonlyMap<string, readonly ModelRoute[]>
   /**
    * The upstreams of a model, by the name that callers use: first the one that is asked, then those that may take over.
    *
@@ -89,12 +93,8 @@ export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRou
       const model: UpstreamModel = typeof entry === 'string' ? { id: entry } : entry
       const { id, alias = id } = model
       const routes = named.get(alias)
-      const route = {
-        ...capabilitiesOf(upstream),
-        ...capabilitiesOf(model),
-        id: alias === id ? undefined : id,
-        upstream,
-      }
+      const capabilities = { ...capabilitiesOf(upstream), ...capabilitiesOf(model) }
+      const route = { ...capabilities, id: alias === id ? undefined : id, model, upstream }
       if (!routes) named.set(alias, [route])
       else if (upstream.failover && routes.every((earlier) => earlier.upstream !== upstream)) routes.push(route)
     }
@@ -103,7 +103,7 @@ export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRou
   const [first, ...further] = general.length > 0 ? general : upstreams.slice(0, 1)
   const others = first ? [first, ...further.filter(({ failover }) => failover)] : []
   const otherRoutes = others.map((upstream) => ({ ...capabilitiesOf(upstream), upstream }))
-  return { upstreams, routesOf: (model) => named.get(model) ?? otherRoutes }
+  return { upstreams, named, routesOf: (model) => named.get(model) ?? otherRoutes }
 }
 
 const names = new WeakMap<TextUpstream, string>()
