@@ -43,6 +43,7 @@ describe('input becomes messages', () => {
           content: [
             { type: 'input_text', text: 'what is' },
             { type: 'input_image', image_url: 'https://a/b.png', detail: 'low' },
+            { type: 'input_image', image_url: 'https://a/c.png', detail: 'original' },
             { type: 'input_image', image_url: 'data:image/png;base64,AA', detail: null },
             { type: 'text', text: '?' },
           ],
@@ -54,6 +55,7 @@ describe('input becomes messages', () => {
           content: [
             { type: 'text', text: 'what is' },
             { type: 'image_url', image_url: { url: 'https://a/b.png', detail: 'low' } },
+            { type: 'image_url', image_url: { url: 'https://a/c.png', detail: 'high' } },
             { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } },
             { type: 'text', text: '?' },
           ],

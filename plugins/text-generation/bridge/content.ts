@@ -86,7 +86,9 @@ const toPart = (part: Json, path: JsonPath): Json => {
 const toImage = (part: Json, path: JsonPath): Json => {
   rejectMembers(part, ['file_id'], path)
   const image = optional(part, 'image_url')
-  const detail = optional(part, 'detail')
+  const given = optional(part, 'detail')
+  // Chat completions have no `original`.
+  const detail = given?.string() === 'original' ? toJson('high') : given
   // Some clients send the address in the form of chat completions.
   const imageUrl = image?.isObject ? image : object({ url: requireString(part, 'image_url', path) })
   return object({
