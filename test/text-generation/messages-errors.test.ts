@@ -95,8 +95,10 @@ describe('Tools that only Anthropic’s API runs', () => {
     expect(messages[1]).toEqual({ role: 'assistant', content: 'found' })
   })
 
-  test('leave no tool fields when they were all', async () => {
-    const app = openMessages()
+  test('are rejected when there are no other tools, unless the operator wants them left out', async () => {
+    const { message } = await openMessages().rejected({ tools: [webSearch] })
+    expect(message).toBe("tools[0].type 'web_search_20250305' is a tool that model m does not have")
+    const app = openMessages(hello, { upstreams: [{ url: 'http://u.invalid/v1', hostedTools: 'drop' }] })
     const choice = { type: 'auto', disable_parallel_tool_use: true }
     await app.post('/messages', { ...minimal, tools: [webSearch], tool_choice: choice })
     expect(app.asked[0]?.json).not.toContainAnyKeys(['tools', 'tool_choice', 'parallel_tool_calls'])

@@ -83,14 +83,17 @@ const withoutRejected = (request: Json, rejected: ReadonlySet<string>): Json =>
       })
 
 /**
- * Throws TextProblem 400 for a tool that only Anthropic's API runs, if the operator wants that. By default such tools are
- * left out: they are an offer to the model, unless the request demands one.
+ * Throws TextProblem 400 for a tool that only Anthropic's API runs, if the operator wants that.
+ *
+ * By default such tools are left out, because they are an offer to the model. But not if the request demands one, or has
+ * no other tools: agents search the web with such a request, and would take what the model invents for what was found.
  */
 const rejectHostedTools = (
-  { hosted, demanded, model }: MessagesRequest,
+  { hosted, demanded, only, model }: MessagesRequest,
   capabilities: Capabilities | undefined,
 ): void => {
-  const tool = demanded ?? (capabilities?.hostedTools === 'reject' ? hosted[0] : undefined)
+  const rejected = { reject: hosted[0], drop: undefined, default: only }[capabilities?.hostedTools ?? 'default']
+  const tool = demanded ?? rejected
   if (tool) rejectField(tool.param, `'${tool.type.slice(0, 100)}' is a tool that model ${model} does not have`)
 }
 

@@ -36,6 +36,8 @@ export interface MessagesRequest {
   readonly hosted: readonly HostedTool[]
   /** The choice of a tool, if it demands one of these. */
   readonly demanded: HostedTool | undefined
+  /** The first of these, if the request has no other tool. */
+  readonly only: HostedTool | undefined
   /** The names of tools by the names of their functions, where they differ. */
   readonly toolNames: ReadonlyMap<string, string>
 }
@@ -95,6 +97,7 @@ export const readMessagesRequest = (
     stopSequences,
     hosted,
     demanded: tools.demanded,
+    only: tools.only,
     toolNames: toolNames.changed,
   }
 }

@@ -27,6 +27,8 @@ export interface ChatTools {
   readonly hosted: readonly HostedTool[]
   /** The choice, if it demands a hosted tool. */
   readonly demanded: HostedTool | undefined
+  /** The first hosted tool, if there is no other tool: then the request is about it. */
+  readonly only: HostedTool | undefined
 }
 
 /** Translates `tools` and `tool_choice`. Throws TextProblem 400 for a malformed one. */
@@ -48,7 +50,8 @@ export const toChatTools = (request: Json, names: ToolNames): ChatTools => {
   }
   const chatTools = functions.map((tool) => toFunction(tool, names))
   const choice = fieldOf(request, 'tool_choice')
-  if (!isPresent(choice)) return { fields: toolField(chatTools), hosted, demanded: undefined }
+  const only = functions.length === 0 ? hosted[0] : undefined
+  if (!isPresent(choice)) return { fields: toolField(chatTools), hosted, demanded: undefined, only }
   const { type, name, ...chosen } = readChoice(choice, names)
   const demands =
     type === 'tool' ? hostedNames.has(name) : type === 'any' && chatTools.length === 0 && hosted.length > 0
@@ -57,6 +60,7 @@ export const toChatTools = (request: Json, names: ToolNames): ChatTools => {
     fields: { ...toolField(chatTools), ...(isSent && chosen.fields) },
     hosted,
     demanded: demands ? { param: choice.param, type: name ?? type } : undefined,
+    only,
   }
 }
 
