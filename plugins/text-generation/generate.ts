@@ -149,7 +149,7 @@ export const generate = async (
 }
 
 /** Composes and reads a translated request. It has few values more than the caller's, which had to be within the limits. */
-const indexInTurns = async (json: Json): Promise<Json> =>
+export const indexInTurns = async (json: Json): Promise<Json> =>
   readJsonInTurns(await composeInTurns(json), { ...responseLimits, maxDepth: 128 })
 
 /**

@@ -54,6 +54,20 @@ describe('Eden infers', () => {
     expect((await library.get({ query: { SortBy: 'Name' } })).status).toBe(400)
   })
 
+  test('the bodies of messages', async () => {
+    const messages = [{ role: 'user', content: 'hi' }]
+    const { data, error } = await client.v1.messages.post({ model: 'doubao-seed-emulated', max_tokens: 50, messages })
+    if (!data || Symbol.asyncIterator in data) throw error
+    isType<string | null>().of(data.stop_reason)
+    expect(data.content).toMatchObject([{ type: 'text' }])
+    // @ts-expect-error: the maximum is required
+    const wrong = await client.v1.messages.post({ model: 'doubao-seed-emulated', messages })
+    if (wrong.error?.status !== 400 || !('request_id' in wrong.error.value)) throw wrong.error
+    expect(wrong.error.value).toMatchObject({ type: 'error', error: { message: 'max_tokens is required' } })
+    const counted = await client.v1.messages.count_tokens.post({ model: 'm', messages })
+    expect(counted.data?.input_tokens).toBeGreaterThan(0)
+  })
+
   test('the bodies of errors', async () => {
     const { error } = await library({ asset_id: 'asset-of-nobody' }).get()
     if (error?.status !== 403 || !('success' in error.value)) throw error
