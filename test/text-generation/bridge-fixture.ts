@@ -4,6 +4,7 @@ import { readJson } from '../../plugins/shared/json.ts'
 import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
 import {
   createStreamTranslator,
+  readResponseSettings,
   type StreamTranslator,
 } from '../../plugins/text-generation/bridge/stream-translator.ts'
 
@@ -51,8 +52,8 @@ export const newBridge = (request: Request = {}): StreamTranslator => {
   let made = 0
   const json = readJson(typeof request === 'string' ? request : JSON.stringify({ model: 'm', input: 'hi', ...request }))
   return createStreamTranslator({
-    request: json,
-    tools: toChatRequest(json).tools,
+    settings: readResponseSettings(json),
+    toolOf: toChatRequest(json).tools.toolOf,
     sealReasoning: (text) => `sealed ${text}`,
     clock: { now: () => 1_700_000_000_900 },
     newId: (prefix) => `${prefix}${++made}`,

@@ -14,7 +14,12 @@ import { checkResponsesRequest } from '../responses/request.ts'
 import { passedSettings } from '../upstream/additions.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
 import type { SealedReasoning } from './sealed-reasoning.ts'
-import { bridgedRequestFields, createStreamTranslator, type StreamTranslator } from './stream-translator.ts'
+import {
+  bridgedRequestFields,
+  createStreamTranslator,
+  readResponseSettings,
+  type StreamTranslator,
+} from './stream-translator.ts'
 
 export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>
@@ -38,8 +43,10 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, keepsResponse
       hostedTools: capabilities.hostedTools,
       openReasoning: (sealed) => sealedReasoning.open(sealed, user),
     })
-    const sealReasoning = (text: string) => sealedReasoning.seal(text, user)
-    const createTranslator = () => createStreamTranslator({ request, storage, clock, tools, sealReasoning })
+    const sealReasoning = sealFor(sealedReasoning, user)
+    const { toolOf } = tools
+    const createTranslator = () =>
+      createStreamTranslator({ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning })
     return {
       droppedTools: tools.dropped,
       action: 'CreateChatCompletion',
@@ -65,6 +72,9 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, keepsResponse
     }
   },
 })
+
+/** A function of its own: an open stream keeps it, but not the request. */
+const sealFor = (sealedReasoning: SealedReasoning, user: string) => (text: string) => sealedReasoning.seal(text, user)
 
 /** The request without the settings that the upstream has rejected. */
 const withoutSettings = (request: Json, rejected: ReadonlySet<string>): Json =>

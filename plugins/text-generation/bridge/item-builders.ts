@@ -7,8 +7,8 @@ export interface ResponseOutput {
   readonly emit: EventWriter['emit']
   readonly newId: (prefix: string) => string
   readonly items: ItemBuilder[]
-  /** The tools of the request. */
-  readonly tools: ToolMapping
+  /** The tool that a function name stands for. */
+  readonly toolOf: ToolMapping['toolOf']
   readonly reasoning: ReasoningFormat
 }
 

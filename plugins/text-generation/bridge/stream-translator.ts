@@ -10,7 +10,6 @@ import { initialResponse, repeatableFields } from '../responses/initial-response
 import { createChoiceItems } from './choice-items.ts'
 import { createEventWriter } from './events.ts'
 import { type ResponseOutput, withFinalStatus } from './item-builders.ts'
-import type { ReasoningFormat } from './reasoning-builder.ts'
 import type { ToolMapping } from './tools/mapping.ts'
 
 /** Translates the events of a chat stream to the events of a Responses stream. */
@@ -37,13 +36,11 @@ export interface StreamTranslator {
 }
 
 export interface StreamTranslatorOptions {
-  /** The Responses request. */
-  readonly request: Json
-  readonly storage?: ValidatedRequest['storage']
+  readonly settings: ResponseSettings
   readonly clock: Pick<Clock, 'now'>
-  /** The tools of the request, as `toChatRequest` has read them. */
-  readonly tools: ToolMapping
-  /** Encrypts reasoning for later turns, if the request asks for it (`include`). Default: it is not encrypted. */
+  /** The tool that a function name stands for, see `ToolMapping`. */
+  readonly toolOf: ToolMapping['toolOf']
+  /** Encrypts reasoning for later turns, where the request asks for it. Default: it is not encrypted. */
   readonly sealReasoning?: ((text: string) => string) | undefined
   /** Makes an id with the prefix. Default: random. */
   readonly newId?: (prefix: string) => string
@@ -52,11 +49,11 @@ export interface StreamTranslatorOptions {
 }
 
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
-  const { request, storage, clock, tools, newId = newGatewayId, maxCharacters = 2 ** 26 } = options
-  const events = createEventWriter({
-    obfuscates: request.get('stream_options')?.get('include_obfuscation')?.is('true'),
-  })
-  const output: ResponseOutput = { emit: events.emit, newId, items: [], tools, reasoning: reasoningFormat(options) }
+  const { settings, clock, toolOf, newId = newGatewayId, maxCharacters = 2 ** 26 } = options
+  const { fields, summarizes, encrypts } = settings
+  const events = createEventWriter(settings)
+  const reasoning = { asSummary: summarizes, seal: encrypts ? options.sealReasoning : undefined }
+  const output: ResponseOutput = { emit: events.emit, newId, items: [], toolOf, reasoning }
   const choice = createChoiceItems(output)
   /** Undefined until the first chunk. */
   let response: object | undefined
@@ -71,7 +68,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
   const start = (chunk: ChunkObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
-    response = initialResponse(bridgedRequestFields(request, storage), {
+    response = initialResponse(fields, {
       id: newId('resp_'),
       createdAt: seconds(),
       model,
@@ -145,12 +142,26 @@ export const bridgedRequestFields = (request: Json, storage: ValidatedRequest['s
   truncation: 'disabled',
 })
 
-const reasoningFormat = ({ request, sealReasoning }: StreamTranslatorOptions): ReasoningFormat => {
+/** What a request decides about its response. It refers to nothing of the request, so that an open stream does not keep that in memory. */
+export interface ResponseSettings {
+  /** The fields that the response repeats. */
+  readonly fields: object
+  /** Whether reasoning comes as a summary (`reasoning.summary`). */
+  readonly summarizes: boolean
+  /** Whether reasoning comes encrypted too (`include`). */
+  readonly encrypts: boolean
+  /** Whether events are padded (`stream_options.include_obfuscation`). */
+  readonly obfuscates: boolean
+}
+
+export const readResponseSettings = (request: Json, storage?: ValidatedRequest['storage']): ResponseSettings => {
   const included = request.get('include')?.elements() ?? []
   const reasoning = request.get('reasoning')
   return {
-    asSummary: ['summary', 'generate_summary'].some((key) => reasoning?.get(key)?.isString),
-    seal: included.some((entry) => entry.string() === 'reasoning.encrypted_content') ? sealReasoning : undefined,
+    fields: bridgedRequestFields(request, storage),
+    summarizes: ['summary', 'generate_summary'].some((key) => reasoning?.get(key)?.isString),
+    encrypts: included.some((entry) => entry.string() === 'reasoning.encrypted_content'),
+    obfuscates: request.get('stream_options')?.get('include_obfuscation')?.is('true') ?? false,
   }
 }
 

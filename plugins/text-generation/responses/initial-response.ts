@@ -12,8 +12,13 @@ export interface ResponseStart {
 }
 
 /** The fields of a request that a response may repeat: all but the input, which may be large. Numbers keep all their digits. */
-export const repeatableFields = (request: Json): MutableObject =>
-  parseLossless(request.without((key) => key === 'input').raw) as MutableObject
+export const repeatableFields = (request: Json): MutableObject => laterFields(request)()
+
+/** The same, parsed only when they are needed. The function does not keep the request in memory, which has the input. */
+export const laterFields = (request: Json): (() => MutableObject) => {
+  const text = request.without((key) => key === 'input').raw
+  return () => parseLossless(text) as MutableObject
+}
 
 /**
  * A response before any output.

@@ -8,7 +8,7 @@ import { type Exchange, incompleteStreamMessage, type Protocol, type StreamRelay
 import { withoutStream } from '../upstream/additions.ts'
 import { withOutputMaximum } from '../upstream/output-maximum.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
-import { repeatableFields } from './initial-response.ts'
+import { laterFields } from './initial-response.ts'
 import { asResponsesStream, checkResponsesRequest } from './request.ts'
 import { toResponseEvents } from './to-events.ts'
 
@@ -28,7 +28,7 @@ export const responses = ({ clock, maxResponseBytes }: ResponsesOptions): Protoc
       body: (without) => (without.has('stream') ? withoutStream(request) : asResponsesStream(request)),
       // The upstream returns a background response at once, before it has generated anything.
       respondsAtOnce: background,
-      ...responseHandling(() => repeatableFields(request), { clock, maxResponseBytes }),
+      ...responseHandling(laterFields(request), { clock, maxResponseBytes }),
     }
   },
 })

@@ -23,7 +23,7 @@ type CallItemBuilder = ItemBuilder & CallBuilder
 /** Begins the item of a call, as the caller knows the tool. */
 export const beginCall = (output: ResponseOutput, call: ToolCallStart): CallItemBuilder => {
   const { kind, name } = call
-  const start = { ...call, tool: kind === 'custom' ? { kind, name } : output.tools.toolOf(name) }
+  const start = { ...call, tool: kind === 'custom' ? { kind, name } : output.toolOf(name) }
   if (start.tool.kind === 'function') return new FunctionCallBuilder(output, start)
   if (start.tool.kind === 'custom') return new CustomCallBuilder(output, start)
   return new WholeCallBuilder(output, start, start.tool.kind)

@@ -58,7 +58,7 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
     if (known !== undefined) return known
     const name = freeFunctionName(tool, byName)
     names.set(key, name)
-    byName.set(name, tool)
+    byName.set(name, { kind: tool.kind, name: tool.name, namespace: tool.namespace })
     return name
   }
   // Plain functions keep their names, wherever they stand in the list.
@@ -69,7 +69,7 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
     hostedTools,
     dropped,
     functionNameOf: nameFor,
-    toolOf: (name) => byName.get(name) ?? onlyToolNamed(name, tools) ?? { kind: 'function', name },
+    toolOf: createLookup(byName),
   }
 }
 
@@ -90,6 +90,10 @@ const itemsWithTools: readonly unknown[] = ['additional_tools', 'tool_search_out
 const keyOf = ({ kind, name, namespace }: Tool): string => JSON.stringify([kind, name, namespace])
 
 const isPlainFunction = ({ kind, namespace }: Tool): boolean => kind === 'function' && namespace === undefined
+
+/** A function of its own: an open stream keeps it, but not the definitions of the tools. */
+const createLookup = (byName: ReadonlyMap<string, Tool>) => (name: string) =>
+  byName.get(name) ?? onlyToolNamed(name, [...byName.values()]) ?? { kind: 'function' as const, name }
 
 /** Models sometimes call a tool of a namespace by its plain name. */
 const onlyToolNamed = (name: string, tools: readonly Tool[]): Tool | undefined => {
