@@ -29,11 +29,11 @@ export const keptOpener =
 export type Body = any
 
 /** Creates a response, and returns it: the body, or the response of the final event of a stream. */
-export const respond = async (app: Open, user: string, more: object = {}): Promise<Body> => {
+export const respond = async (app: Open, user: string, more: Readonly<Record<string, unknown>> = {}): Promise<Body> => {
   const response = await app.as(user, 'POST', '/responses', { model: 'm', input: 'x', ...more })
   const text = await response.text()
   if (response.status !== 200) throw new Error(`${response.status} ${text}`)
-  return 'stream' in more ? JSON.parse(dataOf(text).at(-2) ?? '').response : JSON.parse(text)
+  return more.stream ? JSON.parse(dataOf(text).at(-2) ?? '').response : JSON.parse(text)
 }
 
 export const bodyOf = async (response: Promise<Response>): Promise<[number, Body]> => [
