@@ -30,7 +30,7 @@ export interface AgentResult {
   readonly files: Readonly<Record<string, string>>
 }
 
-/** Two default servers with the emulator as upstream: it speaks all protocols for one, and chat completions only for the other. */
+/** Two default servers with the emulator as upstream: it speaks all protocols for one, and chat completions only for the other. Neither is told so. */
 export interface AgentFixture extends AsyncDisposable {
   readonly url: (kind: UpstreamKind) => string
   /** The API token of a user. */
@@ -59,14 +59,10 @@ export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentF
     text: { msPerDelta: 0, models: models.map((id) => ({ id, reasoning: 'always' })) },
   })
   const { text, calls } = fixture.emulator
-  const start = (upstream: object) => {
-    const list = JSON.stringify([{ keyEnv: 'UPSTREAM_KEY', ...upstream }])
-    return fixture.start({ TEXT_UPSTREAMS: list, UPSTREAM_KEY: text.key }, runtime)
-  }
+  const start = (url: string) => fixture.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: text.key }, runtime)
   const servers: Record<UpstreamKind, ServerProcess> = {
-    native: await start({ url: text.url }),
-    // Codex offers the model a web search of the upstream's own.
-    'chat only': await start({ url: text.chatOnlyUrl, hostedTools: 'drop' }),
+    native: await start(text.url),
+    'chat only': await start(text.chatOnlyUrl),
   }
   const { token } = await fixture.addUser('ann')
   const homes: string[] = []
