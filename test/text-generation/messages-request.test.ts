@@ -55,21 +55,23 @@ describe('A Messages request becomes a chat request:', () => {
     expect((await sent({ system: 'You help.' })).messages[0]).toEqual({ role: 'system', content: 'You help.' })
   })
 
-  test('a system message in the middle keeps its place', async () => {
+  test('the first system messages join the system prompt, later ones are texts of the user', async () => {
     const { sent } = openMessages()
     const { messages } = await sent({
+      system: 'You help.',
       messages: [
+        { role: 'system', content: 'Always.' },
         { role: 'user', content: 'a' },
         { role: 'system', content: [{ type: 'text', text: 'b' }] },
         { role: 'assistant', content: 'c' },
         { role: 'user', content: 'd' },
       ],
     })
-    expect(messages.map(({ role, content }: { role: string; content: string }) => role + content)).toEqual([
-      'usera',
-      'systemb',
-      'assistantc',
-      'userd',
+    expect(messages).toEqual([
+      { role: 'system', content: 'You help.\n\nAlways.' },
+      { role: 'user', content: 'a\n\n<system-reminder>\nb\n</system-reminder>' },
+      { role: 'assistant', content: 'c' },
+      { role: 'user', content: 'd' },
     ])
   })
 
@@ -228,8 +230,7 @@ describe('Turns of a conversation:', () => {
       },
       { role: 'tool', tool_call_id: 'c2', content: 'two' },
       { role: 'tool', tool_call_id: 'c1', content: 'one\n\n!' },
-      { role: 'user', content: 'wait' },
-      { role: 'system', content: 'hurry' },
+      { role: 'user', content: 'wait\n\n<system-reminder>\nhurry\n</system-reminder>' },
     ])
   })
 
@@ -256,7 +257,16 @@ describe('Turns of a conversation:', () => {
     expect(messages.slice(2)).toEqual([
       { role: 'tool', tool_call_id: 'c1', content: 'The result is in the next message of the user.' },
       { role: 'tool', tool_call_id: 'c2', content: 'a cat' },
-      { role: 'user', content: [image, image, { type: 'text', text: 'and?' }] },
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'Output of the tool call c1:' },
+          image,
+          { type: 'text', text: 'Output of the tool call c2:' },
+          image,
+          { type: 'text', text: 'and?' },
+        ],
+      },
     ])
   })
 

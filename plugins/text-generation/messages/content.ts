@@ -150,7 +150,7 @@ const titled = ({ json, param }: PresentField, keys: readonly string[]): readonl
   })
 
 /** The texts of a system prompt or a system message: a string, or blocks of text. Throws TextProblem 400 for any other block. */
-export const systemTexts = (content: PresentField): readonly Json[] => {
+export const toSystemTexts = (content: PresentField): readonly Json[] => {
   if (content.json.isString) return [content.json]
   checkArray(content)
   return elementsOf(content).map((block) => {

@@ -17,7 +17,7 @@ import {
   requireField,
   shortStringOf,
 } from '../validation.ts'
-import { blockType, joinTexts, systemTexts, unsupported } from './content.ts'
+import { blockType, toSystemTexts, unsupported } from './content.ts'
 import { ToolNames } from './tool-names.ts'
 import { type HostedTool, toChatTools } from './tools.ts'
 import { messagesOf, toChatMessages } from './turns.ts'
@@ -74,13 +74,13 @@ export const readMessagesRequest = (
   const toolNames = new ToolNames()
   const tools = toChatTools(request, toolNames)
   const hosted = [...tools.hosted, ...toHostedServers(request)]
-  const system = toSystemMessage(request)
+  const system = toSystemPrompt(request)
   const onHostedBlock = (param: string, type: string) => hosted.push({ param, type })
-  const messages = toChatMessages(messagesOf(request), { openSignature, onHostedBlock, toolNames })
+  const messages = toChatMessages(system, messagesOf(request), { openSignature, onHostedBlock, toolNames })
   const stop = toStop(request)
   const chatRequest = object({
     model: request.get('model'),
-    messages: array([...system, ...messages]),
+    messages: array(messages),
     max_tokens: maxTokens.json,
     ...toSampling(request),
     ...toUser(request),
@@ -121,11 +121,10 @@ const toHostedServers = (request: Json): readonly HostedTool[] => {
 /** What Claude Code puts first for the accounts of Anthropic. Its text changes, so that no prompt cache would hit. */
 const billingText = 'x-anthropic-billing-header:'
 
-const toSystemMessage = (request: Json): readonly Json[] => {
+/** The texts of the system prompt. */
+const toSystemPrompt = (request: Json): readonly Json[] => {
   const system = fieldOf(request, 'system')
-  if (!isPresent(system)) return []
-  const texts = systemTexts(system).filter((text) => !text.string()?.startsWith(billingText))
-  return texts.length === 0 ? [] : [object({ role: toJson('system'), content: joinTexts(texts) })]
+  return isPresent(system) ? toSystemTexts(system).filter((text) => !text.string()?.startsWith(billingText)) : []
 }
 
 const toStop = (request: Json): readonly Json[] => {

@@ -8,10 +8,10 @@ import {
   type Part,
   rejectId,
   stringIn,
-  systemTexts,
   toBlockParts,
   toMessageContent,
   toParts,
+  toSystemTexts,
   unsupported,
 } from './content.ts'
 import type { ToolNames } from './tool-names.ts'
@@ -29,14 +29,24 @@ export interface TurnsOptions {
  * Translates `messages` to chat messages.
  *
  * Consecutive messages of one role become one message, as in Anthropic's API. Chat completions require the results of
- * tools right after the calls, so these come first, whatever was between.
+ * tools right after the calls, so these come first, whatever was between. Many chat templates allow only one system
+ * message, the first: it has all texts of the system that come before any other message. Later ones become texts of the
+ * user, marked as Claude Code marks them for servers that know no later ones.
+ *
+ * @param system the texts of the system prompt
  *
  * Throws TextProblem 400 for the first block that chat completions cannot express.
  */
-export const toChatMessages = (messages: readonly PresentField[], options: TurnsOptions): readonly Json[] => {
+export const toChatMessages = (
+  system: readonly Json[],
+  messages: readonly PresentField[],
+  options: TurnsOptions,
+): readonly Json[] => {
   const assistant = new AssistantTurn(options)
   const caller = new CallerTurn()
   const chatMessages: Json[] = []
+  const systemTexts = [...system]
+  let isFirst = true
   for (const message of messages) {
     const { json, param } = message
     if (!json.isObject) rejectField(param, 'must be an object')
@@ -52,21 +62,28 @@ export const toChatMessages = (messages: readonly PresentField[], options: Turns
         caller.addUser(content)
         break
       case 'system':
+        if (isFirst) {
+          systemTexts.push(...toSystemTexts(content))
+          continue
+        }
         chatMessages.push(...assistant.end())
         caller.addSystem(content)
         break
       default:
         rejectField(role.param, 'must be one of user, assistant, system')
     }
+    isFirst = false
   }
-  return [...chatMessages, ...assistant.end(), ...caller.end()]
+  const rest = [...chatMessages, ...assistant.end(), ...caller.end()]
+  return systemTexts.length === 0 ? rest : [textMessage('system', joinTexts(systemTexts)), ...rest]
 }
+
+const textMessage = (role: string, content: Json): Json => object({ role: toJson(role), content })
 
 /** Collects the messages between two turns of the model. */
 class CallerTurn {
   #results: Json[] = []
-  #messages: Json[] = []
-  /** Content of the user's message that is not complete. */
+  /** Content of the user's message. */
   #parts: Part[] = []
 
   addUser(content: PresentField): void {
@@ -75,17 +92,16 @@ class CallerTurn {
   }
 
   addSystem(content: PresentField): void {
-    this.#endUser()
-    this.#messages.push(object({ role: toJson('system'), content: joinTexts(systemTexts(content)) }))
+    const text = joinTexts(toSystemTexts(content)).string() ?? ''
+    this.#parts.push({ text: toJson(`<system-reminder>\n${text}\n</system-reminder>`) })
   }
 
   /** Ends the turn. Returns its messages. */
   end(): readonly Json[] {
-    this.#endUser()
-    const messages = [...this.#results, ...this.#messages]
+    const [results, parts] = [this.#results, this.#parts]
     this.#results = []
-    this.#messages = []
-    return messages
+    this.#parts = []
+    return parts.length === 0 ? results : [...results, textMessage('user', toMessageContent(parts))]
   }
 
   #addBlock(block: PresentField): void {
@@ -98,16 +114,10 @@ class CallerTurn {
     const parts = isPresent(content) ? toResultParts(content) : []
     const media = parts.filter((part) => 'media' in part)
     // Only the user can send images and files.
-    this.#parts.push(...media)
+    if (media.length > 0) this.#parts.push({ text: toJson(`Output of the tool call ${id.string()}:`) }, ...media)
     const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []))
     const result = texts.length === 0 && media.length > 0 ? resultIsBelow : joinTexts(texts)
     this.#results.push(object({ role: toJson('tool'), tool_call_id: id, content: result }))
-  }
-
-  #endUser(): void {
-    if (this.#parts.length === 0) return
-    this.#messages.push(object({ role: toJson('user'), content: toMessageContent(this.#parts) }))
-    this.#parts = []
   }
 }
 
