@@ -26,12 +26,14 @@ import {
   textGeneration,
   textProblemBody,
 } from '../plugins/text-generation/index.ts'
+import { nameOf } from '../plugins/text-generation/upstream/model-routing.ts'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import type { LeveledLog } from './log.ts'
 import { missingPrefixRoutes } from './missing-prefix.ts'
 import type { ServerTracing } from './tracing.ts'
+import { createUpstreamStates } from './upstream-states.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {
@@ -62,36 +64,38 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const { log, audit = noAudit } = options
   const recorder = createMetrics()
   const readOwn = () => readSnapshot(recorder.registry)
-  /** Status of the latest call to each upstream; 0: it was unreachable. */
-  const lastStatus: { assets?: number; text?: number } = {}
-  const observerOf = (upstream: keyof typeof lastStatus) => (call: Parameters<Metrics['upstream']>[0]) => {
-    lastStatus[upstream] = call.status
+  const states = createUpstreamStates({
+    assets: options.gateway.kind !== undefined,
+    texts: options.text.upstreams.map(nameOf),
+  })
+  const observeAssets = (call: UpstreamCall) => {
+    states.assets(call.status)
     recorder.upstream(call)
   }
-  const upstreams = () => ({
-    assets: reachability(options.gateway.kind !== undefined, lastStatus.assets),
-    text: reachability(options.text.upstreams.length > 0, lastStatus.text),
-  })
+  const observeText = (call: UpstreamCall & { readonly upstream: string }) => {
+    states.text(call.upstream, call.status)
+    recorder.upstream(call)
+  }
   const { segment = 'media' } = options.gateway
   const errors = problemBody(errorType(segment))
   const faceVerificationPath = `/api/${segment}/face-verifications`
   const { tracing } = options
   const traceCall = tracing?.traceCall
-  const library = assetLibrary({ ...options.gateway, log, audit, traceCall, observe: observerOf('assets') })
+  const library = assetLibrary({ ...options.gateway, log, audit, traceCall, observe: observeAssets })
   const text = textGeneration({
     ...options.text,
     assets: library.assets,
     log,
     audit,
     traceCall,
-    observe: observerOf('text'),
+    observe: observeText,
     observeUsage: recorder.text,
   })
   const root = bare().onError(renderProblems(errors, log))
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
   const app = root
-    .use(health({ ...options.health, upstreams }))
+    .use(health({ ...options.health, upstreams: states.all }))
     .use(
       metrics({
         ...{ metrics: recorder, token: options.metricsToken, readAll: options.shareMetrics?.(readOwn), errors, log },
@@ -135,6 +139,8 @@ export const createApp = (options: AppOptions): FetchHandler => {
   return (request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request))
 }
 
+type UpstreamCall = Parameters<Metrics['upstream']>[0]
+
 /** For monitoring. Operators need these most when the server is overloaded, and do not want to find them among the traces. */
 const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
@@ -173,12 +179,6 @@ const databaseUnavailable = new Problem(500, 'database is not available')
 const bare = () => new Elysia({ handler: { standardHostname: false } })
 
 const errorType = (segment = 'media'): string => `${segment}_proxy_error`
-
-const reachability = (configured: boolean, status: number | undefined): string => {
-  if (!configured) return 'not configured'
-  if (status === undefined) return 'not called yet'
-  return status === 0 ? 'unreachable' : 'reachable'
-}
 
 const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): FetchHandler => {
   const logsRequests = log.isLevelEnabled?.('debug') ?? true

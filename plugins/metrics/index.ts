@@ -20,8 +20,11 @@ export interface Metrics {
   readonly registry: Registry
   /** Counts a response. */
   request(response: { method: string; status: number; seconds: number }): void
-  /** Counts a completed upstream call; `status` is 0 without a response. For the option `observe` of `upstream-proxy`. */
-  upstream(call: { action: string; status: number; seconds: number }): void
+  /**
+   * Counts a completed upstream call; `status` is 0 without a response. `upstream` is a label, and must come from the configuration. For the option
+   * `observe` of `upstream-proxy` and `text-generation`.
+   */
+  upstream(call: { action: string; upstream?: string; status: number; seconds: number }): void
   /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
   inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
   /** Counts a call of text generation: whether the upstream accepted it, its tokens if the upstream reported them, and its cost in billionths. */
@@ -60,26 +63,27 @@ export const createMetrics = (): Metrics => {
     registers,
     collect: () => requestSeconds.flush(),
   })
-  const calls = new StatusCounts()
+  const calls = new Map<string | undefined, UpstreamCalls>()
   new Counter({
     name: 'sluice_upstream_calls_total',
     help: 'Calls to upstreams; status 0: no response.',
-    labelNames: ['action', 'status'],
+    labelNames: ['upstream', 'action', 'status'],
     registers,
     collect() {
       this.reset()
-      for (const { name: action, status, count } of calls.all()) this.inc({ action, status }, count)
+      for (const [upstream, { counts }] of calls)
+        for (const { name: action, status, count } of counts.all())
+          this.inc({ ...labelOf(upstream), action, status }, count)
     },
   })
-  const callSeconds = new Map<string, ObservationBuffer>()
   const callHistogram = new Histogram({
     name: 'sluice_upstream_seconds',
     help: 'Duration of calls to upstreams.',
-    labelNames: ['action'],
+    labelNames: ['upstream', 'action'],
     buckets: seconds,
     registers,
     collect() {
-      for (const durations of callSeconds.values()) durations.flush()
+      for (const { seconds } of calls.values()) for (const durations of seconds.values()) durations.flush()
     },
   })
   const texts = new Map<string, TextCounts>()
@@ -133,12 +137,18 @@ export const createMetrics = (): Metrics => {
       requests.add(methods.has(method) ? method : 'other', status)
       requestSeconds.add(seconds)
     },
-    upstream({ action, status, seconds }) {
-      calls.add(action, status)
-      let durations = callSeconds.get(action)
+    upstream({ action, upstream, status, seconds }) {
+      let own = calls.get(upstream)
+      if (!own) {
+        own = { counts: new StatusCounts(), seconds: new Map() }
+        calls.set(upstream, own)
+      }
+      own.counts.add(action, status)
+      let durations = own.seconds.get(action)
       if (!durations) {
-        durations = new ObservationBuffer((seconds) => callHistogram.observe({ action }, seconds))
-        callSeconds.set(action, durations)
+        const labels = { ...labelOf(upstream), action }
+        durations = new ObservationBuffer((seconds) => callHistogram.observe(labels, seconds))
+        own.seconds.set(action, durations)
       }
       durations.add(seconds)
     },
@@ -171,6 +181,16 @@ export const createMetrics = (): Metrics => {
     },
   }
 }
+
+/** The calls to one upstream. */
+interface UpstreamCalls {
+  readonly counts: StatusCounts
+  /** By action. */
+  readonly seconds: Map<string, ObservationBuffer>
+}
+
+/** The label of an upstream. Without a name there is none. */
+const labelOf = (upstream: string | undefined) => (upstream === undefined ? {} : { upstream })
 
 /** Methods with a label of their own. Callers can invent others, which would grow the registry without bound. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])

@@ -18,6 +18,7 @@ const readSeries = async (): Promise<Series> => {
   const metrics = createMetrics()
   metrics.request({ method: 'GET', status: 200, seconds: 1 })
   metrics.upstream({ action: 'GetAsset', status: 200, seconds: 1 })
+  metrics.upstream({ action: 'GetAsset', upstream: 'api.example', status: 200, seconds: 1 })
   metrics.text({ model: 'm', accepted: true, tokens: { input: 1, cachedInput: 1, output: 1, reasoning: 1 } })
   metrics.inFlight(() => ({ requests: 1, streams: 1, bodyBytes: 1 }))
   const series = new Map<string, readonly string[]>([['up', []]])

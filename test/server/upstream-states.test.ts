@@ -1,0 +1,22 @@
+import { expect, test } from 'bun:test'
+import { createUpstreamStates } from '../../src/upstream-states.ts'
+
+test('each upstream has the state of its latest call, and those of text generation the best of theirs', () => {
+  const states = createUpstreamStates({ assets: false, texts: ['one', 'two'] })
+  const all = () => Object.values(states.all())
+  expect(states.all()).toEqual({
+    assets: 'not configured',
+    text: 'not called yet',
+    'text one': 'not called yet',
+    'text two': 'not called yet',
+  })
+  states.text('one', 0)
+  expect(all()).toEqual(['not configured', 'not called yet', 'unreachable', 'not called yet'])
+  states.text('two', 401)
+  expect(all()).toEqual(['not configured', "rejects the gateway's key", 'unreachable', "rejects the gateway's key"])
+  states.text('one', 503)
+  expect(all()).toEqual(['not configured', 'reachable', 'reachable', "rejects the gateway's key"])
+  const library = createUpstreamStates({ assets: true, texts: [] })
+  library.assets(200)
+  expect(library.all()).toEqual({ assets: 'reachable', text: 'not configured' })
+})
