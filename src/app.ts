@@ -32,6 +32,7 @@ import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import type { LeveledLog } from './log.ts'
 import { missingPrefixRoutes } from './missing-prefix.ts'
+import { withNewRequestId, withRequestIds } from './request-id.ts'
 import type { ServerTracing } from './tracing.ts'
 import { createUpstreamStates } from './upstream-states.ts'
 
@@ -134,9 +135,9 @@ export const createApp = (options: AppOptions): FetchHandler => {
     recorder,
     log,
   )
-  if (!tracing) return handle
+  if (!tracing) return withRequestIds(handle)
   const traced = tracing.traceRequests(handle)
-  return (request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request))
+  return withRequestIds((request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request)))
 }
 
 type UpstreamCall = Parameters<Metrics['upstream']>[0]
@@ -159,14 +160,14 @@ export const createWaitingApp = (
       },
       { parse: 'none' },
     )
-  return (request) => andThen<Response, Response>(app.fetch(request), withInertHeaders)
+  return withRequestIds((request) => andThen<Response, Response>(app.fetch(request), withInertHeaders))
 }
 
 /** Renders problems in the error shape of the API that the request target belongs to. */
 export const renderRejection =
   (segment?: string) =>
   (problem: Problem, target: string): Response =>
-    withInertHeaders(problem.toResponse(problemBodyOf(target, segment)))
+    withNewRequestId(withInertHeaders(problem.toResponse(problemBodyOf(target, segment))))
 
 const problemBodyOf = (target: string, segment: string | undefined): ProblemBody => {
   if (/^\/v1\/messages(?:[/?]|$)/.test(target)) return messagesProblemBody

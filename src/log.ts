@@ -1,5 +1,6 @@
 import { pino, stdSerializers } from 'pino'
 import type { Log } from '../plugins/shared/problem.ts'
+import { currentRequestId } from '../plugins/shared/request-id.ts'
 import type { LogLevel } from './config.ts'
 
 /** Options of `createLog`. */
@@ -17,7 +18,7 @@ export interface LeveledLog extends Log {
 }
 
 /**
- * Creates a log with one JSON object per line. Errors under `err` are written with their causes.
+ * Creates a log with one JSON object per line. Errors under `err` are written with their causes, and the id of the request under `requestId`.
  *
  * No caller should log a secret. As a last defence, the log replaces the configured secrets, also in their URL-encoded and JSON-escaped
  * forms, and everything that looks like a token, by `[redacted]`.
@@ -28,12 +29,19 @@ export const createLog = ({ level, secrets, write = toStandardError() }: LogOpti
     {
       level,
       base: undefined,
+      mixin: requestFields,
       timestamp: () => `,"time":"${new Date().toISOString()}"`,
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: stdSerializers.errWithCause },
     },
     { write: (line: string) => write(redact(line)) },
   )
+}
+
+/** The fields of every line that the code of a request writes. */
+const requestFields = (): object => {
+  const requestId = currentRequestId()
+  return requestId === undefined ? {} : { requestId }
 }
 
 const toStandardError = (): ((line: string) => void) => {

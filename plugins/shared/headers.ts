@@ -1,3 +1,7 @@
+import { currentRequestId } from './request-id.ts'
+
+const requestId = 'x-request-id'
+
 /**
  * Request headers of the caller that the gateway forwards to an upstream.
  *
@@ -7,7 +11,7 @@
  * It has no trace context (W3C Trace Context, `traceparent` and `tracestate`): the upstream belongs to somebody else, and one call may serve several
  * requests. See the section on privacy: https://www.w3.org/TR/trace-context/#privacy-considerations
  */
-const forwarded = ['accept', 'accept-language', 'x-request-id']
+const forwarded = ['accept', 'accept-language']
 
 /**
  * Headers for a request to an upstream: the allowed headers of the caller and those of the gateway.
@@ -27,6 +31,8 @@ export const forwardedHeaders = (caller: Headers | undefined, also: readonly str
   }
   if (!caller) return headers
   for (const name of forwarded) forward(caller, name, headers)
+  const id = currentRequestId() ?? caller.get(requestId)
+  if (id !== null) headers[requestId] = id
   for (const name of also) forward(caller, name.toLowerCase(), headers)
   return headers
 }
@@ -73,6 +79,9 @@ const inertTemplate = new Headers(inertHeaders)
 
 const none: readonly string[] = []
 
+/** The upstream's request id. A server may replace `x-request-id` by an id of its own. */
+export const upstreamRequestId = 'x-upstream-request-id'
+
 /** Response headers for the caller: the allowed ones of the upstream's response, without those that its `Connection` names, and the inert headers. */
 export const responseHeaders = (upstream: Headers, status = 200): Headers => {
   const headers = new Headers(inertTemplate)
@@ -80,7 +89,9 @@ export const responseHeaders = (upstream: Headers, status = 200): Headers => {
   const named = connection === null ? none : connection.split(',').map((name) => name.trim().toLowerCase())
   // The iterator of `Headers` costs more than `forEach`.
   upstream.forEach((value, name) => {
-    if (passes(name, status) && !named.includes(name)) headers.append(name, value)
+    if (!passes(name, status) || named.includes(name)) return
+    headers.append(name, value)
+    if (name === requestId) headers.append(upstreamRequestId, value)
   })
   return headers
 }

@@ -1,4 +1,5 @@
 import type { ContainsCredential } from '../shared/credentials.ts'
+import { upstreamRequestId } from '../shared/headers.ts'
 import {
   asJsonObject,
   type Json,
@@ -66,7 +67,8 @@ export const checkResponse = (
   const text = decodeText(bytes)
   if (containsCredential(text ?? bytes, headers)) throw new UpstreamInvalidError('the response contains a credential')
   if (status >= 400 && status <= 599) {
-    log.info({ action: operation.action, status }, 'upstream rejected the request')
+    const fields = { action: operation.action, status, upstreamRequestId: headers.get(upstreamRequestId) ?? undefined }
+    log.info(fields, 'upstream rejected the request')
     throw new UpstreamRejectedError(received)
   }
   if (status < 200 || status >= 300) throw new UpstreamInvalidError(`status ${status}`)

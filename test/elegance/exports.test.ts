@@ -3,7 +3,17 @@ import { doors } from './sources.ts'
 
 /** The sorted exports of each subpath. A change here is a change of the public API. */
 const surface: Readonly<Record<string, readonly string[]>> = {
-  '.': ['Problem', 'assetLibrary', 'createAudit', 'createNodeServer', 'gateway', 'problemBody', 'renderProblems'],
+  '.': [
+    'Problem',
+    'assetLibrary',
+    'createAudit',
+    'createNodeServer',
+    'currentRequestId',
+    'gateway',
+    'problemBody',
+    'renderProblems',
+    'withRequestIds',
+  ],
   './shared': [
     'Problem',
     'RevisionClock',

@@ -69,7 +69,16 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       const { user, things } = await open({ kind: 'status', status, body, headers })
       const reply = await ask(user, things)
       expect(statusAndText(reply)).toEqual({ status, text: body })
-      const shown = ['content-type', 'retry-after', 'x-request-id', 'x-tt-logid', 'set-cookie', 'server', 'location']
+      expect(reply.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
+      const shown = [
+        'content-type',
+        'retry-after',
+        'x-upstream-request-id',
+        'x-tt-logid',
+        'set-cookie',
+        'server',
+        'location',
+      ]
       expect([...shown, 'www-authenticate'].map((name) => reply.headers.get(name))).toEqual([
         type,
         '7',

@@ -49,7 +49,7 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
     }
   }
   const withoutDate = ({ status, text, headers }: Reply) => {
-    const { date: _, ...rest } = Object.fromEntries(headers)
+    const { date: _, 'x-request-id': id, ...rest } = Object.fromEntries(headers)
     return { status, text, headers: rest }
   }
   /** Makes the upstream respond with that JSON. */

@@ -23,7 +23,7 @@ describe('a caller who guesses passwords', () => {
   const guess = (name: string, headers: Record<string, string>, entered = 'wrong') =>
     login(server.url, name, headers, entered)
   const comparable = ({ status, text, headers }: Reply) => {
-    const { date: _, 'retry-after': wait = '0', ...rest } = Object.fromEntries(headers)
+    const { date: _, 'x-request-id': id, 'retry-after': wait = '0', ...rest } = Object.fromEntries(headers)
     return { status, text, headers: rest, hasDelay: Number(wait) > 0 && Number(wait) <= 5 }
   }
 

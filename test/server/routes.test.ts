@@ -103,7 +103,8 @@ describe('the routes of the server', () => {
       ...headers,
     })
   const withoutDate = ({ status, text, headers }: Reply) => {
-    const { date: _, ...rest } = Object.fromEntries(headers)
+    const { date: _, 'x-request-id': id, ...rest } = Object.fromEntries(headers)
+    expect(id).toMatch(/^[\w-]{36}$/)
     return { status, text, headers: rest }
   }
 

@@ -22,7 +22,7 @@ describe('tokens over HTTP', () => {
   const models = async (token: string) =>
     (await send(server.url, 'GET', '/v1/models', undefined, { authorization: `Bearer ${token}` })).status
   const withoutDate = ({ status, text, headers }: Reply) => {
-    const { date: _, ...rest } = Object.fromEntries(headers)
+    const { date: _, 'x-request-id': id, ...rest } = Object.fromEntries(headers)
     return { status, text, headers: rest }
   }
   const chat = (token: string, authorization = `Bearer ${token}`) =>

@@ -33,6 +33,7 @@ describe('in any Elysia app', () => {
       'cache-control': 'no-cache, no-transform',
       'x-accel-buffering': 'no',
       'x-request-id': 'r1',
+      'x-upstream-request-id': 'r1',
       'x-content-type-options': 'nosniff',
       'content-security-policy': "default-src 'none'; sandbox",
     })

@@ -118,6 +118,7 @@ describe('the response to the caller', () => {
         'content-type': 'application/json; charset=utf-8',
         'retry-after': '7',
         'x-request-id': 'req-7',
+        'x-upstream-request-id': 'req-7',
         'x-ratelimit-remaining-requests': '0',
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; sandbox",

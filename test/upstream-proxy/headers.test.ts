@@ -127,7 +127,7 @@ describe('response headers to the caller', () => {
       'x-request-id': 'r-1',
       'x-tt-logid': 'l-1',
     }
-    expect(seen(passing)).toEqual({ ...passing, ...inert })
+    expect(seen(passing)).toEqual({ ...passing, ...inert, 'x-upstream-request-id': 'r-1' })
   })
 
   test('include the rate limits of the account, but the remaining quota only with a 429', () => {
@@ -149,6 +149,7 @@ describe('response headers to the caller', () => {
     const { headers } = await upstream.upstream().send({ action: 'GetAsset', id: 'a' })
     expect(headers.getSetCookie()).toEqual([])
     expect(headers.get('x-request-id')).toBe('1, 2')
+    expect(headers.get('x-upstream-request-id')).toBe('1, 2')
     expect(headers.get('x-tt-logid')).toBeNull()
   })
 })

@@ -1,3 +1,4 @@
+import { upstreamRequestId } from '../../shared/headers.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { type RawResponse, UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { errorDetails } from './error-details.ts'
@@ -20,12 +21,18 @@ export const rejectionOf = (
   response: RawResponse,
   { upstream, action, log }: { readonly upstream: TextUpstream; readonly action?: string; readonly log: Log },
 ): Problem => {
-  const { status } = response
+  const { status, headers } = response
+  const fields = {
+    upstream: nameOf(upstream),
+    action,
+    status,
+    upstreamRequestId: headers.get(upstreamRequestId) ?? undefined,
+  }
   if (status === 401 || (status === 403 && isAboutKey(response))) {
-    log.error({ upstream: nameOf(upstream), action, status }, "upstream rejected the gateway's key")
+    log.error(fields, "upstream rejected the gateway's key")
     return new UpstreamKeyRejectedError()
   }
-  log.info({ upstream: nameOf(upstream), action, status }, 'upstream rejected the request')
+  log.info(fields, 'upstream rejected the request')
   return new UpstreamRejectedError(response)
 }
 
