@@ -30,11 +30,13 @@ export interface ToolContent {
 /** Translates the output of a tool. Throws as `toContent`. */
 export const toToolContent = (output: Json, path: JsonPath): ToolContent => {
   if (!output.isArray) return { content: toContent(output, path), media: [] }
-  const parts = output.elements().map((part, index) => toPart(part, path.at(index)))
-  const isText = (part: Json) => part.get('type')?.string() === 'text'
-  const media = parts.filter((part) => !isText(part))
-  if (media.length === parts.length && media.length > 0) return { content: mediaFollow, media }
-  const texts = parts.filter(isText)
+  const texts: Json[] = []
+  const media: Json[] = []
+  output.elements().forEach((part, index) => {
+    const parts = textTypes.includes(typeOf(part, path.at(index))) ? texts : media
+    parts.push(toPart(part, path.at(index)))
+  })
+  if (texts.length === 0 && media.length > 0) return { content: mediaFollow, media }
   return { content: singleText(texts) ?? array(texts), media }
 }
 

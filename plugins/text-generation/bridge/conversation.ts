@@ -18,7 +18,7 @@ export class Conversation {
     this.#endOutputs()
     const texts = role === 'system' && Object.keys(rest).length === 0 ? textsOf(content) : undefined
     if (texts) {
-      this.#system.push(...texts)
+      for (const text of texts) this.#system.push(text)
       return
     }
     this.#endSystem()

@@ -50,40 +50,40 @@ const readAllowedTools = (choice: Json, path: JsonPath, mapping: ToolMapping): C
   if (choice.get('allowed_tools')?.isObject) return { tools: mapping.tools, toolChoice: choice }
   const entries = optional(choice, 'tools')
   if (!entries?.isArray) throw path.at('tools').invalid('must be an array')
-  const allowed = entries.elements().map((entry, index) => isAllowedBy(entry, path.at('tools').at(index), mapping))
-  const tools = mapping.tools.filter((tool) => allowed.some((matches) => matches(tool)))
+  const allowed: Allowed = { functionNames: new Set(), namespaces: new Set() }
+  entries.elements().forEach((entry, index) => {
+    addAllowed(allowed, entry, path.at('tools').at(index), mapping)
+  })
+  const tools = mapping.tools.filter(
+    ({ functionName, namespace }) =>
+      allowed.functionNames.has(functionName) || (namespace !== undefined && allowed.namespaces.has(namespace)),
+  )
   const toolChoice = optional(choice, 'mode') ?? toJson('auto')
   if (tools.length === 0 && toolChoice.string() === 'required') throw path.at('tools').unsupported()
   return { tools, toolChoice }
 }
 
-const isAllowedBy = (entry: Json, path: JsonPath, mapping: ToolMapping): ((tool: MappedTool) => boolean) => {
+interface Allowed {
+  readonly functionNames: Set<string>
+  readonly namespaces: Set<string>
+}
+
+const addAllowed = (allowed: Allowed, entry: Json, path: JsonPath, mapping: ToolMapping): void => {
   if (!entry.isObject) throw path.invalid('must be an object')
   const type = requireString(entry, 'type', path).string() ?? ''
-  if (type === 'namespace') {
-    const namespace = requireString(entry, 'name', path).string()
-    return (tool) => tool.namespace === namespace
-  }
   const kind = kinds.find((each) => each === type)
-  if (kind) {
-    const name = mapping.functionNameOf(toTool(entry, kind, path, mapping))
-    return (tool) => tool.functionName === name
-  }
-  if (mapping.hostedTools === 'reject') throw path.at('type').unsupported(type)
-  return () => false
+  if (type === 'namespace') allowed.namespaces.add(requireString(entry, 'name', path).string() ?? '')
+  else if (kind) allowed.functionNames.add(mapping.functionNameOf(toTool(entry, kind, path, mapping)))
+  else if (mapping.hostedTools === 'reject') throw path.at('type').unsupported(type)
 }
 
 const kinds = ['function', 'custom', 'local_shell', 'tool_search'] as const
 
 /** The tool that a choice names. It may omit the namespace. */
-const toTool = (entry: Json, kind: Tool['kind'], path: JsonPath, { tools }: ToolMapping): Tool => {
+const toTool = (entry: Json, kind: Tool['kind'], path: JsonPath, mapping: ToolMapping): Tool => {
   if (kind !== 'function' && kind !== 'custom') return { kind, name: kind }
   const nested = optional(entry, kind)
   const name = requireString(nested?.isObject ? nested : entry, 'name', path).string() ?? ''
   const namespace = optional(entry, 'namespace')?.string()
-  const named = tools.filter((tool) => tool.kind === kind && tool.name === name)
-  return (
-    named.find((tool) => tool.namespace === namespace) ??
-    (namespace === undefined ? named[0] : undefined) ?? { kind, name, namespace }
-  )
+  return mapping.find({ kind, name, namespace }) ?? { kind, name, namespace }
 }

@@ -24,6 +24,8 @@ export interface ToolMapping {
   readonly hostedTools: HostedTools
   /** Types of the hosted tools that were dropped, each once. */
   readonly dropped: ReadonlySet<string>
+  /** The tool of the request; without a namespace, the first one with that name. */
+  find(tool: Tool): Tool | undefined
   /** The name of a tool's function. A tool that the request does not declare, because it is one of an earlier turn, gets a name too. */
   functionNameOf(tool: Tool): string
   /** The tool that a function name stands for. An unknown name is the name of a function. */
@@ -64,9 +66,16 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
   // Plain functions keep their names, wherever they stand in the list.
   for (const tool of declared.values()) if (isPlainFunction(tool)) nameFor(tool)
   const tools = [...declared.values()].map((tool) => ({ ...tool, functionName: nameFor(tool) }))
+  const firstByName = new Map<string, Tool>()
+  for (const tool of tools) {
+    const key = keyOf({ kind: tool.kind, name: tool.name })
+    if (!firstByName.has(key)) firstByName.set(key, tool)
+  }
   return {
     tools,
     hostedTools,
+    find: (tool) =>
+      declared.get(keyOf(tool)) ?? (tool.namespace === undefined ? firstByName.get(keyOf(tool)) : undefined),
     dropped,
     functionNameOf: nameFor,
     toolOf: createLookup(byName),
