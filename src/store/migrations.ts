@@ -190,17 +190,18 @@ export const migrations: readonly (readonly Statement[])[] = [
   [sql`create table text_usage_batches (id text primary key, at bigint not null)`],
   [
     // The users may be users of a host app, so `user_id` is no foreign key; nor is `previous_id`, because the oldest responses are removed first.
+    // `response` is the last column: SQLite reads a row up to the columns that a query needs.
     sql`
       create table stored_responses (
         id text primary key,
         user_id text not null,
         previous_id text,
-        response text not null,
         item_bytes bigint not null,
         bytes bigint not null,
         bytes_before bigint not null,
         created_at bigint not null,
-        expires_at bigint not null
+        expires_at bigint not null,
+        response text not null
       )`,
     sql`create index stored_responses_of_user on stored_responses (user_id, bytes_before)`,
     sql`create index stored_responses_by_end on stored_responses (expires_at)`,

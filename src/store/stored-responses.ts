@@ -4,7 +4,7 @@ import type {
   StoredItem,
   StoredResponseStore,
 } from '../../plugins/text-generation/objects/response-store.ts'
-import { type Database, sql } from './database.ts'
+import { type Database, type Statement, sql } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { lockUser } from './user-locks.ts'
 
@@ -15,7 +15,7 @@ const rowBytes = 256
 export const createStoredResponseStore = (database: Database): StoredResponseStore => {
   const groupCommit = new GroupCommit(database)
   return {
-    async storeResponse({ id, user, previous, response, items, createdAt, expiresAt }, maxUserBytes) {
+    async storeResponse({ id, user, previous, renews, response, items, createdAt, expiresAt }, maxUserBytes) {
       const itemBytes = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0)
       const bytes = itemBytes + Buffer.byteLength(response) + rowBytes * (items.length + 1)
       if (bytes > maxUserBytes) return false
@@ -42,6 +42,7 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
             insert into stored_items (response_id, position, id, user_id, is_output, json, created_at)
             values (${id}, ${position}, ${item.id}, ${user}, ${Number(item.isOutput)}, ${item.json}, ${createdAt})`,
         ),
+        ...(previous !== undefined && renews ? [renew(user, previous, expiresAt)] : []),
         // The responses that lie in the last `maxUserBytes` of all that the user has stored are kept.
         sql`
           delete from stored_responses
@@ -78,14 +79,14 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
 
     async findStoredConversation(user, id, now, { maxTurns, maxBytes }) {
       const rows = await database.query<ConversationRow>(sql`
-        with recursive turns (id, previous_id, turn, item_bytes) as (
-          select id, previous_id, 1, item_bytes
+        with recursive turns (id, previous_id, expires_at, turn, item_bytes) as (
+          select id, previous_id, expires_at, 1, item_bytes
           from stored_responses
           where id = ${id}
           and user_id = ${user}
           and expires_at > ${now}
           union all
-          select earlier.id, earlier.previous_id, turns.turn + 1, turns.item_bytes + earlier.item_bytes
+          select earlier.id, earlier.previous_id, earlier.expires_at, turns.turn + 1, turns.item_bytes + earlier.item_bytes
           from turns
           join stored_responses earlier on earlier.id = turns.previous_id
           where earlier.user_id = ${user}
@@ -93,7 +94,7 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
           and turns.turn < ${maxTurns}
           and turns.item_bytes + earlier.item_bytes <= ${maxBytes}
         )
-        select turns.turn, turns.previous_id as previous, stored_items.id, stored_items.is_output as "isOutput",
+        select turns.turn, turns.previous_id as previous, turns.expires_at as "expiresAt", stored_items.id, stored_items.is_output as "isOutput",
           stored_items.json
         from turns
         left join stored_items on stored_items.response_id = turns.id
@@ -104,14 +105,15 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
         id === undefined ? [] : [{ id, isOutput: isOutput === 1, json }],
       ) as readonly StoredItem[]
       const ownItems = rows.filter(({ turn, id }) => turn === 1 && id !== undefined).length
-      if (first.previous === undefined) return { items, ownItems }
+      const { expiresAt } = first
+      if (first.previous === undefined) return { items, ownItems, expiresAt }
       const [more] = await database.query(sql`
         select id
         from stored_responses
         where id = ${first.previous}
         and user_id = ${user}
         and expires_at > ${now}`)
-      return { items, ownItems, cut: more ? 'too long' : 'removed' } satisfies StoredConversation
+      return { items, ownItems, expiresAt, cut: more ? 'too long' : 'removed' } satisfies StoredConversation
     },
 
     async findStoredItem(user, id, now) {
@@ -151,9 +153,31 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
   }
 }
 
+/** Keeps the turns of a conversation longer. */
+const renew = (user: string, id: string, until: number): Statement => sql`
+  update stored_responses
+  set expires_at = ${until}
+  where user_id = ${user}
+  and expires_at < ${until}
+  and id in (
+    with recursive turns (id, previous_id) as (
+      select id, previous_id
+      from stored_responses
+      where id = ${id}
+      union
+      select earlier.id, earlier.previous_id
+      from turns
+      join stored_responses earlier on earlier.id = turns.previous_id
+      where earlier.user_id = ${user}
+    )
+    select id
+    from turns
+  )`
+
 /** An item of a conversation and its turn: 1 is the latest. A turn without items has one row without an item. */
 interface ConversationRow {
   readonly turn: number
+  readonly expiresAt: number
   /** Id of the response before that turn. */
   readonly previous?: string
   readonly id?: string

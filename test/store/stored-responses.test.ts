@@ -62,11 +62,14 @@ eachDatabase('stored responses', (database) => {
     expect(await other.findStoredConversation(ann, last.id, at, bounds)).toEqual({
       items: [...first.items, ...left.items, ...last.items],
       ownItems: 2,
+      expiresAt: at + 1000,
     })
-    expect(await other.findStoredConversation(ann, right.id, at, bounds)).toEqual({ items: first.items, ownItems: 0 })
+    expect(await other.findStoredConversation(ann, right.id, at, bounds)).toEqual({
+      ...{ items: first.items, ownItems: 0, expiresAt: at + 1000 },
+    })
     const foreign = await save(turn(bob, { previous: first.id }))
     expect(await other.findStoredConversation(bob, foreign.id, at, bounds)).toEqual({
-      ...{ items: foreign.items, ownItems: 2, cut: 'removed' },
+      ...{ items: foreign.items, ownItems: 2, expiresAt: at + 1000, cut: 'removed' },
     })
   })
 
@@ -78,7 +81,7 @@ eachDatabase('stored responses', (database) => {
     const itemBytes = third.items.reduce((sum, { json }) => sum + json.length, 0)
     for (const tight of [{ maxTurns: 2 }, { maxBytes: 3 * itemBytes - 1 }]) {
       const read = await store.findStoredConversation(ann, third.id, at, { ...bounds, ...tight })
-      expect(read).toEqual({ items: [...second.items, ...third.items], ownItems: 2, cut: 'too long' })
+      expect(read).toMatchObject({ items: [...second.items, ...third.items], ownItems: 2, cut: 'too long' })
     }
     for (const enough of [{ maxTurns: 3 }, { maxBytes: 3 * itemBytes }]) {
       const read = await store.findStoredConversation(ann, third.id, at, { ...bounds, ...enough })
@@ -127,6 +130,21 @@ eachDatabase('stored responses', (database) => {
     expect(await store.sweepStoredResponses(first, 4)).toBe(1)
     expect(await store.sweepStoredResponses(first, 4)).toBe(0)
     expect(await found(ann, next, first)).toBeDefined()
+  })
+
+  test('are renewed by a later turn of their conversation, and of no other', async () => {
+    const [ann, bob] = [newUser(), newUser()]
+    const first = await save(turn(ann))
+    const second = await save(turn(ann, { previous: first.id }))
+    const branch = await save(turn(ann, { previous: first.id }))
+    await save(turn(bob, { previous: second.id, renews: true, expiresAt: at + 9_000 }))
+    await save(turn(ann, { previous: branch.id, expiresAt: at + 9_000 }))
+    expect(await found(ann, second, at + 1000)).toBeUndefined()
+    const third = await save(turn(ann, { previous: second.id, renews: true, expiresAt: at + 5_000 }))
+    for (const each of [first, second, third]) expect(await found(ann, each, at + 4_999)).toBeDefined()
+    expect(await found(ann, branch, at + 1000)).toBeUndefined()
+    expect(await store.findStoredConversation(ann, third.id, at, bounds)).toMatchObject({ expiresAt: at + 5_000 })
+    await store.sweepStoredResponses(at + 10_000, 100)
   })
 
   test('have a maximum size for each user, also with concurrent calls: the oldest are removed', async () => {

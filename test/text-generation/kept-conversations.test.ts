@@ -69,3 +69,19 @@ test('a conversation whose earlier turn was deleted has no gap: it cannot be con
     { error: { code: 'previous_response_not_found', param: 'previous_response_id' } },
   ])
 })
+
+test('a conversation lasts as long as it is continued: half the retention time before its end, all turns are renewed', async () => {
+  let now = 1_000_000
+  const app = open(undefined, { clock: { now: () => now, at: () => () => {} }, objectTtlMs: 1_000 })
+  const first = await respond(app, 'dan', { input: 'turn 0' })
+  let last = first.id
+  for (let turn = 1; turn < 10; turn++) {
+    now += 300
+    last = (await respond(app, 'dan', { input: `turn ${turn}`, previous_response_id: last })).id
+  }
+  expect(lastMessages(app).filter((text) => text.startsWith('user'))).toHaveLength(10)
+  expect((await app.as('dan', 'GET', `/responses/${first.id}`)).status).toBe(200)
+  now += 1_000
+  expect((await app.as('dan', 'GET', `/responses/${last}`)).status).toBe(404)
+  expect(await store.sweepStoredResponses(now, 100)).toBe(10)
+})

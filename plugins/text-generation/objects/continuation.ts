@@ -28,6 +28,8 @@ export interface Continuation {
   readonly body: JsonBody
   /** Id of the response that it continues. Undefined: none that the gateway keeps. */
   readonly previous: string | undefined
+  /** When the oldest turn of that conversation expires. */
+  readonly expiresAt?: number | undefined
   /** The items of its own input, with the items that it refers to. */
   readonly ownItems: readonly Json[]
   readonly ownBytes: number
@@ -93,7 +95,13 @@ const expand = async (
     ...(conversation ? [['previous_response_id', undefined] as const] : []),
   ])
   const ownBytes = body.bytes.length + referencedBytes
-  return { body: await reread(whole, maxBytes), previous: conversation && previous, ownItems, ownBytes }
+  return {
+    body: await reread(whole, maxBytes),
+    previous: conversation && previous,
+    expiresAt: conversation?.expiresAt,
+    ownItems,
+    ownBytes,
+  }
 }
 
 /** The items of the input of a request. A string is the message of a user. */

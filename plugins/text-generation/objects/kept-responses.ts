@@ -43,14 +43,16 @@ export const createKeptResponses = (options: KeptResponsesOptions): KeptResponse
     continueRequest: (body, caller) =>
       continueRequest(body, caller, { store, now: clock.now(), maxBytes: maxRequestBytes }),
 
-    recorder({ previous, ownItems, ownBytes }, user) {
+    recorder({ previous, expiresAt, ownItems, ownBytes }, user) {
       // The other half is for the output.
       if (ownBytes > maxUserBytes / 2) return undefined
       if (ownItems.length > maxInputItems) {
         const message = `Invalid 'input': array too long. Expected an array with maximum length ${maxInputItems}, but got an array with length ${ownItems.length} instead.`
         throw new TextProblem(400, message, { param: 'input', code: 'array_above_max_length' })
       }
-      return createResponseRecorder({ ...options, user, previous, input: ownItems })
+      // Not with every turn: a renewal writes all earlier ones.
+      const renews = expiresAt !== undefined && expiresAt < clock.now() + options.ttlMs / 2
+      return createResponseRecorder({ ...options, user, previous, renews, input: ownItems })
     },
   }
 }

@@ -15,6 +15,8 @@ export interface ResponseRecorderOptions {
   readonly user: string
   /** Id of the stored response that this one continues. */
   readonly previous: string | undefined
+  /** Whether the earlier turns of its conversation are to be kept as long as this one. */
+  readonly renews: boolean
   /** The items of its own input. */
   readonly input: readonly Json[]
   /** Milliseconds for which the response is kept. */
@@ -33,7 +35,7 @@ export interface ResponseRecorderOptions {
  * and none is stored.
  */
 export const createResponseRecorder = (options: ResponseRecorderOptions): IssuedObjects => {
-  const { store, user, previous, ttlMs, maxUserBytes, clock, log } = options
+  const { store, user, previous, renews, ttlMs, maxUserBytes, clock, log } = options
   let problem: Problem | undefined
   let streams = false
 
@@ -42,7 +44,7 @@ export const createResponseRecorder = (options: ResponseRecorderOptions): Issued
     const createdAt = clock.now()
     const stored = await store.storeResponse(
       {
-        ...{ id: String(response.id), user, previous, createdAt, expiresAt: createdAt + ttlMs },
+        ...{ id: String(response.id), user, previous, renews, createdAt, expiresAt: createdAt + ttlMs },
         response: JSON.stringify({ ...response, output: [] }),
         items: [...options.input.map(toInputItem), ...output],
       },

@@ -7,6 +7,8 @@ export interface StoredResponse {
   readonly user: string
   /** Id of the response that it continues. Undefined: it begins a conversation. */
   readonly previous?: string
+  /** Whether all turns before it are to be kept as long as this one. */
+  readonly renews?: boolean
   /** The response object as JSON, with an empty `output`. */
   readonly response: string
   /** The items that this turn adds to the conversation: its own input, then its output. */
@@ -31,6 +33,8 @@ export interface StoredConversation {
   readonly items: readonly StoredItem[]
   /** Number of the items that belong to the response itself and not to an earlier one. */
   readonly ownItems: number
+  /** When the oldest of its turns expires. */
+  readonly expiresAt: number
   /** Why earlier turns are missing: one of them was removed, or there are more than were requested. */
   readonly cut?: 'removed' | 'too long'
 }
