@@ -8,14 +8,16 @@ import { setPeerAddress } from '../plugins/shared/client-address.ts'
 import { type CoarseTimers, createCoarseTimers } from '../plugins/shared/coarse-timers.ts'
 import { inFlightOf } from '../plugins/shared/in-flight.ts'
 import { Problem } from '../plugins/shared/problem.ts'
+import { offerWebSocket, webSocketAcceptanceOf } from '../plugins/shared/web-socket.ts'
 import { createBody, type IncomingBody } from './node-server/body.ts'
 import { type Connection, connectionOf } from './node-server/connection.ts'
 import { Drain, type StopOptions } from './node-server/drain.ts'
 import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
 import { createOriginOf, createRequest, type NodeRequest } from './node-server/request.ts'
 import { sendResponse } from './node-server/send-response.ts'
-import { createUpgradeListener, type OnUpgrade } from './node-server/upgrade.ts'
+import { createUpgradeListener, type OnUpgrade, type RespondToUpgrade } from './node-server/upgrade.ts'
 import { type SendEvent, waitUntilSent } from './node-server/wait-until-sent.ts'
+import { canOpenWebSocket, WebSockets } from './node-server/web-socket.ts'
 
 /** An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection. */
 export type NodeServerApp =
@@ -124,7 +126,10 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
   const timeouts = { ...defaultTimeouts, ...options.timeouts }
   const checkIntervalMs = Math.min(1_000, ...Object.values(timeouts).map((ms) => ms / 2))
   const timers = createCoarseTimers(checkIntervalMs)
+  const { onUpgrade } = options
   const settings = {
+    // The connection of any other such request stays open after the response.
+    shouldUpgradeCallback: (incoming: IncomingMessage) => onUpgrade !== undefined || canOpenWebSocket(incoming),
     keepAliveTimeout: timeouts.keepAliveMs,
     headersTimeout: timeouts.headersMs,
     // Bodies have their own shorter timeout. But without this one, Bun 1.4.5 and Deno 2.9.6 ignore `headersTimeout`.
@@ -137,12 +142,13 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
       : createServer(settings)
   const server = Object.assign(create(), settings)
   const drain = new Drain(server)
+  const webSockets = new WebSockets(handle)
   const onRequest = (expectsContinue: boolean) => {
-    const context = { handle, originOf, options, timeouts, timers, drain, expectsContinue }
-    return (incoming: IncomingMessage, serverResponse: ServerResponse) => {
-      const closeConnection = () => void serverResponse.destroy()
+    const context = { handle, originOf, options, timeouts, timers, drain, webSockets, expectsContinue }
+    return (incoming: IncomingMessage, serverResponse: ServerResponse, upgrade?: Parameters<RespondToUpgrade>[2]) => {
+      const closeConnection = () => void (upgrade ? upgrade.socket : serverResponse).destroy()
       try {
-        const done = handleRequest(incoming, serverResponse, context)
+        const done = handleRequest(incoming, serverResponse, context, upgrade)
         if (isPromise(done)) done.catch(closeConnection)
       } catch {
         closeConnection()
@@ -151,8 +157,11 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
   }
   const respond = onRequest(false)
   server.on('request', respond).on('checkContinue', onRequest(true))
-  if (options.onUpgrade) server.on('upgrade', createUpgradeListener(options.onUpgrade, respond))
-  const stop = (stopOptions?: StopOptions) => drain.stop(stopOptions)
+  server.on('upgrade', createUpgradeListener(onUpgrade, respond))
+  const stop = (stopOptions?: StopOptions) => {
+    webSockets.stop()
+    return drain.stop(stopOptions)
+  }
   return {
     async listen(at = {}) {
       const { port = 0, hostname = '127.0.0.1', reusePort = false } = typeof at === 'number' ? { port: at } : at
@@ -183,6 +192,7 @@ interface RequestContext {
   readonly timeouts: NodeServerTimeouts
   readonly timers: CoarseTimers
   readonly drain: Drain
+  readonly webSockets: WebSockets
   /** Whether the caller waits for `100 Continue` before it sends the body (RFC 9110 section 10.1.1). */
   readonly expectsContinue: boolean
 }
@@ -191,20 +201,23 @@ const handleRequest = (
   incoming: IncomingMessage,
   serverResponse: ServerResponse,
   context: RequestContext,
+  upgrade: Parameters<RespondToUpgrade>[2],
 ): Awaitable<void> => {
   const { socket } = incoming
   const connection = connectionOf(socket)
   if (connection.pendingResponses === maxPipelined) socket.destroy()
   if (socket.destroyed) return
   connection.pendingResponses++
-  const { handle, options, timeouts, timers, drain } = context
+  const { handle, options, timeouts, timers, drain, webSockets } = context
   drain.started()
   const { problem, request, body } = readRequest(incoming, serverResponse, connection, context)
-  serverResponse.once('close', () => {
+  const onClose = () => {
     connection.pendingResponses--
     drain.ended()
     if (!serverResponse.writableFinished) request?.abort()
-  })
+  }
+  serverResponse.once('close', onClose)
+  if (upgrade && request) offerWebSocket(request)
   /** Waits until the caller has read the buffered bytes. They count as bytes in flight until then. */
   const waitForReader = async (event: SendEvent) => {
     const inFlight = request && inFlightOf(request)
@@ -215,6 +228,9 @@ const handleRequest = (
   }
   const response = request ? handle(request) : rejectionOf(problem, incoming, options)
   const sent = andThen(response, (response) => {
+    const acceptance = upgrade && webSocketAcceptanceOf(response)
+    if (acceptance) return webSockets.open(upgrade, acceptance, onClose)
+    upgrade?.sendResponse()
     // Tells a keep-alive client not to send its next request on this connection (RFC 9112 section 9.6).
     if (drain.isStopping) serverResponse.setHeader('connection', 'close')
     return sendResponse(response, serverResponse, incoming.method === 'HEAD', waitForReader)

@@ -12,6 +12,11 @@ export const setPeerAddress = (request: Delivered, address: Peer | undefined): v
   request[peer] = address
 }
 
+/** Attaches the peer's address of one request to another, which the app makes on behalf of the same peer. */
+export const copyPeerAddress = (from: Delivered, to: Delivered): void => {
+  setPeerAddress(to, peerAddressOf(from))
+}
+
 /** Returns the client address of a request; undefined if the server has not set a peer address. */
 export type ClientAddressOf = (request: Request) => string | undefined
 

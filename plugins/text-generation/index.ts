@@ -39,7 +39,7 @@ import { createModelRouting } from './upstream/model-routing.ts'
 import { createRejectedAdditions } from './upstream/rejected-additions.ts'
 import { upstreamProblems } from './upstream/upstream-options.ts'
 import { createUsageRecorder } from './usage.ts'
-import { upgradeRequired } from './websocket/upgrade.ts'
+import { connectResponses } from './websocket/upgrade.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
@@ -176,6 +176,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
       }
     }
   const generating = (protocol: Protocol) => route((request) => generate(request, protocol, generation))
+  const connecting = { requireSameOrigin: options.requireSameOrigin, maxBodyBytes, clock, log }
   const storedRoute = (action: StoredAction) => route(storedResponseRoute(action, stored))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix })
@@ -207,9 +208,13 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     })
     .get(
       '/responses',
-      route(async ({ request }) => {
-        throw upgradeRequired(request)
-      }),
+      ({ request, whenRevoked, server, set }) => {
+        try {
+          return connectResponses(request, { whenRevoked, server }, connecting)
+        } catch (error) {
+          return errors.respond(error, { request, set })
+        }
+      },
       { generates: true, ...textDocs.connectResponses },
     )
     .post(

@@ -144,8 +144,13 @@ export const textDocs = {
   connectResponses: routeOptions({
     operationId: 'connectResponses',
     summary: 'Create responses over WebSocket',
+    description:
+      'Each message `response.create` has the fields of the body of `POST`, and each event of its response comes as a message. Errors are events with `status`.',
     tags: ['text generation'],
-    responses: errorResponses(textErrorBody, 401, 426, 429, 502, 503),
+    responses: {
+      101: { description: 'The connection is open' },
+      ...errorResponses(textErrorBody, 401, 403, 426, 429, 502, 503),
+    },
   }),
   createMessage: route(
     'createMessage',

@@ -2,6 +2,7 @@ import { type IncomingMessage, type RequestListener, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
 import { checkFraming, hasBody, readFraming } from './framing.ts'
+import { canOpenWebSocket, hasWebSocketServer, type Upgrade } from './web-socket.ts'
 
 /**
  * Takes over the connection of a request that asks for another protocol, and returns true. The arguments are those of the `upgrade` event of
@@ -12,25 +13,40 @@ import { checkFraming, hasBody, readFraming } from './framing.ts'
  */
 export type OnUpgrade = (incoming: IncomingMessage, socket: Socket, head: Buffer) => boolean
 
-/** Creates a listener for `upgrade`. @param respond responds to requests that do not change the protocol; then their connections close */
+/** Responds to a request. @param upgrade if given, the app may accept a WebSocket connection instead; the response must then not be sent */
+export type RespondToUpgrade = (
+  ...args: [...Parameters<RequestListener>, upgrade: (Upgrade & { sendResponse(): void }) | undefined]
+) => void
+
+/** Creates a listener for `upgrade`. If the protocol does not change, the connection closes after the response. */
 export const createUpgradeListener =
-  (onUpgrade: OnUpgrade, respond: RequestListener) =>
+  (onUpgrade: OnUpgrade | undefined, respond: RespondToUpgrade) =>
   (incoming: IncomingMessage, socket: Socket, head: Buffer): void => {
     // The runtime no longer listens to errors, and an error without a listener ends the process.
     socket.on('error', () => {})
     // The other protocol would mix with the responses to earlier requests.
     if (connectionOf(socket).pendingResponses > 0) return void socket.destroy()
+    const mayChange = mayUpgrade(incoming)
     try {
-      if (mayUpgrade(incoming) && onUpgrade(incoming, socket, head)) return
+      if (mayChange && onUpgrade?.(incoming, socket, head)) return
     } catch {
       return void socket.destroy()
     }
     const serverResponse = new ServerResponse(incoming)
-    serverResponse.assignSocket(socket)
     // The runtime reads no further requests from this connection.
     serverResponse.shouldKeepAlive = false
     serverResponse.on('finish', () => socket.end())
-    respond(incoming, serverResponse)
+    const sendResponse = () => serverResponse.assignSocket(socket)
+    const respondOverHttp = () => {
+      sendResponse()
+      respond(incoming, serverResponse, undefined)
+    }
+    if (mayChange && canOpenWebSocket(incoming)) {
+      void hasWebSocketServer().then((isInstalled) => {
+        if (isInstalled) respond(incoming, serverResponse, { incoming, socket, head, sendResponse })
+        else respondOverHttp()
+      })
+    } else respondOverHttp()
   }
 
 /** HTTP/1.0 has no upgrades (RFC 9110 section 7.8), and the protocol changes only after the whole request. */

@@ -1,9 +1,17 @@
 import { andThen } from '../../plugins/shared/awaitable.ts'
 import { attachBody } from '../../plugins/shared/body.ts'
+import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/bun-web-socket.ts'
 import { setPeerAddress } from '../../plugins/shared/client-address.ts'
 import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/next-turn.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
+import {
+  asksForWebSocket,
+  isWebSocketHandshake,
+  offerWebSocket,
+  type WebSocketListener,
+  webSocketAcceptanceOf,
+} from '../../plugins/shared/web-socket.ts'
 import { type FetchHandler, renderRejection } from '../app.ts'
 import type { Config } from '../config.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
@@ -63,13 +71,27 @@ export const listenBun = async (
     timers.add(renewal)
   }
 
-  const server = Bun.serve({
+  const webSockets = new Set<WebSocketListener>()
+  const server = Bun.serve<BunWebSocketData>({
     hostname: http.host,
     port: http.port,
     reusePort: shared,
     idleTimeout: idleSeconds,
     // Above the gateway's own limit, so that the gateway itself rejects a body that is too long.
     maxRequestBodySize: http.maxBodyBytes + 2 ** 20,
+    websocket: {
+      open: (socket) => socket.data.open(socket),
+      message: (socket, message) => socket.data.message(socket, message),
+      drain: ({ data }) => data.drain(),
+      pong: ({ data }) => data.pong(),
+      close: ({ data }) => data.close(),
+      // The app checks the length of a message, and whether the peer is alive. It waits for the reader, so the buffer is never full.
+      maxPayloadLength: http.maxBodyBytes + 2 ** 20,
+      idleTimeout: 0,
+      sendPings: false,
+      backpressureLimit: 2 ** 31 - 1,
+      perMessageDeflate: false,
+    },
     fetch(request) {
       const framing = framingOf(request.headers)
       const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
@@ -83,8 +105,18 @@ export const listenBun = async (
             server.timeout(request, stalls * stallSeconds)
           })
         : undefined
+      if (canOpenWebSocket(request.headers)) offerWebSocket(request)
       return andThen(handle(request), (handled) => {
         pending.hasResponse = true
+        const acceptance = webSocketAcceptanceOf(handled)
+        if (acceptance) {
+          const data = bunWebSocketData(acceptance, handle, (listener, isOpen) => {
+            if (isOpen) webSockets.add(listener)
+            else webSockets.delete(listener)
+          })
+          if (server.upgrade(request, { data })) return undefined
+          return renderError(invalid, '/')
+        }
         const response = withDirectBody(handled)
         if (isEventStream(response.headers)) renewIdleTimer(request)
         else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
@@ -95,6 +127,7 @@ export const listenBun = async (
   })
   const port = server.port ?? 0
   const stop: ListeningServer['stop'] = async ({ closeActiveConnections = false, drainMs } = {}) => {
+    for (const listener of webSockets) listener.onStop()
     if (!closeActiveConnections) await withTimeout(drainMs, server.stop())
     await server.stop(true)
   }
@@ -109,14 +142,14 @@ export const listenBun = async (
 /** A request that the app handles. Address and timer are used only on demand, because they cost more than most rejections. */
 class PendingRequest {
   readonly #request: Request
-  readonly #server: Bun.Server<unknown>
+  readonly #server: Bun.Server<BunWebSocketData>
   #address: string | undefined
   hasResponse = false
   isTimerOff = false
   /** Whether the app waits for the body, for which `watchBody` sets the timer. */
   isReading = false
 
-  constructor(request: Request, server: Bun.Server<unknown>) {
+  constructor(request: Request, server: Bun.Server<BunWebSocketData>) {
     this.#request = request
     this.#server = server
   }
@@ -147,6 +180,10 @@ const framingOf = (headers: Headers): Framing => ({
   transferEncoding: headers.get('transfer-encoding') ?? undefined,
   repeated: false,
 })
+
+const canOpenWebSocket = (headers: Headers): boolean =>
+  asksForWebSocket(headers.get('upgrade')) &&
+  isWebSocketHandshake(headers.get('sec-websocket-version'), headers.get('sec-websocket-key'))
 
 const invalid = new Problem(400, 'request is not valid')
 

@@ -6,6 +6,9 @@ import { documentOfServer } from '../support/document.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 
+/** A WebSocket connection begins with status 101. */
+const exceptions = "openapi.json: { operation-2xx-response: ['#/paths/~1v1~1responses/get/responses'] }\n"
+
 /**
  * Lints a document with the strictest rule sets of the linter: the rules of the specification, and `recommended` with warnings as errors. The latter
  * comes last, because `spec` turns off the rules that it does not need.
@@ -15,6 +18,7 @@ const lint = async (document: object) => {
   try {
     await writeFile(join(folder, 'redocly.yaml'), 'extends: [spec, recommended-strict]\n')
     await writeFile(join(folder, 'openapi.json'), JSON.stringify(document))
+    await writeFile(join(folder, '.redocly.lint-ignore.yaml'), exceptions)
     const cli = join(root, 'node_modules/@redocly/cli/bin/cli.js')
     const child = Bun.spawn([process.execPath, cli, 'lint', '--format', 'json', 'openapi.json'], {
       cwd: folder,
@@ -22,7 +26,9 @@ const lint = async (document: object) => {
       stderr: 'ignore',
     })
     const { totals, problems } = JSON.parse(await new Response(child.stdout).text())
-    const rules = problems.map(({ ruleId }: { readonly ruleId: string }) => ruleId)
+    const rules = problems
+      .filter(({ ignored }: { readonly ignored?: boolean }) => !ignored)
+      .map(({ ruleId }: { readonly ruleId: string }) => ruleId)
     return { ...totals, rules: [...new Set(rules)] }
   } finally {
     await rm(folder, { recursive: true, force: true })
@@ -32,7 +38,7 @@ const lint = async (document: object) => {
 test('the OpenAPI document of the server has no errors and no warnings', async () => {
   const document = await documentOfServer()
   expect(Object.keys(document.paths).length).toBeGreaterThan(15)
-  expect(await lint(document)).toEqual({ errors: 0, warnings: 0, ignored: 0, rules: [] })
+  expect(await lint(document)).toEqual({ errors: 0, warnings: 0, ignored: 1, rules: [] })
 })
 
 test('the linter finds an operation without security, and a status that does not exist', async () => {

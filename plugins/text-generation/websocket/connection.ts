@@ -1,0 +1,281 @@
+import { Buffer } from 'node:buffer'
+import type { Clock } from '../../shared/clock.ts'
+import { notAuthenticated } from '../../shared/identify.ts'
+import type { InFlight } from '../../shared/in-flight.ts'
+import { composeInTurns, type Json } from '../../shared/json.ts'
+import { type Log, Problem } from '../../shared/problem.ts'
+import type { WhenRevoked } from '../../shared/revocation.ts'
+import type {
+  HandleRequest,
+  WebSocketAcceptance,
+  WebSocketConnection,
+  WebSocketListener,
+} from '../../shared/web-socket.ts'
+import { TextProblem } from '../problem.ts'
+import { shortStringOf } from '../validation.ts'
+import { errorEventOf, errorEventOfResponse, messageOf, relayEvents } from './events.ts'
+import { Lanes } from './lanes.ts'
+import { Memory, outputItemsOf, requestBodyOf } from './memory.ts'
+import { type CreateMessage, parseMessage, readCreateMessage, readStreamId } from './message.ts'
+import { preparedResponse } from './prepared-response.ts'
+import { isSteering, steeringFailed } from './steering.ts'
+
+export interface ResponsesConnectionOptions {
+  /** Creates the HTTP request for a message. */
+  readonly requestFor: (body: Uint8Array, signal: AbortSignal) => Request
+  /** Counts the connection as a stream of its user. */
+  readonly inFlight: InFlight | undefined
+  readonly whenRevoked: WhenRevoked | undefined
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/** A connection ends after this time, as in OpenAI's WebSocket mode. */
+const maxAgeMs = 60 * 60_000
+/** A server opens an accepted connection at once. If it never does, because the host has replaced the response, nothing else would end the counting. */
+const maxOpeningMs = 30_000
+const pingEveryMs = 30_000
+/** Silence after which the peer counts as gone. A live one answers pings. */
+const maxSilenceMs = 90_000
+/** Maximum time for the closing handshake. */
+const maxClosingMs = 5_000
+
+/** One WebSocket connection: each `response.create` message becomes an HTTP request, and each event of the response a message. */
+export class ResponsesConnection implements WebSocketAcceptance, WebSocketListener {
+  readonly maxMessageBytes: number
+  readonly #options: ResponsesConnectionOptions
+  readonly #openedAt: number
+  readonly #closed = new AbortController()
+  readonly #memory: Memory
+  readonly #lanes = new Lanes<Queued>(
+    (queued) => this.#respond(queued),
+    () => this.#closeIfEnded(),
+  )
+  readonly #unwatchCredential: (() => void) | undefined
+  #connection: WebSocketConnection | undefined
+  #handle: HandleRequest | undefined
+  #cancelTimer: () => void
+  #heardAt: number
+  /** Messages are parsed one after the other. */
+  #parsing: Promise<void> = Promise.resolve()
+  #queuedBytes = 0
+  /** Whether the peer has not read enough since the last message outside of a response. */
+  #isBlocked = false
+  /** Set when no further message is accepted: the connection closes after the responses in flight. */
+  #ending: Ending | undefined
+
+  constructor(options: ResponsesConnectionOptions) {
+    const { clock, inFlight, maxBodyBytes, whenRevoked } = options
+    this.#options = options
+    // Somewhat longer messages get an error with status 413.
+    this.maxMessageBytes = maxBodyBytes + 2 ** 20
+    this.#memory = new Memory(maxBodyBytes)
+    this.#openedAt = clock.now()
+    this.#heardAt = this.#openedAt
+    inFlight?.streaming()
+    this.#cancelTimer = clock.at(this.#openedAt + maxOpeningMs, () => this.onClose())
+    this.#unwatchCredential = whenRevoked?.(() => this.#closeNow(notAuthenticated(), 1008))
+  }
+
+  readonly onOpen = (connection: WebSocketConnection, handle: HandleRequest): WebSocketListener => {
+    this.#connection = connection
+    this.#handle = handle
+    this.#cancelTimer()
+    if (this.#closed.signal.aborted) connection.terminate()
+    else this.#checkLater()
+    return this
+  }
+
+  onMessage(text: string | undefined): void {
+    this.#heardAt = this.#options.clock.now()
+    if (this.#closed.signal.aborted) return
+    const bytes = text === undefined ? 0 : Buffer.byteLength(text)
+    const problem = this.#problemOf(text, bytes)
+    if (text === undefined || problem) {
+      this.#sendProblem(problem)
+      return
+    }
+    this.#queuedBytes += bytes
+    this.#parsing = this.#parsing.then(() => this.#read(text, bytes))
+  }
+
+  #problemOf(text: string | undefined, bytes: number): Problem | undefined {
+    const { maxBodyBytes } = this.#options
+    if (text === undefined) return new TextProblem(400, 'message must be a text')
+    if (bytes > maxBodyBytes) return new TextProblem(413, 'message is too large')
+    const isFull = this.#queuedBytes > 0 && this.#queuedBytes + bytes > maxBodyBytes
+    return isFull ? new TextProblem(429, 'too many messages at once') : undefined
+  }
+
+  onPong(): void {
+    this.#heardAt = this.#options.clock.now()
+  }
+
+  onClose(): void {
+    if (this.#closed.signal.aborted) return
+    this.#closed.abort()
+    this.#cancelTimer()
+    this.#unwatchCredential?.()
+    this.#lanes.clear()
+    this.#memory.clear()
+    this.#options.inFlight?.sent()
+    this.#options.inFlight?.streamed()
+  }
+
+  onStop(): void {
+    this.#end({ problem: new TextProblem(503, 'the server stops; connect again'), code: 1001 })
+  }
+
+  async #read(text: string, bytes: number): Promise<void> {
+    let streamId: string | undefined
+    try {
+      const json = await parseMessage(text)
+      streamId = readStreamId(json)
+      if (!this.#accepts(json, streamId)) return this.#release(bytes)
+      const message = readCreateMessage(json, streamId)
+      this.#lanes.add(streamId, { message, bytes })
+    } catch (error) {
+      this.#release(bytes)
+      this.#sendProblem(error, streamId)
+    }
+  }
+
+  /** Whether a message is to be answered by a response. Throws TextProblem. */
+  #accepts(json: Json, streamId: string | undefined): boolean {
+    const type = shortStringOf(json.get('type'))
+    // Codex reports that it has read a response.
+    if (type === 'response.processed') return false
+    if (isSteering(type)) {
+      this.#sendAside(messageOf(steeringFailed(json), streamId))
+      return false
+    }
+    if (type !== 'response.create') throw new TextProblem(400, 'type must be response.create', { param: 'type' })
+    if (this.#ending) throw this.#ending.problem
+    return true
+  }
+
+  async #respond({ message, bytes }: Queued): Promise<void> {
+    const { streamId, generates, stores } = message
+    const { signal } = this.#closed
+    this.#release(bytes)
+    try {
+      const conversation = this.#memory.fullInputOf(message)
+      const body = requestBodyOf(message, conversation)
+      if (!generates) {
+        const { id, events } = preparedResponse(body, this.#options.clock)
+        this.#remember(streamId, id, conversation)
+        for (const event of events) await this.#connection?.send(messageOf(event, streamId))
+        return
+      }
+      const request = this.#options.requestFor(await composeInTurns(body), signal)
+      const response = await this.#handle?.(request)
+      if (!response || signal.aborted) return void response?.body?.cancel().catch(() => {})
+      if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+        return void (await this.#connection?.send(messageOf(await errorEventOfResponse(response), streamId)))
+      }
+      const send = (event: string) => this.#connection?.send(messageOf(event, streamId))
+      const complete = await relayEvents(response, { send, signal })
+      const id = complete?.get('id')?.string()
+      if (complete && id !== undefined && !stores)
+        this.#remember(streamId, id, { ...conversation, items: [...conversation.items, ...outputItemsOf(complete)] })
+    } catch (error) {
+      this.#sendProblem(error, streamId)
+    }
+  }
+
+  /** Counts the conversations among the bytes of the user. Above the user's limit, they are forgotten. */
+  #remember(...args: Parameters<Memory['remember']>): void {
+    const { inFlight } = this.#options
+    this.#memory.remember(...args)
+    inFlight?.sent()
+    try {
+      inFlight?.sending(this.#memory.length)
+    } catch {
+      this.#memory.clear()
+    }
+  }
+
+  #release(bytes: number): void {
+    this.#queuedBytes -= bytes
+  }
+
+  #sendProblem(error: unknown, streamId?: string): void {
+    if (this.#closed.signal.aborted) return
+    if (!(error instanceof Problem)) this.#options.log.error({ err: error }, 'unexpected error')
+    const problem = error instanceof Problem ? error : new Problem(500, 'internal error')
+    this.#sendAside(messageOf(errorEventOf(problem), streamId))
+  }
+
+  /** Sends a message outside of a response. A peer that sends messages, and does not read what they cause, must not fill the memory. */
+  #sendAside(text: string): void {
+    if (this.#isBlocked) this.#connection?.terminate()
+    if (this.#isBlocked) return
+    const sent = this.#connection?.send(text)
+    if (!sent) return
+    this.#isBlocked = true
+    void sent.then(() => {
+      this.#isBlocked = false
+    })
+  }
+
+  /** Closes the connection after the responses in flight. */
+  #end(ending: Ending): void {
+    if (this.#ending || this.#closed.signal.aborted) return
+    this.#ending = ending
+    for (const { message, bytes } of this.#lanes.clear()) {
+      this.#release(bytes)
+      this.#sendProblem(ending.problem, message.streamId)
+    }
+    this.#closeIfEnded()
+  }
+
+  #closeIfEnded(): void {
+    if (!this.#ending || this.#lanes.active > 0) return
+    this.#close(this.#ending.code, this.#ending.problem.message)
+  }
+
+  /** Aborts all responses, and closes the connection. */
+  #closeNow(problem: Problem, code: number): void {
+    this.#sendProblem(problem)
+    this.onClose()
+    this.#close(code, problem.message)
+  }
+
+  #close(code: number, reason: string): void {
+    const { clock } = this.#options
+    const connection = this.#connection
+    connection?.close(code, reason)
+    this.#cancelTimer()
+    this.#cancelTimer = clock.at(clock.now() + maxClosingMs, () => connection?.terminate())
+  }
+
+  #checkLater(): void {
+    const { clock } = this.#options
+    this.#cancelTimer = clock.at(clock.now() + pingEveryMs, () => {
+      const now = clock.now()
+      if (now - this.#heardAt > maxSilenceMs) return this.#connection?.terminate()
+      this.#connection?.ping()
+      this.#checkLater()
+      if (now - this.#openedAt < maxAgeMs || this.#ending) return
+      this.#sendProblem(tooOld)
+      this.#end({ problem: tooOld, code: 1000 })
+    })
+  }
+}
+
+interface Ending {
+  readonly problem: Problem
+  readonly code: number
+}
+
+interface Queued {
+  readonly message: CreateMessage
+  readonly bytes: number
+}
+
+const tooOld = new TextProblem(
+  400,
+  'Responses websocket connection limit reached (60 minutes). Create a new websocket connection to continue.',
+  { code: 'websocket_connection_limit_reached' },
+)
