@@ -4,7 +4,7 @@ import type { RelayOptions } from './relay.ts'
 
 /** Turns frames into the bytes for the client: applies `onFrame`, and inserts comments and a last event between frames only. */
 export class FrameTransform {
-  readonly #options: Pick<RelayOptions, 'onFrame'>
+  readonly #options: Pick<RelayOptions, 'onFrame' | 'heartbeat'>
   #failure: { readonly error: unknown } | undefined
   #closing = ''
   /** Whether the first frame has been passed or dropped, and whether a comment was inserted before it. */
@@ -13,7 +13,7 @@ export class FrameTransform {
   /** Whether the output of the last frame ends with a CR. */
   #afterReturn = false
 
-  constructor(options: Pick<RelayOptions, 'onFrame'>) {
+  constructor(options: Pick<RelayOptions, 'onFrame' | 'heartbeat'>) {
     this.#options = options
   }
 
@@ -46,10 +46,10 @@ export class FrameTransform {
     if (this.#failure) throw this.#failure.error
   }
 
-  /** Returns a comment to send between two frames. */
-  comment(): Uint8Array {
+  /** Returns a heartbeat to send between two frames: by default a comment. */
+  heartbeat(): Uint8Array {
     if (!this.#started) this.#commentBefore = true
-    return keepAlive
+    return this.#options.heartbeat ?? keepAlive
   }
 
   /** Returns bytes to send after the last frame. If that frame is incomplete, they start with the missing line ends. */

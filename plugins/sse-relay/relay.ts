@@ -32,8 +32,10 @@ export interface RelayOptions {
   readonly onDisconnect?: () => void
   /** Aborts when the client disconnects. A cancellation of the stream has the same effect, also without a signal. */
   readonly signal?: AbortSignal
-  /** Milliseconds, above 0, without output to a waiting client, after which a comment is sent. Default: no heartbeat. */
+  /** Milliseconds, above 0, without output to a waiting client, after which a heartbeat is sent. Default: no heartbeat. */
   readonly heartbeatMs?: number
+  /** A complete event that clients ignore, or a comment. Default: a comment. */
+  readonly heartbeat?: Uint8Array
   /** Milliseconds, above 0, that a read from the upstream may take; then the upstream counts as broken. Default: no limit. */
   readonly maxSilenceMs?: number
   /** Default: the system clock. */
@@ -133,7 +135,7 @@ class FrameRelay implements ByteSource {
 
   #beat(): void {
     if (this.#unreadBeat) return
-    const drained = this.#write(this.#transform.comment())
+    const drained = this.#write(this.#transform.heartbeat())
     this.#unreadBeat = drained
     void drained?.then(() => {
       this.#unreadBeat = undefined

@@ -84,7 +84,7 @@ export interface TextGenerationOptions {
   /** `max_tokens` of chat requests that have no maximum. Default 4,096; null: the gateway adds none. */
   readonly defaultMaxTokens?: number | null
   /**
-   * Milliseconds of silence in a stream after which the gateway sends a comment, so that load balancers keep the
+   * Milliseconds of silence in a stream after which the gateway sends a comment, or in Messages a `ping`, so that load balancers keep the
    * connection open. Default: never.
    */
   readonly heartbeatMs?: number

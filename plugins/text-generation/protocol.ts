@@ -89,6 +89,8 @@ export interface Exchange {
   relay(issued?: IssuedObjects): StreamRelay
   /** The text of the event that ends a stream with an error of the gateway. Default: one that clients of both OpenAI protocols raise. */
   errorEvent?(problem: Problem): string
+  /** What a silent stream sends. Default: a comment. */
+  readonly heartbeat?: Uint8Array
 }
 
 /** Converts one stream for the caller, frame by frame. */

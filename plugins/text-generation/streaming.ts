@@ -74,6 +74,7 @@ class StreamedResponse implements RelayOptions {
   readonly upstreamCall = new AbortController()
   readonly signal: AbortSignal
   readonly heartbeatMs: number | undefined
+  readonly heartbeat: Uint8Array | undefined
   readonly clock: Clock
   /** Whether the caller's credential is revoked. */
   revoked = false
@@ -91,6 +92,7 @@ class StreamedResponse implements RelayOptions {
   ) {
     this.signal = request.signal
     this.heartbeatMs = heartbeatMs
+    this.heartbeat = exchange.heartbeat
     this.clock = clock
     this.#relay = exchange.relay(issued)
     this.#checkCredentials = createStreamCredentialCheck(route.upstream)

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { MessageStreamEvent } from '@anthropic-ai/sdk/resources/messages'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { chunk, dataOf, streaming, usageChunk } from './fixture.ts'
 import { minimal, openMessages } from './messages-fixture.ts'
 
@@ -219,6 +220,27 @@ describe('The stream of a message', () => {
       { type: 'text_delta', text: 'a' },
       { type: 'text_delta', text: 'b' },
     ])
+  })
+
+  test('has a ping after each silence, also before its first event', async () => {
+    const clock = new VirtualClock()
+    const app = openMessages(({ signal }) => streaming([chunk({ reasoning_content: 'hidden' })], 'stall', signal), {
+      clock,
+      heartbeatMs: 1000,
+    })
+    const [response] = await Promise.all([
+      app.post('/messages', { ...minimal, stream: true }),
+      settled().then(() => clock.pass(1000)),
+    ])
+    const reader = (response.body as ReadableStream<Uint8Array>).getReader()
+    const read = async () => new TextDecoder().decode((await reader.read()).value)
+    expect(await read()).toStartWith('event: message_start')
+    for (let silence = 0; silence < 2; silence++) {
+      const next = read()
+      await clock.pass(1000)
+      expect(await next).toBe('event: ping\ndata: {"type":"ping"}\n\n')
+    }
+    await reader.cancel()
   })
 
   test('that breaks off ends with an error event', async () => {

@@ -9,6 +9,7 @@ import { isDone } from '../events/text.ts'
 import { type Exchange, incompleteStreamMessage, type StreamRelay, type TranslatedProtocol } from '../protocol.ts'
 import type { Capabilities } from '../upstream/model-routing.ts'
 import { rejectField } from '../validation.ts'
+import { messageEventText } from './events.ts'
 import { MessageTranslator } from './message-translator.ts'
 import { errorEvent, messagesErrorOf } from './problem.ts'
 import { type MessagesRequest, readMessagesRequest } from './request.ts'
@@ -65,6 +66,7 @@ const exchangeOf = (chatRequest: Json, capabilities: Capabilities) =>
     hasTerminalEvent: false,
     toEventStream: toChatEvents,
     errorEvent,
+    heartbeat: ping,
   }) satisfies Partial<Exchange>
 
 /** Up to this number, a maximum is the caller's own. This protocol requires one, so clients send what Claude can generate. */
@@ -142,3 +144,5 @@ const relayMessage = (translator: MessageTranslator): StreamRelay => {
 }
 
 const encoder = new TextEncoder()
+/** Clients of this protocol wait longer after a ping, but not after a comment. */
+const ping = encoder.encode(messageEventText({ type: 'ping' }))
