@@ -187,6 +187,8 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   /** Counts the conversations among the bytes of the user. Above the user's limit, they are forgotten. */
   #remember(...args: Parameters<Memory['remember']>): void {
     const { inFlight } = this.#options
+    // Nothing would end the counting after the connection.
+    if (this.#closed.signal.aborted) return
     this.#memory.remember(...args)
     inFlight?.sent()
     try {

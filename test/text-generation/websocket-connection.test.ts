@@ -1,0 +1,158 @@
+import { expect, test } from 'bun:test'
+import type { InFlight } from '../../plugins/shared/in-flight.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
+
+const minute = 60_000
+
+/** A connection to a peer that answers pings. */
+const connect = ({
+  inFlight,
+  answers = true,
+}: {
+  readonly inFlight?: Partial<InFlight>
+  readonly answers?: boolean
+} = {}) => {
+  const clock = new VirtualClock()
+  const sent: string[] = []
+  const log: string[] = []
+  let release = () => {}
+  const counted = { sending() {}, sent() {}, streaming() {}, streamed() {}, ...inFlight } as InFlight
+  let revoke = () => {}
+  const connection = new ResponsesConnection({
+    requestFor: (body, signal) =>
+      new Request('http://localhost/v1/responses', { method: 'POST', body: body.slice(), signal }),
+    inFlight: counted,
+    whenRevoked(listener) {
+      revoke = listener
+      return () => {}
+    },
+    maxBodyBytes: 1_000,
+    clock,
+    log: noLog,
+  })
+  const events = (id: string) =>
+    `data: {"type":"response.completed","response":{"id":"${id}","output":[{"type":"message","n":1.0},{"type":"reasoning"}]}}\n\n`
+  const bodies: string[] = []
+  const open = () =>
+    connection.onOpen(
+      {
+        send: (text) => void sent.push(text),
+        ping() {
+          log.push('ping')
+          if (answers) connection.onPong()
+        },
+        close: (code) => void log.push(`close ${code}`),
+        terminate: () => void log.push('terminate'),
+      },
+      async (request) => {
+        bodies.push(await request.text())
+        await new Promise<void>((resolve) => {
+          release = resolve
+        })
+        return new Response(events(`resp_${bodies.length}`), { headers: { 'content-type': 'text/event-stream' } })
+      },
+    )
+  const create = async (fields: object) => {
+    connection.onMessage(JSON.stringify({ type: 'response.create', model: 'm', store: false, input: [], ...fields }))
+    await settled()
+  }
+  const finish = async () => {
+    release()
+    await settled()
+  }
+  return { clock, connection, sent, log, bodies, open, create, finish, revoke: () => revoke() }
+}
+
+test('items are repeated with their own text, and reasoning without its content is left out', async () => {
+  const { open, create, finish, bodies } = connect()
+  open()
+  await create({ input: [{ role: 'user', content: 'a' }] })
+  await finish()
+  await create({ input: 'b', previous_response_id: 'resp_1' })
+  expect(bodies[1]).toBe(
+    '{"model":"m","store":false,"input":[{"role":"user","content":"a"},{"type":"message","n":1.0},{"type":"message","role":"user","content":"b"}],"stream":true}',
+  )
+})
+
+test('after 60 minutes the connection ends, when its responses have', async () => {
+  const { clock, open, create, finish, sent, log } = connect()
+  open()
+  await create({})
+  await clock.pass(61 * minute)
+  expect(JSON.parse(sent.at(-1) ?? '').error.code).toBe('websocket_connection_limit_reached')
+  await create({})
+  expect(sent).toHaveLength(2)
+  expect(log).not.toContain('close 1000')
+  await finish()
+  expect(log).toContain('close 1000')
+})
+
+test('a peer that answers no ping is gone', async () => {
+  const { clock, open, log } = connect({ answers: false })
+  open()
+  await clock.pass(5 * minute)
+  expect(log).toEqual(['ping', 'ping', 'ping', 'terminate'])
+})
+
+test('a connection that does not close after its last event is cut', async () => {
+  const { clock, connection, open, log } = connect()
+  open()
+  connection.onStop()
+  await clock.pass(minute)
+  expect(log).toEqual(['close 1001', 'terminate'])
+})
+
+test('counts end with the connection, also when a server never opens it', async () => {
+  let streams = 0
+  const inFlight = {
+    streaming: () => void streams++,
+    streamed: () => void streams--,
+  }
+  const opened = connect({ inFlight })
+  opened.open()
+  opened.connection.onClose()
+  opened.connection.onClose()
+  expect([streams, opened.clock.pending]).toEqual([0, 0])
+  const lost = connect({ inFlight })
+  await lost.clock.pass(minute)
+  expect(streams).toBe(0)
+})
+
+test('a revoked credential ends the connection at once', async () => {
+  const { open, create, revoke, sent, log } = connect()
+  open()
+  await create({})
+  revoke()
+  expect(JSON.parse(sent.at(-1) ?? '')).toMatchObject({ type: 'error', status: 401 })
+  expect(log).toEqual(['close 1008'])
+  await create({})
+  expect(sent).toHaveLength(1)
+})
+
+test('conversations above the maximum, and above the limit of the user, are forgotten', async () => {
+  const { open, create, finish, bodies } = connect()
+  open()
+  await create({ input: 'x'.repeat(800), stream_id: 'a' })
+  await finish()
+  await create({ input: 'y'.repeat(800), stream_id: 'b' })
+  await finish()
+  await create({ previous_response_id: 'resp_1', stream_id: 'a' })
+  expect(bodies[2]).toContain('"previous_response_id":"resp_1"')
+  await finish()
+  await create({ previous_response_id: 'resp_2', stream_id: 'c' })
+  expect(bodies[3]).toContain('yyy')
+  const full = connect({
+    inFlight: {
+      sending() {
+        throw new Error('too many bytes')
+      },
+    },
+  })
+  full.open()
+  await full.create({})
+  await full.finish()
+  await full.create({ previous_response_id: 'resp_1' })
+  expect(full.bodies[1]).toContain('"previous_response_id":"resp_1"')
+})
