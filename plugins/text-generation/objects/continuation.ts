@@ -12,10 +12,10 @@ import {
   readJson,
   readJsonInTurns,
 } from '../../shared/json.ts'
-import { isSealed, sealedPrefix } from '../bridge/sealed-reasoning.ts'
+import { isSealed } from '../bridge/sealed-reasoning.ts'
 import { TextProblem } from '../problem.ts'
 import { fieldOf, shortStringOf } from '../validation.ts'
-import { isGatewayId, mayHoldGatewayId } from './gateway-ids.ts'
+import { isGatewayId, mayHoldGatewayItem } from './gateway-ids.ts'
 import { objectNotFound } from './ownership.ts'
 import type { StoredConversation, StoredResponseStore } from './response-store.ts'
 
@@ -30,6 +30,8 @@ export interface Continuation {
   readonly previous: string | undefined
   /** When the oldest turn of that conversation expires. */
   readonly expiresAt?: number | undefined
+  /** False if it certainly contains no item that a gateway has made. */
+  readonly mayHoldGatewayItem: boolean
   /** The items of its own input, with the items that it refers to. */
   readonly ownItems: readonly Json[]
   readonly ownBytes: number
@@ -57,10 +59,17 @@ export const continueRequest = (
   { user, request }: { readonly user: string; readonly request: Request },
   options: ContinuationOptions,
 ): Awaitable<Continuation> => {
-  if (!mayHoldGatewayId(body.json))
-    return { body, previous: undefined, ownItems: itemsOf(body.json), ownBytes: body.bytes.length }
-  return expand(body, { user, request }, options)
+  return mayHoldGatewayItem(body.json) ? expand(body, { user, request }, options) : unchanged(body, false)
 }
+
+/** A request that refers to nothing that the gateway keeps. */
+const unchanged = (body: JsonBody, mayHold: boolean): Continuation => ({
+  ...{ body, previous: undefined, mayHoldGatewayItem: mayHold, ownBytes: body.bytes.length },
+  // Most requests go to an upstream that keeps its own items, and need no list of them.
+  get ownItems() {
+    return itemsOf(body.json)
+  },
+})
 
 const expand = async (
   body: JsonBody,
@@ -82,8 +91,7 @@ const expand = async (
   inFlightOf(request)?.reading(earlierBytes)
   const find = (id: string) => store.findStoredItem(user, id, now)
   const referenced = await findReferenced(given, find, bytesLeft - earlierBytes)
-  if (!conversation && referenced.size === 0)
-    return { body, previous: undefined, ownItems: given, ownBytes: body.bytes.length }
+  if (!conversation && referenced.size === 0) return unchanged(body, true)
   const referencedBytes = bytesIn([...referenced.values()])
   inFlightOf(request)?.reading(referencedBytes)
   const ownItems = given.map((item) => {
@@ -99,6 +107,7 @@ const expand = async (
     body: await reread(whole, maxBytes),
     previous: conversation && previous,
     expiresAt: conversation?.expiresAt,
+    mayHoldGatewayItem: true,
     ownItems,
     ownBytes,
   }
@@ -201,7 +210,6 @@ const reread = async (whole: Json, maxBytes: number): Promise<JsonBody> => {
  * does not know, and without reasoning of the gateway, which only a bridged upstream can read.
  */
 export const withoutGatewayItems = (request: Json): Json => {
-  if (!mayHoldGatewayId(request) && !request.raw.includes(sealedPrefix)) return request
   const items = request.get('input')?.elements() ?? []
   const kept = items.flatMap((item) => {
     const isOurs = isGatewayId(shortStringOf(item.get('id')))

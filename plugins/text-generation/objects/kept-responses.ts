@@ -62,11 +62,12 @@ export const createKeptResponses = (options: KeptResponsesOptions): KeptResponse
  *
  * Throws TextProblem 404 for an item that a bridged request contains by reference only.
  */
-export const requestFor = ({ body, ownItems }: Continuation, bridged: boolean): Json => {
-  if (!bridged) return withoutGatewayItems(body.json)
-  for (const [index, item] of ownItems.entries()) {
+export const requestFor = (continuation: Continuation, bridged: boolean): Json => {
+  const { json } = continuation.body
+  if (!bridged) return continuation.mayHoldGatewayItem ? withoutGatewayItems(json) : json
+  for (const [index, item] of continuation.ownItems.entries()) {
     const id = referenceIdOf(item)
     if (id !== undefined) throw objectNotFound('item', id, `input[${index}].id`)
   }
-  return body.json
+  return json
 }

@@ -36,6 +36,8 @@ export interface ResponseRecorderOptions {
  */
 export const createResponseRecorder = (options: ResponseRecorderOptions): IssuedObjects => {
   const { store, user, previous, renews, ttlMs, maxUserBytes, clock, log } = options
+  // Only the texts: the recorder lives as long as a stream, and the parsed request would take several times the memory.
+  const input = options.input.map(toInputItem)
   let problem: Problem | undefined
   let streams = false
 
@@ -46,7 +48,7 @@ export const createResponseRecorder = (options: ResponseRecorderOptions): Issued
       {
         ...{ id: String(response.id), user, previous, renews, createdAt, expiresAt: createdAt + ttlMs },
         response: JSON.stringify({ ...response, output: [] }),
-        items: [...options.input.map(toInputItem), ...output],
+        items: [...input, ...output],
       },
       maxUserBytes,
     )
