@@ -153,6 +153,19 @@ describeAgent('codex', () => {
           )
 
           test(
+            'works over WebSocket',
+            async () => {
+              fixture.play({ when: 'two files', steps: [...freeformSteps, { say: 'Both are written.' }] })
+              const { said, files } = await exec(kind, { model: 'gpt-5.5', webSockets: true })
+              expect({ said, files }).toEqual({ said: expect.stringContaining('Both are written.'), files: written })
+              // Codex would go on over HTTP.
+              expect(said).not.toMatch(/websocket/i)
+              expect(fixture.returnedReasoning()).toEqual(reasoning[kind])
+            },
+            timeoutMs,
+          )
+
+          test(
             'continues a conversation',
             async () => {
               const [first, second] = freeformSteps
