@@ -1,5 +1,6 @@
 import type { Clock } from '../shared/clock.ts'
 import { bridge } from './bridge/bridge.ts'
+import { bridgedCompaction } from './bridge/compaction.ts'
 import { createSealedReasoning } from './bridge/sealed-reasoning.ts'
 import { chat } from './chat/chat.ts'
 import { completions, embeddings } from './forwarded/forwarded.ts'
@@ -43,6 +44,7 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
   const native = responses(options)
   const sealedReasoning = createSealedReasoning(options.secrets)
   const bridged = bridge({ ...options, sealedReasoning })
+  const summaries = bridgedCompaction(bridged, sealedReasoning)
   return {
     chat: chat(options),
     responses: {
@@ -50,7 +52,12 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
       toExchange: (request, validated, capabilities, user) =>
         (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities, user),
     },
-    compaction,
+    compaction: {
+      validate: (request, capabilities) =>
+        (capabilities?.chatOnly ? summaries : compaction).validate(request, capabilities),
+      toExchange: (request, validated, capabilities, user) =>
+        (capabilities.chatOnly ? summaries : compaction).toExchange(request, validated, capabilities, user),
+    },
     inputTokens,
     embeddings,
     completions,

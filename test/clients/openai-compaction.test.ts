@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
+import { startEmulator } from '../../src/emulator/index.ts'
 import { openFixture } from './fixture.ts'
 
 const model = 'emulated-reasoner'
@@ -66,17 +67,36 @@ describe('the count of input tokens', () => {
   })
 })
 
-test('before an upstream with chat completions only, both are a 404 that says so', async () => {
-  const { fixture, ann } = await openUsers({
-    text: { upstreams: [{ url: 'http://127.0.0.1:1/v1', chatOnly: true }] },
+describe('before an upstream with chat completions only', () => {
+  const options = (upstream: object): Parameters<typeof openFixture>[0] => ({
+    text: { upstreams: [upstream as never] },
   })
-  await using _ = fixture
-  for (const answer of [
-    ann.responses.compact({ model, input: 'x' }),
-    ann.responses.inputTokens.count({ model, input: 'x' }),
-  ]) {
-    const error = await answer.catch((thrown: unknown) => thrown)
+
+  test('a count is a 404 that says so', async () => {
+    const { fixture, ann } = await openUsers(options({ url: 'http://127.0.0.1:1/v1', chatOnly: true }))
+    await using _ = fixture
+    const error = await ann.responses.inputTokens.count({ model, input: 'x' }).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ status: 404, code: 'unsupported_endpoint', param: 'model' })
     expect(String(error)).toContain('the upstream of this model has chat completions only')
-  }
+  })
+
+  test('a conversation is compacted by the model, by its items or by the id of a kept response', async () => {
+    const emulator = await startEmulator()
+    await using _ = emulator
+    const { url, key } = { url: emulator.text.chatOnlyUrl, key: emulator.text.key }
+    const { fixture, ann, bob } = await openUsers({ ...options({ url, key, chatOnly: true }), emulator })
+    await using __ = fixture
+    const first = await ann.responses.create({ model, input: 'my name is Ann' })
+    for (const asked of [{ input: 'my name is Ann' }, { previous_response_id: first.id }]) {
+      const { output } = await ann.responses.compact({ model, ...asked })
+      expect([asked, output.map(({ type }) => type)]).toEqual([asked, ['message', 'compaction']])
+      const input = [...output, { role: 'user', content: 'what is my name?' }] as never
+      expect(await ann.responses.create({ model, input })).toMatchObject({ status: 'completed' })
+      expect(JSON.stringify(emulator.calls.at(-1)?.json)).toContain('Summary of the conversation so far:')
+      expect(await statusOf(bob.responses.create({ model, input }))).toBe('400 null')
+    }
+    expect(await statusOf(bob.responses.compact({ model, previous_response_id: first.id }))).toBe(
+      '400 previous_response_not_found',
+    )
+  })
 })

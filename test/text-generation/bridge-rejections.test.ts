@@ -62,15 +62,9 @@ describe('a parameter without equivalent in chat completions is rejected by name
       'tool_choice.tools[1].type',
       { tools: [f], tool_choice: { type: 'allowed_tools', mode: 'auto', tools: [f, { type: 'mcp' }] } },
     ],
-    ...[
-      'item_reference',
-      'web_search_call',
-      'mcp_call',
-      'compaction',
-      'computer_call',
-      'image_generation_call',
-      'constructor',
-    ].map((type) => ['input[0].type', item({ type, id: 'x' })] as const),
+    ...['item_reference', 'web_search_call', 'mcp_call', 'computer_call', 'image_generation_call', 'constructor'].map(
+      (type) => ['input[0].type', item({ type, id: 'x' })] as const,
+    ),
     ['input[0].role', item({ role: 'critic', content: 'x' })],
     ['input[0].role', item({ role: 'constructor', content: 'x' })],
     ['input[0].async', item({ ...call, async: true })],

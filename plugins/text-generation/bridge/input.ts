@@ -1,4 +1,5 @@
 import { type Json, toJson } from '../../shared/json.ts'
+import { summaryIn } from './compaction.ts'
 import { toAssistantContent, toContent, toToolContent } from './content.ts'
 import { Conversation } from './conversation.ts'
 import { type JsonPath, optional, otherMembers, requireString } from './request-json.ts'
@@ -52,6 +53,7 @@ const readItem = (item: Json, conversation: Conversation, options: InputOptions,
   if (type === undefined || type === 'message' || ((type === 'text' || type === 'input_text') && item.get('role')))
     readMessage(item, conversation, path)
   else if (type === 'agent_message') readAgentMessage(item, conversation, path)
+  else if (type === 'compaction' || type === 'compaction_summary') readCompaction(item, conversation, options)
   else if (isCall(type)) conversation.addCall(toToolCall(type, item, path, tools))
   else if (isOutput(type)) readOutput(type, item, conversation, options)
   else if (type !== 'reasoning') requireIgnorable(type, options)
@@ -98,6 +100,15 @@ const readAgentMessage = (item: Json, conversation: Conversation, path: JsonPath
     return requireString(part, key, path.at('content').at(index)).string()
   })
   conversation.addMessage('user', toJson(texts.join('')))
+}
+
+/** The summary of earlier messages, from `/v1/responses/compact`. Without it the model would know nothing of them. */
+const readCompaction = (item: Json, conversation: Conversation, { path, openReasoning }: InputOptions): void => {
+  const sealed = optional(item, 'encrypted_content')?.string()
+  const summary = sealed === undefined ? undefined : summaryIn(openReasoning(sealed))
+  if (summary === undefined)
+    throw path.at('encrypted_content').invalid('is no compaction of this gateway for this user')
+  conversation.addMessage('user', toJson(`Summary of the conversation so far:\n\n${summary}`))
 }
 
 /** `developer` is OpenAI's newer name of `system`. Other upstreams accept only `system`. */

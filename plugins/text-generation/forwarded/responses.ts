@@ -4,11 +4,11 @@ import type { Protocol } from '../protocol.ts'
 import { checkString, fieldOf, readModel, shortStringOf } from '../validation.ts'
 import { unassembled } from './forwarded.ts'
 
-/** `POST /v1/responses/compact`: the request and the response pass unchanged. The items in the response are the caller's. */
+/** `POST /v1/responses/compact` at an upstream that has a Responses API: the request and the response pass unchanged. The items in the response are the caller's. */
 export const compaction: Protocol = {
   validate: (request) => ({ model: readModel(request), stream: false, stores: true }),
-  toExchange: (request, _, { chatOnly }) => ({
-    ...(chatOnly ? noSuchRoute('/responses/compact') : unassembled),
+  toExchange: (request) => ({
+    ...unassembled,
     action: 'CompactResponse',
     path: '/responses/compact',
     body: () => request,
@@ -24,7 +24,7 @@ export const inputTokens: Protocol = {
     return { model: shortStringOf(model.json) ?? '', stream: false, stores: false }
   },
   toExchange: (request, _, { chatOnly }) => ({
-    ...(chatOnly ? noSuchRoute('/responses/input_tokens') : unassembled),
+    ...(chatOnly ? noCount() : unassembled),
     action: 'CountInputTokens',
     path: '/responses/input_tokens',
     unmetered: true,
@@ -33,7 +33,8 @@ export const inputTokens: Protocol = {
   }),
 }
 
-const noSuchRoute = (path: string): never => {
-  const message = `${path} is not available: the upstream of this model has chat completions only`
+/** A count of the gateway's own would be an estimate. */
+const noCount = (): never => {
+  const message = 'input tokens cannot be counted: the upstream of this model has chat completions only'
   throw new TextProblem(404, message, { param: 'model', code: 'unsupported_endpoint' })
 }

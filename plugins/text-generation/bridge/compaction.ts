@@ -1,0 +1,98 @@
+import { asJsonObject, composeJson, type Json, toJson } from '../../shared/json.ts'
+import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import type { Assembly } from '../assembly.ts'
+import { newGatewayId } from '../objects/gateway-ids.ts'
+import { upstreamUnavailable } from '../problem.ts'
+import type { Protocol } from '../protocol.ts'
+import { readModel } from '../validation.ts'
+import { array, object, optional } from './request-json.ts'
+import type { SealedReasoning } from './sealed-reasoning.ts'
+
+/**
+ * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.
+ *
+ * The response has the messages of the user, and an item with the encrypted summary, which the bridge reads back (`summaryIn`).
+ *
+ * @param bridged the protocol of `/v1/responses`
+ */
+export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReasoning): Protocol => ({
+  validate(request, capabilities) {
+    const model = readModel(request)
+    // A conversation that the gateway keeps needs no input.
+    bridged.validate(optional(request, 'input') ? request : request.with('input', noInput), capabilities)
+    return { model, stream: false, stores: false, bridged: true }
+  },
+  toExchange(request, validated, capabilities, user) {
+    const items = itemsOf(request)
+    const asked = object({
+      model: request.get('model'),
+      instructions: optional(request, 'instructions'),
+      input: array([...items, prompt]),
+      store: toJson(false),
+    }) as typeof request
+    const exchange = bridged.toExchange(asked, validated, capabilities, user)
+    const seal = (summary: string) => sealedReasoning.seal(mark + summary, user)
+    return { ...exchange, assemble: () => compacting(exchange.assemble(), items, seal) }
+  },
+})
+
+/** The summary in the decrypted content of a compaction item. Undefined for content that is none. */
+export const summaryIn = (opened: string | undefined): string | undefined =>
+  opened?.startsWith(mark) ? opened.slice(mark.length) : undefined
+
+/** Distinguishes summaries from reasoning, which is encrypted in the same way. */
+const mark = 'summary\n'
+
+const noInput = toJson([])
+
+const itemsOf = (request: Json): readonly Json[] => {
+  const input = optional(request, 'input')
+  if (!input?.isString) return input?.elements() ?? []
+  return [object({ type: toJson('message'), role: toJson('user'), content: input })]
+}
+
+const prompt = toJson({
+  role: 'user',
+  content: [
+    'Summarize this conversation. You will continue it with your summary in place of all messages before this one.',
+    'Keep what the user wants and requires, decisions and their reasons, facts, names of files, commands and what they returned, what is done, and what',
+    'remains to do. Reply with the summary only.',
+  ].join(' '),
+})
+
+/** Turns the response with the summary into the compacted conversation. There is no partial one. */
+const compacting = (assembly: Assembly, items: readonly Json[], seal: (summary: string) => string): Assembly => ({
+  push: (event) => assembly.push(event),
+  get complete() {
+    return assembly.complete
+  },
+  get usage() {
+    return assembly.usage
+  },
+  result() {
+    const { id, created_at, output, usage } = JSON.parse(assembly.result())
+    const summary = textsIn(output).join('\n\n')
+    if (summary.trim() === '') throw new UpstreamInvalidError('the model has written no summary')
+    const item = { id: newGatewayId('cmp_'), type: 'compaction', encrypted_content: seal(summary) }
+    const messages = items.filter((each) => each.get('role')?.string() === 'user')
+    return composeJson([
+      `{"id":${JSON.stringify(id)},"object":"response.compaction","created_at":${JSON.stringify(created_at)},"output":`,
+      array([...messages, toJson(item)]),
+      `,"usage":${JSON.stringify(usage ?? null)}}`,
+    ]).raw
+  },
+  partial() {
+    throw upstreamUnavailable(new Error('time limit exceeded'), true)
+  },
+})
+
+/** The texts of the messages in the output of a response. */
+const textsIn = (output: readonly unknown[]): readonly string[] =>
+  output.flatMap((item) => {
+    const content = asJsonObject(item)?.content
+    return Array.isArray(content) && asJsonObject(item)?.type === 'message'
+      ? content.flatMap((part) =>
+          typeof asJsonObject(part)?.text === 'string' ? [asJsonObject(part)?.text as string] : [],
+        )
+      : []
+  })
