@@ -65,7 +65,8 @@ export class Attempts {
     if (attempt.accepted) throw error
     const { exchange } = attempt
     const { objects, log } = this.#options
-    const limitation = limitationIn(error, { exchange, route, model: this.#model })
+    const model = route.id ?? this.#model
+    const limitation = limitationIn(error, { exchange, route, model })
     if (limitation) {
       this.#firstError ??= error
       this.#limitations = { ...this.#limitations, ...limitation }
@@ -80,7 +81,7 @@ export class Attempts {
       return following
     }
     // The bridge has found no route either: the first error tells what is wrong.
-    throw this.#limitations?.chatOnly && hasNoRoute(error, this.#model) ? this.#firstError : error
+    throw this.#limitations?.chatOnly && hasNoRoute(error, model) ? this.#firstError : error
   }
 
   /**

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { isPromise } from '../shared/awaitable.ts'
 import type { JsonBody } from '../shared/body.ts'
 import type { Clock } from '../shared/clock.ts'
-import { bytesPerTurn, composeInTurns, type Json } from '../shared/json.ts'
+import { bytesPerTurn, composeInTurns, type Json, toJson } from '../shared/json.ts'
 import type { Log } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
@@ -93,7 +93,7 @@ export const callUpstream = async <Result>(
   const without = new Set(rejectedAdditions.get(call))
   if (withoutStream || route.streams === false) without.add('stream')
   if (route.reportsUsage === false) without.add('stream_options')
-  const firstBytes = bytesOf(exchange.body(without), body)
+  const firstBytes = bytesOf(bodyOf(exchange, route, without), body)
   let bytes = isPromise(firstBytes) ? await firstBytes : firstBytes
   let toRemember: ReadonlySet<Addition> | undefined
   for (;;) {
@@ -120,7 +120,7 @@ export const callUpstream = async <Result>(
       const rejection = problem instanceof UpstreamRejectedError ? rejectedAddition(problem) : undefined
       if (!rejection || without.has(rejection.addition)) throw problem
       without.add(rejection.addition)
-      const nextBytes = await bytesOf(exchange.body(without), body)
+      const nextBytes = await bytesOf(bodyOf(exchange, route, without), body)
       // The caller itself sent the rejected field, so the caller receives the error.
       if (!nextBytes || !bytes || Buffer.compare(nextBytes, bytes) === 0) throw problem
       bytes = nextBytes
@@ -132,6 +132,12 @@ export const callUpstream = async <Result>(
       )
     }
   }
+}
+
+/** The request with the upstream's name of the model. */
+const bodyOf = (exchange: Exchange, { id }: ModelRoute, without: ReadonlySet<Addition>): Json | undefined => {
+  const json = exchange.body(without)
+  return id === undefined ? json : json?.with('model', toJson(id))
 }
 
 /** The bytes to send: those of the caller if nothing has changed. */

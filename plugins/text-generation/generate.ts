@@ -1,15 +1,7 @@
 import type { Ownership } from '../ownership/index.ts'
 import { type Awaitable, andThen, isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
-import {
-  bytesPerTurn,
-  composeInTurns,
-  type Json,
-  nextTurn,
-  readJsonInTurns,
-  responseLimits,
-  toJson,
-} from '../shared/json.ts'
+import { bytesPerTurn, composeInTurns, type Json, nextTurn, readJsonInTurns, responseLimits } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
@@ -88,8 +80,7 @@ export const generate = async (
     const { model, stream, stores = false, background = false, bridged = false } = validated
     if (isLarge) await nextTurn()
     const unkept = bridged || validated.stores === undefined ? json : withoutGatewayItems(json)
-    const wanted = continuation ? requestFor(continuation, bridged) : unkept
-    const sent = route.id === undefined ? wanted : wanted.with('model', toJson(route.id))
+    const sent = continuation ? requestFor(continuation, bridged) : unkept
     let checkedRequest: OwnedRequest
     try {
       const pendingCheck = options.objects.check(sent, { user, route, bridged })

@@ -24,6 +24,14 @@ describe('an alias', () => {
     expect(app.asked[0]?.url).toBe('http://one.invalid/api/v3/chat/completions')
   })
 
+  test('is the model that the bridge names, in responses and errors', async () => {
+    const app = open({ models, chatOnly: true })
+    const { model } = (await (await app.post('/responses', { model: 'm', input: 'hi' })).json()) as { model: string }
+    expect([model, app.asked[0]?.json.model]).toEqual(['m', 'vendor/model-2026'])
+    const error = await (await app.post('/responses', { model: 'm', input: 'hi', conversation: 'conv_1' })).text()
+    expect(error).toContain('model m')
+  })
+
   test('is the model in the usage', async () => {
     const app = open({ models })
     await (await app.post('/chat/completions', { model: 'm', messages })).text()
