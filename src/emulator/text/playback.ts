@@ -17,8 +17,11 @@ export interface PlaybackContext {
   onClose(): void
 }
 
-/** Delay in ms before the connection is closed, so that a reset does not overtake the data sent before. */
-const closeDelayMs = 20
+/**
+ * Delays in ms before the connection is closed, so that a reset does not overtake the data sent before. There are several,
+ * because after the first one a reader in this process may not have had its turn, if the process was busy.
+ */
+const closeDelaysMs = [15, 15, 15]
 
 /** Executes the steps with backpressure. Resolves after the last step. */
 export const play = async (steps: Steps, stage: PlaybackContext): Promise<void> => {
@@ -46,7 +49,7 @@ export const play = async (steps: Steps, stage: PlaybackContext): Promise<void> 
       await untilDoneOrAborted(signal, (done) => void step.until().then(done, done))
     } else {
       // real time, independent of `sleep`
-      if (sent) await realSleep(closeDelayMs, undefined, { signal }).catch(() => undefined)
+      for (const ms of sent ? closeDelaysMs : []) await realSleep(ms, undefined, { signal }).catch(() => undefined)
       if (signal.aborted) return
       stage.onClose()
       if (step.how === 'reset') incoming.socket.resetAndDestroy()
