@@ -139,6 +139,44 @@ describe('Errors have the shape of Anthropic’s API', () => {
     expect(error.headers.get('retry-after')).toBe('7')
   })
 
+  const tooLong: readonly (readonly [string, object, string])[] = [
+    [
+      'OpenAI',
+      {
+        message:
+          "This model's maximum context length is 65536 tokens. However, you requested 70000 tokens (66000 in the messages, 4000 in the completion).",
+        code: 'context_length_exceeded',
+      },
+      '70000 tokens > 65536 maximum. This model',
+    ],
+    [
+      'llama.cpp',
+      {
+        message: 'request (60031 tokens) exceeds the available context size (32768 tokens), try increasing it',
+        type: 'exceed_context_size_error',
+        code: 400,
+      },
+      '60031 tokens > 32768 maximum. request (',
+    ],
+    ['another server', { message: 'the input exceeds the context window' }, 'the input exceeds the context window'],
+  ]
+  for (const [server, upstreamError, message] of tooLong) {
+    test(`agents recognize a too long input, as ${server} reports it`, async () => {
+      const app = openMessages(() => Response.json({ error: upstreamError }, { status: 400 }))
+      const expected = { status: 400, apiMessage: expect.stringContaining(`prompt is too long: ${message}`) }
+      expect(await thrown(app)).toMatchObject(expected)
+      const late = openMessages(() => streaming([chunk({ content: 'a' }), { error: upstreamError }]))
+      const text = await (await late.post('/messages', { ...minimal, stream: true })).text()
+      expect(text).toContain(`prompt is too long: ${message}`)
+    })
+  }
+
+  test('a message about anything else stays', async () => {
+    const error = { message: 'max_tokens is too large: 32000. This model supports at most 16384 completion tokens' }
+    const app = openMessages(() => Response.json({ error }, { status: 400 }))
+    expect(await thrown(app)).toMatchObject({ apiMessage: error.message })
+  })
+
   test('pages of proxies are not shown', async () => {
     const page = () => new Response('<html>nginx</html>', { status: 503, headers: { 'content-type': 'text/html' } })
     expect(await thrown(openMessages(page))).toMatchObject({
@@ -154,7 +192,7 @@ describe('Errors have the shape of Anthropic’s API', () => {
       expect(await thrown(app, { stream })).toMatchObject({
         status: 400,
         type: 'invalid_request_error',
-        apiMessage: 'too long',
+        apiMessage: 'prompt is too long: too long',
       })
   })
 

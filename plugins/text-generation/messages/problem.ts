@@ -5,6 +5,7 @@ import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
 import { errorDetails } from '../upstream/error-details.ts'
 import { type MessagesErrorType, messageEventText } from './events.ts'
+import { messageForClients } from './too-long.ts'
 
 /** What a caller sees of an error. */
 interface ErrorParts {
@@ -46,11 +47,10 @@ export const errorEvent = (parts: ErrorParts): string => messageEventText(errorB
 
 /** Status and message of an error event of a chat stream. */
 export const messagesErrorOf = (error: object): ErrorParts => {
-  const { message = upstreamError } = errorDetails({ bytes: encoder.encode(JSON.stringify(error)) })[0] ?? {}
-  return { status: errorStatus(error), message: message || upstreamError }
+  const detail = errorDetails({ bytes: encoder.encode(JSON.stringify(error)) }).find(({ message }) => message !== '')
+  return { status: errorStatus(error), message: detail ? messageForClients(detail) : 'upstream error' }
 }
 
-const upstreamError = 'upstream error'
 const encoder = new TextEncoder()
 
 /** An error handler that translates the errors of upstreams, which have the shape of OpenAI's API. Status and headers stay. */
@@ -85,7 +85,7 @@ const translated = (error: unknown): unknown => {
   const detail = isJson ? errorDetails({ bytes }).find(({ message }) => message !== '') : undefined
   const translatedHeaders = new Headers(headers)
   translatedHeaders.set('content-type', 'application/json')
-  const body = errorBody({ status, message: detail?.message ?? error.message })
+  const body = errorBody({ status, message: detail ? messageForClients(detail) : error.message })
   return new UpstreamRejectedError({ status, headers: translatedHeaders, bytes: encoder.encode(JSON.stringify(body)) })
 }
 
