@@ -14,6 +14,7 @@ import {
   key,
   networks,
   oneOf,
+  origins,
   printableForm,
   ratio,
   seconds,
@@ -47,6 +48,8 @@ export interface Config extends DatabaseConfig {
     readonly workers: number
     /** Addresses and networks whose `X-Forwarded-For` header is trusted. */
     readonly trustedProxies: readonly string[]
+    /** Origins whose pages may call text generation and the asset library with a token. */
+    readonly corsOrigins: readonly string[]
   }
   /** Concurrency limits of one process: for all callers together, and for one user. */
   readonly limits: {
@@ -161,6 +164,8 @@ export const readConfig = (env: Environment): Config | Problems => {
       maxSmallBodyBytes,
       drainMs: read('DRAIN_SECONDS', secondsFrom0, seconds(0)) ?? 210_000,
       workers,
+      corsOrigins:
+        read('CORS_ORIGINS', 'must be origins such as https://app.example, separated by commas', origins) ?? [],
       trustedProxies: read('TRUSTED_PROXIES', 'must be addresses or networks, separated by commas', networks) ?? [],
     },
     limits: {

@@ -7,6 +7,7 @@ import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from 
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
+import { withCors } from './cors.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
@@ -68,7 +69,9 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)((request) => handle(request), {
+  const prefixes = ['/v1', `/api/${config.media.segment}/proxy`]
+  const handleCors = withCors((request) => handle(request), { origins: config.http.corsOrigins, prefixes })
+  const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)(handleCors, {
     http: config.http,
     media: config.media,
     shared,

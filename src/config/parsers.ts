@@ -94,6 +94,12 @@ export const words =
     return found.every((word) => pattern.test(word)) ? found : undefined
   }
 
+/** Origins (RFC 6454 section 6.2), separated by commas. */
+export const origins = (text: string): readonly string[] | undefined => {
+  const found = words(/^https?:\/\/[^*]+$/)(text)
+  return found?.every((origin) => URL.parse(origin)?.origin === origin) ? found : undefined
+}
+
 /** Addresses and networks in CIDR notation (RFC 4632, RFC 4291 section 2.3), separated by commas. */
 export const networks = (text: string): readonly string[] | undefined => {
   const found = words(/^[0-9A-Fa-f:.]+(?:\/\d{1,3})?$/)(text)

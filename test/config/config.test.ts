@@ -30,6 +30,7 @@ describe('config', () => {
         drainMs: 210_000,
         workers: 1,
         trustedProxies: [],
+        corsOrigins: [],
       },
       limits: {
         maxRequests: 4_096,
@@ -88,6 +89,7 @@ describe('config', () => {
         MAX_BODY_BYTES: '1024',
         MAX_SMALL_BODY_BYTES: '512',
         TRUSTED_PROXIES: '127.0.0.1, 10.0.0.0/8,2001:db8::/32',
+        CORS_ORIGINS: 'https://app.example, http://localhost:5173',
         MAX_REQUESTS: '1',
         MAX_STREAMS: '2',
         MAX_UNREAD_BODY_BYTES: '3',
@@ -118,6 +120,7 @@ describe('config', () => {
         drainMs: 0,
         workers: 4,
         trustedProxies: ['127.0.0.1', '10.0.0.0/8', '2001:db8::/32'],
+        corsOrigins: ['https://app.example', 'http://localhost:5173'],
       },
       limits: {
         maxRequests: 1,
@@ -269,6 +272,7 @@ describe('config', () => {
     ['USER_MAX_TOKENS', ['0', 'x']],
     ['USER_MAX_STORED_RESPONSE_BYTES', ['-1', '1e3']],
     ['TRUSTED_PROXIES', ['localhost', '10.0.0.0/33', '::1/129', '1.2.3', '10.0.0.1/', '10.0.0.1;10.0.0.2']],
+    ['CORS_ORIGINS', ['*', 'app.example', 'https://app.example/', 'https://*.example', 'https://u@x', 'null']],
     ['OTEL_EXPORTER_OTLP_ENDPOINT', ['collector:4318', 'http://u:p@x']],
     ['OTEL_EXPORTER_OTLP_HEADERS', ['authorization', 'a b=c', 'a=b,']],
     ['OTEL_TRACES_SAMPLER_ARG', ['2', '-0.1', '1.1', 'always_on']],

@@ -91,6 +91,8 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
       // Without dot segments, as the router sees it. The server rejects a target that is no URL.
       const path = URL.parse(target, 'http://localhost')?.pathname ?? ''
       if (pages.test(path)) return []
+      // A preflight belongs to no operation.
+      if (method === 'OPTIONS' && 'access-control-allow-methods' in response.headers) return []
       const [found] = paths.filter(({ pattern }) => pattern.test(path)).sort((a, b) => a.parameters - b.parameters)
       const name = method === 'HEAD' ? 'get' : method.toLowerCase()
       const operation: DocumentedOperation | undefined = found && document.paths[found.template]?.[name]
