@@ -85,3 +85,15 @@ test('a conversation lasts as long as it is continued: half the retention time b
   expect((await app.as('dan', 'GET', `/responses/${last}`)).status).toBe(404)
   expect(await store.sweepStoredResponses(now, 100)).toBe(10)
 })
+
+test('expired responses are removed from the store', async () => {
+  const at = { createdAt: 1, expiresAt: 2 }
+  for (let nth = 0; nth < 101; nth++)
+    await store.storeResponse({ id: id('old', nth), user: 'eve', response: '{}', items: [], ...at }, 2 ** 26)
+  const ending = new AbortController()
+  open(undefined, { reconcile: ending.signal })
+  const left = () => store.findStoredResponse('eve', id('old', 100), 1)
+  for (let waits = 0; waits < 500 && (await left()); waits++) await new Promise((resolve) => setTimeout(resolve, 2))
+  ending.abort()
+  expect(await store.sweepStoredResponses(2, 1000)).toBe(0)
+})
