@@ -145,7 +145,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   }
   const stored = {
     ...context,
-    upstreams,
+    routing,
     objects,
     respondKept: kept && createKeptResponseRoutes(kept),
     store,

@@ -143,3 +143,17 @@ describe('a stored response', () => {
     expect((await app.as('ann', 'GET', `/responses/${app.id}`)).status).toBe(404)
   })
 })
+
+test('of several upstreams with one address, a stored response belongs to the account that serves its model', async () => {
+  const url = 'http://upstream.invalid/v1'
+  const upstreams = [
+    { url, key: 'key-of-the-first', models: ['other'] },
+    { url, key: 'key-of-the-second', models: [{ id: 'vendor/m', alias: 'm' }] },
+  ]
+  const app = open(undefined, { upstreams })
+  await create(app, 'ann')
+  expect((await app.as('ann', 'GET', `/responses/${app.id}`)).status).toBe(200)
+  expect(app.asked.map(({ headers }) => headers.get('authorization'))).toEqual(
+    Array(2).fill('Bearer key-of-the-second'),
+  )
+})

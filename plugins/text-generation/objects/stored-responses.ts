@@ -8,7 +8,7 @@ import type { Exchange } from '../protocol.ts'
 import { respondStreaming } from '../streaming.ts'
 import { respondTraced } from '../trace.ts'
 import { readResponse, type TextAction } from '../upstream/client.ts'
-import type { TextUpstream } from '../upstream/model-routing.ts'
+import type { ModelRouting, TextUpstream } from '../upstream/model-routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
 import { isGatewayId } from './gateway-ids.ts'
 import type { RespondKept } from './kept-response-routes.ts'
@@ -45,7 +45,7 @@ const operations: Readonly<Record<StoredAction, Operation>> = {
 }
 
 export interface StoredResponsesOptions extends GenerationContext {
-  readonly upstreams: readonly TextUpstream[]
+  readonly routing: ModelRouting
   readonly objects: ObjectOwnership
   /** Responses that the gateway keeps. Undefined: it keeps none. */
   readonly respondKept: RespondKept | undefined
@@ -142,10 +142,10 @@ const forward = async (
   action: StoredAction,
   own: OwnedResponse,
   { query, request, signal }: { query?: URLSearchParams; request?: Request; signal: AbortSignal },
-  { upstreams, client, maxResponseBytes }: StoredResponsesOptions,
+  { routing, client, maxResponseBytes }: StoredResponsesOptions,
 ) => {
   const { method, suffix } = operations[action]
-  const upstream = upstreamOf(own, upstreams)
+  const upstream = upstreamOf(own, routing)
   const { response, headers } = await client({
     upstream,
     action,
@@ -163,7 +163,7 @@ const streamStored = (
   request: Pick<Call, 'issued' | 'request' | 'arrivedAt' | 'whenRevoked'> & { readonly path: string },
   options: StoredResponsesOptions,
 ): Promise<Response> => {
-  const upstream = upstreamOf(own, options.upstreams)
+  const upstream = upstreamOf(own, options.routing)
   const exchange = options.retrieval(request.path)
   const onEnd = async (usage: object | undefined) => {
     if (own.dueAt !== undefined && usage) await options.recordBackground(own, usage)
@@ -181,9 +181,14 @@ const pathOf = (own: OwnedResponse, query?: URLSearchParams, suffix: Operation['
   return `/responses/${encodeURIComponent(own.id)}${suffix}${request}`
 }
 
-/** A response of an upstream that is no longer configured is not found. */
-const upstreamOf = (own: OwnedResponse, upstreams: readonly TextUpstream[]): TextUpstream => {
-  const upstream = upstreams.find(({ url }) => url === own.upstream)
+/**
+ * The upstream that keeps a response. Of several with one URL, it is the one that serves the model: they may belong to
+ * different accounts. A response of an upstream that is no longer configured is not found.
+ */
+const upstreamOf = (own: OwnedResponse, { upstreams, routesOf }: ModelRouting): TextUpstream => {
+  const isOwn = ({ url }: TextUpstream) => url === own.upstream
+  const route = routesOf(own.model).find(({ upstream }) => isOwn(upstream))
+  const upstream = route?.upstream ?? upstreams.find(isOwn)
   if (!upstream) throw new TextProblem(404, `Response with id '${own.id}' not found.`)
   return upstream
 }
