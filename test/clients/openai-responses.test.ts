@@ -190,7 +190,7 @@ test('the bridge rejects unsupported parameters by name', async () => {
   const [, chatOnly] = variants
   await using fixture = await openFixtureFor(chatOnly)
   const ask = (more: object) => thrown(fixture.openai.responses.create({ model, input: 'hi', ...more }))
-  expect(await ask({ tools: [{ type: 'web_search' }] })).toMatchObject({ status: 400, param: 'tools[0].type' })
+  expect(await ask({ background: true })).toMatchObject({ status: 400, param: 'background' })
   expect(await ask({ conversation: 'conv_1' })).toMatchObject({ status: 400, param: 'conversation' })
   expect(fixture.generatingCalls()).toHaveLength(0)
 })
