@@ -20,6 +20,12 @@ const routes = [
   ['DELETE', `${library}/unknown`, 'token', 0, 403],
   ['POST', '/v1/chat/completions', 'token', large, 413],
   ['POST', '/v1/responses', 'token', large, 413],
+  ['POST', '/v1/embeddings', 'token', large, 413],
+  ['POST', '/v1/completions', 'token', large, 413],
+  ['POST', '/v1/responses/compact', 'token', large, 413],
+  ['POST', '/v1/responses/input_tokens', 'token', large, 413],
+  ['POST', '/v1/messages', 'token', large, 413],
+  ['POST', '/v1/messages/count_tokens', 'token', large, 413],
   ['DELETE', '/v1/responses/resp_unknown', 'token', 0, 404],
   ['POST', '/v1/responses/resp_unknown/cancel', 'token', 0, 404],
   ['POST', '/v1/models', 'token', 0, 405],
@@ -36,6 +42,8 @@ const routes = [
   ['POST', library, 'none', 0, 401],
   ['POST', '/v1/chat/completions', 'none', 0, 401],
   ['POST', '/v1/responses', 'none', 0, 401],
+  ['POST', '/v1/embeddings', 'none', 0, 401],
+  ['POST', '/v1/messages', 'none', 0, 401],
   ['POST', '/api/tokens', 'none', 0, 401],
   ['POST', faces, 'none', 0, 401],
   ['PUT', '/console', 'none', 0, 405],
@@ -97,7 +105,11 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
 
   /** The shape of errors: that of OpenAI below /v1, else that of the gateway. */
   const shape = (path: string) =>
-    path.startsWith('/v1') ? /^\{"error":\{"message":.*"param":/ : /^\{"success":false,.*"type":"media_proxy_error"/
+    path.startsWith('/v1/messages')
+      ? /^\{"type":"error","error":\{"type":.*"request_id":/
+      : path.startsWith('/v1')
+        ? /^\{"error":\{"message":.*"param":/
+        : /^\{"success":false,.*"type":"media_proxy_error"/
 
   for (const [method, path, who, limit, status] of routes) {
     test(`${method} ${path} (${who}): a content-length above ${limit} is rejected before the body arrives`, async () => {
