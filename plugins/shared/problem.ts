@@ -33,7 +33,7 @@ export class Problem extends Error {
   /** Renders the response. @param body shape of the JSON body; default: the asset library's */
   toResponse(body: ProblemBody = problemBody()): Response {
     // Some problems are created once and thrown many times: their body and headers are rendered once.
-    if (this.#rendered?.body !== body) {
+    if (this.#rendered?.body !== body || body.perRequest) {
       const headers = new Headers({ ...this.headers, 'content-type': 'application/json' })
       this.#rendered = { body, text: JSON.stringify(body(this)), headers }
     }
@@ -41,8 +41,8 @@ export class Problem extends Error {
   }
 }
 
-/** Renders a problem as the JSON body of a response. */
-export type ProblemBody = (problem: Problem) => object
+/** Renders a problem as the JSON body of a response. `perRequest`: the same problem has another body in another request. */
+export type ProblemBody = ((problem: Problem) => object) & { readonly perRequest?: boolean }
 
 /** The asset library's error body: `{"success":false,"error":{"message","type"}}`. `type` is `media_proxy_error` by default. */
 export const problemBody =

@@ -13,6 +13,7 @@ import { seedOf } from '../shared/seed.ts'
 import { type GenerationRequest, generate } from './generate.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { errorsByPath, messagesProblemBody, translatingErrors } from './messages/problem.ts'
+import { withRequestIdHeader } from './messages/request-id.ts'
 import { decodePath, getModel, listModels } from './models.ts'
 import {
   createBackgroundUsageRecorder,
@@ -161,7 +162,9 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   }
 
   const errors = errorsByPath({
-    messages: translatingErrors(createErrorHandler({ errors: options.errors ?? messagesProblemBody, log, audit })),
+    messages: translatingErrors(
+      createErrorHandler({ errors: options.errors ?? messagesProblemBody, log, audit, finish: withRequestIdHeader }),
+    ),
     others: createErrorHandler({ errors: options.errors ?? textProblemBody, log, audit }),
     path: `${prefix}/messages`,
   })
@@ -219,12 +222,12 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     )
     .post(
       '/messages',
-      route((request) => generate(request, protocols.messages, generation)),
+      route(async (request) => withRequestIdHeader(await generate(request, protocols.messages, generation))),
       { generates: true, ...textDocs.createMessage },
     )
     .post(
       '/messages/count_tokens',
-      route((request) => countTokens(request, generation)),
+      route(async (request) => withRequestIdHeader(await countTokens(request, generation))),
       { generates: true, ...textDocs.countMessageTokens },
     )
     .get('/responses/:response_id', storedRoute('GetResponse'), { generates: true, ...textDocs.getResponse })

@@ -177,6 +177,24 @@ for (const variant of variants) {
       }
     })
 
+    test('knows the id of each request, which is the gateway’s own', async () => {
+      const { _request_id: id } = await client.messages.create(minimal)
+      const { response } = await client.messages.countTokens({ model, messages: hi }).withResponse()
+      const ids = [id, response.headers.get('request-id')]
+      for (const key of ['sk-nobody', fixture.apiKey]) {
+        const error = await thrown(clientOf(fixture, { apiKey: key }).messages.create({ ...minimal, messages: [] }))
+        if (!(error instanceof Anthropic.APIError)) throw error
+        expect(error.error).toMatchObject({ request_id: error.requestID })
+        ids.push(error.requestID)
+      }
+      fixture.emulator.faults.add({ kind: 'status', status: 503, headers: { 'x-request-id': 'upstream' } })
+      const rejected = await thrown(client.messages.create(minimal))
+      if (!(rejected instanceof Anthropic.APIError)) throw rejected
+      ids.push(rejected.requestID)
+      expect(ids).toEqual(ids.map(() => expect.stringMatching(/^[0-9a-f-]{36}$/)))
+      expect(new Set(ids).size).toBe(ids.length)
+    })
+
     test('retries by itself after an error of the upstream', async () => {
       fixture.emulator.faults.add({ kind: 'status', status: 503 })
       const patient = clientOf(fixture, { maxRetries: 2 })

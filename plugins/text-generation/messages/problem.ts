@@ -1,5 +1,6 @@
 import type { ErrorHandler } from '../../shared/error-handler.ts'
-import type { ProblemBody } from '../../shared/problem.ts'
+import type { Problem, ProblemBody } from '../../shared/problem.ts'
+import { currentRequestId } from '../../shared/request-id.ts'
 import { requestPath } from '../../shared/request-path.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
@@ -16,12 +17,14 @@ interface ErrorParts {
 }
 
 /** `{"type":"error","error":{"type","message"},"request_id"}`: the error object of Anthropic's API. */
-export const messagesProblemBody: ProblemBody = (problem) => errorBody(problem)
+export const messagesProblemBody: ProblemBody = Object.assign((problem: Problem) => errorBody(problem), {
+  perRequest: true,
+})
 
 const errorBody = ({ status, message, code }: ErrorParts) => ({
   type: 'error' as const,
   error: { type: errorTypeOf(status), message, ...(code !== undefined && { details: { error_code: code } }) },
-  request_id: null,
+  request_id: currentRequestId() ?? null,
 })
 
 /** The error type of a status (https://platform.claude.com/docs/en/api/errors). */
