@@ -16,7 +16,6 @@ const calls = {
 
 const classes = [
   { status: 400, raised: OpenAI.BadRequestError },
-  { status: 401, raised: OpenAI.AuthenticationError },
   { status: 403, raised: OpenAI.PermissionDeniedError },
   { status: 404, raised: OpenAI.NotFoundError },
   { status: 409, raised: OpenAI.ConflictError },
@@ -31,7 +30,12 @@ for (const [title, call] of Object.entries(calls)) {
     for (const { status, raised } of classes) {
       test(`a ${status} of the upstream is raised as ${raised.name}, with message and headers`, async () => {
         await using fixture = await openFixture()
-        const error = { message: `no: ${status}`, type: 'some_type', param: 'some.param', code: 'some_code' }
+        const error = {
+          message: `the model says no: ${status}`,
+          type: 'some_type',
+          param: 'some.param',
+          code: 'some_code',
+        }
         const headers = { 'x-request-id': 'req_of_upstream', 'retry-after': '1', 'x-should-retry': 'false' }
         fixture.emulator.faults.add({ kind: 'status', status, body: JSON.stringify({ error }), headers })
         const caught = await thrown(call(fixture.openai))
@@ -44,6 +48,18 @@ for (const [title, call] of Object.entries(calls)) {
         expect((await fixture.recorded()).output).toBe(0)
       })
     }
+
+    test('a 401 of the upstream is a 502: it is about the key of the gateway', async () => {
+      await using fixture = await openFixture()
+      fixture.emulator.faults.add({
+        kind: 'status',
+        status: 401,
+        body: '{"error":{"message":"Incorrect API key: sk-up"}}',
+      })
+      const caught = await thrown(call(fixture.openai))
+      expect(caught).toMatchObject({ status: 502, type: 'server_error' })
+      expect(String(caught)).not.toContain('sk-up')
+    })
 
     test('an unknown or revoked key raises AuthenticationError', async () => {
       await using fixture = await openFixture()
