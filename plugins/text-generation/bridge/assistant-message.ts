@@ -14,14 +14,15 @@ export interface AssistantFields extends AssistantContent {
  * all of them, and require the tool messages right after it.
  */
 export class AssistantMessage {
-  #fields: AssistantFields | undefined
+  /** Its messages. They are joined at the end only: a request may have very many. */
+  #fields: AssistantFields[] = []
   #reasoning: string[] = []
   /** Reasoning after the message. It belongs to the next message, unless the turn ends without one. */
   #laterReasoning: string[] = []
   #calls: Json[] = []
 
   addReasoning(text: string): void {
-    if (text !== '') (this.#fields ? this.#laterReasoning : this.#reasoning).push(text)
+    if (text !== '') (this.#fields.length > 0 ? this.#laterReasoning : this.#reasoning).push(text)
   }
 
   /**
@@ -29,14 +30,14 @@ export class AssistantMessage {
    * after tool calls without outputs joins the same turn, because the outputs must follow it.
    */
   addMessage(fields: AssistantFields): Json[] {
-    if (!this.#fields || this.#calls.length > 0) {
-      this.#fields = this.#fields ? joinFields(this.#fields, fields) : fields
+    if (this.#fields.length === 0 || this.#calls.length > 0) {
+      this.#fields.push(fields)
       return []
     }
     const reasoning = this.#laterReasoning
     this.#laterReasoning = []
     const before = this.end()
-    this.#fields = fields
+    this.#fields = [fields]
     this.#reasoning = reasoning
     return before
   }
@@ -48,11 +49,12 @@ export class AssistantMessage {
 
   /** Ends the turn. Returns its message; none for an empty turn. */
   end(): Json[] {
-    const { content, refusal, otherMembers: others } = this.#fields ?? {}
+    const fields = this.#fields
+    const { content, refusal, otherMembers: others } = joinFields(fields)
     const reasoning = [...this.#reasoning, ...this.#laterReasoning]
     const calls = this.#calls
-    const isEmpty = !this.#fields && reasoning.length === 0 && calls.length === 0
-    this.#fields = undefined
+    const isEmpty = fields.length === 0 && reasoning.length === 0 && calls.length === 0
+    this.#fields = []
     this.#reasoning = []
     this.#laterReasoning = []
     this.#calls = []
@@ -72,17 +74,23 @@ export class AssistantMessage {
   }
 }
 
-const joinFields = (one: AssistantFields, other: AssistantFields): AssistantFields => ({
-  content: one.content && other.content ? joinContent(one.content, other.content) : (one.content ?? other.content),
-  refusal:
-    one.refusal === undefined && other.refusal === undefined ? undefined : `${one.refusal ?? ''}${other.refusal ?? ''}`,
-  otherMembers: { ...one.otherMembers, ...other.otherMembers },
-})
+const joinFields = (all: readonly AssistantFields[]): AssistantFields => {
+  const [first] = all
+  if (first && all.length === 1) return first
+  const contents = all.flatMap(({ content }) => content ?? [])
+  const refusals = all.flatMap(({ refusal }) => refusal ?? [])
+  return {
+    content: contents.length === 0 ? undefined : joinContents(contents),
+    refusal: refusals.length === 0 ? undefined : refusals.join(''),
+    otherMembers: Object.fromEntries(all.flatMap((fields) => Object.entries(fields.otherMembers))),
+  }
+}
 
-const joinContent = (one: Json, other: Json): Json => {
-  const [first, second] = [one.string(), other.string()]
-  if (first !== undefined && second !== undefined) return toJson(first + second)
-  return array([...partsOf(one), ...partsOf(other)])
+const joinContents = (contents: readonly Json[]): Json => {
+  const [first] = contents
+  if (first && contents.length === 1) return first
+  const texts = contents.flatMap((content) => content.string() ?? [])
+  return texts.length === contents.length ? toJson(texts.join('')) : array(contents.flatMap(partsOf))
 }
 
 const partsOf = (content: Json): readonly Json[] =>

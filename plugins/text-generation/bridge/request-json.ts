@@ -19,9 +19,9 @@ export class JsonPath {
     return new JsonPath(this.model, this.path === '' ? step : `${this.path}.${step}`)
   }
 
-  /** The error for a value that a chat completion cannot express. @param value the value, if the message should quote it */
+  /** The error for a value that a chat completion cannot express. @param value the value, if the message should quote it: up to 100 characters */
   unsupported(value?: string): TextProblem {
-    const subject = value === undefined ? this.path : `${this.path} '${value}'`
+    const subject = value === undefined ? this.path : `${this.path} '${value.slice(0, 100).toWellFormed()}'`
     return new TextProblem(
       400,
       `${subject} cannot be used with model ${this.model}, whose upstream offers chat completions only`,

@@ -1,4 +1,5 @@
 import { type Json, toJson } from '../../shared/json.ts'
+import { shortStringOf } from '../validation.ts'
 import { type InputOptions, toMessages } from './input.ts'
 import {
   array,
@@ -131,13 +132,14 @@ const toLogprobFields = (request: Json, path: JsonPath): Members => {
   const include = optional(request, 'include')
   if (include && !include.isArray) throw path.at('include').invalid('must be an array')
   const included = include?.elements() ?? []
-  const logprobs = included.filter((entry) => entry.string() === 'message.output_text.logprobs')
+  let hasLogprobs = false
   included.forEach((entry, index) => {
-    if (!logprobs.includes(entry) && !otherIncludes.test(entry.string() ?? ''))
-      throw path.at('include').at(index).unsupported(entry.string())
+    const name = shortStringOf(entry) ?? ''
+    if (name === 'message.output_text.logprobs') hasLogprobs = true
+    else if (!otherIncludes.test(name)) throw path.at('include').at(index).unsupported(name)
   })
   const topLogprobs = optional(request, 'top_logprobs')
-  if (logprobs.length === 0 && (!topLogprobs || topLogprobs.value() === 0)) return {}
+  if (!hasLogprobs && (!topLogprobs || topLogprobs.value() === 0)) return {}
   return { logprobs: toJson(true), top_logprobs: topLogprobs }
 }
 

@@ -118,11 +118,10 @@ export const freeFunctionName = (tool: Tool, taken: { has(name: string): boolean
   const { namespace, name } = tool
   const wanted = (namespace === undefined ? name : `${namespace}__${name}`).replaceAll(/[^a-zA-Z0-9_-]/g, '_')
   if (wanted !== '' && wanted.length <= maxNameLength && !taken.has(wanted)) return wanted
+  // The name may be very long, so it is read once.
+  const digest = createHash('sha256').update(keyOf(tool)).digest('hex')
   for (let nth = 0; ; nth++) {
-    const hash = createHash('sha256')
-      .update(`${nth} ${keyOf(tool)}`)
-      .digest('hex')
-      .slice(0, 8)
+    const hash = createHash('sha256').update(`${nth} ${digest}`).digest('hex').slice(0, 8)
     const hashed = `${wanted.slice(0, maxNameLength - 9)}_${hash}`
     if (!taken.has(hashed)) return hashed
   }
