@@ -10,6 +10,7 @@ import type {
 import { addItem, type ItemBuilder, type ResponseOutput } from '../item-builders.ts'
 import type { CallBuilder, ToolCallStart } from '../tool-call-items.ts'
 import { CustomInputDecoder } from './custom-input.ts'
+import { JsonEnd } from './json-end.ts'
 import type { Tool } from './mapping.ts'
 
 /** A call, and the tool as the caller knows it. */
@@ -36,6 +37,9 @@ abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder
   protected status: ItemStatus = 'in_progress'
   /** The arguments so far. */
   protected text = ''
+  readonly #end = new JsonEnd()
+  /** Whether the ended arguments are JSON. Undefined: not parsed yet. */
+  #isWhole: boolean | undefined
   #index = -1
 
   constructor(output: ResponseOutput, start: CallStart, idPrefix: string) {
@@ -44,7 +48,11 @@ abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder
     this.id = output.newId(idPrefix)
   }
 
-  abstract append(delta: string): void
+  append(delta: string): void {
+    this.text += delta
+    this.#end.push(delta)
+  }
+
   abstract item(): Item
   /** Emits the events before the item is done. */
   protected abstract finish(status: 'completed' | 'incomplete'): void
@@ -57,7 +65,11 @@ abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder
 
   /** Incomplete arguments are not valid JSON. */
   get looksComplete(): boolean {
-    return this.start.kind === 'custom' || isJson(this.text)
+    if (this.start.kind === 'custom') return true
+    // Some upstreams repeat the name of a call with each piece. To parse all pieces before each of them would take too long.
+    if (!this.#end.hasEnded) return this.text.length <= maxWordLength && isJson(this.text)
+    this.#isWhole ??= isJson(this.text)
+    return this.#isWhole
   }
 
   /** Adds the item to the output. Called by each constructor, when the item can be read. */
@@ -76,14 +88,17 @@ abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder
   }
 }
 
+/** Longer than numbers and words such as `null`, whose end only the end of the arguments shows. */
+const maxWordLength = 64
+
 class FunctionCallBuilder extends BaseCallBuilder<FunctionCallItem> {
   constructor(output: ResponseOutput, start: CallStart) {
     super(output, start, 'fc_')
     this.add(output)
   }
 
-  append(delta: string): void {
-    this.text += delta
+  override append(delta: string): void {
+    super.append(delta)
     this.emit({ type: 'response.function_call_arguments.delta', ...this.position, delta })
   }
 
@@ -108,8 +123,8 @@ class CustomCallBuilder extends BaseCallBuilder<CustomCallItem> {
     this.add(output)
   }
 
-  append(delta: string): void {
-    this.text += delta
+  override append(delta: string): void {
+    super.append(delta)
     this.#appendInput(this.start.kind === 'custom' ? delta : this.#decoder.push(delta))
   }
 
@@ -137,10 +152,6 @@ class WholeCallBuilder extends BaseCallBuilder<LocalShellCallItem | ToolSearchCa
     super(output, start, kind === 'local_shell' ? 'lsh_' : 'tsc_')
     this.#kind = kind
     this.add(output)
-  }
-
-  append(delta: string): void {
-    this.text += delta
   }
 
   protected finish(): void {}
