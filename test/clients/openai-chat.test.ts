@@ -197,7 +197,8 @@ test('response headers are readable, including request id and rate limits', asyn
     const { data, response, request_id } = await fixture.openai.chat.completions
       .create({ ...question, stream })
       .withResponse()
-    expect(request_id).toMatch(/^req_/)
+    expect(request_id).toBe(response.headers.get('x-request-id'))
+    expect(response.headers.get('x-upstream-request-id')).toMatch(/^req_/)
     expect(response.headers.get('x-ratelimit-limit-requests')).toBe('10000')
     expect(response.headers.get('openai-version')).toBe('2020-10-01')
     expect(response.headers.has('x-upstream-partialresponse')).toBe(false)

@@ -67,7 +67,8 @@ const essence = ({
   model,
 }: OpenAI.Responses.Response) => ({
   ...{ status, incomplete_details, error, model, output_text },
-  usage: ofResponses(usage),
+  // A function has a description and a schema, which count as input.
+  usage: output.some(({ type }) => type === 'custom_tool_call') ? 'of another tool' : ofResponses(usage),
   output: output.map((item) => {
     if (item.type === 'message') {
       return [
@@ -78,7 +79,8 @@ const essence = ({
       ]
     }
     if (item.type === 'function_call') return [item.type, item.status, item.name, item.arguments]
-    if (item.type === 'custom_tool_call') return [item.type, item.name, item.input]
+    // The bridge offers a custom tool as a function, for which the emulated model invents another input.
+    if (item.type === 'custom_tool_call') return [item.type, item.name, item.input !== '']
     return [item.type]
   }),
 })
