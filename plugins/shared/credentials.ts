@@ -63,16 +63,16 @@ const base64FormsOf = (secret: string): readonly string[] =>
     return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(...common))
   })
 
-/** A pattern for the secret in which each character may be plain or escaped, also for JSON inside a JSON string. */
+/** A pattern for the secret in which each character may be plain or escaped, also in JSON within up to four strings of JSON. */
 const anyEscapeOf = (secret: string): string =>
   Array.from(secret, (character) => {
     const bytes = [...Buffer.from(character)]
     const raw = bytes.map((byte) => `\\x${hex(byte)}`).join('')
     const units = Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
-    const json = units.map((unit) => `u${anyCase(hex(unit, 4))}`).join('\\\\{1,4}')
+    const json = units.map((unit) => `u${anyCase(hex(unit, 4))}`).join('\\\\{1,16}')
     const percent = bytes.map((byte) => `%(?:25)?${anyCase(hex(byte))}`).join('')
     const entity = `&#(?:0{0,6}${character.codePointAt(0)}|[xX]0{0,6}${anyCase(hex(character.codePointAt(0) ?? 0))});`
-    return `(?:${raw}|\\\\{1,4}(?:${json}|${raw})|${percent}|${entity})`
+    return `(?:${raw}|\\\\{1,16}(?:${json}|${raw})|${percent}|${entity})`
   }).join('')
 
 const hex = (value: number, digits = 2): string => value.toString(16).padStart(digits, '0')

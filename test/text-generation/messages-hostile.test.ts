@@ -141,6 +141,23 @@ describe('Hostile upstreams:', () => {
   })
 })
 
+test('a credential in an error is not shown, however deep it is in strings of JSON', async () => {
+  const escaped = [...'the-upstream-key'].map((sign) => `\\u00${sign.charCodeAt(0).toString(16)}`).join('')
+  let error = `{"message":"${escaped}"}`
+  for (let depth = 0; depth < 6; depth++) {
+    const app = openMessages(({ json }) =>
+      json.stream_options?.include_usage && json.user
+        ? streaming([`{"error":${error}}`])
+        : new Response(error, { status: 400 }),
+    )
+    for (const user of [undefined, 'x']) {
+      const text = await (await app.post('/messages', { ...minimal, metadata: { user_id: user } })).text()
+      expect([depth, text]).toEqual([depth, expect.not.stringMatching(/the-upstream-key|\\u0074/)])
+    }
+    error = JSON.stringify({ message: error })
+  }
+})
+
 test('An open stream does not keep the body of its request in memory', async () => {
   const bodies: WeakRef<ArrayBuffer>[] = []
   const start = (controller: ReadableStreamDefaultController) =>
