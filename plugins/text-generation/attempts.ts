@@ -4,7 +4,7 @@ import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstr
 import { OtherUpstreamProblem } from './objects/other-upstream.ts'
 import type { ObjectOwnership } from './objects/ownership.ts'
 import type { Exchange } from './protocol.ts'
-import { hasNoRoute, type LearntCapabilities, limitationIn } from './upstream/learnt-capabilities.ts'
+import { hasNoRoute, type LearntCapabilities, limitationIn, type ModelUse } from './upstream/learnt-capabilities.ts'
 import { type Capabilities, type ModelRoute, type ModelRouting, nameOf } from './upstream/model-routing.ts'
 
 export interface AttemptsOptions {
@@ -34,7 +34,7 @@ export interface FailedAttempt {
  */
 export class Attempts {
   readonly #options: AttemptsOptions
-  readonly #model: string
+  readonly #use: ModelUse
   readonly #routes: readonly ModelRoute[]
   #index = 0
   #route: ModelRoute | undefined
@@ -42,11 +42,10 @@ export class Attempts {
   #limitations: Capabilities | undefined
   #firstError: unknown
 
-  /** @param model the name in the request */
-  constructor(model: string, options: AttemptsOptions) {
+  constructor(use: ModelUse, options: AttemptsOptions) {
     this.#options = options
-    this.#model = model
-    this.#routes = options.routing.routesOf(model)
+    this.#use = use
+    this.#routes = options.routing.routesOf(use.model)
     this.#select(0)
   }
 
@@ -57,7 +56,7 @@ export class Attempts {
 
   /** Call this when the response has begun: limitations that were assumed are confirmed. */
   succeed(route: ModelRoute): void {
-    if (this.#limitations) this.#options.learnt.remember(route, this.#model, this.#limitations)
+    if (this.#limitations) this.#options.learnt.remember(route, this.#use, this.#limitations)
   }
 
   /** Selects the route of the next attempt. Throws the error for the caller if there is none. */
@@ -65,7 +64,7 @@ export class Attempts {
     if (attempt.accepted) throw error
     const { exchange } = attempt
     const { objects, log } = this.#options
-    const model = route.id ?? this.#model
+    const model = route.id ?? this.#use.model
     const limitation = limitationIn(error, { exchange, route, model })
     if (limitation) {
       this.#firstError ??= error
@@ -103,7 +102,7 @@ export class Attempts {
     this.#index = index
     this.#limitations = undefined
     this.#firstError = undefined
-    this.#route = this.#options.learnt.apply(route, this.#model)
+    this.#route = this.#options.learnt.apply(route, this.#use)
     return this.#route
   }
 }

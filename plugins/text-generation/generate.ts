@@ -65,7 +65,7 @@ export const generate = async (
   const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
   const { protocol } = translated
   const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
-  const attempts = new Attempts(shortStringOf(json.get('model')) ?? '', options)
+  const attempts = new Attempts({ user, model: shortStringOf(json.get('model')) ?? '' }, options)
   let { route } = attempts
   if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
   let validated = protocol.validate(json, route)

@@ -69,6 +69,20 @@ describe('an upstream that turns out to have no Responses API is bridged', () =>
     )
   })
 
+  test('not for other users: a request may provoke the error', async () => {
+    const respond = ({ url, text }: UpstreamRequest) => {
+      if (!url.endsWith('/responses')) return streaming(done)
+      return text.includes('odd_tool') ? json(501, { error: 'not implemented' })() : Response.json(native)
+    }
+    const native = { id: 'resp_1', object: 'response', status: 'completed', output: [] }
+    const identify = (request: Request) => ({ user: request.headers.get('authorization') ?? '' })
+    const app = openApp(respond, { identify })
+    const as = (authorization: string, tools: object[] = []) =>
+      app.post('/responses', { model: 'm', input: 'hi', tools }, { headers: { authorization } })
+    expect((await as('eve', [{ type: 'odd_tool' }])).headers.get('x-dropped-tools')).toBe('odd_tool')
+    expect(await (await as('bob')).json()).toEqual(native)
+  })
+
   test('the bridge names what it cannot translate', async () => {
     const app = openApp(chatOnly(text(404, '')))
     const response = await app.post('/responses', { model: 'm', input: 'hi', n: 2 })

@@ -5,12 +5,18 @@ import type { Exchange } from '../protocol.ts'
 import { type ErrorDetail, errorDetails } from './error-details.ts'
 import type { Capabilities, MaxTokensField, ModelRoute } from './model-routing.ts'
 
+/** A user, and the model by the name that the user sends. */
+export interface ModelUse {
+  readonly user: string
+  readonly model: string
+}
+
 /** Cache of limitations that the gateway has found out from the errors of upstreams. */
 export interface LearntCapabilities {
   /** The route with the limitations that are known of its model. */
-  apply(route: ModelRoute, model: string): ModelRoute
+  apply(route: ModelRoute, use: ModelUse): ModelRoute
   /** Call this when a request that respects these limitations has succeeded. */
-  remember(route: ModelRoute, model: string, capabilities: Capabilities): void
+  remember(route: ModelRoute, use: ModelUse, capabilities: Capabilities): void
 }
 
 export interface LearntCapabilitiesOptions {
@@ -22,7 +28,12 @@ export interface LearntCapabilitiesOptions {
   readonly maxEntries?: number
 }
 
-/** Creates the cache. Its key is the upstream and the model. Each limitation is logged once, when it is remembered. */
+/**
+ * Creates the cache. Its key is the user, the upstream and the model. Each limitation is logged once, when it is remembered.
+ *
+ * A request may provoke such an error where the upstream has no such limitation, for example by a tool that it does not
+ * implement. Then only requests of the same user are affected.
+ */
 export const createLearntCapabilities = ({
   clock,
   log,
@@ -35,12 +46,12 @@ export const createLearntCapabilities = ({
     return found && clock.now() < found.until ? found.capabilities : undefined
   }
   return {
-    apply(route, model) {
-      const capabilities = entries.size === 0 ? undefined : find(keyOf(route, model))
+    apply(route, use) {
+      const capabilities = entries.size === 0 ? undefined : find(keyOf(route, use))
       return capabilities ? { ...route, ...capabilities } : route
     },
-    remember(route, model, capabilities) {
-      const key = keyOf(route, model)
+    remember(route, use, capabilities) {
+      const key = keyOf(route, use)
       if (key.length > maxKeyLength) return
       const known = find(key)
       if (known && Object.keys(capabilities).every((name) => name in known)) return
@@ -49,7 +60,7 @@ export const createLearntCapabilities = ({
       if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest)
       entries.set(key, { capabilities: { ...known, ...capabilities }, until: clock.now() + ttlMs })
       log.info(
-        { upstream: route.upstream.url, model, ...capabilities },
+        { upstream: route.upstream.url, model: use.model, ...capabilities },
         'learnt a limitation of an upstream from its error',
       )
     },
@@ -59,7 +70,8 @@ export const createLearntCapabilities = ({
 /** Callers choose model names of any length. */
 const maxKeyLength = 1000
 
-const keyOf = ({ upstream }: ModelRoute, model: string): string => `${upstream.url} ${model}`
+const keyOf = ({ upstream }: ModelRoute, { user, model }: ModelUse): string =>
+  JSON.stringify([user, upstream.url, model])
 
 /** The parts of a call that decide what its error means. */
 interface FailedCall {
