@@ -1,4 +1,6 @@
+import { Buffer } from 'node:buffer'
 import type { Audit } from '../../shared/audit.ts'
+import { inFlightOf } from '../../shared/in-flight.ts'
 import { composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
 import { objectNotFound } from './ownership.ts'
@@ -25,7 +27,7 @@ interface KeptRequest {
  * id for the user.
  *
  * Rejects with TextProblem 400 for what such a response does not support and for a malformed parameter, 404 for an unknown
- * cursor, 500 when the store fails.
+ * cursor, 500 when the store fails; with Problem 429 or 503 when the items exceed a limit on bytes of bodies.
  */
 export type RespondKept = (action: StoredAction, request: KeptRequest) => Promise<Response | undefined>
 
@@ -34,6 +36,9 @@ export const createKeptResponseRoutes =
   (action, { request, user, id }) => {
     const query = new URLSearchParams(request.url.split('?', 2)[1])
     const now = clock.now()
+    /** Stored items take memory like a body. */
+    const count = (items: readonly string[]) =>
+      inFlightOf(request)?.reading(items.reduce((sum, item) => sum + Buffer.byteLength(item), 0))
     const respond: Readonly<Record<StoredAction, () => Promise<Json | undefined>>> = {
       async GetResponse() {
         const found = await orProblem(store.findStoredResponse(user, id, now))
@@ -41,6 +46,7 @@ export const createKeptResponseRoutes =
           const message = "Only a response that was created with 'background' and 'stream' can be streamed."
           throw new TextProblem(400, message, { param: 'stream', code: 'invalid_value' })
         }
+        if (found) count([found.response, ...found.output])
         return found && readJson(found.response, responseLimits).with('output', listOf(found.output))
       },
       async DeleteResponse() {
@@ -55,6 +61,7 @@ export const createKeptResponseRoutes =
       async ListInputItems() {
         const bounds = { maxTurns, maxBytes: maxRequestBytes }
         const conversation = await orProblem(store.findStoredConversation(user, id, now, bounds))
+        if (conversation) count(conversation.items.map(({ json }) => json))
         return conversation && pageOf(inputOf(conversation), query)
       },
     }
