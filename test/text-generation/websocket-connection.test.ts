@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { InFlight } from '../../plugins/shared/in-flight.ts'
-import { noLog } from '../../plugins/shared/problem.ts'
+import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
@@ -143,16 +143,50 @@ test('conversations above the maximum, and above the limit of the user, are forg
   await finish()
   await create({ previous_response_id: 'resp_2', stream_id: 'c' })
   expect(bodies[3]).toContain('yyy')
+  let isFull = false
   const full = connect({
     inFlight: {
-      sending() {
-        throw new Error('too many bytes')
+      sending(bytes) {
+        if (isFull && bytes > 0) throw new Error('too many bytes')
       },
     },
   })
   full.open()
   await full.create({})
+  isFull = true
   await full.finish()
+  isFull = false
   await full.create({ previous_response_id: 'resp_1' })
   expect(full.bodies[1]).toContain('"previous_response_id":"resp_1"')
+})
+
+test('messages that wait count among the bytes of the user, and above the limit they are a 429', async () => {
+  let counted = 0
+  const { open, create, finish, sent, bodies, connection } = connect({
+    inFlight: {
+      sending(bytes) {
+        if (counted + bytes > 700) throw new Problem(429, 'too many bytes of bodies at once')
+        counted += bytes
+      },
+      sent() {
+        counted = 0
+      },
+    },
+  })
+  open()
+  await create({ input: 'a'.repeat(100) })
+  expect(counted).toBe(0)
+  await create({ input: 'b'.repeat(300) })
+  expect(counted).toBeWithin(300, 400)
+  await create({ input: 'd'.repeat(500) })
+  expect(JSON.parse(sent[0] ?? '')).toMatchObject({
+    ...{ type: 'error', status: 429, error: { message: 'too many bytes of bodies at once' } },
+  })
+  expect(counted).toBeWithin(300, 400)
+  await finish()
+  expect(bodies.at(-1)).toContain('bbb')
+  expect(counted).toBeLessThan(300)
+  connection.onClose()
+  await finish()
+  expect(counted).toBe(0)
 })

@@ -97,6 +97,13 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
       return
     }
     this.#queuedBytes += bytes
+    try {
+      this.#count()
+    } catch (error) {
+      this.#release(bytes)
+      this.#sendProblem(error)
+      return
+    }
     this.#parsing = this.#parsing.then(() => this.#read(text, bytes))
   }
 
@@ -184,22 +191,29 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     }
   }
 
-  /** Counts the conversations among the bytes of the user. Above the user's limit, they are forgotten. */
+  /** Above the limit of the user, all conversations are forgotten. */
   #remember(...args: Parameters<Memory['remember']>): void {
-    const { inFlight } = this.#options
-    // Nothing would end the counting after the connection.
-    if (this.#closed.signal.aborted) return
     this.#memory.remember(...args)
-    inFlight?.sent()
     try {
-      inFlight?.sending(this.#memory.length)
+      this.#count()
     } catch {
       this.#memory.clear()
+      this.#count()
     }
   }
 
   #release(bytes: number): void {
     this.#queuedBytes -= bytes
+    this.#count()
+  }
+
+  /** Counts the conversations and the waiting messages among the bytes of the user. Throws Problem 429 or 503 above the limit; then none of them count. */
+  #count(): void {
+    // Nothing would end the counting after the connection.
+    if (this.#closed.signal.aborted) return
+    const { inFlight } = this.#options
+    inFlight?.sent()
+    inFlight?.sending(this.#memory.length + this.#queuedBytes)
   }
 
   #sendProblem(error: unknown, streamId?: string): void {
