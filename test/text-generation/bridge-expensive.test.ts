@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
 import { indexed } from '../../plugins/shared/json-index.ts'
 import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
-import { freeFunctionName } from '../../plugins/text-generation/bridge/tools/mapping.ts'
+import { freeFunctionName } from '../../plugins/text-generation/chat/function-names.ts'
 
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
 

@@ -1,5 +1,5 @@
 import { expect, spyOn, test } from 'bun:test'
-import { JsonEnd } from '../../plugins/text-generation/bridge/tools/json-end.ts'
+import { JsonEnd } from '../../plugins/text-generation/chat/json-end.ts'
 import { bridge, type Chunk, eventsIn, finish, last, toolDelta } from './bridge-fixture.ts'
 
 const argumentsOf = (chunks: readonly Chunk[]) =>

@@ -168,6 +168,16 @@ describe('A chat response becomes a message:', () => {
     ])
   })
 
+  test('arguments nested deeper than 200 are an error, also in one piece', async () => {
+    const nested = (depth: number) => `${'{"a":'.repeat(depth - 1)}{}${'}'.repeat(depth - 1)}`
+    const statusOf = async (args: string) => {
+      const app = openMessages(() => streaming([chunk(call(0, 'f', args)), chunk({}, 'tool_calls'), '[DONE]']))
+      return (await app.post('/messages', minimal)).status
+    }
+    expect(await statusOf(nested(200))).toBe(200)
+    expect(await statusOf(nested(201))).toBe(502)
+  })
+
   test('arguments that are no JSON object are an error, unless the message was cut off', async () => {
     const half = [chunk({ content: 'a' }), chunk(call(0, 'f', '{"x":')), chunk(call(1, 'g', '{}'))]
     const answer = (finish: string) => openMessages(() => streaming([...half, chunk({}, finish)])).client

@@ -11,9 +11,9 @@ import type { IssuedObjects } from '../objects/issued.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
+import type { SealedReasoning } from '../sealed-reasoning.ts'
 import { passedSettings } from '../upstream/additions.ts'
 import { rejectUnsupported, toChatRequest } from './request.ts'
-import type { SealedReasoning } from './sealed-reasoning.ts'
 import {
   bridgedRequestFields,
   createStreamTranslator,

@@ -1,9 +1,9 @@
 import { StreamError } from '../assembly.ts'
 import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
+import { createStreamedCalls } from '../chat/streamed-calls.ts'
 import type { Citation, Logprob } from './events.ts'
 import { type ItemBuilder, MessageBuilder, type ResponseOutput } from './item-builders.ts'
 import { ReasoningBuilder } from './reasoning-builder.ts'
-import { createToolCallItems } from './tool-call-items.ts'
 import { beginCall } from './tools/call-builders.ts'
 
 /** Translates the one choice of a chat stream to the items of a response. */
@@ -21,8 +21,8 @@ export interface ChoiceItems {
  * when a message or a tool call begins; later reasoning is another item. Items are closed in the order of the output.
  */
 export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
-  const calls = createToolCallItems({
-    beginItem: (call) => beginCall(output, call),
+  const calls = createStreamedCalls({
+    beginCall: (call) => beginCall(output, call),
     newCallId: () => output.newId('call_'),
   })
   let reasoning: ReasoningBuilder | undefined

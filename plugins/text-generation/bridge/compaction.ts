@@ -4,9 +4,9 @@ import type { Assembly } from '../assembly.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
 import { upstreamUnavailable } from '../problem.ts'
 import type { Protocol } from '../protocol.ts'
+import type { SealedReasoning } from '../sealed-reasoning.ts'
 import { readModel } from '../validation.ts'
 import { array, object, optional } from './request-json.ts'
-import type { SealedReasoning } from './sealed-reasoning.ts'
 
 /**
  * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.

@@ -1,7 +1,8 @@
 import { asJsonObject } from '../../shared/json.ts'
 import { parseLossless } from '../../shared/lossless-json.ts'
 import { StreamError } from '../assembly.ts'
-import type { ToolCallStart } from '../bridge/tool-call-items.ts'
+import { JsonEnd } from '../chat/json-end.ts'
+import type { ToolCallStart } from '../chat/streamed-calls.ts'
 import type { BlockDelta, MessageBlock } from './events.ts'
 
 /** One block of the content of a message. */
@@ -101,17 +102,17 @@ export class ThinkingBlock implements Block {
 export class ToolUseBlock implements Block {
   readonly index: number
   text = ''
-  /** Whether the arguments are a whole object. Empty ones may grow: some upstreams send the names of all calls first. */
-  mayEnd = false
   readonly #call: ToolCallStart
-  /** Where the arguments end so far: depth of brackets, and whether within a string or an escape. */
-  #depth = 0
-  #inString = false
-  #escaped = false
+  readonly #end = new JsonEnd()
 
   constructor(index: number, call: ToolCallStart) {
     this.index = index
     this.#call = call
+  }
+
+  /** Whether the arguments are whole. Empty ones may grow: some upstreams send the names of all calls first. */
+  get mayEnd(): boolean {
+    return this.#end.hasEnded
   }
 
   get isUsable(): boolean {
@@ -120,7 +121,9 @@ export class ToolUseBlock implements Block {
 
   append(text: string): void {
     this.text += text
-    for (let at = 0; at < text.length; at++) this.#scan(text[at] as string)
+    this.#end.push(text)
+    if (this.#end.maxDepth > maxDepth)
+      throw new StreamError(`the upstream sent arguments nested deeper than ${maxDepth}`)
   }
 
   start(): MessageBlock {
@@ -146,17 +149,6 @@ export class ToolUseBlock implements Block {
   #block(input: object): MessageBlock {
     const { callId: id, name } = this.#call
     return { type: 'tool_use', id, name, input, caller: { type: 'direct' } }
-  }
-
-  #scan(character: string): void {
-    if (this.#escaped) this.#escaped = false
-    else if (this.#inString) {
-      if (character === '\\') this.#escaped = true
-      else if (character === '"') this.#inString = false
-    } else if (character === '"') this.#inString = true
-    else if (character === '{' || character === '[') {
-      if (++this.#depth > maxDepth) throw new StreamError(`the upstream sent arguments nested deeper than ${maxDepth}`)
-    } else if (character === '}' || character === ']') this.mayEnd = --this.#depth === 0
   }
 }
 

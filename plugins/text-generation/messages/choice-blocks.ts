@@ -1,6 +1,6 @@
 import { StreamError } from '../assembly.ts'
-import { createToolCallItems } from '../bridge/tool-call-items.ts'
 import { asArray, type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
+import { createStreamedCalls } from '../chat/streamed-calls.ts'
 import { ContentBlocks, type ContentBlocksOptions } from './content-blocks.ts'
 import type { MessageEnd, StopReason } from './events.ts'
 
@@ -26,9 +26,9 @@ export class ChoiceBlocks {
     this.#options = options
     const blocks = new ContentBlocks({ ...options, thinking: options.thinking === 'omitted' ? 'omitted' : 'shown' })
     this.blocks = blocks
-    this.#calls = createToolCallItems({
+    this.#calls = createStreamedCalls({
       newCallId: options.newCallId,
-      beginItem(call) {
+      beginCall(call) {
         if (call.kind === 'custom') throw new StreamError('the upstream sent a call of a tool that it was not given')
         return blocks.beginToolUse({ ...call, name: options.toolNames.get(call.name) ?? call.name })
       },

@@ -1,4 +1,4 @@
-import type { CallBuilder, ToolCallStart } from '../bridge/tool-call-items.ts'
+import type { CallBuilder, ToolCallStart } from '../chat/streamed-calls.ts'
 import { type Block, TextBlock, ThinkingBlock, ToolUseBlock } from './blocks.ts'
 import type { MessageBlock, MessageEvent } from './events.ts'
 

@@ -1,4 +1,4 @@
-import { freeFunctionName } from '../bridge/tools/mapping.ts'
+import { freeFunctionName } from '../chat/function-names.ts'
 
 /**
  * The names of the functions for the caller's tools. A name is the tool's own, unless chat completions do not allow it:

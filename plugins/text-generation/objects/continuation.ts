@@ -12,8 +12,8 @@ import {
   readJson,
   readJsonInTurns,
 } from '../../shared/json.ts'
-import { isSealed } from '../bridge/sealed-reasoning.ts'
 import { TextProblem } from '../problem.ts'
+import { isSealed } from '../sealed-reasoning.ts'
 import { fieldOf, shortStringOf } from '../validation.ts'
 import { isGatewayId, mayHoldGatewayItem } from './gateway-ids.ts'
 import { objectNotFound } from './ownership.ts'

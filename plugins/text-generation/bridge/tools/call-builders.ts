@@ -1,4 +1,6 @@
 import { type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
+import { JsonEnd } from '../../chat/json-end.ts'
+import type { CallBuilder, ToolCallStart } from '../../chat/streamed-calls.ts'
 import type {
   CallItem,
   CustomCallItem,
@@ -8,9 +10,7 @@ import type {
   ToolSearchCallItem,
 } from '../events.ts'
 import { addItem, type ItemBuilder, type ResponseOutput } from '../item-builders.ts'
-import type { CallBuilder, ToolCallStart } from '../tool-call-items.ts'
 import { CustomInputDecoder } from './custom-input.ts'
-import { JsonEnd } from './json-end.ts'
 import type { Tool } from './mapping.ts'
 
 /** A call, and the tool as the caller knows it. */

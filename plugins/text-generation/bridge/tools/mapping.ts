@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import type { Json } from '../../../shared/json.ts'
+import { freeFunctionName, toolKey } from '../../chat/function-names.ts'
 import { type JsonPath, optional } from '../request-json.ts'
 import { type DeclaredTool, readTools } from './declared-tools.ts'
 
@@ -40,9 +40,7 @@ export interface MappedTool extends DeclaredTool {
 /**
  * Reads the tools of a Responses request, also those that its input adds, and names a function for each.
  *
- * A function keeps its name where chat completions allow it. A tool in a namespace gets the name `namespace__name`. A
- * name that is too long or taken ends with a hash of the tool instead. So the names of two requests with the same tools
- * are equal.
+ * A function keeps its name where chat completions allow it, see `freeFunctionName`.
  *
  * Throws TextProblem 400 for a tool that is invalid or that chat completions cannot express.
  */
@@ -50,12 +48,12 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
   const dropped = new Set<string>()
   const declared = new Map<string, DeclaredTool>()
   for (const { tools, path: at } of toolLists(request, path)) {
-    for (const tool of readTools(tools, at, hostedTools, dropped)) declared.set(keyOf(tool), tool)
+    for (const tool of readTools(tools, at, hostedTools, dropped)) declared.set(toolKey(tool), tool)
   }
   const names = new Map<string, string>()
   const byName = new Map<string, Tool>()
   const nameFor = (tool: Tool): string => {
-    const key = keyOf(tool)
+    const key = toolKey(tool)
     const known = names.get(key)
     if (known !== undefined) return known
     const name = freeFunctionName(tool, byName)
@@ -68,14 +66,14 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
   const tools = [...declared.values()].map((tool) => ({ ...tool, functionName: nameFor(tool) }))
   const firstByName = new Map<string, Tool>()
   for (const tool of tools) {
-    const key = keyOf({ kind: tool.kind, name: tool.name })
+    const key = toolKey({ kind: tool.kind, name: tool.name })
     if (!firstByName.has(key)) firstByName.set(key, tool)
   }
   return {
     tools,
     hostedTools,
     find: (tool) =>
-      declared.get(keyOf(tool)) ?? (tool.namespace === undefined ? firstByName.get(keyOf(tool)) : undefined),
+      declared.get(toolKey(tool)) ?? (tool.namespace === undefined ? firstByName.get(toolKey(tool)) : undefined),
     dropped,
     functionNameOf: nameFor,
     toolOf: createLookup(byName),
@@ -96,8 +94,6 @@ const toolLists = (request: Json, path: JsonPath): { tools: Json; path: JsonPath
 
 const itemsWithTools: readonly unknown[] = ['additional_tools', 'tool_search_output']
 
-const keyOf = ({ kind, name, namespace }: Tool): string => JSON.stringify([kind, name, namespace])
-
 const isPlainFunction = ({ kind, namespace }: Tool): boolean => kind === 'function' && namespace === undefined
 
 /** A function of its own: an open stream keeps it, but not the definitions of the tools. */
@@ -108,21 +104,4 @@ const createLookup = (byName: ReadonlyMap<string, Tool>) => (name: string) =>
 const onlyToolNamed = (name: string, tools: readonly Tool[]): Tool | undefined => {
   const [tool, ...others] = tools.filter((each) => each.name === name)
   return others.length === 0 ? tool : undefined
-}
-
-/** Maximum length of a function name in chat completions. */
-const maxNameLength = 64
-
-/** A name of the tool's function that chat completions allow, and that is not taken. */
-export const freeFunctionName = (tool: Tool, taken: { has(name: string): boolean }): string => {
-  const { namespace, name } = tool
-  const wanted = (namespace === undefined ? name : `${namespace}__${name}`).replaceAll(/[^a-zA-Z0-9_-]/g, '_')
-  if (wanted !== '' && wanted.length <= maxNameLength && !taken.has(wanted)) return wanted
-  // The name may be very long, so it is read once.
-  const digest = createHash('sha256').update(keyOf(tool)).digest('hex')
-  for (let nth = 0; ; nth++) {
-    const hash = createHash('sha256').update(`${nth} ${digest}`).digest('hex').slice(0, 8)
-    const hashed = `${wanted.slice(0, maxNameLength - 9)}_${hash}`
-    if (!taken.has(hashed)) return hashed
-  }
 }

@@ -1,10 +1,10 @@
 import { StreamError } from '../assembly.ts'
-import { type ChunkObject, isChunkObject, textOf } from '../chat/chunk.ts'
+import { type ChunkObject, isChunkObject, textOf } from './chunk.ts'
 
 /** Maximum of calls in one response. OpenAI's client has the same bound. */
 const maxCalls = 128
 
-/** What must be known of a tool call before its item can begin. */
+/** What must be known of a tool call before the caller can receive its beginning. */
 export interface ToolCallStart {
   /** `custom` where the upstream itself has custom tools, so that it sends plain input instead of arguments. */
   readonly kind: 'function' | 'custom'
@@ -14,7 +14,7 @@ export interface ToolCallStart {
   readonly callId: string
 }
 
-/** Builds the item of a tool call. */
+/** Builds a tool call in the caller's protocol. */
 export interface CallBuilder {
   /** Appends to the arguments, or to a custom tool's input. */
   append(delta: string): void
@@ -28,32 +28,32 @@ interface PartialCall<Builder> {
   id: string
   name: string
   kind: 'function' | 'custom'
-  /** Arguments that came before the item could begin. */
+  /** Arguments that came before the call could begin. */
   buffered: string
   builder: Builder | undefined
 }
 
-/** Translates the tool calls of a chat stream. It keeps them apart also where an upstream sends no index, or one index for all. */
-export interface ToolCallItems<Builder extends CallBuilder> {
-  /** Takes an element of `tool_calls`. Returns its item; undefined while that has not begun. */
+/** Reads the tool calls of a chat stream, for another protocol. It keeps them apart also where an upstream sends no index, or one index for all. */
+export interface StreamedCalls<Builder extends CallBuilder> {
+  /** Takes an element of `tool_calls`. Returns the builder of its call; undefined while that has not begun. */
   push(delta: unknown): Builder | undefined
   /** Takes the deprecated `function_call`, of which a choice has one. */
   pushFunctionCall(delta: ChunkObject): Builder | undefined
-  /** Begins the items that have not begun. */
+  /** Begins the calls that have not begun. */
   end(): void
 }
 
-export interface ToolCallItemsOptions<Builder extends CallBuilder> {
-  /** Begins the item of a call. */
-  readonly beginItem: (call: ToolCallStart) => Builder
+export interface StreamedCallsOptions<Builder extends CallBuilder> {
+  /** Begins a call in the caller's protocol. */
+  readonly beginCall: (call: ToolCallStart) => Builder
   /** Makes an id for a call that has none of its own. */
   readonly newCallId: () => string
 }
 
-export const createToolCallItems = <Builder extends CallBuilder>({
-  beginItem,
+export const createStreamedCalls = <Builder extends CallBuilder>({
+  beginCall,
   newCallId,
-}: ToolCallItemsOptions<Builder>): ToolCallItems<Builder> => {
+}: StreamedCallsOptions<Builder>): StreamedCalls<Builder> => {
   const calls: PartialCall<Builder>[] = []
   const usedIds = new Set<string>()
 
@@ -78,7 +78,7 @@ export const createToolCallItems = <Builder extends CallBuilder>({
     // The outputs of two calls with one id could not be distinguished.
     const callId = call.id !== '' && !usedIds.has(call.id) ? call.id : newCallId()
     usedIds.add(callId)
-    call.builder = beginItem({ kind: call.kind, name: call.name, callId })
+    call.builder = beginCall({ kind: call.kind, name: call.name, callId })
     return call.builder
   }
 

@@ -2,6 +2,8 @@
 export class JsonEnd {
   /** Whether an object, an array or a string has ended, and nothing but white space follows. More digits may follow a number. */
   hasEnded = false
+  /** The deepest nesting so far. */
+  maxDepth = 0
   #hasMore = false
   #depth = 0
   #inString = false
@@ -20,7 +22,7 @@ export class JsonEnd {
       this.#hasMore = !/\s/.test(character)
       this.hasEnded = !this.#hasMore
     } else if (character === '"') this.#inString = true
-    else if (character === '{' || character === '[') this.#depth++
+    else if (character === '{' || character === '[') this.maxDepth = Math.max(this.maxDepth, ++this.#depth)
     else if (character === '}' || character === ']') {
       this.#depth--
       this.#end()
