@@ -1,8 +1,8 @@
-import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import type { Exchange } from '../protocol.ts'
 import { type ErrorDetail, errorDetails } from './error-details.ts'
+import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
 import type { Capabilities, MaxTokensField, ModelRoute } from './model-routing.ts'
 
 /** A user, and the model by the name that the user sends. */
@@ -19,15 +19,6 @@ export interface LearntCapabilities {
   remember(route: ModelRoute, use: ModelUse, capabilities: Capabilities): void
 }
 
-export interface LearntCapabilitiesOptions {
-  readonly clock: Pick<Clock, 'now'>
-  readonly log: Log
-  /** Milliseconds until the gateway tries again: the upstream may have been updated by then. Default one hour. */
-  readonly ttlMs?: number
-  /** Maximum number of entries; the oldest is removed first. Default 5000. */
-  readonly maxEntries?: number
-}
-
 /**
  * Creates the cache. Its key is the user, the upstream and the model. Each limitation is logged once, when it is remembered.
  *
@@ -35,30 +26,20 @@ export interface LearntCapabilitiesOptions {
  * implement. Then only requests of the same user are affected.
  */
 export const createLearntCapabilities = ({
-  clock,
   log,
-  ttlMs = 3_600_000,
-  maxEntries = 5000,
-}: LearntCapabilitiesOptions): LearntCapabilities => {
-  const entries = new Map<string, { readonly capabilities: Capabilities; readonly until: number }>()
-  const find = (key: string): Capabilities | undefined => {
-    const found = entries.get(key)
-    return found && clock.now() < found.until ? found.capabilities : undefined
-  }
+  ...options
+}: LearntCacheOptions & { readonly log: Log }): LearntCapabilities => {
+  const cache = new LearntCache<Capabilities>(options)
   return {
     apply(route, use) {
-      const capabilities = entries.size === 0 ? undefined : find(keyOf(route, use))
+      const capabilities = cache.isEmpty ? undefined : cache.get(keyOf(route, use))
       return capabilities ? { ...route, ...capabilities } : route
     },
     remember(route, use, capabilities) {
       const key = keyOf(route, use)
-      if (key.length > maxKeyLength) return
-      const known = find(key)
+      const known = cache.get(key)
       if (known && Object.keys(capabilities).every((name) => name in known)) return
-      entries.delete(key)
-      const [oldest] = entries.keys()
-      if (oldest !== undefined && entries.size >= maxEntries) entries.delete(oldest)
-      entries.set(key, { capabilities: { ...known, ...capabilities }, until: clock.now() + ttlMs })
+      if (!cache.set(key, { ...known, ...capabilities })) return
       log.info(
         { upstream: route.upstream.url, model: use.model, ...capabilities },
         'learnt a limitation of an upstream from its error',
@@ -66,9 +47,6 @@ export const createLearntCapabilities = ({
     },
   }
 }
-
-/** Callers choose model names of any length. */
-const maxKeyLength = 1000
 
 const keyOf = ({ upstream }: ModelRoute, { user, model }: ModelUse): string =>
   JSON.stringify([user, upstream.url, model])
