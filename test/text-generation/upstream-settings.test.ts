@@ -58,6 +58,9 @@ describe('the maximum of the output', () => {
       max_output_tokens: 1000,
     } as never)
     expect(await sent({ models }, {}, '/responses')).toEqual({} as never)
+    // Also for a caller who knows the upstream's own name of the model.
+    const aliased = [{ id: 'm', alias: 'n', maxTokens: 1000 }]
+    expect(await sent({ models: aliased }, { max_tokens: 1001 })).toEqual({ max_tokens: 1000 } as never)
     expect(await sent({ models, chatOnly: true }, { max_output_tokens: 1001 }, '/responses')).toEqual({
       max_tokens: 1000,
     } as never)

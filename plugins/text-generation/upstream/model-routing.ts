@@ -80,7 +80,7 @@ export interface ModelRouting {
    * The upstreams of a model, by the name that callers use: first the one that is asked, then those that may take over.
    *
    * The first upstream that names the model serves it. If none does, the first upstream without a model list serves it,
-   * or else the first of all. Empty when there is no upstream.
+   * or else the first of all, with the limitations of the model whose `id` it is. Empty when there is no upstream.
    */
   routesOf(model: string): readonly ModelRoute[]
 }
@@ -103,7 +103,13 @@ export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRou
   const [first, ...further] = general.length > 0 ? general : upstreams.slice(0, 1)
   const others = first ? [first, ...further.filter(({ failover }) => failover)] : []
   const otherRoutes = others.map((upstream) => ({ ...capabilitiesOf(upstream), upstream }))
-  return { upstreams, named, routesOf: (model) => named.get(model) ?? otherRoutes }
+  // The same model by the name that only its upstream uses. Its limitations apply all the same.
+  const byId = new Map<string, ModelRoute[]>()
+  for (const routes of named.values()) {
+    const [route] = routes
+    if (route?.id !== undefined && route.upstream === first && !byId.has(route.id)) byId.set(route.id, [route])
+  }
+  return { upstreams, named, routesOf: (model) => named.get(model) ?? byId.get(model) ?? otherRoutes }
 }
 
 const names = new WeakMap<TextUpstream, string>()
