@@ -68,7 +68,7 @@ export interface Config extends DatabaseConfig {
     readonly maxTokens: number
     readonly maxSessions: number
     readonly maxFaceChecks: number
-    /** Bytes of the responses that the gateway keeps, because their upstreams have chat completions only. 0: it keeps none. */
+    /** Bytes of the responses that the gateway stores, because their upstreams have chat completions only. 0: it stores none. */
     readonly maxStoredResponseBytes: number
   }
   readonly media: {

@@ -11,8 +11,8 @@ import { type AssetReference, assetsInTurns } from './media/media-fields.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import { withoutGatewayItems } from './objects/continuation.ts'
-import { type KeptResponses, requestFor } from './objects/kept-responses.ts'
 import type { ObjectOwnership, OwnedRequest } from './objects/ownership.ts'
+import { requestFor, type StoredResponses } from './objects/stored-responses.ts'
 import { TextProblem, upstreamUnavailable } from './problem.ts'
 import type { Protocol, TranslatedProtocol } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
@@ -28,8 +28,8 @@ export interface GenerationOptions extends GenerationContext, AttemptsOptions {
   readonly presetAssets: ReadonlySet<string>
   /** Checks the owner of an object of the upstream account: a response, a conversation or an item. */
   readonly objects: ObjectOwnership
-  /** Undefined: the gateway keeps no responses. */
-  readonly kept: KeptResponses | undefined
+  /** Undefined: the gateway stores no responses. */
+  readonly storedResponses: StoredResponses | undefined
   readonly recordBackground: RecordBackgroundUsage
   readonly droppedTools: DroppedTools
   readonly maxBodyBytes: number
@@ -61,7 +61,7 @@ export const generate = async (
   // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
   let isLarge = body.bytes.length > bytesPerTurn
   if (isLarge) await nextTurn()
-  const { kept, traceCall } = options
+  const { storedResponses, traceCall } = options
   const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
   const { protocol } = translated
   const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
@@ -70,7 +70,7 @@ export const generate = async (
   if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
   let validated = protocol.validate(json, route)
   if (isLarge) await nextTurn()
-  const pending = validated.stores === undefined ? undefined : kept?.continueRequest(body, { user, request })
+  const pending = validated.stores === undefined ? undefined : storedResponses?.continueRequest(body, { user, request })
   const continuation = isPromise(pending) ? await pending : pending
   const whole = continuation?.body ?? body
   isLarge = whole.bytes.length > bytesPerTurn
@@ -91,7 +91,7 @@ export const generate = async (
       continue
     }
     if (isLarge) await nextTurn()
-    const recorder = continuation && bridged && stores ? kept?.recorder(continuation, user) : undefined
+    const recorder = continuation && bridged && stores ? storedResponses?.recorder(continuation, user) : undefined
     const storage = bridged && { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
     const exchange = protocol.toExchange(checkedRequest, storage ? { ...validated, storage } : validated, route, user)
     const issued =

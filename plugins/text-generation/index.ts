@@ -21,10 +21,10 @@ import {
   type RecordBackgroundUsage,
   reconcileBackground,
 } from './objects/background.ts'
-import { createKeptResponseRoutes } from './objects/kept-response-routes.ts'
-import { createKeptResponses } from './objects/kept-responses.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
-import { retrieve, type StoredAction, storedResponseRoute } from './objects/stored-responses.ts'
+import { type ResponseAction, responseRoute, retrieve } from './objects/response-routes.ts'
+import { createStoredResponseRoutes } from './objects/stored-response-routes.ts'
+import { createStoredResponses } from './objects/stored-responses.ts'
 import { textDocs } from './openapi.ts'
 import type { TextGenerationOptions } from './options.ts'
 import { createCostOf } from './prices.ts'
@@ -48,14 +48,14 @@ export { type Assembly, StreamError } from './assembly.ts'
 export { type ChatAssemblyOptions, createChatAssembly } from './chat/assembly.ts'
 export type * from './forwarded/types.ts'
 export { messagesProblemBody } from './messages/problem.ts'
+export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
 export type {
   ConversationBounds,
   StoredConversation,
   StoredItem,
   StoredResponse,
   StoredResponseStore,
-} from './objects/response-store.ts'
-export type { ObjectKind, TextObject, TextObjectStore } from './objects/store.ts'
+} from './objects/stored-response-store.ts'
 export type { TextGenerationOptions } from './options.ts'
 export type { ModelPrice, Prices } from './prices.ts'
 export { TextProblem, textProblemBody } from './problem.ts'
@@ -116,7 +116,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   const recordBackground: RecordBackgroundUsage = store
     ? createBackgroundUsageRecorder({ store, record, clock, log })
     : async () => {}
-  const kept = options.storedResponses && {
+  const storing = options.storedResponses && {
     store: options.storedResponses,
     ttlMs: objectTtlMs,
     maxUserBytes: maxStoredResponseBytes,
@@ -128,7 +128,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     clock,
     maxResponseBytes,
     secrets: options.secrets,
-    keepsResponses: kept !== undefined,
+    storesResponses: storing !== undefined,
   })
   const routing = createModelRouting(upstreams)
   const generation = {
@@ -139,16 +139,16 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     assets: options.assets,
     presetAssets: new Set(options.presetAssets),
     objects,
-    kept: kept && createKeptResponses(kept),
+    storedResponses: storing && createStoredResponses(storing),
     recordBackground,
     maxBodyBytes,
     record,
   }
-  const stored = {
+  const responseRoutes = {
     ...context,
     routing,
     objects,
-    respondKept: kept && createKeptResponseRoutes(kept),
+    respondStored: storing && createStoredResponseRoutes(storing),
     store,
     recordBackground,
     audit,
@@ -156,8 +156,16 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   }
   const until = signalOf(options.reconcile)
   if (store && until) {
-    const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, stored)
-    const background = { store, record, clock, log, recordBackground, retrieve: retrieveOwned, kept: kept?.store }
+    const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, responseRoutes)
+    const background = {
+      store,
+      record,
+      clock,
+      log,
+      recordBackground,
+      retrieve: retrieveOwned,
+      storedResponses: storing?.store,
+    }
     void reconcileBackground(background, until)
   }
 
@@ -180,7 +188,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     }
   const generating = (protocol: Protocol) => route((request) => generate(request, protocol, generation))
   const connecting = { requireSameOrigin: options.requireSameOrigin, maxBodyBytes, clock, log }
-  const storedRoute = (action: StoredAction) => route(storedResponseRoute(action, stored))
+  const ownResponse = (action: ResponseAction) => route(responseRoute(action, responseRoutes))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix })
     .macro({
@@ -230,13 +238,13 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
       route(async (request) => withRequestIdHeader(await countTokens(request, generation))),
       { generates: true, ...textDocs.countMessageTokens },
     )
-    .get('/responses/:response_id', storedRoute('GetResponse'), { generates: true, ...textDocs.getResponse })
-    .delete('/responses/:response_id', storedRoute('DeleteResponse'), { generates: true, ...textDocs.deleteResponse })
-    .post('/responses/:response_id/cancel', storedRoute('CancelResponse'), {
+    .get('/responses/:response_id', ownResponse('GetResponse'), { generates: true, ...textDocs.getResponse })
+    .delete('/responses/:response_id', ownResponse('DeleteResponse'), { generates: true, ...textDocs.deleteResponse })
+    .post('/responses/:response_id/cancel', ownResponse('CancelResponse'), {
       generates: true,
       ...textDocs.cancelResponse,
     })
-    .get('/responses/:response_id/input_items', storedRoute('ListInputItems'), {
+    .get('/responses/:response_id/input_items', ownResponse('ListInputItems'), {
       generates: true,
       ...textDocs.listInputItems,
     })

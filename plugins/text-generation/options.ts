@@ -7,8 +7,8 @@ import type { Identify } from '../shared/identify.ts'
 import type { RequireSameOrigin } from '../shared/origin.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
-import type { StoredResponseStore } from './objects/response-store.ts'
 import type { TextObjectStore } from './objects/store.ts'
+import type { StoredResponseStore } from './objects/stored-response-store.ts'
 import type { Prices } from './prices.ts'
 import type { UpstreamClientOptions } from './upstream/client.ts'
 import type { TextUpstream } from './upstream/model-routing.ts'
@@ -50,10 +50,10 @@ export interface TextGenerationOptions {
   readonly secrets?: readonly string[]
   /**
    * Keeps the responses of upstreams that have chat completions only, so that they can be continued and retrieved. Default:
-   * they are not kept, and say `store: false`. Needs `objects` for the removal of expired ones.
+   * they are not stored, and say `store: false`. Needs `objects` for the removal of expired ones.
    */
   readonly storedResponses?: StoredResponseStore
-  /** Maximum size of all responses that the gateway keeps for one user, in bytes: the oldest are removed. Default 64 MiB. */
+  /** Maximum size of all responses that the gateway stores for one user, in bytes: the oldest are removed. Default 64 MiB. */
   readonly maxStoredResponseBytes?: number
   /** Milliseconds for which upstreams keep such objects, and the gateway responses. Default 30 days. */
   readonly objectTtlMs?: number

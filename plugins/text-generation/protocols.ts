@@ -16,8 +16,8 @@ export interface ProtocolsOptions {
   readonly maxResponseBytes: number
   /** For reasoning in bridged responses. The first encrypts, all decrypt. Undefined: a random one. */
   readonly secrets: readonly string[] | undefined
-  /** Whether the gateway keeps the responses of upstreams that have no Responses API. */
-  readonly keepsResponses: boolean
+  /** Whether the gateway stores the responses of upstreams that have no Responses API. */
+  readonly storesResponses: boolean
 }
 
 /** The protocols of the routes. */

@@ -3,7 +3,7 @@ import type {
   StoredConversation,
   StoredItem,
   StoredResponseStore,
-} from '../../plugins/text-generation/objects/response-store.ts'
+} from '../../plugins/text-generation/objects/stored-response-store.ts'
 import { type Database, type Statement, sql } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
 import { lockUser } from './user-locks.ts'
@@ -11,7 +11,7 @@ import { lockUser } from './user-locks.ts'
 /** What a row costs beyond its text. With it, a user cannot fill the database with empty items. */
 const rowBytes = 256
 
-/** The responses that the gateway keeps for callers of upstreams with chat completions only. An expired one stays until a sweep deletes it. */
+/** The responses that the gateway stores for callers of upstreams with chat completions only. An expired one stays until a sweep deletes it. */
 export const createStoredResponseStore = (database: Database): StoredResponseStore => {
   const groupCommit = new GroupCommit(database)
   return {

@@ -25,16 +25,16 @@ export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
   readonly sealedReasoning: SealedReasoning
-  /** Whether the gateway keeps responses, so that a request can continue one. */
-  readonly keepsResponses: boolean
+  /** Whether the gateway stores responses, so that a request can continue one. */
+  readonly storesResponses: boolean
 }
 
 /** `POST /v1/responses` at an upstream that has chat completions only. */
-export const bridge = ({ clock, maxResponseBytes, sealedReasoning, keepsResponses }: BridgeOptions): Protocol => ({
+export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesResponses }: BridgeOptions): Protocol => ({
   validate(request, capabilities) {
     const validated = checkResponsesRequest(request, capabilities)
     // Before the gateway looks up the owners of objects that the bridge cannot use.
-    rejectUnsupported(keepsResponses ? request.without((key) => key === 'previous_response_id') : request)
+    rejectUnsupported(storesResponses ? request.without((key) => key === 'previous_response_id') : request)
     return { ...validated, bridged: true }
   },
   toExchange(request, { model, storage }, capabilities, user) {

@@ -4,6 +4,7 @@ import type { Assembly } from '../assembly.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
 import { upstreamUnavailable } from '../problem.ts'
 import type { Protocol } from '../protocol.ts'
+import { inputItemsOf } from '../responses/input.ts'
 import type { SealedReasoning } from '../sealed-reasoning.ts'
 import { readModel } from '../validation.ts'
 import { array, object, optional } from './request-json.ts'
@@ -18,12 +19,12 @@ import { array, object, optional } from './request-json.ts'
 export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReasoning): Protocol => ({
   validate(request, capabilities) {
     const model = readModel(request)
-    // A conversation that the gateway keeps needs no input.
+    // A conversation that the gateway stores needs no input.
     bridged.validate(optional(request, 'input') ? request : request.with('input', noInput), capabilities)
     return { model, stream: false, stores: false, bridged: true }
   },
   toExchange(request, validated, capabilities, user) {
-    const items = itemsOf(request)
+    const items = inputItemsOf(request)
     const asked = object({
       model: request.get('model'),
       instructions: optional(request, 'instructions'),
@@ -44,12 +45,6 @@ export const summaryIn = (opened: string | undefined): string | undefined =>
 const mark = 'summary\n'
 
 const noInput = toJson([])
-
-const itemsOf = (request: Json): readonly Json[] => {
-  const input = optional(request, 'input')
-  if (!input?.isString) return input?.elements() ?? []
-  return [object({ type: toJson('message'), role: toJson('user'), content: input })]
-}
 
 const prompt = toJson({
   role: 'user',

@@ -4,8 +4,8 @@ import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { type RecordUsage, readTokens } from '../usage.ts'
 import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
-import type { StoredResponseStore } from './response-store.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
+import type { StoredResponseStore } from './stored-response-store.ts'
 
 export interface BackgroundOptions {
   readonly store: TextObjectStore
@@ -35,8 +35,8 @@ export const isResponseEnded = (response: { readonly status?: unknown }): boolea
 
 export interface ReconcileBackgroundOptions extends BackgroundOptions {
   readonly recordBackground: RecordBackgroundUsage
-  /** Also removes expired responses that the gateway keeps. */
-  readonly kept?: Pick<StoredResponseStore, 'sweepStoredResponses'>
+  /** Also removes expired responses that the gateway stores. */
+  readonly storedResponses?: Pick<StoredResponseStore, 'sweepStoredResponses'>
   /** Retrieves a response from the upstream. */
   readonly retrieve: (response: OwnedResponse, signal: AbortSignal) => Promise<{ status?: unknown; usage?: unknown }>
   /** Default: a timer that does not keep the process alive. */
@@ -56,7 +56,7 @@ const batchSize = 50
  * failure and tries again later.
  */
 export const reconcileBackground = async (options: ReconcileBackgroundOptions, signal: AbortSignal): Promise<void> => {
-  const { store, kept, clock, log, sleep = delay } = options
+  const { store, storedResponses, clock, log, sleep = delay } = options
   let sweptAt = Number.NEGATIVE_INFINITY
   while (!signal.aborted) {
     try {
@@ -68,7 +68,8 @@ export const reconcileBackground = async (options: ReconcileBackgroundOptions, s
       }
       if (clock.now() >= sweptAt + sweepMs) {
         while ((await store.sweepTextObjects(clock.now(), 1000)) === 1000) if (signal.aborted) return
-        while (kept && (await kept.sweepStoredResponses(clock.now(), 100)) === 100) if (signal.aborted) return
+        while (storedResponses && (await storedResponses.sweepStoredResponses(clock.now(), 100)) === 100)
+          if (signal.aborted) return
         sweptAt = clock.now()
       }
     } catch (err) {

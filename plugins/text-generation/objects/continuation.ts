@@ -13,20 +13,21 @@ import {
   readJsonInTurns,
 } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
+import { inputItemsOf } from '../responses/input.ts'
 import { isSealed } from '../sealed-reasoning.ts'
 import { fieldOf, shortStringOf } from '../validation.ts'
 import { isGatewayId, mayHoldGatewayItem } from './gateway-ids.ts'
 import { objectNotFound } from './ownership.ts'
-import type { StoredConversation, StoredResponseStore } from './response-store.ts'
+import type { StoredConversation, StoredResponseStore } from './stored-response-store.ts'
 
 /** A request with the stored items that it refers to. */
 export interface Continuation {
   /**
    * The request with its whole input, and without `previous_response_id`. The request as received, if it refers to no
-   * response or item that the gateway keeps.
+   * response or item that the gateway stores.
    */
   readonly body: JsonBody
-  /** Id of the response that it continues. Undefined: none that the gateway keeps. */
+  /** Id of the response that it continues. Undefined: none that the gateway stores. */
   readonly previous: string | undefined
   /** When the oldest turn of that conversation expires. */
   readonly expiresAt?: number | undefined
@@ -45,11 +46,11 @@ export interface ContinuationOptions {
 }
 
 /**
- * Replaces the references of a Responses request to responses and items that the gateway keeps for the user: the items
+ * Replaces the references of a Responses request to responses and items that the gateway stores for the user: the items
  * of the conversation come before the input, and an `item_reference` becomes its item. All checks of a request then also
  * apply to what is stored, and any upstream can continue the conversation.
  *
- * Ids that the gateway keeps for nobody, or for another user, stay in the request: `ObjectOwnership.check` rejects them.
+ * Ids that the gateway stores for nobody, or for another user, stay in the request: `ObjectOwnership.check` rejects them.
  *
  * Rejects with TextProblem 400 for a conversation whose earlier turns are gone, and for one that is too long; with 500
  * when the store fails.
@@ -62,12 +63,12 @@ export const continueRequest = (
   return mayHoldGatewayItem(body.json) ? expand(body, { user, request }, options) : unchanged(body, false)
 }
 
-/** A request that refers to nothing that the gateway keeps. */
+/** A request that refers to nothing that the gateway stores. */
 const unchanged = (body: JsonBody, mayHold: boolean): Continuation => ({
   ...{ body, previous: undefined, mayHoldGatewayItem: mayHold, ownBytes: body.bytes.length },
   // Most requests go to an upstream that keeps its own items, and need no list of them.
   get ownItems() {
-    return itemsOf(body.json)
+    return inputItemsOf(body.json)
   },
 })
 
@@ -78,7 +79,7 @@ const expand = async (
 ): Promise<Continuation> => {
   const { json } = body
   const previous = shortStringOf(fieldOf(json, 'previous_response_id').json)
-  const given = itemsOf(json)
+  const given = inputItemsOf(json)
   const bytesLeft = maxBytes - body.bytes.length
   const conversation = isGatewayId(previous)
     ? await readStored(store.findStoredConversation(user, previous, now, { maxTurns, maxBytes: bytesLeft }))
@@ -113,19 +114,14 @@ const expand = async (
   }
 }
 
-/** The items of the input of a request. A string is the message of a user. */
-const itemsOf = (json: Json): readonly Json[] => {
-  const input = json.get('input')
-  return input?.isString ? [composeJson(['{"role":"user","content":', input, '}'])] : (input?.elements() ?? [])
-}
-
 /** Turns of one conversation. */
-const maxTurns = 4_096
+export const maxTurns = 4_096
 
 /** References in one request. Each may cost one query. */
 const maxReferences = 1_000
 
-const readStored = <Result>(found: Promise<Result>): Promise<Result> =>
+/** Rejects with TextProblem 500 when the store fails. */
+export const readStored = <Result>(found: Promise<Result>): Promise<Result> =>
   found.catch((cause: unknown) => {
     throw new TextProblem(500, 'stored responses could not be read', { cause })
   })
@@ -211,13 +207,13 @@ const reread = async (whole: Json, maxBytes: number): Promise<JsonBody> => {
  */
 export const withoutGatewayItems = (request: Json): Json => {
   const items = request.get('input')?.elements() ?? []
-  const kept = items.flatMap((item) => {
+  const left = items.flatMap((item) => {
     const isOurs = isGatewayId(shortStringOf(item.get('id')))
     if (shortStringOf(item.get('type')) === 'reasoning')
       return isOurs || isSealed(item.get('encrypted_content')?.string()) ? [] : [item]
     return isOurs && referenceIdOf(item) === undefined ? [item.without((key) => key === 'id')] : [item]
   })
-  return kept.every((item, index) => item === items[index]) && kept.length === items.length
+  return left.every((item, index) => item === items[index]) && left.length === items.length
     ? request
-    : request.with('input', listOf(kept))
+    : request.with('input', listOf(left))
 }

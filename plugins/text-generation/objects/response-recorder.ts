@@ -8,7 +8,7 @@ import { isDone } from '../events/text.ts'
 import { shortStringOf } from '../validation.ts'
 import { newGatewayId } from './gateway-ids.ts'
 import type { IssuedObjects } from './issued.ts'
-import type { StoredItem, StoredResponseStore } from './response-store.ts'
+import type { StoredItem, StoredResponseStore } from './stored-response-store.ts'
 
 export interface ResponseRecorderOptions {
   readonly store: StoredResponseStore

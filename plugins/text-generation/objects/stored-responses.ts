@@ -1,214 +1,73 @@
-import type { Audit, AuditAction } from '../../shared/audit.ts'
-import { type Json, JsonError, readJson, responseLimits } from '../../shared/json.ts'
-import { toResponse, UpstreamInvalidError } from '../../shared/upstream-error.ts'
-import type { Call, GenerationContext } from '../call.ts'
-import { Deadline } from '../deadline.ts'
+import type { Awaitable } from '../../shared/awaitable.ts'
+import type { JsonBody } from '../../shared/body.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Log } from '../../shared/problem.ts'
 import { TextProblem } from '../problem.ts'
-import type { Exchange } from '../protocol.ts'
-import { respondStreaming } from '../streaming.ts'
-import { respondTraced } from '../trace.ts'
-import { readResponse, type TextAction } from '../upstream/client.ts'
-import type { ModelRouting, TextUpstream } from '../upstream/model-routing.ts'
-import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
-import { isGatewayId } from './gateway-ids.ts'
-import type { RespondKept } from './kept-response-routes.ts'
-import type { ObjectOwnership, OwnedResponse } from './ownership.ts'
-import type { TextObjectStore } from './store.ts'
+import { type Continuation, continueRequest, referenceIdOf, withoutGatewayItems } from './continuation.ts'
+import type { IssuedObjects } from './issued.ts'
+import { objectNotFound } from './ownership.ts'
+import { createResponseRecorder } from './response-recorder.ts'
+import type { StoredResponseStore } from './stored-response-store.ts'
 
-/** Operations on a stored response. */
-export type StoredAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
-
-interface Operation {
-  readonly method: 'GET' | 'POST' | 'DELETE'
-  /** Path suffix after the id of the response. */
-  readonly suffix: '' | '/cancel' | '/input_items'
-  /** Query parameters to forward. */
-  readonly query: readonly string[]
+export interface StoredResponsesOptions {
+  readonly store: StoredResponseStore
+  /** Milliseconds for which a response is kept. */
+  readonly ttlMs: number
+  /** Maximum bytes of all responses of one user. */
+  readonly maxUserBytes: number
+  /** Maximum bytes of a request with the stored items that it refers to. */
+  readonly maxRequestBytes: number
+  readonly clock: Clock
+  readonly log: Log
 }
 
-/** Query parameters that are cursors: item ids. */
-const cursors: readonly string[] = ['after', 'before']
-
-const operations: Readonly<Record<StoredAction, Operation>> = {
-  GetResponse: {
-    method: 'GET',
-    suffix: '',
-    query: ['include', 'include[]', 'include_obfuscation', 'starting_after', 'stream'],
-  },
-  DeleteResponse: { method: 'DELETE', suffix: '', query: [] },
-  CancelResponse: { method: 'POST', suffix: '/cancel', query: [] },
-  ListInputItems: {
-    method: 'GET',
-    suffix: '/input_items',
-    query: [...cursors, 'include', 'include[]', 'limit', 'order'],
-  },
+/** The responses that the gateway stores, because their upstreams have chat completions only. */
+export interface StoredResponses {
+  /** Adds the stored items that a request refers to, see `continueRequest`. */
+  continueRequest(body: JsonBody, caller: { readonly user: string; readonly request: Request }): Awaitable<Continuation>
+  /**
+   * The recorder of a response. Undefined if the input is too large for the store: then the response says `store: false`.
+   *
+   * Throws TextProblem 400 for too many items.
+   */
+  recorder(continuation: Continuation, user: string): IssuedObjects | undefined
 }
 
-export interface StoredResponsesOptions extends GenerationContext {
-  readonly routing: ModelRouting
-  readonly objects: ObjectOwnership
-  /** Responses that the gateway keeps. Undefined: it keeps none. */
-  readonly respondKept: RespondKept | undefined
-  /** Undefined: no response has an owner, so every request is a 404. */
-  readonly store: TextObjectStore | undefined
-  readonly recordBackground: RecordBackgroundUsage
-  readonly audit: Audit
-  /** Creates the exchange for the stream of a stored response. */
-  readonly retrieval: (path: string) => Exchange
-}
+/** Items of one input. Each is a row. */
+const maxInputItems = 4_096
 
-interface StoredRequest {
-  readonly request: Request
-  readonly user: string
-  readonly arrivedAt: number
-  readonly whenRevoked?: Call['whenRevoked']
-  /** Path parameters, decoded. */
-  readonly params: Readonly<Record<string, string>>
-}
+export const createStoredResponses = (options: StoredResponsesOptions): StoredResponses => {
+  const { store, maxUserBytes, maxRequestBytes, clock } = options
+  return {
+    continueRequest: (body, caller) =>
+      continueRequest(body, caller, { store, now: clock.now(), maxBytes: maxRequestBytes }),
 
-/** Creates the handler of a route for stored responses. It throws TextProblem 404 for a response that is not the caller's. */
-export const storedResponseRoute =
-  (action: StoredAction, options: StoredResponsesOptions) =>
-  async ({ request, user, arrivedAt, whenRevoked, params }: StoredRequest): Promise<Response> => {
-    const id = params.response_id
-    const kept = isGatewayId(id) ? await options.respondKept?.(action, { request, user, id }) : undefined
-    if (kept) return kept
-    const own = await options.objects.response(user, id)
-    return forwardStored(action, own, { request, arrivedAt, whenRevoked }, options)
+    recorder({ previous, expiresAt, ownItems, ownBytes }, user) {
+      // The other half is for the output.
+      if (ownBytes > maxUserBytes / 2) return undefined
+      if (ownItems.length > maxInputItems) {
+        const message = `Invalid 'input': array too long. Expected an array with maximum length ${maxInputItems}, but got an array with length ${ownItems.length} instead.`
+        throw new TextProblem(400, message, { param: 'input', code: 'array_above_max_length' })
+      }
+      // Not with every turn: a renewal writes all earlier ones.
+      const renews = expiresAt !== undefined && expiresAt < clock.now() + options.ttlMs / 2
+      return createResponseRecorder({ ...options, user, previous, renews, input: ownItems })
+    },
   }
-
-const forwardStored = async (
-  action: StoredAction,
-  own: OwnedResponse,
-  { request, arrivedAt, whenRevoked }: Pick<StoredRequest, 'request' | 'arrivedAt' | 'whenRevoked'>,
-  options: StoredResponsesOptions,
-): Promise<Response> => {
-  // Records items that the upstream has added since the response was created.
-  const issued = options.objects.issuedObjects(own, { stores: true, background: false, own })
-  const query = queryOf(request, operations[action].query)
-  if (action === 'GetResponse' && query.get('stream') === 'true')
-    return streamStored(own, { path: pathOf(own, query), issued, request, arrivedAt, whenRevoked }, options)
-  for (const [name, item] of query) if (cursors.includes(name)) await options.objects.requireCursor(own, item, name)
-  using deadline = new Deadline({
-    clock: options.clock,
-    at: arrivedAt + options.timeoutMs,
-    caller: request.signal,
-  })
-  // After the deletion, the usage cannot be retrieved any more.
-  if (action === 'DeleteResponse' && own.dueAt !== undefined) {
-    const found = await retrieve(own, deadline.signal, options).catch(() => undefined)
-    if (found && isResponseEnded(found)) await options.recordBackground(own, found.usage)
-  }
-  const { status, headers, bytes, json } = await forward(
-    action,
-    own,
-    { query, request, signal: deadline.signal },
-    options,
-  )
-  if (action === 'ListInputItems') await options.objects.recordCursors(own, idsOf(json?.get('data')))
-  if (action === 'GetResponse') await issued?.recordResponse(json?.value())
-  if (own.dueAt !== undefined) {
-    const state = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
-    // A response that is deleted before it ends will never end: its call is recorded now, without usage.
-    if (action === 'DeleteResponse' || (action !== 'ListInputItems' && isResponseEnded(state)))
-      await options.recordBackground(own, state.usage)
-  }
-  if (action === 'DeleteResponse') {
-    await options.store?.removeTextObject(own).catch((err: unknown) => {
-      options.log.warn(
-        { err, response: own.id },
-        'the record of a deleted response could not be removed; it expires later',
-      )
-    })
-  }
-  const auditAction = auditActions[action]
-  if (auditAction) options.audit.note({ action: auditAction, target: { kind: 'response', id: own.id } }, request)
-  return toResponse({ status, headers, bytes })
-}
-
-const auditActions: Readonly<Partial<Record<StoredAction, AuditAction>>> = {
-  CancelResponse: 'response.cancel',
-  DeleteResponse: 'response.delete',
-}
-
-/** Retrieves the status and usage of a response, for polling. */
-export const retrieve = async (own: OwnedResponse, signal: AbortSignal, options: StoredResponsesOptions) => {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(options.timeoutMs)])
-  const { json } = await forward('GetResponse', own, { signal: deadline }, options)
-  return { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
-}
-
-const forward = async (
-  action: StoredAction,
-  own: OwnedResponse,
-  { query, request, signal }: { query?: URLSearchParams; request?: Request; signal: AbortSignal },
-  { routing, client, maxResponseBytes }: StoredResponsesOptions,
-) => {
-  const { method, suffix } = operations[action]
-  const upstream = upstreamOf(own, routing)
-  const { response, headers } = await client({
-    upstream,
-    action,
-    method,
-    path: pathOf(own, query, suffix),
-    headers: request?.headers ?? new Headers(),
-    signal,
-  })
-  const { bytes } = await readResponse(response, upstream, maxResponseBytes)
-  return { status: response.status, headers, bytes, json: objectIn(bytes, action) }
-}
-
-const streamStored = (
-  own: OwnedResponse,
-  request: Pick<Call, 'issued' | 'request' | 'arrivedAt' | 'whenRevoked'> & { readonly path: string },
-  options: StoredResponsesOptions,
-): Promise<Response> => {
-  const upstream = upstreamOf(own, options.routing)
-  const exchange = options.retrieval(request.path)
-  const onEnd = async (usage: object | undefined) => {
-    if (own.dueAt !== undefined && usage) await options.recordBackground(own, usage)
-  }
-  const call = { ...request, user: own.user, exchange, route: { upstream }, onEnd }
-  const { traceCall } = options
-  return traceCall
-    ? respondTraced(call, options, { traceCall, respond: respondStreaming, stream: true })
-    : respondStreaming(call, options)
-}
-
-/** The only function that puts an object id into a path: always as one URL-encoded segment. */
-const pathOf = (own: OwnedResponse, query?: URLSearchParams, suffix: Operation['suffix'] = ''): string => {
-  const request = query && query.size > 0 ? `?${query}` : ''
-  return `/responses/${encodeURIComponent(own.id)}${suffix}${request}`
 }
 
 /**
- * The upstream that keeps a response. Of several with one URL, it is the one that serves the model: they may belong to
- * different accounts. A response of an upstream that is no longer configured is not found.
+ * The request for the upstream: a bridged one gets all items with their content, any other none that it does not know.
+ *
+ * Throws TextProblem 404 for an item that a bridged request contains by reference only.
  */
-const upstreamOf = (own: OwnedResponse, { upstreams, routesOf }: ModelRouting): TextUpstream => {
-  const isOwn = ({ url }: TextUpstream) => url === own.upstream
-  const route = routesOf(own.model).find(({ upstream }) => isOwn(upstream))
-  const upstream = route?.upstream ?? upstreams.find(isOwn)
-  if (!upstream) throw new TextProblem(404, `Response with id '${own.id}' not found.`)
-  return upstream
-}
-
-const queryOf = ({ url }: Request, names: readonly string[]): URLSearchParams => {
-  const [, query = ''] = url.split('?', 2)
-  return new URLSearchParams([...new URLSearchParams(query)].filter(([name]) => names.includes(name)))
-}
-
-const idsOf = (items: Json | undefined): readonly unknown[] =>
-  items?.isArray ? items.elements().map((item) => item.get('id')?.string()) : []
-
-/** Undefined for an empty body, which is valid only after a deletion. */
-const objectIn = (bytes: Uint8Array, action: StoredAction): Json | undefined => {
-  if (bytes.length === 0 && action === 'DeleteResponse') return undefined
-  try {
-    const json = readJson(bytes, responseLimits)
-    if (json.isObject) return json
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error
+export const requestFor = (continuation: Continuation, bridged: boolean): Json => {
+  const { json } = continuation.body
+  if (!bridged) return continuation.mayHoldGatewayItem ? withoutGatewayItems(json) : json
+  for (const [index, item] of continuation.ownItems.entries()) {
+    const id = referenceIdOf(item)
+    if (id !== undefined) throw objectNotFound('item', id, `input[${index}].id`)
   }
-  throw new UpstreamInvalidError('the response is not a JSON object')
+  return json
 }

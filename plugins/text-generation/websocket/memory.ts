@@ -1,4 +1,5 @@
 import { composeJson, type Json, toJson } from '../../shared/json.ts'
+import { inputItemsOf } from '../responses/input.ts'
 import type { CreateMessage } from './message.ts'
 
 /** What a message continues, and its own input: together the conversation up to the response. */
@@ -39,7 +40,7 @@ export class Memory {
     const before = previousId === undefined ? undefined : this.#find(previousId)
     return {
       previousId: before ? before.previousId : previousId,
-      items: [...(before?.items ?? []), ...itemsOf(json.get('input'))],
+      items: [...(before?.items ?? []), ...inputItemsOf(json).map(({ raw }) => raw)],
     }
   }
 
@@ -78,12 +79,6 @@ export const requestBodyOf = ({ json, previousId }: CreateMessage, conversation:
         ] as const)
       : []),
   ])
-}
-
-/** The items of a request's input. A text is the message of a user. */
-const itemsOf = (input: Json | undefined): readonly string[] => {
-  if (input?.isString) return [`{"type":"message","role":"user","content":${input.raw}}`]
-  return input?.elements().map(({ raw }) => raw) ?? []
 }
 
 /**

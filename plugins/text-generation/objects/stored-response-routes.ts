@@ -3,11 +3,12 @@ import type { Audit } from '../../shared/audit.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
 import { composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
+import { maxTurns, readStored } from './continuation.ts'
 import { objectNotFound } from './ownership.ts'
-import type { StoredConversation, StoredItem, StoredResponseStore } from './response-store.ts'
-import type { StoredAction } from './stored-responses.ts'
+import type { ResponseAction } from './response-routes.ts'
+import type { StoredConversation, StoredItem, StoredResponseStore } from './stored-response-store.ts'
 
-export interface KeptResponseRoutesOptions {
+export interface StoredResponseRoutesOptions {
   readonly store: StoredResponseStore
   /** Maximum bytes of the items that a list reads. */
   readonly maxRequestBytes: number
@@ -15,7 +16,7 @@ export interface KeptResponseRoutesOptions {
   readonly audit: Audit
 }
 
-interface KeptRequest {
+interface StoredResponseRequest {
   readonly request: Request
   readonly user: string
   /** Id of the response. */
@@ -23,25 +24,25 @@ interface KeptRequest {
 }
 
 /**
- * Responds to a request for a response that the gateway keeps, as OpenAI's API does. Undefined if it keeps none with that
+ * Responds to a request for a response that the gateway stores, as OpenAI's API does. Undefined if it stores none with that
  * id for the user.
  *
  * Rejects with TextProblem 400 for what such a response does not support and for a malformed parameter, 404 for an unknown
  * cursor, 500 when the store fails; with Problem 429 or 503 when the items exceed a limit on bytes of bodies.
  */
-export type RespondKept = (action: StoredAction, request: KeptRequest) => Promise<Response | undefined>
+export type RespondStored = (action: ResponseAction, request: StoredResponseRequest) => Promise<Response | undefined>
 
-export const createKeptResponseRoutes =
-  ({ store, maxRequestBytes, clock, audit }: KeptResponseRoutesOptions): RespondKept =>
+export const createStoredResponseRoutes =
+  ({ store, maxRequestBytes, clock, audit }: StoredResponseRoutesOptions): RespondStored =>
   (action, { request, user, id }) => {
     const query = new URLSearchParams(request.url.split('?', 2)[1])
     const now = clock.now()
     /** Stored items take memory like a body. */
     const count = (items: readonly string[]) =>
       inFlightOf(request)?.reading(items.reduce((sum, item) => sum + Buffer.byteLength(item), 0))
-    const respond: Readonly<Record<StoredAction, () => Promise<Json | undefined>>> = {
+    const respond: Readonly<Record<ResponseAction, () => Promise<Json | undefined>>> = {
       async GetResponse() {
-        const found = await orProblem(store.findStoredResponse(user, id, now))
+        const found = await readStored(store.findStoredResponse(user, id, now))
         if (found && query.get('stream') === 'true') {
           const message = "Only a response that was created with 'background' and 'stream' can be streamed."
           throw new TextProblem(400, message, { param: 'stream', code: 'invalid_value' })
@@ -50,17 +51,17 @@ export const createKeptResponseRoutes =
         return found && readJson(found.response, responseLimits).with('output', listOf(found.output))
       },
       async DeleteResponse() {
-        if (!(await orProblem(store.removeStoredResponse(user, id)))) return undefined
+        if (!(await readStored(store.removeStoredResponse(user, id)))) return undefined
         audit.note({ action: 'response.delete', target: { kind: 'response', id } }, request)
         return composeJson([`{"id":${JSON.stringify(id)},"object":"response.deleted","deleted":true}`])
       },
       async CancelResponse() {
-        if (!(await orProblem(store.findStoredResponse(user, id, now)))) return undefined
+        if (!(await readStored(store.findStoredResponse(user, id, now)))) return undefined
         throw new TextProblem(400, 'Cannot cancel a synchronous response.')
       },
       async ListInputItems() {
         const bounds = { maxTurns, maxBytes: maxRequestBytes }
-        const conversation = await orProblem(store.findStoredConversation(user, id, now, bounds))
+        const conversation = await readStored(store.findStoredConversation(user, id, now, bounds))
         if (conversation) count(conversation.items.map(({ json }) => json))
         return conversation && pageOf(inputOf(conversation), query)
       },
@@ -69,14 +70,6 @@ export const createKeptResponseRoutes =
       (json) => json && new Response(json.raw, { headers: { 'content-type': 'application/json' } }),
     )
   }
-
-/** Turns whose items are listed. */
-const maxTurns = 4_096
-
-const orProblem = <Result>(found: Promise<Result>): Promise<Result> =>
-  found.catch((cause: unknown) => {
-    throw new TextProblem(500, 'stored responses could not be read', { cause })
-  })
 
 /** The input of a response: the items of the earlier turns, and its own input. Of several items with one id the last counts. */
 const inputOf = ({ items, ownItems }: StoredConversation): readonly StoredItem[] => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { chunk, streaming } from './fixture.ts'
-import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './kept-fixture.ts'
+import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './stored-fixture.ts'
 import { refusal, testStore } from './stored-responses.ts'
 
 const store = testStore()

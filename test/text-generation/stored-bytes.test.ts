@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { noAudit } from '../../plugins/shared/audit.ts'
 import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
-import { createKeptResponseRoutes } from '../../plugins/text-generation/objects/kept-response-routes.ts'
-import { keptOpener, respond } from './kept-fixture.ts'
+import { createStoredResponseRoutes } from '../../plugins/text-generation/objects/stored-response-routes.ts'
+import { keptOpener, respond } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 
 const store = testStore()
@@ -12,7 +12,7 @@ test('the items that a route reads from the store count like a body', async () =
     input: 'x'.repeat(10_000),
     instructions: 'y'.repeat(3_000),
   })
-  const routes = createKeptResponseRoutes({ store, maxRequestBytes: 2 ** 20, clock: Date, audit: noAudit })
+  const routes = createStoredResponseRoutes({ store, maxRequestBytes: 2 ** 20, clock: Date, audit: noAudit })
   const counted = async (action: Parameters<typeof routes>[0]) => {
     const request = new Request(`http://localhost/v1/responses/${id}?limit=1`)
     let bytes = 0

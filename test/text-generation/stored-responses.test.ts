@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { chunk, dataOf, streaming } from './fixture.ts'
-import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './kept-fixture.ts'
+import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './stored-fixture.ts'
 import { newId, opener, refusal, testStore } from './stored-responses.ts'
 
 const store = testStore()

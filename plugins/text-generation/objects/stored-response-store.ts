@@ -1,5 +1,5 @@
 /**
- * A response that the gateway itself keeps, because its upstream has chat completions only. Times are milliseconds since
+ * A response that the gateway itself stores, because its upstream has chat completions only. Times are milliseconds since
  * 1970.
  */
 export interface StoredResponse {
@@ -47,7 +47,7 @@ export interface ConversationBounds {
 }
 
 /**
- * Store port: responses that the gateway keeps. Every method rejects when the store does not respond in time.
+ * Store port: responses that the gateway stores. Every method rejects when the store does not respond in time.
  *
  * A response of another user does not exist for the user who asks.
  */

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { type Body, bodyOf, keptOpener, lastMessages, respond } from './kept-fixture.ts'
+import { type Body, bodyOf, keptOpener, lastMessages, respond } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 
 const store = testStore()
