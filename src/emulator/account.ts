@@ -1,5 +1,6 @@
 import { ArkError } from './ark-error.ts'
 import { createFaces, type FaceService } from './face/faces.ts'
+import { createFaults, type FaultRegistry } from './fault-registry.ts'
 import type { Library } from './library.ts'
 import { createLibrary } from './library-store.ts'
 import { createLimits, type Limits } from './limits.ts'
@@ -9,6 +10,7 @@ import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 import { createObjects, type TextObjects } from './text/objects.ts'
 import { createScenarios, type Scenarios } from './text/scenario.ts'
+import { createVideoService, type VideoService } from './video/service.ts'
 
 /** The state of the one emulated account. All APIs of the emulator share it. */
 export interface Account {
@@ -17,6 +19,8 @@ export interface Account {
   readonly faces: FaceService
   readonly objects: TextObjects
   readonly scenarios: Scenarios
+  readonly video: VideoService
+  readonly faultRegistry: FaultRegistry
   readonly limits: Limits
   readonly sortedGroups: SortCache<Group>
   readonly sortedAssets: SortCache<Asset>
@@ -25,12 +29,15 @@ export interface Account {
 /** Creates an empty account. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
 export const createAccount = (settings: Settings, origin: () => string): Account => {
   const library = createLibrary(settings)
+  const faultRegistry = createFaults()
   return {
     settings,
     library,
     faces: createFaces(settings, library, origin),
     objects: createObjects(settings),
     scenarios: createScenarios(),
+    video: createVideoService({ settings, library, origin, faultsFor: faultRegistry.faultsFor }),
+    faultRegistry,
     limits: createLimits(settings.limits, settings.clock),
     sortedGroups: createSortCache(),
     sortedAssets: createSortCache(),

@@ -34,14 +34,27 @@ export const textActions = [
   'DeleteConversation',
 ] as const
 
+/** The actions of video generation. `SendVideoCallback`: a callback that the emulator sends; it is no call. */
+export const videoActions = [
+  'CreateVideoTask',
+  'GetVideoTask',
+  'ListVideoTasks',
+  'DeleteVideoTask',
+  'DownloadVideoResult',
+  'SendVideoCallback',
+] as const
+
 /** An action of the asset API. */
 export type AssetAction = (typeof assetActions)[number]
 
 /** An action of text generation. */
 export type TextAction = (typeof textActions)[number]
 
-/** An action of the emulator: of the asset API, or of text generation. */
-export type EmulatorAction = AssetAction | TextAction
+/** An action of video generation. */
+export type VideoAction = (typeof videoActions)[number]
+
+/** An action of the emulator: of the asset API, of text generation, or of video generation. */
+export type EmulatorAction = AssetAction | TextAction | VideoAction
 
 /** The names of actions that a name or a pattern selects. */
 export const selectActions = (wanted: string | RegExp, names: readonly string[]): readonly string[] =>

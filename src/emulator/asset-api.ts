@@ -17,7 +17,7 @@ export interface ReceivedRequest {
 
 /** One of the two asset APIs of the account. */
 export interface AssetApi {
-  readonly name: Exclude<Call['api'], 'text'>
+  readonly name: Exclude<Call['api'], 'text' | 'video'>
   /** the credential that a `leak` fault puts into a response */
   readonly secret: string
   /** name of the requested action, before authentication; empty when no action matches */

@@ -4,8 +4,8 @@ import type { EmulatorAction } from './action-names.ts'
 export interface Call {
   /** ms since 1970, by the emulator's clock */
   readonly at: number
-  readonly api: 'rest' | 'ark' | 'text'
-  /** name of the action, such as `ListAssets` (for `rest` and `ark`) or `CreateChatCompletion`; empty when no action matches */
+  readonly api: 'rest' | 'ark' | 'text' | 'video'
+  /** name of the action, such as `ListAssets` (for `rest` and `ark`) `CreateChatCompletion` or `CreateVideoTask`; empty when no action matches */
   readonly action: string
   readonly method: string
   /** the raw request target: path and query as sent */

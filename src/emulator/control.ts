@@ -9,6 +9,8 @@ import { membersOf } from './members.ts'
 import { unescaped } from './paths.ts'
 import { type StoredObjects, testObjectKinds } from './text/objects.ts'
 import type { Scenario, Scenarios } from './text/scenario.ts'
+import { advance, finishTask } from './video/control.ts'
+import { videoTasksOf } from './video/emulated.ts'
 
 /** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
 export const controlPath = '/_emulator/'
@@ -28,12 +30,16 @@ export interface Controls {
  * - `GET groups`, `GET assets`, `GET assets?group=ID`
  * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
  * - `GET|POST|DELETE scenarios`. Post a scenario as `{"when":"…","steps":[…]}`.
+ * - `GET video`; `POST video/{id}` with `{"do":"succeed"}`, `expire`, or `fail` with `code` and `message`, ends a video task.
+ *   `GET callbacks`: the callbacks of video tasks.
+ * - `POST time` with `{"ms":1000}` advances the clock of assets, video tasks and links.
  * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
  */
 export const controlReply = (request: ReceivedRequest, { account, calls, faults }: Controls): Reply => {
   if (isFromForeignPage(request, account.settings.host))
     return jsonReply(403, '{"error":"pages of other sites cannot use the control API"}')
   const url = new URL(request.target, 'http://emulator')
+  const videoTasks = videoTasksOf(account.video, account.library)
   const [resource = '', id] = url.pathname.slice(controlPath.length).split('/')
   switch (`${request.method} ${resource}`) {
     case 'GET calls':
@@ -74,6 +80,14 @@ export const controlReply = (request: ReceivedRequest, { account, calls, faults 
     case 'DELETE scenarios':
       account.scenarios.clear()
       return ok({})
+    case 'GET video':
+      return ok(videoTasks.tasks())
+    case 'POST video':
+      return finishTask(id, request.body, videoTasks)
+    case 'GET callbacks':
+      return ok(videoTasks.callbacks())
+    case 'POST time':
+      return advance(request.body, videoTasks)
     case 'GET face':
       return ok(account.faces.sessions.list())
     case 'POST face':

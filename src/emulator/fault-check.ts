@@ -1,4 +1,4 @@
-import { assetActions, selectActions, textActions } from './action-names.ts'
+import { assetActions, selectActions, textActions, videoActions } from './action-names.ts'
 import type { Fault, FaultKind, FaultTiming } from './faults.ts'
 import {
   amount,
@@ -14,6 +14,7 @@ import {
   text,
 } from './field-types.ts'
 import { type FaultFields, textFaultFields } from './text/fault-fields.ts'
+import { callbackFaults, videoFaultFields } from './video/fault-fields.ts'
 
 /** Faults that apply only to lists of groups and assets. */
 export const listFaults: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']
@@ -42,11 +43,12 @@ export const faultFields: FaultFields<FaultKind> = {
   'no-data': {},
   'repeat-cursor': {},
   ...textFaultFields,
+  ...videoFaultFields,
 }
 
 const timingFields: { readonly [Field in keyof FaultTiming]-?: FieldType } = {
   action: optional(either(text, pattern)),
-  api: optional(oneOf('rest', 'ark', 'text')),
+  api: optional(oneOf('rest', 'ark', 'text', 'video')),
   times: optional(amount),
   after: optional(amount),
   probability: optional(fraction),
@@ -72,7 +74,11 @@ export const checkFault = (fault: Fault): void => {
 
 const actionsOf = (kind: string, api: Fault['api']): readonly string[] => {
   const isText = Object.hasOwn(textFaultFields, kind) || api === 'text'
-  if (listFaults.includes(kind)) return isText ? [] : selectActions(/^List/, assetActions)
+  if (listFaults.includes(kind)) return isText || api === 'video' ? [] : selectActions(/^List/, assetActions)
+  if (callbackFaults.includes(kind)) return api === undefined || api === 'video' ? ['SendVideoCallback'] : []
+  const videoCalls = videoActions.filter((action) => action !== 'SendVideoCallback')
+  if (Object.hasOwn(videoFaultFields, kind)) return api === undefined || api === 'video' ? videoCalls : []
   if (isText) return textActions
-  return api === undefined ? [...assetActions, ...textActions] : assetActions
+  if (api === 'video') return videoCalls
+  return api === undefined ? [...assetActions, ...textActions, ...videoCalls] : assetActions
 }

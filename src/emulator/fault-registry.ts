@@ -1,6 +1,7 @@
 import { selects } from './action-names.ts'
 import { checkFault, listFaults } from './fault-check.ts'
 import type { Fault, FaultHandle, FaultKind, Faults } from './faults.ts'
+import { callbackFaults } from './video/fault-fields.ts'
 
 /** A fault that applies to one call. */
 export interface AppliedFault {
@@ -11,8 +12,14 @@ export interface AppliedFault {
   readonly released: Promise<void>
 }
 
+/** The registry, and the faults of one call. */
+export interface FaultRegistry {
+  readonly faults: Faults
+  readonly faultsFor: (api: string, action: string) => readonly AppliedFault[]
+}
+
 /** Creates the fault registry, and the function with which the server looks up the faults of a call. */
-export const createFaults = () => {
+export const createFaults = (): FaultRegistry => {
   const active = new Map<number, ReturnType<typeof createFault>>()
   let added = 0
 
@@ -79,7 +86,9 @@ const createFault = (id: number, fault: Fault, unregister: () => void) => {
 
 const matches = ({ kind, action, api }: Fault, callApi: string, callAction: string): boolean => {
   if (api !== undefined && api !== callApi) return false
-  if (listFaults.includes(kind) && !callAction.startsWith('List')) return false
+  if (listFaults.includes(kind) && !callAction.startsWith('ListAsset')) return false
+  // the emulator sends callbacks: faults of received calls do not apply to them
+  if (callbackFaults.includes(kind) !== (callAction === 'SendVideoCallback')) return false
   return action === undefined || selects(action, callAction)
 }
 

@@ -2,6 +2,7 @@ import type { EmulatorAction } from './action-names.ts'
 import type { Call } from './calls.ts'
 import type { Leak } from './leak.ts'
 import type { TextFaultKind } from './text/faults.ts'
+import type { VideoFaultKind } from './video/faults.ts'
 
 /** The kinds of faults. `work`: whether the action runs and takes effect before the fault; default false. */
 export type FaultKind =
@@ -55,12 +56,13 @@ export type FaultKind =
   /** in cursor mode, always returns the NextToken of the request as the next one */
   | { readonly kind: 'repeat-cursor' }
   | TextFaultKind
+  | VideoFaultKind
 
 /** To which calls a fault applies. */
 export interface FaultTiming {
-  /** exact name or pattern; default all actions, but lists of assets and groups for list faults, and calls that generate for text faults */
+  /** exact name or pattern; default all actions, but lists of assets and groups for list faults, calls that generate for text faults, and create calls for `rate-limit` */
   readonly action?: EmulatorAction | RegExp
-  /** default all; text faults apply to `text` only */
+  /** default all; text faults apply to `text` only, video faults to `video` only */
   readonly api?: Call['api']
   /** number of calls to which it applies; default 1, Infinity for all */
   readonly times?: number

@@ -16,7 +16,8 @@ export interface Reply {
   readonly keep?: number
 }
 
-const errorBody =
+/** The default body of the fault `status` in the asset APIs. */
+export const assetServerError =
   '{"ResponseMetadata":{"Error":{"Code":"InternalError","Message":"The service has an internal error."}}}'
 /** The default body of the fault `not-json`. */
 export const errorPage = '<html><body><h1>Bad gateway</h1></body></html>'
@@ -29,17 +30,25 @@ export const jsonReply = (status: number, text: string, headers: Reply['headers'
 })
 
 /** The reply of a `status` or `redirect` fault. */
-export const fixedReply = (fault: FaultKind): Reply | undefined => {
-  if (fault.kind === 'status') return jsonReply(fault.status, fault.body ?? errorBody, fault.headers)
+export const fixedReply = (fault: FaultKind, serverError: string): Reply | undefined => {
+  if (fault.kind === 'status') return jsonReply(fault.status, fault.body ?? serverError, fault.headers)
   if (fault.kind !== 'redirect') return undefined
   return { status: fault.status ?? 302, headers: { location: fault.location }, body: Buffer.alloc(0) }
 }
 
-/** Applies a fault to a finished reply. `secret`: the credential of the request. */
-export const faultyReply = (fault: FaultKind, reply: Reply, secret: string): Reply => {
+/** What replies of one API have in common. */
+export interface ReplySource {
+  /** the credential of the request */
+  readonly secret: string
+  /** the body of a `status` fault that has none */
+  readonly serverError: string
+}
+
+/** Applies a fault to a finished reply. */
+export const faultyReply = (fault: FaultKind, reply: Reply, { secret, serverError }: ReplySource): Reply => {
   switch (fault.kind) {
     case 'status':
-      return fixedReply(fault) ?? reply
+      return fixedReply(fault, serverError) ?? reply
     case 'truncate':
       return { ...reply, keep: Math.min(fault.keep ?? reply.body.length >> 1, reply.body.length) }
     case 'not-json':

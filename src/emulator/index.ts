@@ -11,8 +11,10 @@ import type { Script } from './text/faults.ts'
 import type { StoredObjects } from './text/objects.ts'
 import { chatOnlyPath, textPath } from './text/routes.ts'
 import type { Scenarios } from './text/scenario.ts'
+import { type VideoTasks, videoTasksOf } from './video/emulated.ts'
+import { videoPath } from './video/routes.ts'
 
-export type { AssetAction, EmulatorAction, TextAction } from './action-names.ts'
+export type { AssetAction, EmulatorAction, TextAction, VideoAction } from './action-names.ts'
 export type { Call } from './calls.ts'
 export type { FaceOptions } from './face/options.ts'
 export type { Decision, FaceSession } from './face/sessions.ts'
@@ -30,9 +32,18 @@ export type { StoredObject, StoredObjects, TestObjectKind } from './text/objects
 export type { TextOptions } from './text/options.ts'
 export type { Scenario, ScenarioCall, ScenarioStep, Scenarios } from './text/scenario.ts'
 export type { TimeFormat } from './times.ts'
+export type { VideoCallback } from './video/callbacks.ts'
+export type { VideoTasks } from './video/emulated.ts'
+export type { VideoFaultKind } from './video/faults.ts'
+export type { VideoEndpoint, VideoModel } from './video/models.ts'
+export type { PresetAsset, VideoOptions } from './video/options.ts'
+export type { RateLimitKind } from './video/rate-limits.ts'
+export type { VideoRequest } from './video/request.ts'
+export { outcomeByPrompt, type VideoOutcome, type VideoStatus, type VideoTask } from './video/task.ts'
 
 /**
- * A running emulator: one account behind the `rest` and `ark` asset APIs, and text generation (Chat Completions and Responses).
+ * A running emulator: one account behind the `rest` and `ark` asset APIs, text generation (Chat Completions and Responses), and
+ * video generation.
  *
  * `await using emulator = await startEmulator()` stops it at the end of the block.
  */
@@ -65,6 +76,8 @@ export interface Emulator extends AsyncDisposable {
     /** the stored objects of the account: responses, conversations, items, files, prompts and others */
     readonly objects: StoredObjects
   }
+  /** video generation: base URL, which ends with `/api/v3`, bearer key, and the tasks without the API */
+  readonly video: VideoTasks & { readonly url: string; readonly key: string }
   /** face verification without a browser. The test itself must request the callback URL, as a browser would */
   readonly face: {
     /** all sessions since the start, of both APIs, oldest first */
@@ -90,7 +103,7 @@ export interface Emulator extends AsyncDisposable {
 }
 
 /**
- * Starts an emulator of the upstreams: the media asset API and text generation. Rejects for an invalid option or a port in use.
+ * Starts an emulator of the upstreams: the media asset API, text generation and video generation. Rejects for an invalid option or a port in use.
  *
  * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits
  * (if asked for), asynchronous processing, and face verification with its page for browsers.
@@ -114,6 +127,7 @@ export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emul
       scenarios: account.scenarios,
       respondWith: (script, timing) => faults.add({ ...timing, kind: 'script', script }),
     },
+    video: { url: `${origin}${videoPath}`, key: settings.video.key, ...videoTasksOf(account.video, account.library) },
     face: {
       sessions: account.faces.sessions.list,
       finish(bytedToken, decision) {

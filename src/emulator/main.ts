@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import { documentedLimits, startEmulator } from './index.ts'
 
 const usage =
-  'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits documented|JSON] [--face-url URL] [--text-ms-per-token N]'
+  'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits documented|JSON] [--face-url URL] [--text-ms-per-token N] [--video-ms N]'
 
 try {
   const { values } = parseArgs({
@@ -16,16 +16,19 @@ try {
       'face-url': { type: 'string' },
       // slow enough that the reader sees the stream arrive piece by piece
       'text-ms-per-token': { type: 'string', default: '30' },
+      // time that a video takes
+      'video-ms': { type: 'string', default: '10000' },
     },
   })
   const processing = values['processing-ms']
-  const { origin, rest, ark, text, stop } = await startEmulator({
+  const { origin, rest, ark, text, video, stop } = await startEmulator({
     port: Number(values.port),
     host: values.host,
     processingMs: processing === undefined ? undefined : Number(processing),
     faceUrl: values['face-url'],
     limits: values.limits === 'documented' ? documentedLimits : JSON.parse(values.limits ?? '{}'),
     text: { msPerDelta: Number(values['text-ms-per-token']) },
+    video: { runningMs: Number(values['video-ms']) },
   })
   console.log(`emulator listening on ${origin}`)
   console.log(`
@@ -48,7 +51,11 @@ TEXT_UPSTREAM_KEY=${text.key}
 
 # or a server that knows chat completions only
 TEXT_UPSTREAM_URL=${text.chatOnlyUrl}
-TEXT_UPSTREAM_KEY=${text.key}`)
+TEXT_UPSTREAM_KEY=${text.key}
+
+# settings for video generation, in addition to either
+VIDEO_UPSTREAM_URL=${video.url}
+VIDEO_UPSTREAM_KEY=${video.key}`)
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => void stop().then(() => process.exit(0)))
 } catch (error) {

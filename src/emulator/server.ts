@@ -2,23 +2,27 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net'
 import type { Account } from './account.ts'
 import { createArkApi } from './ark.ts'
-import type { ReceivedRequest } from './asset-api.ts'
+import type { AssetApi, ReceivedRequest } from './asset-api.ts'
+import { type AssetCall, assetReply } from './asset-reply.ts'
 import type { OpenCall } from './calls.ts'
 import { controlPath, controlReply } from './control.ts'
 import { handleExchange } from './exchange.ts'
 import { h5Reply } from './face/h5.ts'
 import { h5Path } from './face/paths.ts'
-import { createFaults } from './fault-registry.ts'
-import type { Reply } from './faulty-reply.ts'
+import { withDefaultScope } from './fault-scope.ts'
+import { assetServerError, type Reply } from './faulty-reply.ts'
 import { createRestApi, isRest } from './rest.ts'
-import { withDefaultScope } from './text/fault-scope.ts'
 import { createTextHandler } from './text/handler.ts'
 import { actionOf, isText } from './text/routes.ts'
+import { isVideo, videoActionOf } from './video/routes.ts'
 
-/** Starts the HTTP server: both asset APIs and text generation of one account, on one port. */
+/** A request, its number, and its faults. */
+type Received = Omit<AssetCall, 'account' | 'api'>
+
+/** Starts the HTTP server: both asset APIs, text generation and video generation of one account, on one port. */
 export const startServer = async (account: Account) => {
   const { port, host, clock } = account.settings
-  const { faults: registry, faultsFor } = createFaults()
+  const { faults: registry, faultsFor } = account.faultRegistry
   const faults = withDefaultScope(registry)
   const calls: OpenCall[] = []
   const sockets = new Set<Socket>()
@@ -36,8 +40,9 @@ export const startServer = async (account: Account) => {
 
     const assetApi = isRest(path) ? rest : ark
     const text = isText(path)
-    const api = text ? 'text' : assetApi.name
-    const action = text ? actionOf(request) : assetApi.actionOf(request)
+    const video = isVideo(path)
+    const api = text ? 'text' : video ? 'video' : assetApi.name
+    const action = text ? actionOf(request) : video ? videoActionOf(request) : assetApi.actionOf(request)
     const call: OpenCall = { at: clock(), api, action, method, path, headers, body, ...parsedJson(body) }
     calls.push(call)
     const disconnected = new AbortController()
@@ -55,16 +60,9 @@ export const startServer = async (account: Account) => {
       const onClose = () => void response.off('close', onDisconnect)
       return respondToText({ incoming, response, request, call, number, appliedFaults: matching, signal, onClose })
     }
-    const exchange = {
-      account,
-      api: assetApi,
-      request,
-      action,
-      number,
-      appliedFaults: matching,
-      stopping: stopping.signal,
-    }
-    const result = await handleExchange(exchange)
+    const received = { request, action, number, appliedFaults: matching }
+    const exchange = video ? videoExchange(received) : assetExchange(assetApi, received)
+    const result = await handleExchange({ ...exchange, appliedFaults: matching, stopping: stopping.signal })
     if (result === 'no response' || call.aborted) return
     // from here on the emulator itself closes the connection, or the response is already complete
     if (result === 'reset' || result.keep !== undefined) response.off('close', onDisconnect)
@@ -73,6 +71,18 @@ export const startServer = async (account: Account) => {
     call.status = result.status
     send(incoming, response, result)
   }
+
+  const videoExchange = ({ request, number, appliedFaults }: Received) => ({
+    run: () => account.video.reply(request, number, appliedFaults),
+    secret: account.settings.video.key,
+    serverError: account.video.serverError(number),
+  })
+
+  const assetExchange = (api: AssetApi, received: Received) => ({
+    run: () => assetReply({ ...received, account, api }),
+    secret: api.secret,
+    serverError: assetServerError,
+  })
 
   const server = createServer((incoming, response) => {
     // an incomplete request is not recorded
@@ -93,6 +103,7 @@ export const startServer = async (account: Account) => {
   const stop = async (): Promise<void> => {
     stopping.abort()
     faults.clear()
+    account.video.stop()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of sockets) socket.destroy()
     await closed

@@ -5,6 +5,7 @@ import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
 import type { TimeFormat } from './times.ts'
+import { type VideoOptions, type VideoSettings, videoSettingsOf } from './video/options.ts'
 
 /** Options of the emulator. Every option has a default. */
 export interface EmulatorOptions extends FaceOptions {
@@ -38,10 +39,12 @@ export interface EmulatorOptions extends FaceOptions {
   readonly maxPageDepth?: number
   /** options of text generation */
   readonly text?: TextOptions
+  /** options of video generation */
+  readonly video?: VideoOptions
 }
 
 /** The options with all defaults applied. */
-export type Settings = Required<EmulatorOptions> & { readonly text: TextSettings }
+export type Settings = Required<EmulatorOptions> & { readonly text: TextSettings; readonly video: VideoSettings }
 
 /** Applies the defaults. Throws a `RangeError` or `TypeError` for an invalid option. */
 export const settingsOf = (options: EmulatorOptions): Settings => {
@@ -63,6 +66,7 @@ export const settingsOf = (options: EmulatorOptions): Settings => {
     ...faceDefaults,
     ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
     text: textSettingsOf(options.text),
+    video: videoSettingsOf(options.video),
   }
   for (const name of ['processingMs', 'quota', 'maxPageDepth'] as const) {
     if (!(settings[name] >= 0)) throw new RangeError(`${name} must be a number from 0`)

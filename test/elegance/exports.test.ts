@@ -28,7 +28,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './account': ['account'],
   './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],
-  './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByUrl', 'startEmulator'],
+  './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByPrompt', 'outcomeByUrl', 'startEmulator'],
   './api-token': ['RevisionClock', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consoleFiles', 'consolePages'],

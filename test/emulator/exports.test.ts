@@ -5,7 +5,9 @@ import * as door from '../../src/emulator/index.ts'
 const FOLDER = new URL('../../src/emulator/', import.meta.url)
 
 test('the module exports exactly these values', () => {
-  expect(Object.keys(door).sort()).toEqual(['documentedLimits', 'hostileHeaders', 'outcomeByUrl', 'startEmulator'])
+  expect(Object.keys(door).sort()).toEqual([
+    ...['documentedLimits', 'hostileHeaders', 'outcomeByPrompt', 'outcomeByUrl', 'startEmulator'],
+  ])
 })
 
 // that it imports nothing but itself and Node modules: test/elegance/import-direction.test.ts

@@ -36,8 +36,8 @@ describe('a typing error in a fault', () => {
     expect(reasonOf({ kind: 'delay', ms: '5' })).toBe('delay needs ms: a number from 0')
     // @ts-expect-error: the ways are `fin`, `reset` and `clean`.
     expect(reasonOf({ kind: 'cut', how: 'close' })).toBe('cut needs how: one of fin, reset, clean')
-    // @ts-expect-error: the API is `rest`, `ark` or `text`.
-    expect(reasonOf({ kind: 'empty', api: 'chat' })).toBe('empty needs api: one of rest, ark, text')
+    // @ts-expect-error: the API is `rest`, `ark`, `text` or `video`.
+    expect(reasonOf({ kind: 'empty', api: 'chat' })).toBe('empty needs api: one of rest, ark, text, video')
   })
 
   test('in an action that calls can be counted of, or limited, does not compile', async () => {

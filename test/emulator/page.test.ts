@@ -26,10 +26,11 @@ const written = (value: unknown): string => {
 
 // the example of the page: test/examples/pages.test.ts
 test('the page has each option with its default', () => {
-  const { text, ...settings } = settingsOf({})
+  const { text, video, ...settings } = settingsOf({})
   const expected = [
     ...Object.entries(settings),
     ...Object.entries(text).map(([name, value]) => [`text.${name}`, value] as const),
+    ...Object.entries(video).map(([name, value]) => [`video.${name}`, value] as const),
   ]
   const documented = new Map(
     rowsOf('Options').flatMap(([names = '', , defaults = '']) => {

@@ -1,0 +1,155 @@
+import type { VideoAction } from '../action-names.ts'
+import type { ReceivedRequest } from '../asset-api.ts'
+import type { AppliedFault } from '../fault-registry.ts'
+import { jsonReply, type Reply } from '../faulty-reply.ts'
+import type { Library } from '../library.ts'
+import { splitTarget } from '../paths.ts'
+import type { Settings } from '../settings.ts'
+import { compactTime } from '../times.ts'
+import { type Callbacks, createCallbacks } from './callbacks.ts'
+import type { KnownObjects } from './content.ts'
+import { listTasks } from './lists.ts'
+import type { VideoEndpoint, VideoModel } from './models.ts'
+import { createMinuteCounter, rateLimitError } from './rate-limits.ts'
+import { type Json, readerOf } from './reader.ts'
+import { readRequest, type VideoRequest } from './request.ts'
+import { createResults } from './results.ts'
+import { authorizeVideo, videoActionOf, videoBodyOf } from './routes.ts'
+import type { VideoTask } from './task.ts'
+import { taskObject } from './task-object.ts'
+import { createTasks, type Tasks } from './tasks.ts'
+import { errorBodyOf, invalidField, serviceError, unknownTask, VideoError } from './video-error.ts'
+
+/** Video generation of an account. */
+export interface VideoService {
+  readonly tasks: Tasks
+  readonly callbacks: Callbacks
+  /** responds to a request; `number` is that of the request */
+  reply(request: ReceivedRequest, number: number, faults: readonly AppliedFault[]): Reply
+  /** the body of an internal error, for the fault `status` */
+  serverError(number: number): string
+  stop(): void
+}
+
+/** What video generation depends on. `faultsFor` returns the faults of an action. */
+export interface VideoSource {
+  readonly settings: Settings
+  readonly library: Library
+  readonly origin: () => string
+  readonly faultsFor: (api: string, action: string) => readonly AppliedFault[]
+}
+
+/** Creates video generation. Its clock is that of the library. */
+export const createVideoService = ({ settings, library, origin, faultsFor }: VideoSource): VideoService => {
+  const { video, project } = settings
+  const known: KnownObjects = { library, project, presetAssets: video.presetAssets }
+  const results = createResults(video, settings, library.now, origin)
+  const objectOf = (task: VideoTask, listed = false) => taskObject(task, results.linksOf, listed)
+  const callbacks = createCallbacks({
+    timeoutMs: video.callbackTimeoutMs,
+    faults: () => faultsFor('video', 'SendVideoCallback'),
+  })
+  const tasks = createTasks(video, library.now, (task) => callbacks.send(task, objectOf(task)))
+  const counter = createMinuteCounter(library.now)
+  const timer = createTimer(tasks, library.now)
+
+  const modelOf = (name: string): { readonly model: VideoModel; readonly endpoint?: VideoEndpoint } => {
+    const endpoint = video.endpoints.find(({ id }) => id === name)
+    const model = video.models.find(({ id }) => id === (endpoint?.model ?? name))
+    if (model !== undefined) return { model, ...(endpoint && { endpoint }) }
+    const message = `The model or endpoint ${name} does not exist or you do not have access to it.`
+    throw new VideoError(404, 'InvalidEndpointOrModel.NotFound', message, { param: 'model' })
+  }
+
+  /** A draft is the input of its final video: the new request chooses only the resolution and the delivery. */
+  const withDraft = (request: VideoRequest, model: VideoModel): VideoRequest => {
+    if (request.draftTaskId === undefined) return request
+    const draft = tasks.find(request.draftTaskId)
+    const isUsable = draft?.status === 'succeeded' && draft.request.draft && draft.model.id === model.id
+    if (!isUsable)
+      throw invalidField('content[0].draft_task', `there is no succeeded draft task ${request.draftTaskId}`)
+    const { prompt, mode, ratio, duration, seed, generateAudio, inputSeconds } = draft.request
+    return { ...request, prompt, mode, ratio, duration, seed, generateAudio, inputSeconds }
+  }
+
+  const create = (body: Json): object => {
+    const requestedModel = readerOf(body).required('model')
+    const { model, endpoint } = modelOf(requestedModel)
+    if (endpoint) counter.take(endpoint.id, endpoint.requestsPerMinute ?? Number.POSITIVE_INFINITY, 'endpoint-rpm')
+    counter.take(model.id, video.createsPerMinute, 'model-rpm')
+    const request = withDraft(readRequest(body, model, known), model)
+    const { id } = tasks.create({ model, requestedModel, body, request })
+    timer.reset()
+    return { id, ...(request.safetyIdentifier !== undefined && { safety_identifier: request.safetyIdentifier }) }
+  }
+
+  const find = (id: string): VideoTask => {
+    const task = tasks.find(id)
+    if (task === undefined) throw unknownTask(id)
+    return task
+  }
+
+  const list = (query: URLSearchParams): object => {
+    const { items, total } = listTasks(tasks.all(), query, library.now(), video)
+    return { items: items.map((task) => objectOf(task, true)), total }
+  }
+
+  const perform = (request: ReceivedRequest, faults: readonly AppliedFault[]): object => {
+    const { action, id } = authorizeVideo(request, video.key)
+    for (const { fault } of faults) if (fault.kind === 'rate-limit') throw rateLimitError(fault.limit)
+    if (action !== 'CreateVideoTask') counter.take(action, video.callsPerMinute, 'api-rpm')
+    const run: Readonly<Partial<Record<VideoAction, () => object>>> = {
+      CreateVideoTask: () => create(videoBodyOf(request)),
+      GetVideoTask: () => objectOf(find(id)),
+      ListVideoTasks: () => list(new URLSearchParams(splitTarget(request.target)[1])),
+      DeleteVideoTask: () => {
+        tasks.remove(find(id))
+        return {}
+      },
+    }
+    return run[action]?.() ?? {}
+  }
+
+  const requestIdOf = (number: number): string =>
+    `02${compactTime(library.now())}${number.toString(16).padStart(18, '0')}`
+
+  const reply = (request: ReceivedRequest, number: number, faults: readonly AppliedFault[]): Reply => {
+    if (videoActionOf(request) === 'DownloadVideoResult') return results.reply(request)
+    const requestId = requestIdOf(number)
+    const headers = { 'x-request-id': requestId }
+    try {
+      return jsonReply(200, JSON.stringify(perform(request, faults)), headers)
+    } catch (error) {
+      const known = error instanceof VideoError ? error : serviceError()
+      return jsonReply(known.status, errorBodyOf(known, requestId), { ...headers, ...known.details.headers })
+    }
+  }
+
+  return {
+    tasks,
+    callbacks,
+    reply,
+    serverError: (number) => errorBodyOf(serviceError(), requestIdOf(number)),
+    stop() {
+      timer.stop()
+      callbacks.stop()
+    },
+  }
+}
+
+/** Brings the tasks up to the present when their next change is due, so that callbacks go out without a request. */
+const createTimer = (tasks: Tasks, now: () => number) => {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const reset = (): void => {
+    clearTimeout(timer)
+    const next = tasks.nextTime()
+    // with a clock of its own, a test may let time pass in another way: then this looks again, at most 100 times a second
+    const ms = Math.min(Math.max(next - now(), 10), 2 ** 31 - 1)
+    timer = next === Number.POSITIVE_INFINITY ? undefined : setTimeout(check, ms)
+  }
+  const check = (): void => {
+    tasks.settle()
+    reset()
+  }
+  return { reset, stop: () => clearTimeout(timer) }
+}
