@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { UpstreamRejectedError } from '../../plugins/shared/upstream-error.ts'
+import { maxTokensFieldIn } from '../../plugins/text-generation/upstream/learnt-capabilities.ts'
 import { chunk, dataOf, openApp, streaming, type UpstreamRequest } from './fixture.ts'
 
 const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
@@ -188,6 +190,16 @@ describe('the field for the maximum of the output', () => {
       { max_completion_tokens: 9 },
       { max_completion_tokens: 9 },
     ] as never)
+  })
+
+  test('is not searched for in all of a long text that an error quotes', () => {
+    const routeOf = (message: string) => {
+      const bytes = new TextEncoder().encode(JSON.stringify({ error: { message } }))
+      const error = new UpstreamRejectedError({ status: 400, headers: new Headers(), bytes })
+      return maxTokensFieldIn(error, { upstream: { url: 'http://upstream.invalid/v1' } })
+    }
+    expect(routeOf('max_tokens is unknown. Use max_completion_tokens')).toBe('max_completion_tokens')
+    expect(routeOf(`max_tokens ${'is too large '.repeat(100)}. Use max_completion_tokens`)).toBeUndefined()
   })
 
   test('an error about its value is forwarded', async () => {

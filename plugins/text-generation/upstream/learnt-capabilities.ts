@@ -77,7 +77,8 @@ export const maxTokensFieldIn = (error: unknown, { maxTokensField }: ModelRoute)
   return details.some(isNewFieldUnknown) ? 'max_tokens' : undefined
 }
 
-const newFieldRecommended = /\bmax_tokens\b.*\buse ['"`]?max_completion_tokens\b/is
+/** With a bound on the distance: an error may quote a long text of the caller, and the search takes time by the square of it. */
+const newFieldRecommended = /\bmax_tokens\b.{0,200}\buse ['"`]?max_completion_tokens\b/is
 
 /** Servers that do not know the newer field know the older one. */
 const isNewFieldUnknown = ({ field, code, message }: ErrorDetail): boolean =>
