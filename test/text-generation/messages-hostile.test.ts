@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { attachBody } from '../../plugins/shared/body.ts'
 import { readJson, turns } from '../../plugins/shared/json.ts'
 import { indexed } from '../../plugins/shared/json-index.ts'
@@ -94,6 +94,22 @@ describe('Hostile bodies:', () => {
     expect((await app.post('/messages', body)).status).toBe(200)
     expect(turns.count - before).toBeGreaterThan(10)
     expect(app.asked[0]?.json.messages[0].content[0].image_url.url).toBe(`data:image/png;base64,${data}`)
+  })
+
+  test('long texts are joined without decoding them, and are the same', async () => {
+    const app = openMessages()
+    const texts = ['"quoted" \\ \n', 'é😀'.repeat(5_000), '', 'x'.repeat(10_000), '\u2028']
+    const content = texts.map((text) => ({ type: 'text', text }))
+    const body = JSON.stringify({ ...minimal, system: content, messages: [{ role: 'user', content }] })
+    const stringify = spyOn(JSON, 'stringify')
+    try {
+      await app.post('/messages', body)
+      expect(stringify.mock.calls.filter(([value]) => typeof value === 'string' && value.length > 1_000)).toEqual([])
+    } finally {
+      stringify.mockRestore()
+    }
+    const joined = texts.join('\n\n')
+    expect(app.asked[0]?.json.messages).toEqual(['system', 'user'].map((role) => ({ role, content: joined })))
   })
 
   test('a body is parsed once, and its translation once', () => {

@@ -1,4 +1,4 @@
-import { composeJson, type Json, toJson } from '../../shared/json.ts'
+import { composeJson, type Json, type Piece, toJson } from '../../shared/json.ts'
 import { array, object } from '../bridge/request-json.ts'
 import { readMediaValue } from '../media/media-value.ts'
 import { TextProblem } from '../problem.ts'
@@ -91,8 +91,19 @@ export const toMessageContent = (parts: readonly Part[]): Json => {
 export const joinTexts = (texts: readonly Json[]): Json => {
   const [first, ...more] = texts
   if (first && more.length === 0) return first
-  return toJson(texts.map((text) => text.string() ?? '').join('\n\n'))
+  return composeJson([
+    '"',
+    ...texts.flatMap((text, index) => (index === 0 ? contentOf(text) : ['\\n\\n', contentOf(text)])),
+    '"',
+  ])
 }
+
+/** The source of a string, without its quotes. It need not be decoded. */
+const contentOf = (text: Json): Piece =>
+  text.byteLength <= maxShortBytes ? text.raw.slice(1, -1) : text.bytes.subarray(1, -1)
+
+/** As a string, a short text takes less memory than as bytes, and there may be many. */
+const maxShortBytes = 4_096
 
 const sourceOf = ({ json, param }: PresentField): PresentField => {
   const source = requireField(fieldOf(json, 'source', param))
