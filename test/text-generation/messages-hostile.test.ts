@@ -138,6 +138,7 @@ describe('Hostile upstreams:', () => {
       chunk({ tool_calls: [args] }),
       chunk({ content: 'x' }, null, 1),
       chunk({ tool_calls: [{ index: 0, type: 'custom', custom: { name: 'f', input: 'x' } }] }),
+      chunk({ tool_calls: [{ index: 0, type: 'custom', custom: { input: 'without a name' } }] }),
       chunk({ tool_calls: ['x'] }),
       chunk({ content: [{ type: 'image_url' }] }),
     ]) {

@@ -118,7 +118,13 @@ const relayMessage = (translator: MessageTranslator): StreamRelay => {
   let ended = false
   const finish = (complete: boolean): string => {
     ended = true
-    return complete ? translator.end() : errorEvent({ status: 502, message: incompleteStreamMessage })
+    const error = errorEvent({ status: 502, message: incompleteStreamMessage })
+    try {
+      return complete ? translator.end() : error
+    } catch {
+      // A call that the message cannot hold, which has begun only now.
+      return error
+    }
   }
   return {
     get complete() {

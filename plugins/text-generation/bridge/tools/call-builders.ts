@@ -1,3 +1,4 @@
+import { JsonError, parseJson } from '../../../shared/json.ts'
 import { type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
 import { JsonEnd } from '../../chat/json-end.ts'
 import type { CallBuilder, ToolCallStart } from '../../chat/streamed-calls.ts'
@@ -182,11 +183,19 @@ const toAction = ({
   env: isChunkObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, textOf(value)])) : {},
 })
 
-/** The members of arguments; none if they are not a JSON object. */
+/** The members of arguments; none if they are not a JSON object, or one that no later request could contain. */
 const membersIn = (text: string): ChunkObject => {
-  const value: unknown = isJson(text) ? JSON.parse(text) : undefined
-  return isChunkObject(value) ? value : {}
+  try {
+    const value = parseJson(text, { maxDepth: maxMemberDepth })
+    return isChunkObject(value) ? value : {}
+  } catch (error) {
+    if (error instanceof JsonError) return {}
+    throw error
+  }
 }
+
+/** A request may be 64 levels deep, and has these members in an item of its input. */
+const maxMemberDepth = 60
 
 const isJson = (text: string): boolean => {
   try {

@@ -51,3 +51,17 @@ test('short arguments that are a word or a number count as complete', () => {
   ]
   expect(argumentsOf(deltas)).toEqual(['null', '{}'])
 })
+
+test('calls whose arguments are nested too deep for a request have none', () => {
+  const tools = [{ type: 'tool_search', execution: 'client' }, { type: 'local_shell' }]
+  const itemsOf = (depth: number) => {
+    const nested = `{"command":["ls"],"env":{"a":${'['.repeat(depth)}${']'.repeat(depth)}}}`
+    const calls = ['tool_search', 'local_shell'].map((name, at) =>
+      toolDelta(at, { name, arguments: nested }, `call_${at}`),
+    )
+    return last([...calls, finish('tool_calls')], { tools }).output
+  }
+  expect(itemsOf(10)).toMatchObject([{ arguments: { command: ['ls'] } }, { action: { command: ['ls'] } }])
+  for (const depth of [100, 200_000])
+    expect(itemsOf(depth)).toMatchObject([{ arguments: {} }, { action: { command: [], env: {} } }])
+})
