@@ -51,6 +51,21 @@ test('every change of the state is told, in order, with the body of GET', async 
   ])
 })
 
+test('nobody has to ask: the clock alone moves tasks, also a fast one, and also after one was finished', async () => {
+  await emulator.stop()
+  const start = Date.now()
+  const clock = () => start + (Date.now() - start) * 100
+  emulator = await startAt(
+    { maxRunning: { '*': 1 }, runningMs: ({ number }) => (number === 0 ? Infinity : 60_000) },
+    { clock },
+  )
+  const first = await created(emulator)
+  await created(emulator, 'x', { callback_url: url() })
+  emulator.video.finish(first)
+  while (!states().includes('succeeded')) await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(states()).toEqual(['queued', 'running', 'succeeded'])
+})
+
 test('a cancellation is told', async () => {
   await emulator.stop()
   emulator = await startAt({ queuedMs: Infinity })

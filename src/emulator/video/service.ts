@@ -18,6 +18,7 @@ import { authorizeVideo, videoActionOf, videoBodyOf } from './routes.ts'
 import type { VideoTask } from './task.ts'
 import { taskObject } from './task-object.ts'
 import { createTasks, type Tasks } from './tasks.ts'
+import { createTimer } from './timer.ts'
 import { errorBodyOf, invalidField, serviceError, unknownTask, VideoError } from './video-error.ts'
 
 /** Video generation of an account. */
@@ -49,7 +50,10 @@ export const createVideoService = ({ settings, library, origin, faultsFor }: Vid
     timeoutMs: video.callbackTimeoutMs,
     faults: () => faultsFor('video', 'SendVideoCallback'),
   })
-  const tasks = createTasks(video, library.now, (task) => callbacks.send(task, objectOf(task)))
+  const tasks = createTasks(video, library.now, (task) => {
+    callbacks.send(task, objectOf(task))
+    timer.start()
+  })
   const counter = createMinuteCounter(library.now)
   const timer = createTimer(tasks, library.now)
 
@@ -79,7 +83,6 @@ export const createVideoService = ({ settings, library, origin, faultsFor }: Vid
     counter.take(model.id, video.createsPerMinute, 'model-rpm')
     const request = withDraft(readRequest(body, model, known), model)
     const { id } = tasks.create({ model, requestedModel, body, request })
-    timer.reset()
     return { id, ...(request.safetyIdentifier !== undefined && { safety_identifier: request.safetyIdentifier }) }
   }
 
@@ -135,21 +138,4 @@ export const createVideoService = ({ settings, library, origin, faultsFor }: Vid
       callbacks.stop()
     },
   }
-}
-
-/** Brings the tasks up to the present when their next change is due, so that callbacks go out without a request. */
-const createTimer = (tasks: Tasks, now: () => number) => {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const reset = (): void => {
-    clearTimeout(timer)
-    const next = tasks.nextTime()
-    // with a clock of its own, a test may let time pass in another way: then this looks again, at most 100 times a second
-    const ms = Math.min(Math.max(next - now(), 10), 2 ** 31 - 1)
-    timer = next === Number.POSITIVE_INFINITY ? undefined : setTimeout(check, ms)
-  }
-  const check = (): void => {
-    tasks.settle()
-    reset()
-  }
-  return { reset, stop: () => clearTimeout(timer) }
 }

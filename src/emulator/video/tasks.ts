@@ -34,7 +34,7 @@ export interface Tasks {
   remove(task: VideoTask): void
   /** Ends a queued or running task. Returns undefined for an ended one. */
   finish(task: VideoTask, outcome: VideoOutcome): VideoTask | undefined
-  /** time of the next change; Infinity when there is none */
+  /** time of the next change; Infinity when no task is queued or running */
   nextTime(): number
   /** brings the tasks up to the present */
   settle(): void
@@ -49,9 +49,11 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   const running = new Map<string, number>()
   const outcomes = new Map<string, VideoOutcome>()
   const events = createEventQueue<Event>()
+  let active = 0
 
   const change = (task: VideoTask, part: Partial<VideoTask>, at: number): VideoTask => {
     const changed = { ...task, ...part, updateTime: at }
+    if (part.endTime !== undefined) active--
     tasks.set(task.id, changed)
     onChange(changed)
     return changed
@@ -147,6 +149,7 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
     const times = { createTime: at, updateTime: at }
     const task: VideoTask = { id, ...given, status: 'queued', ...times, gone: false, number }
     tasks.set(id, task)
+    active++
     if (!isFlex) queueOf(given.model).add(id)
     onChange(task)
     events.add(at + settings.queuedMs, { do: 'schedule', id })
@@ -187,6 +190,6 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
       return [...tasks.values()]
     },
     ...{ remove, finish, settle },
-    nextTime: events.nextTime,
+    nextTime: () => (active === 0 ? Number.POSITIVE_INFINITY : events.nextTime()),
   }
 }
