@@ -57,7 +57,10 @@ export interface Library {
   /** false when the asset does not exist */
   deleteAsset(id: string): boolean
   count(): { readonly groups: number; readonly assets: number }
-  /** advances the library's clock by `ms`. This affects processing and new times, but not rate limits and signatures */
+  /**
+   * advances the clock of the library and of video generation by `ms`. This affects processing, new times, video tasks with
+   * their limits and links, but not rate limits and signatures of the asset APIs
+   */
   advance(ms: number): void
   /** the library's clock in ms since 1970, including `advance` */
   now(): number
