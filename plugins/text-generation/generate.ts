@@ -1,31 +1,25 @@
-import type { Ownership } from '../ownership/index.ts'
-import { type Awaitable, andThen, isPromise } from '../shared/awaitable.ts'
+import { isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
 import { bytesPerTurn, composeInTurns, type Json, nextTurn, readJsonInTurns, responseLimits } from '../shared/json.ts'
-import { Problem } from '../shared/problem.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
-import { UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
 import type { GenerationContext } from './call.ts'
-import { type AssetReference, assetsInTurns } from './media/media-fields.ts'
+import { type AssetOwnershipOptions, requireOwnAssets } from './media/asset-ownership.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import { withoutGatewayItems } from './objects/continuation.ts'
+import type { IssuedObjects } from './objects/issued.ts'
 import type { ObjectOwnership, OwnedRequest } from './objects/ownership.ts'
 import { requestFor, type StoredResponses } from './objects/stored-responses.ts'
-import { TextProblem, upstreamUnavailable } from './problem.ts'
-import type { Protocol, TranslatedProtocol } from './protocol.ts'
+import { upstreamUnavailable } from './problem.ts'
+import type { Protocol, TranslatedProtocol, ValidatedRequest } from './protocol.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
 import type { DroppedTools } from './upstream/dropped-tools.ts'
 import { type RecordUsage, readTokens } from './usage.ts'
 import { shortStringOf } from './validation.ts'
 
-export interface GenerationOptions extends GenerationContext, AttemptsOptions {
-  /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
-  readonly assets: Pick<Ownership, 'asset'> | undefined
-  /** Ids of assets that every user may use. */
-  readonly presetAssets: ReadonlySet<string>
+export interface GenerationOptions extends GenerationContext, AttemptsOptions, AssetOwnershipOptions {
   /** Checks the owner of an object of the upstream account: a response, a conversation or an item. */
   readonly objects: ObjectOwnership
   /** Undefined: the gateway stores no responses. */
@@ -70,6 +64,7 @@ export const generate = async (
   if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
   let validated = protocol.validate(json, route)
   if (isLarge) await nextTurn()
+  // Stored items that the request refers to become part of it, so that all checks see them.
   const pending = validated.stores === undefined ? undefined : storedResponses?.continueRequest(body, { user, request })
   const continuation = isPromise(pending) ? await pending : pending
   const whole = continuation?.body ?? body
@@ -79,8 +74,7 @@ export const generate = async (
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     if (isLarge) await nextTurn()
-    const unkept = bridged || validated.stores === undefined ? json : withoutGatewayItems(json)
-    const sent = continuation ? requestFor(continuation, bridged) : unkept
+    const sent = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
     let checkedRequest: OwnedRequest
     try {
       const pendingCheck = options.objects.check(sent, { user, route, bridged })
@@ -98,28 +92,9 @@ export const generate = async (
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
         : recorder
-    // Not the exchange itself: `onEnd` lives as long as a stream, and would keep the request in memory.
-    const { unmetered } = exchange
-    let accepted = false
-    const call = {
-      user,
-      exchange,
-      route,
-      body: whole,
-      issued,
-      request,
-      arrivedAt,
-      whenRevoked,
-      onAccepted: () => {
-        accepted = true
-      },
-      onEnd: (usage: object | undefined) => {
-        // Usage of a background response is recorded when the response ends.
-        if (issued?.backgroundResponse) return usage && options.recordBackground(issued.backgroundResponse, usage)
-        if (!unmetered)
-          options.record({ user, token, model, at: options.clock.now(), tokens: readTokens(usage) }, accepted)
-      },
-    }
+    const usage = new CallUsage({ user, token, model, issued, unmetered: exchange.unmetered }, options)
+    const { onAccepted, onEnd } = usage
+    const call = { user, exchange, route, body: whole, issued, request, arrivedAt, whenRevoked, onAccepted, onEnd }
     const respond = stream ? respondStreaming : respondNonStreaming
     try {
       const response = await (traceCall
@@ -129,51 +104,49 @@ export const generate = async (
       if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
       return response
     } catch (error) {
-      route = attempts.next(error, route, {
-        exchange,
-        accepted,
-        request: sent,
-      })
+      route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
       validated = protocol.validate(json, route)
     }
+  }
+}
+
+/** The request for an upstream of a gateway that stores no responses: an upstream of the Responses protocol would look for the gateway's items. */
+const withoutStored = (json: Json, { bridged, stores }: ValidatedRequest): Json =>
+  bridged || stores === undefined ? json : withoutGatewayItems(json)
+
+interface CallUsageOptions {
+  readonly user: string
+  readonly token: string | undefined
+  readonly model: string
+  readonly issued: IssuedObjects | undefined
+  readonly unmetered: boolean | undefined
+}
+
+/** Records the usage of one call. It lives as long as a stream, so it refers to nothing that keeps the request in memory. */
+class CallUsage {
+  /** Whether the upstream has begun a successful response. */
+  accepted = false
+  readonly #call: CallUsageOptions
+  readonly #options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock'>
+
+  constructor(call: CallUsageOptions, options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock'>) {
+    this.#call = call
+    this.#options = options
+  }
+
+  readonly onAccepted = (): void => {
+    this.accepted = true
+  }
+
+  readonly onEnd = (usage: object | undefined): void | Promise<void> => {
+    const { user, token, model, issued, unmetered } = this.#call
+    const { recordBackground, record, clock } = this.#options
+    // Usage of a background response is recorded when the response ends.
+    if (issued?.backgroundResponse) return usage && recordBackground(issued.backgroundResponse, usage)
+    if (!unmetered) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) }, this.accepted)
   }
 }
 
 /** Composes and reads a translated request. It has few values more than the caller's, which had to be within the limits. */
 export const indexInTurns = async (json: Json): Promise<Json> =>
   readJsonInTurns(await composeInTurns(json), { ...responseLimits, maxDepth: 128 })
-
-/**
- * Requires that every asset in the request is the caller's own or a preset.
- *
- * The upstream has one account for all users, so it would accept the asset of any user. Throws TextProblem 403 for the
- * first foreign asset.
- */
-const requireOwnAssets = (
-  json: Json,
-  user: string,
-  request: Request,
-  options: Pick<GenerationOptions, 'assets' | 'presetAssets'>,
-): Awaitable<void> =>
-  andThen(assetsInTurns(json), (references) =>
-    references.length === 0 ? undefined : requireOwn(references, user, request, options),
-  )
-
-const requireOwn = async (
-  references: readonly AssetReference[],
-  user: string,
-  request: Request,
-  { assets, presetAssets }: Pick<GenerationOptions, 'assets' | 'presetAssets'>,
-): Promise<void> => {
-  for (const { id, param } of references) {
-    if (presetAssets.has(id)) continue
-    if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
-    await assets.asset(user, id, request).catch((error: unknown) => {
-      // Its errors do not have the shape of this protocol's, and their messages are about another upstream.
-      if (error instanceof UpstreamRejectedError || error instanceof UpstreamUnreachableError)
-        throw new Problem(502, 'asset library unavailable', { cause: error })
-      if (!(error instanceof Problem) || error.status !== 403) throw error
-      throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
-    })
-  }
-}

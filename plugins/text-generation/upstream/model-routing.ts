@@ -96,7 +96,7 @@ export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRou
       const capabilities = { ...capabilitiesOf(upstream), ...capabilitiesOf(model) }
       const route = { ...capabilities, id: alias === id ? undefined : id, model, upstream }
       if (!routes) named.set(alias, [route])
-      else if (upstream.failover && routes.every((earlier) => earlier.upstream !== upstream)) routes.push(route)
+      else if (upstream.failover) routes.push(route)
     }
   }
   const general = upstreams.filter(({ models }) => models === undefined)

@@ -1,0 +1,49 @@
+import type { Ownership } from '../../ownership/index.ts'
+import { type Awaitable, andThen } from '../../shared/awaitable.ts'
+import type { Json } from '../../shared/json.ts'
+import { Problem } from '../../shared/problem.ts'
+import { UpstreamRejectedError, UpstreamUnreachableError } from '../../shared/upstream-error.ts'
+import { TextProblem } from '../problem.ts'
+import { type AssetReference, assetsInTurns } from './media-fields.ts'
+
+export interface AssetOwnershipOptions {
+  /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
+  readonly assets: Pick<Ownership, 'asset'> | undefined
+  /** Ids of assets that every user may use. */
+  readonly presetAssets: ReadonlySet<string>
+}
+
+/**
+ * Requires that every asset in the request is the caller's own or a preset.
+ *
+ * The upstream has one account for all users, so it would accept the asset of any user. Throws TextProblem 403 for the
+ * first foreign asset.
+ */
+export const requireOwnAssets = (
+  json: Json,
+  user: string,
+  request: Request,
+  options: AssetOwnershipOptions,
+): Awaitable<void> =>
+  andThen(assetsInTurns(json), (references) =>
+    references.length === 0 ? undefined : requireOwn(references, user, request, options),
+  )
+
+const requireOwn = async (
+  references: readonly AssetReference[],
+  user: string,
+  request: Request,
+  { assets, presetAssets }: AssetOwnershipOptions,
+): Promise<void> => {
+  for (const { id, param } of references) {
+    if (presetAssets.has(id)) continue
+    if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
+    await assets.asset(user, id, request).catch((error: unknown) => {
+      // Its errors do not have the shape of this protocol's, and their messages are about another upstream.
+      if (error instanceof UpstreamRejectedError || error instanceof UpstreamUnreachableError)
+        throw new Problem(502, 'asset library unavailable', { cause: error })
+      if (!(error instanceof Problem) || error.status !== 403) throw error
+      throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
+    })
+  }
+}
