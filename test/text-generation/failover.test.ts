@@ -145,3 +145,32 @@ test('a response is continued at the upstream that has taken over', async () => 
   expect((await ask(first))[0]).toBe(502)
   expect(hostsOf(app)).toEqual(['one', 'two', 'two', 'one', 'one', 'one'])
 })
+
+test('a request with objects of two upstreams is rejected, and no upstream gets it', async () => {
+  const upstreams = ['one', 'two', 'three'].map((name) => ({
+    ...{ url: `http://${name}.invalid/v1`, models: ['m'], failover: true },
+  }))
+  const down = new Set<string>()
+  const objects = {
+    two: { id: newId(), output: [] },
+    three: { id: newId(), output: [{ id: 'msg_of_three', type: 'message' }] },
+  }
+  const answers = Object.entries({ one: { id: newId(), output: [] }, ...objects }).map(([host, response]) => [
+    host,
+    () => (down.has(host) ? refused() : Response.json({ ...response, object: 'response', status: 'completed' })),
+  ])
+  const app = open(Object.fromEntries(answers), upstreams, { objects: store })
+  for (const host of ['one', 'two']) {
+    down.add(host)
+    expect((await app.post('/responses', { model: 'm', input: 'hi' })).status).toBe(200)
+  }
+  down.clear()
+  const before = app.asked.length
+  const input = [{ type: 'item_reference', id: 'msg_of_three' }]
+  const response = await app.post('/responses', { model: 'm', input, previous_response_id: objects.two.id })
+  expect([response.status, await response.text()]).toEqual([
+    400,
+    expect.stringContaining('which another upstream serves'),
+  ])
+  expect(app.asked).toHaveLength(before)
+})

@@ -168,6 +168,14 @@ describe('the field for the maximum of the output', () => {
     expect(lines.filter((line) => 'maxTokensField' in line)).toHaveLength(1)
   })
 
+  test('is logged once, also if several requests find it out at the same time', async () => {
+    const { log, lines } = openLog()
+    const app = openApp(rejecting('max_tokens', useNewer), { log })
+    await Promise.all([1, 2, 3].map(() => app.post('/chat/completions', { model: 'm', messages })))
+    expect(app.asked).toHaveLength(6)
+    expect(lines.filter((line) => 'maxTokensField' in line)).toHaveLength(1)
+  })
+
   test('is the older one where a server does not know the newer', async () => {
     for (const [body, status] of [
       [forbidden, 422],

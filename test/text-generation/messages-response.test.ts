@@ -178,6 +178,16 @@ describe('A chat response becomes a message:', () => {
     expect(await statusOf(nested(201))).toBe(502)
   })
 
+  test('what follows the complete arguments of an earlier call is ignored', async () => {
+    const { content } = await message([
+      ...[chunk(call(0, 'f', '{"a":1}')), chunk(call(1, 'g', '{}')), chunk(more(0, ' x')), chunk({}, 'tool_calls')],
+    ])
+    expect(content).toMatchObject([
+      { name: 'f', input: { a: 1 } },
+      { name: 'g', input: {} },
+    ])
+  })
+
   test('arguments that are no JSON object are an error, unless the message was cut off', async () => {
     const half = [chunk({ content: 'a' }), chunk(call(0, 'f', '{"x":')), chunk(call(1, 'g', '{}'))]
     const answer = (finish: string) => openMessages(() => streaming([...half, chunk({}, finish)])).client

@@ -1,14 +1,17 @@
 import { expect, test } from 'bun:test'
 import { noAudit } from '../../plugins/shared/audit.ts'
+import { JsonBody } from '../../plugins/shared/body.ts'
 import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
+import { readJson } from '../../plugins/shared/json.ts'
+import { continueRequest } from '../../plugins/text-generation/objects/continuation.ts'
 import { createStoredResponseRoutes } from '../../plugins/text-generation/objects/stored-response-routes.ts'
-import { keptOpener, respond } from './stored-fixture.ts'
+import { respond, storedOpener } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 
 const store = testStore()
 
 test('the items that a route reads from the store count like a body', async () => {
-  const { id } = await respond(keptOpener(store)(), 'ann', {
+  const { id } = await respond(storedOpener(store)(), 'ann', {
     input: 'x'.repeat(10_000),
     instructions: 'y'.repeat(3_000),
   })
@@ -33,4 +36,19 @@ test('the items that a route reads from the store count like a body', async () =
     },
   } as unknown as InFlight)
   await expect(routes('ListInputItems', { request, user: 'ann', id })).rejects.toThrow('the limit')
+})
+
+test('the items that a request continues count like its body', async () => {
+  const { id } = await respond(storedOpener(store)(), 'ann', { input: 'x'.repeat(10_000) })
+  const json = readJson(JSON.stringify({ model: 'm', input: 'y', previous_response_id: id }))
+  const request = new Request('http://localhost/v1/responses')
+  let bytes = 0
+  countInFlight(request, {
+    reading(count: number) {
+      bytes += count
+    },
+  } as InFlight)
+  const options = { store, now: Date.now(), maxBytes: 2 ** 20 }
+  await continueRequest(new JsonBody(json, json.bytes), { user: 'ann', request }, options)
+  expect(bytes).toBeWithin(10_000, 11_000)
 })

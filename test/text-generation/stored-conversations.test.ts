@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
-import { type Body, bodyOf, keptOpener, lastMessages, respond } from './stored-fixture.ts'
+import { type Body, bodyOf, lastMessages, respond, storedOpener } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 
 const store = testStore()
-const open = keptOpener(store)
+const open = storedOpener(store)
 const id = (prefix: string, nth: number) => `${prefix}_gw_${nth.toString(16).padStart(32, '0')}`
 
 test('a conversation of 1,000 turns is continued and listed', async () => {

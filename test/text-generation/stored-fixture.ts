@@ -20,7 +20,7 @@ export const answering = (asked: UpstreamRequest, id: string): Response =>
     : Response.json({ id, object: 'response', status: 'completed', output: [] })
 
 /** Apps whose model `m` is on an upstream with chat completions only, with the responses kept in `store`. */
-export const keptOpener =
+export const storedOpener =
   (store: Store) =>
   (respond = answering, options: Partial<TextGenerationOptions> = {}): Open =>
     opener(store)(respond, { upstreams: chatOnly, storedResponses: store, ...options })

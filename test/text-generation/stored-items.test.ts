@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { chunk, streaming } from './fixture.ts'
-import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './stored-fixture.ts'
+import { answering, type Body, bodyOf, lastMessages, respond, storedOpener } from './stored-fixture.ts'
 import { refusal, testStore } from './stored-responses.ts'
 
 const store = testStore()
-const open = keptOpener(store)
+const open = storedOpener(store)
 const unknownItem = `msg_gw_${'0'.repeat(32)}`
 const refer = (id: string) => ({ type: 'item_reference', id })
 const say = (text: string) => ({ role: 'user', content: text })
@@ -268,4 +268,13 @@ test('an asset in an earlier turn is checked again', async () => {
   app.asked.length = 0
   const again = await app.as('ann', 'POST', '/responses', { model: 'm', input: 'x', previous_response_id: made.id })
   expect([again.status, app.asked]).toEqual([500, []])
+})
+
+test('an item of input gets a status only where its type has one', async () => {
+  const app = open()
+  const reasoning = { type: 'reasoning', id: 'rs_1', summary: [] }
+  const { id } = await respond(app, 'ann', { input: [reasoning, say('hi')] })
+  const [, { data }] = await bodyOf(app.as('ann', 'GET', `/responses/${id}/input_items?order=asc`))
+  expect(data).toMatchObject([reasoning, { type: 'message', status: 'completed' }])
+  expect(data[0]).not.toHaveProperty('status')
 })

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { chunk, dataOf, streaming } from './fixture.ts'
-import { answering, type Body, bodyOf, keptOpener, lastMessages, respond } from './stored-fixture.ts'
+import { answering, type Body, bodyOf, lastMessages, respond, storedOpener } from './stored-fixture.ts'
 import { newId, opener, refusal, testStore } from './stored-responses.ts'
 
 const store = testStore()
-const open = keptOpener(store)
+const open = storedOpener(store)
 
 describe('a response of an upstream with chat completions only', () => {
   for (const stream of [false, true]) {

@@ -76,6 +76,15 @@ test('items are repeated with their own text, and reasoning without its content 
   )
 })
 
+test('a response that a store has is continued by its id', async () => {
+  const { open, create, finish, bodies } = connect()
+  open()
+  await create({ store: true, input: 'a' })
+  await finish()
+  await create({ store: true, input: 'b', previous_response_id: 'resp_1' })
+  expect(JSON.parse(bodies[1] ?? '')).toMatchObject({ input: 'b', previous_response_id: 'resp_1' })
+})
+
 test('after 60 minutes the connection ends, when its responses have', async () => {
   const { clock, open, create, finish, sent, log } = connect()
   open()
