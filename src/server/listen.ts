@@ -8,6 +8,7 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import {
   asksForWebSocket,
   isWebSocketHandshake,
+  maxWebSocketTextBytes,
   offerWebSocket,
   type WebSocketListener,
   webSocketAcceptanceOf,
@@ -86,7 +87,7 @@ export const listenBun = async (
       pong: ({ data }) => data.pong(),
       close: ({ data }) => data.close(),
       // The app checks the length of a message, and whether the peer is alive. It waits for the reader, so the buffer is never full.
-      maxPayloadLength: http.maxBodyBytes + 2 ** 20,
+      maxPayloadLength: Math.min(http.maxBodyBytes, maxWebSocketTextBytes) + 2 ** 20,
       idleTimeout: 0,
       sendPings: false,
       backpressureLimit: 2 ** 31 - 1,

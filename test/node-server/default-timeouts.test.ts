@@ -40,6 +40,7 @@ describeSlow('the default server with its default timeouts', () => {
         await server.kill('SIGKILL')
       }
     },
-    120_000,
+    // With GET_BODIES=off, half a small body has 120 s.
+    180_000,
   )
 })

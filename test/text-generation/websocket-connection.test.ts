@@ -10,9 +10,11 @@ const minute = 60_000
 const connect = ({
   inFlight,
   answers = true,
+  maxBodyBytes = 1_000,
 }: {
   readonly inFlight?: Partial<InFlight>
   readonly answers?: boolean
+  readonly maxBodyBytes?: number
 } = {}) => {
   const clock = new VirtualClock()
   const sent: string[] = []
@@ -28,7 +30,7 @@ const connect = ({
       revoke = listener
       return () => {}
     },
-    maxBodyBytes: 1_000,
+    maxBodyBytes,
     clock,
     log: noLog,
   })
@@ -83,6 +85,17 @@ test('a response that a store has is continued by its id', async () => {
   await finish()
   await create({ store: true, input: 'b', previous_response_id: 'resp_1' })
   expect(JSON.parse(bodies[1] ?? '')).toMatchObject({ input: 'b', previous_response_id: 'resp_1' })
+})
+
+test('a message has at most 16 MiB, because no runtime reports the half of one', async () => {
+  const { connection, open, sent } = connect({ maxBodyBytes: 2 ** 26 })
+  expect(connection.maxMessageBytes).toBe(2 ** 24 + 2 ** 20)
+  open()
+  connection.onMessage('x'.repeat(2 ** 24 + 1))
+  expect(JSON.parse(sent[0] ?? '')).toMatchObject({ status: 413, error: { message: 'message is too large' } })
+  connection.onMessage('x'.repeat(2 ** 24))
+  await settled()
+  expect(JSON.parse(sent[1] ?? '')).toMatchObject({ status: 400, error: { message: 'message is not valid JSON' } })
 })
 
 test('after 60 minutes the connection ends, when its responses have', async () => {

@@ -5,11 +5,12 @@ import type { InFlight } from '../../shared/in-flight.ts'
 import { composeInTurns, type Json } from '../../shared/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import type { WhenRevoked } from '../../shared/revocation.ts'
-import type {
-  HandleRequest,
-  WebSocketAcceptance,
-  WebSocketConnection,
-  WebSocketListener,
+import {
+  type HandleRequest,
+  maxWebSocketTextBytes,
+  type WebSocketAcceptance,
+  type WebSocketConnection,
+  type WebSocketListener,
 } from '../../shared/web-socket.ts'
 import { TextProblem } from '../problem.ts'
 import { shortStringOf } from '../validation.ts'
@@ -44,6 +45,7 @@ const maxClosingMs = 5_000
 /** One WebSocket connection: each `response.create` message becomes an HTTP request, and each event of the response a message. */
 export class ResponsesConnection implements WebSocketAcceptance, WebSocketListener {
   readonly maxMessageBytes: number
+  readonly #maxTextBytes: number
   readonly #options: ResponsesConnectionOptions
   readonly #openedAt: number
   readonly #closed = new AbortController()
@@ -68,8 +70,9 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   constructor(options: ResponsesConnectionOptions) {
     const { clock, inFlight, maxBodyBytes, whenRevoked } = options
     this.#options = options
+    this.#maxTextBytes = Math.min(maxBodyBytes, maxWebSocketTextBytes)
     // Somewhat longer messages get an error with status 413.
-    this.maxMessageBytes = maxBodyBytes + 2 ** 20
+    this.maxMessageBytes = this.#maxTextBytes + 2 ** 20
     this.#memory = new Memory(maxBodyBytes)
     this.#openedAt = clock.now()
     this.#heardAt = this.#openedAt
@@ -108,10 +111,10 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   }
 
   #problemOf(text: string | undefined, bytes: number): Problem | undefined {
-    const { maxBodyBytes } = this.#options
+    const maxBytes = this.#maxTextBytes
     if (text === undefined) return new TextProblem(400, 'message must be a text')
-    if (bytes > maxBodyBytes) return new TextProblem(413, 'message is too large')
-    const isFull = this.#queuedBytes > 0 && this.#queuedBytes + bytes > maxBodyBytes
+    if (bytes > maxBytes) return new TextProblem(413, 'message is too large')
+    const isFull = this.#queuedBytes > 0 && this.#queuedBytes + bytes > maxBytes
     return isFull ? new TextProblem(429, 'too many messages at once') : undefined
   }
 
