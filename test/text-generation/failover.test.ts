@@ -159,7 +159,14 @@ test('a request with objects of two upstreams is rejected, and no upstream gets 
     host,
     () => (down.has(host) ? refused() : Response.json({ ...response, object: 'response', status: 'completed' })),
   ])
-  const app = open(Object.fromEntries(answers), upstreams, { objects: store })
+  let queries = 0
+  const counted = Object.assign(Object.create(store), {
+    findTextObject(...query: Parameters<typeof store.findTextObject>) {
+      if (++queries > 100) throw new Error('the two upstreams are checked in turns')
+      return store.findTextObject(...query)
+    },
+  })
+  const app = open(Object.fromEntries(answers), upstreams, { objects: counted })
   for (const host of ['one', 'two']) {
     down.add(host)
     expect((await app.post('/responses', { model: 'm', input: 'hi' })).status).toBe(200)
