@@ -8,8 +8,27 @@ const endpoint = (limit: string) =>
   `The ${limit} limit of the associated endpoint for your account has been exceeded. Please try again later.`
 const model = (limit: string) => `${limit} limit of the model is exceeded.`
 
+/** A kind of 429. */
+export type RateLimitKind =
+  | 'endpoint-rpm'
+  | 'endpoint-tpm'
+  | 'model-rpm'
+  | 'model-tpm'
+  | 'model-ipm'
+  | 'api-rpm'
+  | 'account'
+  | 'queue'
+  | 'trial'
+  | 'five-hours'
+  | 'week'
+  | 'month'
+  | 'inflight'
+  | 'overloaded'
+  | 'burst'
+  | 'set'
+
 /** All kinds of 429: code and message (vendor page 1299023). Several kinds have one code, and differ in the message. */
-const errors = {
+const errors: Readonly<Record<RateLimitKind, readonly [code: string, message: string]>> = {
   'endpoint-rpm': ['RateLimitExceeded.EndpointRPMExceeded', endpoint(rpm)],
   'endpoint-tpm': ['RateLimitExceeded.EndpointTPMExceeded', endpoint(tpm)],
   'model-rpm': ['ModelAccountRpmRateLimitExceeded', model(rpm)],
@@ -38,10 +57,7 @@ const errors = {
     'SetLimitExceeded',
     'Your account [2100000000] has reached the set inference limit for the [seedance] model, and the model service has been paused.',
   ],
-} as const satisfies Record<string, readonly [code: string, message: string]>
-
-/** A kind of 429. */
-export type RateLimitKind = keyof typeof errors
+}
 
 /** The names of all kinds of 429. */
 export const rateLimitKinds = Object.keys(errors) as readonly RateLimitKind[]
