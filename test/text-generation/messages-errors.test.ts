@@ -177,6 +177,21 @@ describe('Errors have the shape of Anthropic’s API', () => {
     expect(await thrown(app)).toMatchObject({ apiMessage: error.message })
   })
 
+  test('are JSON, whatever type the upstream gives them', async () => {
+    const problem = JSON.stringify({ title: 'x', detail: 'no' })
+    const headers = { 'content-type': 'application/problem+json' }
+    const app = openMessages(() => new Response(problem, { status: 400, headers }))
+    const response = await app.post('/messages', minimal)
+    expect(response.headers.get('content-type')).toBe('application/json')
+    expect(await response.json()).toMatchObject({ type: 'error', error: { message: 'no' } })
+  })
+
+  test('a count is named only if it is above the limit', async () => {
+    const message = 'The output of 4096 tokens exceeds the context length: it has 8192 tokens'
+    const app = openMessages(() => Response.json({ error: { message } }, { status: 400 }))
+    expect(await thrown(app)).toMatchObject({ apiMessage: `prompt is too long: ${message}` })
+  })
+
   test('pages of proxies are not shown', async () => {
     const page = () => new Response('<html>nginx</html>', { status: 503, headers: { 'content-type': 'text/html' } })
     expect(await thrown(openMessages(page))).toMatchObject({
