@@ -261,6 +261,12 @@ describe('an input item references another item', () => {
     { type: null, Type: 'message', id: 'i', content: 'x' },
     { Role: 'user', id: 'i', content: 'x' },
     { type: 7, id: 'i', role: 'user' },
+    { id: 'i', role: 'user' },
+    { type: 'message', id: 'i' },
+    { type: 'message', id: 'i', role: 'assistant', content: null },
+    { type: 'function_call', id: 'i', call_id: 'c', name: 'f' },
+    { type: 'function_call_output', id: 'i', call_id: 'c' },
+    { type: 'message', Type: 'function_call', id: 'i', role: 'user', content: 'x' },
   ]
   for (const item of references) {
     test(`where an upstream would look it up: ${JSON.stringify(item)}`, () => {
@@ -273,6 +279,9 @@ describe('an input item references another item', () => {
     { type: 'message', id: 'i', role: 'assistant', content: [{ type: 'output_text', text: 'x' }] },
     { type: 'function_call', id: 'i', call_id: 'c', name: 'f', arguments: '{}' },
     { type: 'function_call_output', id: 'i', call_id: 'c', output: 'x' },
+    { type: 'function_call_output', id: 'i', call_id: 'c', output: '' },
+    { id: 'i', role: 'user', text: 'x' },
+    { type: 'custom_tool_call', id: 'i', call_id: 'c', name: 'f', input: '' },
     { type: 'tool_search_output', id: 'i', call_id: 'c', execution: 'client', tools: [] },
     { type: 'agent_message', id: 'i', author: '/root', recipient: '/root/one', content: [] },
   ]

@@ -79,14 +79,22 @@ const mayHoldId = /(?:ids?|conversation|container|batch|cached[_-]?content)$/iu
  */
 const mayHoldReference = /\\u|(?:id[s\u017f]?|conver[s\u017f]ation|container|batch|cached[_-]?content)"\s*:/i
 
+/** Types of items with complete content in some member, so that their `id` is a mere label. Without that member, an upstream may look it up by the id. */
+const contentMembers: ReadonlyMap<string, readonly string[]> = new Map([
+  ['message', ['content', 'text']],
+  ['function_call', ['arguments']],
+  ['function_call_output', ['output']],
+  ['custom_tool_call', ['input']],
+  ['custom_tool_call_output', ['output']],
+])
+
 /**
- * Types of items with complete content, so that their `id` is a mere label.
+ * Further types of items with complete content.
  *
  * For other items (calls of hosted tools, reasoning, generated images) an upstream may look up missing content by the
  * id.
  */
-const selfContained: ReadonlySet<unknown> = new Set([
-  ...['message', 'function_call', 'function_call_output', 'custom_tool_call', 'custom_tool_call_output'],
+const selfContained: ReadonlySet<string> = new Set([
   ...['computer_call', 'computer_call_output', 'local_shell_call', 'local_shell_call_output'],
   ...['shell_call', 'shell_call_output', 'apply_patch_call', 'apply_patch_call_output'],
   ...['mcp_list_tools', 'mcp_approval_response', 'additional_tools', 'configuration_update', 'compaction_trigger'],
@@ -100,15 +108,22 @@ const selfContained: ReadonlySet<unknown> = new Set([
 export const isItemReference = (item: Json): boolean => {
   const type = item.get('type') ?? absent
   // An item without a type is a message if it has a role, and otherwise only an id.
-  const isSelfContained = type.is('null') ? item.get('role')?.isString === true : selfContained.has(shortStringOf(type))
+  const name = type.is('null') && item.get('role')?.isString ? 'message' : shortStringOf(type)
   return (
-    !isSelfContained ||
+    !isSelfContained(item, name) ||
     item
       .members()
       .some(
-        ({ key, value }) => key !== 'type' && foldFieldName(key) === 'type' && !selfContained.has(shortStringOf(value)),
+        ({ key, value }) =>
+          key !== 'type' && foldFieldName(key) === 'type' && !isSelfContained(item, shortStringOf(value)),
       )
   )
+}
+
+const isSelfContained = (item: Json, type: string | undefined): boolean => {
+  if (type === undefined) return false
+  const members = contentMembers.get(type)
+  return members ? members.some((member) => !(item.get(member) ?? absent).is('null')) : selfContained.has(type)
 }
 
 const absent = toJson(null)
