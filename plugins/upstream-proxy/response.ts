@@ -67,8 +67,9 @@ export const checkResponse = (
   const text = decodeText(bytes)
   if (containsCredential(text ?? bytes, headers)) throw new UpstreamInvalidError('the response contains a credential')
   if (status >= 400 && status <= 599) {
-    const fields = { action: operation.action, status, upstreamRequestId: headers.get(upstreamRequestId) ?? undefined }
-    log.info(fields, 'upstream rejected the request')
+    const { action } = operation
+    const id = carriesSecret.has(action) ? undefined : (headers.get(upstreamRequestId) ?? undefined)
+    log.info({ action, status, upstreamRequestId: id }, 'upstream rejected the request')
     throw new UpstreamRejectedError(received)
   }
   if (status < 200 || status >= 300) throw new UpstreamInvalidError(`status ${status}`)
@@ -81,6 +82,12 @@ export const checkResponse = (
   }
   throw new UpstreamInvalidError(`the response to ${operation.action} has status ${status} and no JSON object`)
 }
+
+/** Their requests contain the token or the callback state of a face verification. An upstream could repeat it in its request id, which the log would show. */
+const carriesSecret: ReadonlySet<string> = new Set([
+  'CreateVisualValidateSession',
+  'GetVisualValidateResult',
+] satisfies Operation['action'][])
 
 /** The gateway extracts the items of these with their source text, so it does not need `fields`. */
 const listActions: ReadonlySet<string> = new Set([
