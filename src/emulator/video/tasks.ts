@@ -45,7 +45,8 @@ type Event = { readonly do: 'schedule' | 'end' | 'expire' | 'vanish'; readonly i
 /** Creates the tasks. `onChange` receives every new state of a task, in order. */
 export const createTasks = (settings: VideoSettings, now: () => number, onChange: (task: VideoTask) => void): Tasks => {
   const tasks = new Map<string, VideoTask>()
-  const waiting = new Map<string, Set<string>>()
+  /** ids of queued tasks: by model, then by endpoint and priority; each set is in order of age */
+  const waiting = new Map<string, Map<string, Set<string>>>()
   const running = new Map<string, number>()
   const outcomes = new Map<string, VideoOutcome>()
   const events = createEventQueue<Event>()
@@ -60,20 +61,29 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   }
   const vanish = (task: VideoTask) => tasks.set(task.id, { ...task, gone: true })
 
-  const queueOf = (model: VideoModel): Set<string> => {
-    const queue = waiting.get(model.id) ?? new Set()
-    waiting.set(model.id, queue)
+  const queuesOf = (model: VideoModel): Map<string, Set<string>> => {
+    const queues = waiting.get(model.id) ?? new Map<string, Set<string>>()
+    waiting.set(model.id, queues)
+    return queues
+  }
+  const queueOf = ({ model, requestedModel, request }: NewTask): Set<string> => {
+    const queues = queuesOf(model)
+    const key = `${requestedModel} ${request.priority}`
+    const queue = queues.get(key) ?? new Set<string>()
+    queues.set(key, queue)
     return queue
   }
+  const queuedOf = (id: string): number =>
+    [...(waiting.get(id)?.values() ?? [])].reduce((sum, { size }) => sum + size, 0)
   const capOf = ({ id, maxRunning = 10 }: VideoModel) =>
     settings.maxRunning[id] ?? settings.maxRunning['*'] ?? maxRunning
   const usesSlot = ({ request }: VideoTask) => request.serviceTier === 'default'
 
-  /** Of each endpoint the first of its queue, by priority and then by age; of these the oldest. */
+  /** Of each endpoint the first of its queues, by priority and then by age; of these the oldest. */
   const nextOf = (model: VideoModel, at: number): VideoTask | undefined => {
     const heads = new Map<string, VideoTask>()
-    for (const id of queueOf(model)) {
-      const task = tasks.get(id)
+    for (const [oldest = ''] of queuesOf(model).values()) {
+      const task = tasks.get(oldest)
       if (task === undefined || task.createTime + settings.queuedMs > at) continue
       const head = heads.get(task.requestedModel)
       if (head === undefined || (task.request.priority ?? 0) > (head.request.priority ?? 0))
@@ -83,7 +93,7 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   }
 
   const start = (task: VideoTask, at: number): void => {
-    queueOf(task.model).delete(task.id)
+    queueOf(task).delete(task.id)
     if (usesSlot(task)) running.set(task.model.id, (running.get(task.model.id) ?? 0) + 1)
     const started = change(task, { status: 'running', startTime: at }, at)
     const outcome = settings.outcome(started)
@@ -102,7 +112,7 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   }
 
   const end = (task: VideoTask, outcome: VideoOutcome, at: number): VideoTask => {
-    if (task.status === 'queued') queueOf(task.model).delete(task.id)
+    if (task.status === 'queued') queueOf(task).delete(task.id)
     else if (usesSlot(task)) running.set(task.model.id, (running.get(task.model.id) ?? 0) - 1)
     outcomes.delete(task.id)
     const { status } = outcome
@@ -132,10 +142,9 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   }
 
   const checkRoom = (model: VideoModel): void => {
-    const queued = queueOf(model).size
-    const full = queued + (running.get(model.id) ?? 0) >= capOf(model)
+    const full = queuedOf(model.id) + (running.get(model.id) ?? 0) >= capOf(model)
     if (full && settings.whenFull === 'reject') throw rateLimitError('inflight')
-    const all = [...waiting.values()].reduce((sum, { size }) => sum + size, 0)
+    const all = [...waiting.keys()].reduce((sum, id) => sum + queuedOf(id), 0)
     if (all >= settings.maxQueued) throw rateLimitError('queue')
   }
 
@@ -150,7 +159,7 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
     const task: VideoTask = { id, ...given, status: 'queued', ...times, gone: false, number }
     tasks.set(id, task)
     active++
-    if (!isFlex) queueOf(given.model).add(id)
+    if (!isFlex) queueOf(task).add(id)
     onChange(task)
     events.add(at + settings.queuedMs, { do: 'schedule', id })
     events.add(at + given.request.expiresAfter * 1000, { do: 'expire', id })
@@ -160,14 +169,14 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   }
 
   const remove = (task: VideoTask): void => {
-    const { id, status, model } = task
+    const { id, status } = task
     if (status === 'running' || status === 'cancelled') {
       const [name, state] = status === 'running' ? ['Running', 'currently running'] : ['Cancelled', 'cancelled']
       const message = `Cannot delete task \`${id}\` because it is ${state}.`
       throw new VideoError(409, `InvalidAction.${name}TaskDeletion`, message)
     }
     if (status !== 'queued') return void vanish(task)
-    queueOf(model).delete(id)
+    queueOf(task).delete(id)
     change(task, { status: 'cancelled', endTime: now() }, now())
     events.add(now() + cancelledMs, { do: 'vanish', id })
   }
