@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import type OpenAI from 'openai'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { chat, dataOf, MODEL, post } from './text-client.ts'
 
@@ -9,6 +10,12 @@ beforeAll(async () => {
 })
 afterAll(() => emulator.stop())
 
+/** A completion, the models, or an error. */
+interface ChatOnlyJson {
+  readonly choices: readonly [{ readonly message: OpenAI.ChatCompletionMessage }]
+  readonly data: readonly { readonly id: string }[]
+}
+
 /** Sends a request to the server that knows chat completions only. */
 const call = async (method: string, path: string, body?: object) => {
   const response = await fetch(emulator.text.chatOnlyUrl + path, {
@@ -17,8 +24,7 @@ const call = async (method: string, path: string, body?: object) => {
     body: body && JSON.stringify(body),
   })
   const text = await response.text()
-  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every form
-  const json: any = text.startsWith('{') ? JSON.parse(text) : undefined
+  const json: ChatOnlyJson = JSON.parse(text.startsWith('{') ? text : '{}')
   return { status: response.status, allow: response.headers.get('allow'), text, json }
 }
 
@@ -34,11 +40,11 @@ describe('the server that knows chat completions only', () => {
       ['POST', '/elsewhere'],
     ] as const) {
       const { status, json } = await call(method, path, method === 'POST' ? { model: MODEL, input: 'x' } : undefined)
-      expect([path, status, json]).toEqual([path, 404, { detail: 'Not Found' }])
+      expect<unknown>([path, status, json]).toEqual([path, 404, { detail: 'Not Found' }])
     }
     const wrong = await call('GET', '/chat/completions')
-    expect([wrong.status, wrong.allow, wrong.json]).toEqual([405, 'POST', { detail: 'Method Not Allowed' }])
-    expect((await call('GET', '/models')).json.data.map(({ id }: { id: string }) => id)).toContain(MODEL)
+    expect<unknown>([wrong.status, wrong.allow, wrong.json]).toEqual([405, 'POST', { detail: 'Method Not Allowed' }])
+    expect((await call('GET', '/models')).json.data.map(({ id }) => id)).toContain(MODEL)
     expect((await fetch(`${emulator.text.chatOnlyUrl}/models`)).status).toBe(401)
   })
 
@@ -47,7 +53,7 @@ describe('the server that knows chat completions only', () => {
     const { message } = (await call('POST', '/chat/completions', body)).json.choices[0]
     expect(message).toMatchObject({ tool_calls: [{ type: 'function', function: { name: 'ls' } }] })
     const { refusal: _, ...sent } = message
-    const result = { role: 'tool', tool_call_id: message.tool_calls[0].id, content: 'a.txt' }
+    const result = { role: 'tool', tool_call_id: message.tool_calls?.[0]?.id, content: 'a.txt' }
     const messages = [...body.messages, sent, result]
     const stream = await call('POST', '/chat/completions', { ...body, messages, stream: true })
     const deltas = dataOf(stream.text).flatMap((chunk) => chunk.choices?.[0]?.delta ?? [])
@@ -91,7 +97,7 @@ describe('the server that knows chat completions only', () => {
   ] as const) {
     test(`rejects ${name}`, async () => {
       const { status, json } = await call('POST', '/chat/completions', { ...chat('x'), ...more })
-      expect([status, json]).toEqual([
+      expect<unknown>([status, json]).toEqual([
         400,
         { error: { message: error, type: 'invalid_request_error', param: null, code: null } },
       ])

@@ -17,6 +17,24 @@ export const media = (type: 'image' | 'video' | 'audio', url: string, role?: str
   ...(role === undefined ? {} : { role }),
 })
 
+/** A task, as far as tests read single fields of it. `content` and all that follows are there after a success. */
+export interface TaskJson {
+  readonly id: string
+  readonly status: string
+  readonly content: { readonly video_url: string; readonly last_frame_url: string }
+  readonly error?: { readonly code: string; readonly message: string; readonly param?: string; readonly type?: string }
+  readonly seed: number
+  readonly duration?: number
+  readonly frames?: number
+  readonly usage: { readonly completion_tokens: number; readonly tool_usage?: object }
+}
+
+/** The response of any route: a task or an error, and a list. */
+export interface VideoJson extends TaskJson {
+  readonly items: readonly TaskJson[]
+  readonly total: number
+}
+
 /** Sends a request to the tasks. `path`: a query or an id with a slash. */
 export const send = async (
   { video }: Emulator,
@@ -31,9 +49,8 @@ export const send = async (
     body: body === undefined || typeof body === 'string' ? body : JSON.stringify(body),
   })
   const answer = await response.text()
-  // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every form
-  const json: any = answer.startsWith('{') ? JSON.parse(answer) : undefined
-  return { status: response.status, headers: response.headers, text: answer, json, code: json?.error?.code }
+  const json: VideoJson = answer.startsWith('{') ? JSON.parse(answer) : {}
+  return { status: response.status, headers: response.headers, text: answer, json, code: json.error?.code }
 }
 
 /** Creates a task of a prompt. */
@@ -43,7 +60,7 @@ export const create = (emulator: Emulator, prompt = 'a cat', more: object = {}) 
 /** Creates a task and returns its id. Throws for an error. */
 export const created = async (emulator: Emulator, prompt?: string, more?: object): Promise<string> => {
   const { json, text } = await create(emulator, prompt, more)
-  if (typeof json?.id !== 'string') throw new Error(text)
+  if (typeof json.id !== 'string') throw new Error(text)
   return json.id
 }
 

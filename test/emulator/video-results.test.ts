@@ -87,7 +87,7 @@ test('a download can be of one range', async () => {
 test('a link is valid for 24 hours from the end of the task, and cannot be changed', async () => {
   emulator = await startAt({}, { clock: () => Date.UTC(2026, 7, 1) })
   const { id, content } = await result()
-  const wrong = async (link: string) => {
+  const wrong = async (link = '') => {
     const response = await download(link)
     return [response.status, ((await response.json()) as { Message: string }).Message]
   }
@@ -147,7 +147,10 @@ test('the tokens follow the size of the frames and the seconds of input and outp
     [{ model: MODEL_10, frames: 49, resolution: '1080p' }, (49 * 1920 * 1080) / 1024],
   ] as const) {
     const { usage } = await result(more)
-    expect([more, usage]).toEqual([more, { completion_tokens: Math.floor(tokens), total_tokens: Math.floor(tokens) }])
+    expect<unknown>([more, usage]).toEqual([
+      more,
+      { completion_tokens: Math.floor(tokens), total_tokens: Math.floor(tokens) },
+    ])
   }
   expect((await result({ tools: [{ type: 'web_search' }] })).usage.tool_usage).toEqual({ web_search: 1 })
   const seeded = await result({ model: MODEL_10, seed: 11, frames: 49 })

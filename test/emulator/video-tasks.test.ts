@@ -22,11 +22,11 @@ const DAY = 86_400_000
 test('a task is queued, runs and succeeds by the clock of the emulator', async () => {
   emulator = await startAt({ queuedMs: 1000, runningMs: 5000 })
   const { status, json } = await create(emulator, 'a cat', { safety_identifier: 'user-1' })
-  expect([status, json]).toEqual([
+  expect<unknown>([status, json]).toEqual([
     200,
     { id: expect.stringMatching(/^cgt-20260801120000-[a-z0-9]{5}$/), safety_identifier: 'user-1' },
   ])
-  expect((await get(emulator, json.id)).json).toEqual({
+  expect<object>((await get(emulator, json.id)).json).toEqual({
     ...{ id: json.id, model: MODEL, status: 'queued', error: null, created_at: START / 1000, updated_at: START / 1000 },
     ...{ service_tier: 'default', execution_expires_after: 172_800, generate_audio: true, priority: 0 },
     safety_identifier: 'user-1',
@@ -143,7 +143,7 @@ test('too many queued tasks are 429 with the code QuotaExceeded, and so is a ful
   for (let i = 0; i < 3; i++) await created(emulator)
   const full = await create(emulator)
   expect(full).toMatchObject({ status: 429, code: 'QuotaExceeded' })
-  expect(full.json.error.message).toStartWith('The request has exceeded the quota.')
+  expect(full.json.error?.message).toStartWith('The request has exceeded the quota.')
   emulator.video.advance(1000)
   expect((await create(emulator)).status).toBe(200)
   await emulator.stop()

@@ -23,7 +23,7 @@ const times = <Item>(count: number, item: Item): Item[] => Array.from({ length: 
 /** The code of the error and its `param`, or 200. */
 const verdict = async (model: string, content: object[], more: object = {}) => {
   const { status, json } = await send(emulator, 'POST', '', { model, content, ...more })
-  return status === 200 ? 200 : [status, json.error.code, json.error.param]
+  return status === 200 ? 200 : [status, json.error?.code, json.error?.param]
 }
 const bad = (param: string, code = 'InvalidParameter') => [400, code, param]
 const unsupported = (param: string) => bad(param, 'InvalidParameter.UnsupportedParameter')
@@ -35,7 +35,7 @@ describe('the caller', () => {
       const { status, json, headers } = await send(emulator, 'GET', '', undefined, { authorization })
       const id = headers.get('x-request-id')
       const message = expect.stringMatching(new RegExp(`^(?:The API key|AK/SK).*Request id: ${id}$`))
-      expect([status, json]).toEqual([
+      expect<unknown>([status, json]).toEqual([
         401,
         { error: { code: 'AuthenticationError', message, param: '', type: 'Unauthorized' } },
       ])

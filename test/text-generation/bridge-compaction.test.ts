@@ -17,12 +17,18 @@ const input = [
   { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'A poem.' }] },
 ]
 
+/** A compacted conversation, or an error. */
+interface CompactionJson {
+  readonly output: readonly [message: object, compaction: { readonly encrypted_content: string }]
+  readonly error: { readonly param: string }
+}
+
 const open = (text = 'They read a poem.', options = {}) => {
   const app = openApp(summarizing(text), { upstreams, secrets: ['a secret of the test suite'], ...options })
   const post = async (path: string, body: object, headers = {}) => {
     const response = await app.post(path, body, { headers })
-    // biome-ignore lint/suspicious/noExplicitAny: responses of several shapes
-    return { status: response.status, json: (await response.json()) as any }
+    const json: CompactionJson = JSON.parse(await response.text())
+    return { status: response.status, json }
   }
   return { app, post, compact: (more: object = {}) => post('/responses/compact', { model: 'm', input, ...more }) }
 }
@@ -34,7 +40,7 @@ describe('a conversation before an upstream with chat completions only', () => {
       instructions: 'You are a clerk.',
       tools: [{ type: 'function', name: 'read' }],
     })
-    expect([status, json]).toEqual([
+    expect<unknown>([status, json]).toEqual([
       200,
       {
         id: expect.stringMatching(/^resp_/),

@@ -6,10 +6,17 @@ import { startGateway } from '../support/gateway.ts'
 const mounted = (prefix: '/v1' | '/llm/v2') =>
   textGeneration({ upstreams: [{ url: 'http://upstream.invalid/v1' }], prefix, identify: () => undefined })
 
+/** An error of OpenAI; with `type` one of Anthropic; with `caught` that of the host app. */
+interface ErrorJson {
+  readonly type?: string
+  readonly error: { readonly type: string; readonly message: string }
+  readonly caught?: string
+}
+
 const ask = async (app: { handle(request: Request): Promise<Response> }, method: string, path: string) => {
   const response = await app.handle(new Request(`http://localhost${path}`, { method }))
-  // biome-ignore lint/suspicious/noExplicitAny: errors of two shapes
-  return { response, status: response.status, json: (await response.json()) as any }
+  const json: ErrorJson = JSON.parse(await response.text())
+  return { response, status: response.status, json }
 }
 
 describe.each(['/v1', '/llm/v2'] as const)('an unknown path below %s', (prefix) => {
@@ -24,7 +31,7 @@ describe.each(['/v1', '/llm/v2'] as const)('an unknown path below %s', (prefix) 
       ['GET', `${prefix}/`],
     ] as const) {
       const { status, json } = await ask(app, method, `${path}?key=secret`)
-      expect([status, json]).toEqual([
+      expect<unknown>([status, json]).toEqual([
         404,
         { error: { message: expect.any(String), type: 'invalid_request_error', param: null, code: 'unknown_url' } },
       ])
