@@ -73,8 +73,8 @@ export const createApp = (options: AppOptions): FetchHandler => {
     states.assets(call.status)
     recorder.upstream(call)
   }
-  const observeText = (call: UpstreamCall & { readonly upstream: string }) => {
-    states.text(call.upstream, call.status)
+  const observeText = (call: UpstreamCall & { readonly upstream: string; readonly keyRejected: boolean }) => {
+    states.text(call.upstream, call)
     recorder.upstream(call)
   }
   const { segment = 'media' } = options.gateway

@@ -1,9 +1,9 @@
-/** The state of each upstream, in words, from the statuses of its latest call. */
+/** The state of each upstream, in words, from its latest call. */
 export interface UpstreamStates {
   /** Call this after a call to the upstream of the asset library. Status 0: there was no response. */
   assets(status: number): void
   /** The same for an upstream of text generation. */
-  text(name: string, status: number): void
+  text(name: string, call: { readonly status: number; readonly keyRejected: boolean }): void
   /**
    * The states: `assets`, `text` (all upstreams of text generation together: as good as the best of them), and `text NAME` for each.
    */
@@ -15,20 +15,19 @@ export const createUpstreamStates = (configured: {
   /** Names of the upstreams of text generation. */
   readonly texts: readonly string[]
 }): UpstreamStates => {
-  let assets: number | undefined
-  const texts = new Map<string, number | undefined>(configured.texts.map((name) => [name, undefined]))
+  let assets: State = 'not called yet'
+  const texts = new Map<string, State>(configured.texts.map((name) => [name, 'not called yet']))
   return {
     assets: (status) => {
-      assets = status
+      assets = stateOf(status, status === 401)
     },
-    text: (name, status) => void texts.set(name, status),
+    text: (name, { status, keyRejected }) => void texts.set(name, stateOf(status, keyRejected)),
     all() {
-      const states = [...texts].map(([name, status]) => [`text ${name}`, stateOf(status)] as const)
-      const best = stateWords.find((word) => states.some(([, state]) => state === word))
+      const best = stateWords.find((word) => [...texts.values()].includes(word))
       return {
-        assets: configured.assets ? stateOf(assets) : notConfigured,
+        assets: configured.assets ? assets : notConfigured,
         text: best ?? notConfigured,
-        ...Object.fromEntries(states),
+        ...Object.fromEntries([...texts].map(([name, state]) => [`text ${name}`, state])),
       }
     },
   }
@@ -39,8 +38,9 @@ const notConfigured = 'not configured'
 /** The best first. */
 const stateWords = ['reachable', 'not called yet', "rejects the gateway's key", 'unreachable'] as const
 
-const stateOf = (status: number | undefined): (typeof stateWords)[number] => {
-  if (status === undefined) return 'not called yet'
+type State = (typeof stateWords)[number]
+
+const stateOf = (status: number, keyRejected: boolean): State => {
   if (status === 0) return 'unreachable'
-  return status === 401 ? "rejects the gateway's key" : 'reachable'
+  return keyRejected ? "rejects the gateway's key" : 'reachable'
 }

@@ -92,9 +92,11 @@ describe.each(['bun', 'deno'] as const)('the default server on %s with TEXT_UPST
       '/v1/chat/completions',
     ])
 
+    const host = new URL(locked.url).host
     const rejected = await chat('k')
     expect([rejected.status, rejected.text]).toEqual([502, expect.stringContaining('credentials of this gateway')])
     expect(server.stderr()).toMatch(/"level":"error".*"upstream":"127\.0\.0\.1:\d+".*rejected the gateway's key/)
+    expect(JSON.parse((await ask('/readyz')).text).upstreams[`text ${host}`]).toBe("rejects the gateway's key")
 
     const { data } = JSON.parse((await ask('/v1/models')).text) as { data: { id: string }[] }
     expect(data.map(({ id }) => id)).toEqual(['m', 'a', 'k', path])
@@ -102,7 +104,6 @@ describe.each(['bun', 'deno'] as const)('the default server on %s with TEXT_UPST
       expect(JSON.parse((await ask(`/v1/models/${id}`)).text)).toMatchObject({ id: path, meta: { n_ctx: 8 } })
     expect(JSON.parse((await ask('/v1/models/a')).text)).toMatchObject({ id: 'a', context_length: 1000 })
 
-    const host = new URL(locked.url).host
     expect(JSON.parse((await ask('/readyz')).text)).toMatchObject({
       status: 'ok',
       upstreams: {

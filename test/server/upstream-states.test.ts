@@ -10,13 +10,15 @@ test('each upstream has the state of its latest call, and those of text generati
     'text one': 'not called yet',
     'text two': 'not called yet',
   })
-  states.text('one', 0)
+  states.text('one', { status: 0, keyRejected: false })
   expect(all()).toEqual(['not configured', 'not called yet', 'unreachable', 'not called yet'])
-  states.text('two', 401)
+  states.text('two', { status: 403, keyRejected: true })
   expect(all()).toEqual(['not configured', "rejects the gateway's key", 'unreachable', "rejects the gateway's key"])
-  states.text('one', 503)
+  states.text('one', { status: 503, keyRejected: false })
   expect(all()).toEqual(['not configured', 'reachable', 'reachable', "rejects the gateway's key"])
   const library = createUpstreamStates({ assets: true, texts: [] })
   library.assets(200)
   expect(library.all()).toEqual({ assets: 'reachable', text: 'not configured' })
+  library.assets(401)
+  expect(library.all()).toEqual({ assets: "rejects the gateway's key", text: 'not configured' })
 })

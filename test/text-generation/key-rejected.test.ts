@@ -6,9 +6,12 @@ const error = (code: string | null, message = 'no', type = 'error') => ({ error:
 
 const open = (respond: () => Response) => {
   const errors: unknown[] = []
+  const observed: unknown[] = []
+  const observe = (call: { status: number; keyRejected: boolean }) =>
+    void observed.push([call.status, call.keyRejected])
   const log = { debug() {}, info() {}, warn() {}, error: (...line: unknown[]) => void errors.push(line) }
   const upstreams = [{ url: 'https://api.vendor.example/v1', key: 'the-upstream-key' }]
-  return { ...openApp(respond, { log, upstreams }), errors }
+  return { ...openApp(respond, { log, upstreams, observe }), errors, observed }
 }
 
 describe('an upstream that rejects the key of the gateway is a 502, and an error in the log', () => {
@@ -58,6 +61,13 @@ describe('an upstream that rejects the key of the gateway is a 502, and an error
     expect((await app.get('/models')).status).toBe(502)
     expect((await app.get('/models/m')).status).toBe(502)
     expect(app.errors).toHaveLength(3)
+    expect(app.observed).toEqual(Array(3).fill([401, true]))
+  })
+
+  test('the observer of calls learns it from the same decision', async () => {
+    const app = open(() => Response.json(error('InvalidApiKey'), { status: 403 }))
+    await app.post('/chat/completions', { model: 'm', messages })
+    expect(app.observed).toEqual([[403, true]])
   })
 })
 
@@ -72,6 +82,7 @@ describe('any other 403 is forwarded', () => {
       const app = open(() => Response.json(body, { status: 403 }))
       const response = await app.post('/chat/completions', { model: 'm', messages })
       expect([response.status, await response.json(), app.errors]).toEqual([403, body, []])
+      expect(app.observed).toEqual([[403, false]])
     })
   }
 })

@@ -9,7 +9,7 @@ import { EventTooLargeError } from '../../sse-relay/index.ts'
 import { upstreamUnavailable } from '../problem.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
 import { nameOf, type TextUpstream } from './model-routing.ts'
-import { rejectionOf } from './rejection.ts'
+import { rejectionOf, UpstreamKeyRejectedError } from './rejection.ts'
 
 /** Actions of a text upstream, by the names in OpenAI's API reference. */
 export type TextAction =
@@ -34,8 +34,17 @@ export interface UpstreamClientOptions {
   /** Maximum size of an error body, in bytes. */
   readonly maxResponseBytes: number
   readonly log: Log
-  /** Receives every call when its response has begun. `upstream` is its name; `status` is 0 when there was no response. */
-  readonly observe?: (call: { action: TextAction; upstream: string; status: number; seconds: number }) => void
+  /**
+   * Receives every call, with the seconds until its response began. `upstream` is its name; `status` is 0 when there was no response.
+   * `keyRejected`: the upstream rejected the gateway's key, see `rejectionOf`.
+   */
+  readonly observe?: (call: {
+    action: TextAction
+    upstream: string
+    status: number
+    seconds: number
+    keyRejected: boolean
+  }) => void
   /** Traces every call that generates nothing, until its response has begun. For the others see `respondTraced`. */
   readonly traceCall?: TraceCall
 }
@@ -84,34 +93,37 @@ export const createUpstreamClient = ({
     const startedAt = performance.now()
     const trace =
       request.stream === undefined ? traceCall?.({ action: request.action, url: request.upstream.url }) : undefined
-    const observeStatus = (status: number) =>
-      observe?.({
-        action: request.action,
-        upstream: nameOf(request.upstream),
-        status,
-        seconds: (performance.now() - startedAt) / 1000,
-      })
+    const observeCall = (status: number, seconds: number, keyRejected = false) =>
+      observe?.({ action: request.action, upstream: nameOf(request.upstream), status, seconds, keyRejected })
+    const secondsSinceStart = () => (performance.now() - startedAt) / 1000
     let response: Response
     try {
       response = await send(request.upstream.url + request.path, requestInit(request, forwardHeaders))
     } catch (cause) {
       connectionLost(request.upstream.url, cause)
-      if (!request.signal.aborted) observeStatus(0)
+      if (!request.signal.aborted) observeCall(0, secondsSinceStart())
       trace?.end({ error: cause })
       throw upstreamUnavailable(cause, !isNeverSent(cause))
     }
-    observeStatus(response.status)
+    const seconds = secondsSinceStart()
     const { status } = response
     trace?.end({ status })
     const headers = responseHeaders(response.headers, status)
     const hasCredential = containsCredentialOf(request.upstream)(headers)
-    if (response.ok && !hasCredential) return { response, headers }
     if (status < 400 || status > 599 || hasCredential) {
+      observeCall(status, seconds)
+      if (response.ok && !hasCredential) return { response, headers }
       await response.body?.cancel().catch(() => {})
       throw new UpstreamInvalidError(hasCredential ? 'a header contains a credential' : `unexpected status ${status}`)
     }
-    const { bytes } = await readResponse(response, request.upstream, maxResponseBytes)
-    throw rejectionOf({ status, headers, bytes }, { ...request, log })
+    let rejection: Problem | undefined
+    try {
+      const { bytes } = await readResponse(response, request.upstream, maxResponseBytes)
+      rejection = rejectionOf({ status, headers, bytes }, { ...request, log })
+      throw rejection
+    } finally {
+      observeCall(status, seconds, rejection instanceof UpstreamKeyRejectedError)
+    }
   }
 }
 
