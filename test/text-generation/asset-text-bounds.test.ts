@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json.ts'
-import { assetIn, assetInText, maxPrefixBytes } from '../../plugins/text-generation/media/asset-text.ts'
-import { assetsIn } from '../../plugins/text-generation/media/media-fields.ts'
+import { assetIn, assetInText, maxPrefixBytes } from '../../plugins/shared/media/asset-text.ts'
+import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 
 /** Parts of JSON strings, as JSON text. */
 const parts = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { FieldProblem } from '../../plugins/shared/field-problem.ts'
 import { addressesIn, block, idsIn, rejectionOf } from './media-requests.ts'
 
 const message = (message: object) => ({ model: 'm', messages: [message] })
@@ -107,7 +107,7 @@ describe('an asset URL is found in every field that an upstream may read', () =>
     expect(idsIn(request(1000))).toHaveLength(1000)
     const param = 'messages[0].content[0].video[1000]'
     expect(() => idsIn(request(1001))).toThrow(expect.objectContaining({ status: 400, param }))
-    expect(() => idsIn(request(1001))).toThrow(TextProblem)
+    expect(() => idsIn(request(1001))).toThrow(FieldProblem)
   })
 })
 

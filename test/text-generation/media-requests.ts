@@ -1,6 +1,6 @@
+import { FieldProblem } from '../../plugins/shared/field-problem.ts'
 import { readJson, toJson } from '../../plugins/shared/json.ts'
-import { assetsIn } from '../../plugins/text-generation/media/media-fields.ts'
-import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 
 /** A chat request with a block. */
 export const block = (block: unknown) => ({ model: 'm', messages: [{ role: 'user', content: [block] }] })
@@ -28,7 +28,7 @@ export const mediaRequests = fields.map(([protocol, field, request]) => ({
   request,
 }))
 
-/** The assets in a request, by field. Throws TextProblem. */
+/** The assets in a request, by field. Throws FieldProblem. */
 export const addressesIn = (request: unknown) =>
   assetsIn(typeof request === 'string' ? readJson(request) : toJson(request)).map(({ id, param }) => [param, id])
 
@@ -40,7 +40,7 @@ export const rejectionOf = (request: unknown) => {
   try {
     return idsIn(request)
   } catch (error) {
-    if (!(error instanceof TextProblem)) throw error
+    if (!(error instanceof FieldProblem)) throw error
     return [error.status, error.param]
   }
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { FieldProblem } from '../../plugins/shared/field-problem.ts'
 import { toJson } from '../../plugins/shared/json.ts'
-import { assetsIn } from '../../plugins/text-generation/media/media-fields.ts'
-import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 import { mediaRequests } from './media-requests.ts'
 
 const foreign = 'asset-20260318071009-hers0'
@@ -12,7 +12,7 @@ const questionsOf = (request: object): readonly string[] | undefined => {
   try {
     return assetsIn(toJson(request)).map(({ id }) => id)
   } catch (error) {
-    if (error instanceof TextProblem && error.status === 400) return undefined
+    if (error instanceof FieldProblem && error.status === 400) return undefined
     throw error
   }
 }

@@ -1,6 +1,6 @@
 import { composeJson, type Json, type Piece, toJson } from '../../shared/json.ts'
+import { readMediaValue } from '../../shared/media/media-value.ts'
 import { array, object } from '../bridge/request-json.ts'
-import { readMediaValue } from '../media/media-value.ts'
 import { TextProblem } from '../problem.ts'
 import {
   checkArray,

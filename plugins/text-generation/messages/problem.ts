@@ -1,10 +1,10 @@
+import { errorDetails } from '../../shared/error-details.ts'
 import type { ErrorHandler } from '../../shared/error-handler.ts'
 import type { Problem, ProblemBody } from '../../shared/problem.ts'
 import { currentRequestId } from '../../shared/request-id.ts'
 import { requestPath } from '../../shared/request-path.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
-import { errorDetails } from '../upstream/error-details.ts'
 import { type MessagesErrorType, messageEventText } from './events.ts'
 import { messageForClients } from './too-long.ts'
 

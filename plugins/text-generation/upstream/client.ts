@@ -5,11 +5,12 @@ import { readAtMost } from '../../shared/read-body.ts'
 import { decodeText } from '../../shared/text.ts'
 import type { TraceCall } from '../../shared/trace-call.ts'
 import { type Fetch, isNeverSent, UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import { UpstreamKeyRejectedError } from '../../shared/upstream-key.ts'
 import { EventTooLargeError } from '../../sse-relay/index.ts'
 import { upstreamUnavailable } from '../problem.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
 import { nameOf, type TextUpstream } from './model-routing.ts'
-import { rejectionOf, UpstreamKeyRejectedError } from './rejection.ts'
+import { rejectionOf } from './rejection.ts'
 
 /** Actions of a text upstream, by the names in OpenAI's API reference. */
 export type TextAction =

@@ -1,7 +1,7 @@
+import { type ErrorDetail, errorDetails } from '../../shared/error-details.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import type { Exchange } from '../protocol.ts'
-import { type ErrorDetail, errorDetails } from './error-details.ts'
 import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
 import type { Capabilities, MaxTokensField, ModelRoute } from './model-routing.ts'
 

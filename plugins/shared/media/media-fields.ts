@@ -1,7 +1,6 @@
-import type { Awaitable } from '../../shared/awaitable.ts'
-import { type Json, nextTurn } from '../../shared/json.ts'
-import { TextProblem } from '../problem.ts'
-import { rejectField } from '../validation.ts'
+import type { Awaitable } from '../awaitable.ts'
+import { FieldProblem } from '../field-problem.ts'
+import { type Json, nextTurn } from '../json.ts'
 import { assetIn, assetInText, assetPrefixSource, maxPrefixBytes } from './asset-text.ts'
 import { checkLongMediaValue, isDataUrl, readMediaValue } from './media-value.ts'
 
@@ -30,6 +29,10 @@ const maxShortBytes = 2 ** 16
 const maxAddressBytes = 2 ** 17
 
 const notMedia = 'must be an http, https or data URL, or asset:// with the id of one of your assets'
+
+const rejectField = (param: string, what: string): never => {
+  throw new FieldProblem(400, `${param} ${what}`, { param })
+}
 
 type ContentCheck = ReturnType<typeof checkLongMediaValue>
 
@@ -69,7 +72,7 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
  * The search ignores letter case, JSON escapes, symbols before the scheme, and white space and control characters
  * within it. Of a duplicate key it reads both values.
  *
- * Throws TextProblem 400 for the first invalid media value, for more than 1,000 assets, for more than 8 MiB of URLs,
+ * Throws FieldProblem 400 for the first invalid media value, for more than 1,000 assets, for more than 8 MiB of URLs,
  * and for strings that together begin with more than 1 MiB of symbols and white space.
  */
 export const assetsIn = (request: Json): readonly AssetReference[] =>
@@ -206,7 +209,7 @@ const search = (
   const addAsset = (id: string | undefined, location: Location): void => {
     if (id === undefined || found.has(id)) return
     const param = pathOf(location)
-    if (found.size === maxAssets) throw new TextProblem(400, `request names more than ${maxAssets} assets`, { param })
+    if (found.size === maxAssets) throw new FieldProblem(400, `request names more than ${maxAssets} assets`, { param })
     found.set(id, param)
   }
 

@@ -1,4 +1,4 @@
-import type { RawResponse } from '../../shared/upstream-error.ts'
+import type { RawResponse } from './upstream-error.ts'
 
 /** One statement of an error. */
 export interface ErrorDetail {

@@ -1,14 +1,19 @@
-import type { Ownership } from '../../ownership/index.ts'
-import { type Awaitable, andThen } from '../../shared/awaitable.ts'
-import type { Json } from '../../shared/json.ts'
-import { Problem } from '../../shared/problem.ts'
-import { UpstreamRejectedError, UpstreamUnreachableError } from '../../shared/upstream-error.ts'
-import { TextProblem } from '../problem.ts'
+import { type Awaitable, andThen } from '../awaitable.ts'
+import { FieldProblem } from '../field-problem.ts'
+import type { Json } from '../json.ts'
+import { Problem } from '../problem.ts'
+import { UpstreamRejectedError, UpstreamUnreachableError } from '../upstream-error.ts'
 import { type AssetReference, assetsInTurns } from './media-fields.ts'
+
+/** Checks the owners of assets: the part of `Ownership` that plugins of the assets' users need. */
+export interface AssetOwners {
+  /** Rejects with Problem 403 when the user does not own the asset. */
+  asset(user: string, id: unknown, request?: Request): Promise<unknown>
+}
 
 export interface AssetOwnershipOptions {
   /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
-  readonly assets: Pick<Ownership, 'asset'> | undefined
+  readonly assets: AssetOwners | undefined
   /** Ids of assets that every user may use. */
   readonly presetAssets: ReadonlySet<string>
 }
@@ -16,7 +21,7 @@ export interface AssetOwnershipOptions {
 /**
  * Requires that every asset in the request is the caller's own or a preset.
  *
- * The upstream has one account for all users, so it would accept the asset of any user. Throws TextProblem 403 for the
+ * The upstream has one account for all users, so it would accept the asset of any user. Throws FieldProblem 403 for the
  * first foreign asset.
  */
 export const requireOwnAssets = (
@@ -37,13 +42,13 @@ const requireOwn = async (
 ): Promise<void> => {
   for (const { id, param } of references) {
     if (presetAssets.has(id)) continue
-    if (!assets) throw new TextProblem(403, 'this gateway has no asset library', { param })
+    if (!assets) throw new FieldProblem(403, 'this gateway has no asset library', { param })
     await assets.asset(user, id, request).catch((error: unknown) => {
       // Its errors do not have the shape of this protocol's, and their messages are about another upstream.
       if (error instanceof UpstreamRejectedError || error instanceof UpstreamUnreachableError)
         throw new Problem(502, 'asset library unavailable', { cause: error })
       if (!(error instanceof Problem) || error.status !== 403) throw error
-      throw new TextProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
+      throw new FieldProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })
   }
 }
