@@ -32,7 +32,7 @@ export const toColumnValue = (value: Value | undefined): Value => {
 }
 
 /** Statements in sequence, where a later one may depend on the rows of an earlier one. */
-export type Steps = Generator<Statement, void, readonly Row[]>
+export type Steps<Result = void> = Generator<Statement, Result, readonly Row[]>
 
 /** A connection to a database. Every method rejects with StoreError, within its deadline. */
 export interface Database {
@@ -40,10 +40,43 @@ export interface Database {
   query<Result = Row>(statement: Statement, deadlineMs?: number): Promise<Result[]>
   /** Runs the statements in one transaction. Returns the rows of each. */
   batch(statements: readonly Statement[]): Promise<Row[][]>
+  /** Runs the steps in one transaction, and returns what they return. It may run them again, after a deadlock. */
+  transaction<Result>(steps: () => Steps<Result>): Promise<Result>
   /** Runs the steps in one transaction, under a lock that one process holds at a time. Deadline: 30 seconds. */
   exclusively(steps: () => Steps): Promise<void>
   /** Never rejects. Takes at most 3 seconds. */
   close(): Promise<void>
+}
+
+/** Wraps a database: calls `committed` with the statements of each transaction that it has committed, except those of `query` and `exclusively`. */
+export const notifyOnCommit = (
+  database: Database,
+  committed: (statements: readonly Statement[]) => void,
+): Database => ({
+  ...database,
+  async batch(statements) {
+    const rows = await database.batch(statements)
+    committed(statements)
+    return rows
+  },
+  async transaction(steps) {
+    let executed: Statement[] = []
+    const result = await database.transaction(() => {
+      executed = []
+      return record(steps(), executed)
+    })
+    committed(executed)
+    return result
+  },
+})
+
+function* record<Result>(steps: Steps<Result>, executed: Statement[]): Steps<Result> {
+  let step = steps.next()
+  while (!step.done) {
+    executed.push(step.value)
+    step = steps.next(yield step.value)
+  }
+  return step.value
 }
 
 /** A kind of database. Its SQL must accept the statements of this folder: they are the same for all kinds. */

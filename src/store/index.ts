@@ -1,4 +1,5 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
+import type { EventStore } from '../../plugins/events/store.ts'
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
@@ -11,13 +12,14 @@ import type { AttemptStore, SessionStore } from '../../plugins/web-session/store
 import { createAttemptStore } from './attempts.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'
 import { createClaimStore } from './claims.ts'
-import { type Database, sql } from './database.ts'
+import { type Database, notifyOnCommit, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
+import { addsEvents, createEventStore } from './events.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
 import { migrate } from './migrations.ts'
 import { type OpenClaimRecords, openClaims } from './open-claims.ts'
 import { createRateLimitStore } from './rate-limits.ts'
-import { notifyOnRaise, readRevision } from './revision.ts'
+import { raisesRevision, readRevision } from './revision.ts'
 import { readSecret } from './secrets.ts'
 import { createSessionStore } from './sessions.ts'
 import { createStoredResponseStore } from './stored-responses.ts'
@@ -67,6 +69,7 @@ export interface Store
     Omit<SessionStore, 'userByName'>,
     AttemptStore,
     VerificationStore,
+    EventStore,
     Records {
   revision(): Promise<number>
   /** With the changes since that revision, if the store still has them. Both forms cost one query. */
@@ -91,9 +94,10 @@ const readyMs = 1_000
  * The first query opens the connection, so the database need not be reachable yet.
  */
 export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock, log }: StoreOptions = {}): Store => {
-  const raiseListeners = new Set<() => void>()
-  const database = notifyOnRaise(openDatabase(url, deadlineMs), () => {
-    for (const raised of raiseListeners) raised()
+  const [raiseListeners, eventListeners] = [new Set<() => void>(), new Set<() => void>()]
+  const database = notifyOnCommit(openDatabase(url, deadlineMs), (statements) => {
+    if (raisesRevision(statements)) for (const raised of raiseListeners) raised()
+    if (addsEvents(statements)) for (const added of eventListeners) added()
   })
   const { closeUsage, ...usageRecords } = createUsageStore(database, { log })
   return {
@@ -109,6 +113,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createSessionStore(database),
     ...createAttemptStore(database),
     ...createVerificationStore(database),
+    ...createEventStore(database, (added) => void eventListeners.add(added)),
     rateLimits: createRateLimitStore(database),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],

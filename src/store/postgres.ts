@@ -99,7 +99,9 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
         (connection) => connection.begin((tx) => Promise.all(statements.map((each) => execute(tx, each)))),
         deadlineMs,
       ),
-    exclusively: (steps) => run((connection) => connection.begin((tx) => runSteps(tx, steps())), migrationMs),
+    transaction: <Result>(steps: () => Steps<Result>) =>
+      run((connection) => connection.begin((tx) => runSteps(tx, steps())) as Promise<Result>, deadlineMs),
+    exclusively: (steps) => run((connection) => connection.begin((tx) => runExclusively(tx, steps())), migrationMs),
     close: async () => {
       // Without a timeout the driver may wait for ever for a dead connection.
       await Promise.allSettled(pool?.all.map((connection) => connection.end({ timeout: closeSeconds })) ?? [])
@@ -125,11 +127,17 @@ const execute = async (connection: Queryable, statement: Statement): Promise<Row
   return rows.map(toRow)
 }
 
-const runSteps = async (tx: Queryable, steps: Steps): Promise<void> => {
+const runSteps = async <Result>(tx: Queryable, steps: Steps<Result>): Promise<Result> => {
+  let step = steps.next()
+  while (!step.done) step = steps.next(await execute(tx, step.value))
+  return step.value
+}
+
+const runExclusively = async (tx: Queryable, steps: Steps): Promise<void> => {
   await tx.unsafe('set local statement_timeout = 0')
   await tx.unsafe('set local lock_timeout = 0')
   await tx.unsafe('select pg_advisory_xact_lock($1)', [migrationLock])
-  for (let step = steps.next(); !step.done; ) step = steps.next(await execute(tx, step.value))
+  await runSteps(tx, steps)
 }
 
 /** Closes a connection whose server does not respond. The driver rejects all its pending queries; their callers have timed out. */

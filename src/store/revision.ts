@@ -35,15 +35,9 @@ export const groupChanged = (id: string | undefined, user: string): readonly Sta
   sweep,
 ]
 
-/** Wraps a database: calls `raised` after every batch that has raised the revision. */
-export const notifyOnRaise = (database: Database, raised: () => void): Database => ({
-  ...database,
-  async batch(statements) {
-    const rows = await database.batch(statements)
-    if (statements.some(({ strings: [text = ''] }) => /^\s*update revision/.test(text))) raised()
-    return rows
-  },
-})
+/** Whether a transaction has raised the revision. */
+export const raisesRevision = (statements: readonly Statement[]): boolean =>
+  statements.some(({ strings: [text = ''] }) => /^\s*update revision/.test(text))
 
 /** The last statements of a batch that disables or changes a user. All processes drop the user and the user's tokens. */
 export const userChanged = (name: string): readonly Statement[] => [

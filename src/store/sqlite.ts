@@ -1,7 +1,15 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { type Database, type DatabaseKind, type Row, renderStatement, type Statement, toRow } from './database.ts'
+import {
+  type Database,
+  type DatabaseKind,
+  type Row,
+  renderStatement,
+  type Statement,
+  type Steps,
+  toRow,
+} from './database.ts'
 import { StoreError, storeError } from './error.ts'
 
 const textOf = renderStatement('?')
@@ -60,6 +68,12 @@ export const openSqlite = (path: string): Database => {
     }
   }
 
+  const runSteps = <Result>(steps: Steps<Result>): Result => {
+    let step = steps.next()
+    while (!step.done) step = steps.next(execute(step.value))
+    return step.value
+  }
+
   const run = async <Result>(work: () => Result): Promise<Result> => {
     try {
       return work()
@@ -71,13 +85,8 @@ export const openSqlite = (path: string): Database => {
   return {
     query: <Result>(statement: Statement) => run(() => execute(statement) as Result[]),
     batch: (statements) => run(() => transaction(() => statements.map(execute))),
-    exclusively: (makeSteps) =>
-      run(() =>
-        transaction(() => {
-          const steps = makeSteps()
-          for (let step = steps.next(); !step.done; ) step = steps.next(execute(step.value))
-        }),
-      ),
+    transaction: (steps) => run(() => transaction(() => runSteps(steps()))),
+    exclusively: (steps) => run(() => transaction(() => runSteps(steps()))),
     close: async () => {
       closed = true
       prepared.clear()

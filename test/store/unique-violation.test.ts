@@ -17,6 +17,7 @@ const rejecting = (times: number): Database => {
   return {
     query: async <Result>() => execute() as Result[],
     batch: async () => [execute()],
+    transaction: () => Promise.reject(new Error('no transaction is expected')),
     exclusively: async () => {},
     close: async () => {},
   }
