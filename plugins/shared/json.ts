@@ -127,5 +127,21 @@ const characterBoundary = (bytes: Uint8Array, position: number): number => {
 /** A value from pieces that form a valid JSON text together. */
 export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)
 
+/** Members of an object by key. Undefined members are left out. */
+export type Members = Readonly<Record<string, Json | undefined>>
+
+/** An object of members. Their values keep their original text, so that no number loses digits. */
+export const composeObject = (members: Members): Json => {
+  const pieces: Piece[] = []
+  for (const [key, value] of Object.entries(members)) {
+    if (value) pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, value)
+  }
+  return composeJson(pieces.length === 0 ? ['{}'] : [...pieces, '}'])
+}
+
+/** An array of elements: JSON values, or their texts. */
+export const composeArray = (elements: readonly Piece[]): Json =>
+  composeJson(['[', ...elements.flatMap((element, index) => (index === 0 ? [element] : [',', element])), ']'])
+
 /** The JSON of a JavaScript value. */
 export const toJson = (value: unknown): Json => composeJson([JSON.stringify(value)])

@@ -1,6 +1,5 @@
-import { type Json, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
 import type { AssistantContent } from './content.ts'
-import { array, type Members, object } from './request-json.ts'
 
 /** The content of an assistant message, and its unknown members. */
 export interface AssistantFields extends AssistantContent {
@@ -62,12 +61,12 @@ export class AssistantMessage {
     // Content may be null only beside a refusal or tool calls.
     const noContent = refusal !== undefined || calls.length > 0 ? toJson(null) : toJson('')
     return [
-      object({
+      composeObject({
         role: toJson('assistant'),
         content: content ?? noContent,
         refusal: refusal === undefined ? undefined : toJson(refusal),
         reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
-        tool_calls: calls.length === 0 ? undefined : array(calls),
+        tool_calls: calls.length === 0 ? undefined : composeArray(calls),
         ...others,
       }),
     ]
@@ -90,8 +89,8 @@ const joinContents = (contents: readonly Json[]): Json => {
   const [first] = contents
   if (first && contents.length === 1) return first
   const texts = contents.flatMap((content) => content.string() ?? [])
-  return texts.length === contents.length ? toJson(texts.join('')) : array(contents.flatMap(partsOf))
+  return texts.length === contents.length ? toJson(texts.join('')) : composeArray(contents.flatMap(partsOf))
 }
 
 const partsOf = (content: Json): readonly Json[] =>
-  content.isArray ? content.elements() : [object({ type: toJson('text'), text: content })]
+  content.isArray ? content.elements() : [composeObject({ type: toJson('text'), text: content })]

@@ -1,4 +1,4 @@
-import { asJsonObject, composeJson, type Json, toJson } from '../../shared/json.ts'
+import { asJsonObject, composeArray, composeJson, composeObject, type Json, toJson } from '../../shared/json.ts'
 import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { Assembly } from '../assembly.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
@@ -7,7 +7,7 @@ import type { Protocol } from '../protocol.ts'
 import { inputItemsOf } from '../responses/input.ts'
 import type { SealedReasoning } from '../sealed-reasoning.ts'
 import { readModel } from '../validation.ts'
-import { array, object, optional } from './request-json.ts'
+import { optional } from './request-json.ts'
 
 /**
  * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.
@@ -25,10 +25,10 @@ export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReas
   },
   toExchange(request, validated, capabilities, user) {
     const items = inputItemsOf(request)
-    const asked = object({
+    const asked = composeObject({
       model: request.get('model'),
       instructions: optional(request, 'instructions'),
-      input: array([...items, prompt]),
+      input: composeArray([...items, prompt]),
       store: toJson(false),
     }) as typeof request
     const exchange = bridged.toExchange(asked, validated, capabilities, user)
@@ -72,7 +72,7 @@ const compacting = (assembly: Assembly, items: readonly Json[], seal: (summary: 
     const messages = items.filter((each) => each.get('role')?.string() === 'user')
     return composeJson([
       `{"id":${JSON.stringify(id)},"object":"response.compaction","created_at":${JSON.stringify(created_at)},"output":`,
-      array([...messages, toJson(item)]),
+      composeArray([...messages, toJson(item)]),
       `,"usage":${JSON.stringify(usage ?? null)}}`,
     ]).raw
   },

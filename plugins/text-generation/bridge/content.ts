@@ -1,5 +1,5 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { array, type JsonPath, object, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
+import { composeArray, composeObject, type Json, toJson } from '../../shared/json.ts'
+import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
 
 /** Part types of chat completions, which some clients send in Responses requests. They pass unchanged. */
 const chatParts: readonly unknown[] = ['image_url', 'video_url', 'video', 'file', 'input_audio']
@@ -16,7 +16,7 @@ export const toContent = (content: Json, path: JsonPath): Json => {
   if (content.isString) return content
   if (!content.isArray) throw path.invalid('must be a string or an array')
   const parts = content.elements().map((part, index) => toPart(part, path.at(index)))
-  return singleText(parts) ?? array(parts)
+  return singleText(parts) ?? composeArray(parts)
 }
 
 /** The output of a tool. */
@@ -37,7 +37,7 @@ export const toToolContent = (output: Json, path: JsonPath): ToolContent => {
     parts.push(toPart(part, path.at(index)))
   })
   if (texts.length === 0 && media.length > 0) return { content: mediaFollow, media }
-  return { content: singleText(texts) ?? array(texts), media }
+  return { content: singleText(texts) ?? composeArray(texts), media }
 }
 
 /** The text of a tool message without any text of its own. */
@@ -59,7 +59,7 @@ export const toAssistantContent = (content: Json, path: JsonPath): AssistantCont
     else refusals.push(requireString(part, 'refusal', path.at(index)).string() ?? '')
   })
   return {
-    content: parts.length === 0 ? undefined : (singleText(parts) ?? array(parts)),
+    content: parts.length === 0 ? undefined : (singleText(parts) ?? composeArray(parts)),
     refusal: refusals.length === 0 ? undefined : refusals.join(''),
   }
 }
@@ -78,7 +78,7 @@ const toPart = (part: Json, path: JsonPath): Json => {
   if (chatParts.includes(type)) return part
   if (textTypes.includes(type)) {
     const text = requireString(part, 'text', path)
-    return object({ type: toJson('text'), text, ...otherMembers(part, ['type', 'text', ...outputMembers]) })
+    return composeObject({ type: toJson('text'), text, ...otherMembers(part, ['type', 'text', ...outputMembers]) })
   }
   if (type === 'input_image') return toImage(part, path)
   if (type === 'input_file') return toFile(part, path)
@@ -92,8 +92,8 @@ const toImage = (part: Json, path: JsonPath): Json => {
   // Chat completions have no `original`.
   const detail = given?.string() === 'original' ? toJson('high') : given
   // Some clients send the address in the form of chat completions.
-  const imageUrl = image?.isObject ? image : object({ url: requireString(part, 'image_url', path) })
-  return object({
+  const imageUrl = image?.isObject ? image : composeObject({ url: requireString(part, 'image_url', path) })
+  return composeObject({
     type: toJson('image_url'),
     image_url: detail ? imageUrl.with('detail', detail) : imageUrl,
     ...otherMembers(part, ['type', 'image_url', 'detail', 'file_id']),
@@ -105,9 +105,9 @@ const toFile = (part: Json, path: JsonPath): Json => {
   rejectMembers(part, ['detail'], path, ['"auto"'])
   const [data, name, id] = ['file_data', 'filename', 'file_id'].map((key) => optional(part, key))
   if (!data && !id) throw path.invalid('must have file_data or file_id')
-  return object({
+  return composeObject({
     type: toJson('file'),
-    file: object({ file_data: data, filename: name, file_id: id }),
+    file: composeObject({ file_data: data, filename: name, file_id: id }),
     ...otherMembers(part, ['type', 'file_data', 'filename', 'file_id', 'file_url', 'detail']),
   })
 }

@@ -1,6 +1,5 @@
-import { type Json, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
 import { type AssistantFields, AssistantMessage } from './assistant-message.ts'
-import { array, type Members, object } from './request-json.ts'
 
 /** Collects the items of a Responses request as chat messages. */
 export class Conversation {
@@ -22,7 +21,7 @@ export class Conversation {
       return
     }
     this.#endSystem()
-    this.#messages.push(object({ role: toJson(role), content, ...rest }))
+    this.#messages.push(composeObject({ role: toJson(role), content, ...rest }))
   }
 
   /** Adds a message of the model. */
@@ -46,9 +45,9 @@ export class Conversation {
   addOutput(callId: Json, content: Json, media: readonly Json[], rest: Members): void {
     this.#endTurn()
     this.#endSystem()
-    this.#messages.push(object({ role: toJson('tool'), tool_call_id: callId, content, ...rest }))
+    this.#messages.push(composeObject({ role: toJson('tool'), tool_call_id: callId, content, ...rest }))
     if (media.length === 0) return
-    const title = object({ type: toJson('text'), text: toJson(`Output of the tool call ${callId.string()}:`) })
+    const title = composeObject({ type: toJson('text'), text: toJson(`Output of the tool call ${callId.string()}:`) })
     this.#media.push(title, ...media)
   }
 
@@ -56,8 +55,8 @@ export class Conversation {
   addOwnOutput(name: string, content: Json, media: readonly Json[]): void {
     this.#endTurn()
     this.#endSystem()
-    const texts = content.isString ? [object({ type: toJson('text'), text: content })] : content.elements()
-    this.#media.push(object({ type: toJson('text'), text: toJson(`Output of ${name}:`) }), ...texts, ...media)
+    const texts = content.isString ? [composeObject({ type: toJson('text'), text: content })] : content.elements()
+    this.#media.push(composeObject({ type: toJson('text'), text: toJson(`Output of ${name}:`) }), ...texts, ...media)
   }
 
   /** Returns all messages. */
@@ -82,12 +81,12 @@ export class Conversation {
     this.#system = []
     if (!first) return
     const content = others.length === 0 ? first : toJson([first, ...others].map((text) => text.string()).join('\n\n'))
-    this.#messages.push(object({ role: toJson('system'), content }))
+    this.#messages.push(composeObject({ role: toJson('system'), content }))
   }
 
   #endOutputs(): void {
     if (this.#media.length === 0) return
-    this.#messages.push(object({ role: toJson('user'), content: array(this.#media) }))
+    this.#messages.push(composeObject({ role: toJson('user'), content: composeArray(this.#media) }))
     this.#media = []
   }
 }

@@ -1,4 +1,4 @@
-import { composeJson, type Json, type Piece } from '../../shared/json.ts'
+import type { Json, Members } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
 
 /** Path of a value in a Responses request. An error names it. */
@@ -34,21 +34,6 @@ export class JsonPath {
     return new TextProblem(400, `${this.path} ${rule}`, { param: this.path })
   }
 }
-
-/** Members of an object by key. Undefined members are left out. */
-export type Members = Readonly<Record<string, Json | undefined>>
-
-/** Builds an object. Its values keep their original text, so that no number loses digits. */
-export const object = (members: Members): Json => {
-  const pieces: Piece[] = []
-  for (const [key, value] of Object.entries(members)) {
-    if (value) pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, value)
-  }
-  return composeJson(pieces.length === 0 ? ['{}'] : [...pieces, '}'])
-}
-
-export const array = (elements: readonly Json[]): Json =>
-  composeJson(['[', ...elements.flatMap((element, index) => (index === 0 ? [element] : [',', element])), ']'])
 
 /** The member; undefined when absent. `null` counts as absent, as in both protocols. */
 export const optional = (json: Json, key: string): Json | undefined => {

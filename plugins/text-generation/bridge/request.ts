@@ -1,16 +1,7 @@
-import { type Json, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
 import { shortStringOf } from '../validation.ts'
 import { type InputOptions, toMessages } from './input.ts'
-import {
-  array,
-  JsonPath,
-  type Members,
-  object,
-  optional,
-  otherMembers,
-  rejectMembers,
-  requireString,
-} from './request-json.ts'
+import { JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
 import { toToolFields } from './tools/choice.ts'
 import { createToolMapping, type HostedTools, type ToolMapping } from './tools/mapping.ts'
 
@@ -48,7 +39,7 @@ export const toChatRequest = (
   const tools = createToolMapping(request, path, hostedTools)
   const translated: Members = {
     model: request.get('model'),
-    messages: array(toMessages(request, { path, tools, openReasoning })),
+    messages: composeArray(toMessages(request, { path, tools, openReasoning })),
     max_tokens: optional(request, 'max_output_tokens'),
     ...toToolFields(request, path, tools),
     ...toLogprobFields(request, path),
@@ -62,7 +53,7 @@ export const toChatRequest = (
     // The request has the same setting twice, under the names of both protocols. Only one of them can be sent.
     if (Object.hasOwn(translated, key) && translated[key]) throw path.at(key).unsupported()
   }
-  return { json: object({ ...translated, ...shared, ...unknown }), tools }
+  return { json: composeObject({ ...translated, ...shared, ...unknown }), tools }
 }
 
 /** Throws TextProblem 400 for a field that a chat completion does not support. Returns the path of the request. */
@@ -167,7 +158,10 @@ const toResponseFormat = (format: Json, path: JsonPath): Json | undefined => {
       // Some clients send the form of chat completions.
       if (format.get('json_schema')?.isObject) return format
       const schema = { name: requireString(format, 'name', path), strict: optional(format, 'strict') }
-      return object({ type, json_schema: object({ ...schema, ...otherMembers(format, ['type', 'name', 'strict']) }) })
+      return composeObject({
+        type,
+        json_schema: composeObject({ ...schema, ...otherMembers(format, ['type', 'name', 'strict']) }),
+      })
     }
     default:
       throw path.at('type').unsupported(type.string())

@@ -1,6 +1,5 @@
-import { composeJson, type Json, type Piece, toJson } from '../../shared/json.ts'
+import { composeArray, composeJson, composeObject, type Json, type Piece, toJson } from '../../shared/json.ts'
 import { readMediaValue } from '../../shared/media/media-value.ts'
-import { array, object } from '../bridge/request-json.ts'
 import { TextProblem } from '../problem.ts'
 import {
   checkArray,
@@ -85,7 +84,9 @@ export const toBlockParts = (block: PresentField): readonly Part[] => {
 export const toMessageContent = (parts: readonly Part[]): Json => {
   const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []))
   if (texts.length === parts.length) return joinTexts(texts)
-  return array(parts.map((part) => ('media' in part ? part.media : object({ type: toJson('text'), text: part.text }))))
+  return composeArray(
+    parts.map((part) => ('media' in part ? part.media : composeObject({ type: toJson('text'), text: part.text }))),
+  )
 }
 
 export const joinTexts = (texts: readonly Json[]): Json => {
@@ -127,7 +128,7 @@ const toImage = (source: PresentField): Json => {
   return imagePart(url)
 }
 
-const imagePart = (url: Json): Json => object({ type: toJson('image_url'), image_url: object({ url }) })
+const imagePart = (url: Json): Json => composeObject({ type: toJson('image_url'), image_url: composeObject({ url }) })
 
 /** The content of a source as a `data:` URL. It is not decoded. */
 const dataUrl = (source: PresentField, mediaTypes: RegExp): Json => {
@@ -149,7 +150,7 @@ const toDocument = (block: PresentField): readonly Part[] => {
   if (type !== 'base64') return unsupported(`${source.param}.type`, type)
   const title = fieldOf(block.json, 'title', block.param)
   const file = { filename: title.json ?? toJson('document.pdf'), file_data: dataUrl(source, /^application\/pdf$/) }
-  return [{ media: object({ type: toJson('file'), file: object(file) }) }]
+  return [{ media: composeObject({ type: toJson('file'), file: composeObject(file) }) }]
 }
 
 /** The members with these keys as texts, if they are present. */

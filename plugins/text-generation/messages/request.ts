@@ -1,5 +1,4 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { array, type Members, object } from '../bridge/request-json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
 import {
   checkArray,
@@ -78,13 +77,13 @@ export const readMessagesRequest = (
   const onHostedBlock = (param: string, type: string) => hosted.push({ param, type })
   const messages = toChatMessages(system, messagesOf(request), { openSignature, onHostedBlock, toolNames })
   const stop = toStop(request)
-  const chatRequest = object({
+  const chatRequest = composeObject({
     model: request.get('model'),
-    messages: array(messages),
+    messages: composeArray(messages),
     max_tokens: maxTokens.json,
     ...toSampling(request),
     ...toUser(request),
-    stop: stop.length === 0 ? undefined : array(stop),
+    stop: stop.length === 0 ? undefined : composeArray(stop),
     ...tools.fields,
     ...toOutputFields(request),
   })
@@ -182,9 +181,9 @@ const toResponseFormat = (format: PresentField): Json => {
   if (type !== 'json_schema') return unsupported(`${format.param}.type`, type)
   const schema = requireField(fieldOf(format.json, 'schema', format.param))
   checkObject(schema)
-  return object({
+  return composeObject({
     type: toJson('json_schema'),
-    json_schema: object({ name: toJson('output'), schema: schema.json }),
+    json_schema: composeObject({ name: toJson('output'), schema: schema.json }),
   })
 }
 

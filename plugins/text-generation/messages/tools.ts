@@ -1,5 +1,4 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { array, type Members, object } from '../bridge/request-json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
 import {
   checkArray,
   checkObject,
@@ -64,15 +63,15 @@ export const toChatTools = (request: Json, names: ToolNames): ChatTools => {
   }
 }
 
-const toolField = (tools: readonly Json[]): Members => (tools.length === 0 ? {} : { tools: array(tools) })
+const toolField = (tools: readonly Json[]): Members => (tools.length === 0 ? {} : { tools: composeArray(tools) })
 
 const toFunction = (tool: PresentField, names: ToolNames): Json => {
   const { json, param } = tool
   const schema = requireField(fieldOf(json, 'input_schema', param))
   checkObject(schema)
-  return object({
+  return composeObject({
     type: toJson('function'),
-    function: object({
+    function: composeObject({
       name: toFunctionName(stringIn(tool, 'name'), names),
       description: fieldOf(json, 'description', param).json,
       parameters: schema.json,
@@ -107,7 +106,10 @@ const readChoice = (choice: PresentField, names: ToolNames): ToolChoice => {
       return { type, fields: { tool_choice: toJson('required'), ...parallel } }
     case 'tool': {
       const name = stringIn(choice, 'name')
-      const chosen = object({ type: toJson('function'), function: object({ name: toFunctionName(name, names) }) })
+      const chosen = composeObject({
+        type: toJson('function'),
+        function: composeObject({ name: toFunctionName(name, names) }),
+      })
       return { type, name: name.string(), fields: { tool_choice: chosen, ...parallel } }
     }
     default:

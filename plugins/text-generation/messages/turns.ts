@@ -1,5 +1,4 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { array, object } from '../bridge/request-json.ts'
+import { composeArray, composeObject, type Json, toJson } from '../../shared/json.ts'
 import { elementsOf, fieldOf, isPresent, type PresentField, rejectField, requireField } from '../validation.ts'
 import {
   blocksOf,
@@ -78,7 +77,7 @@ export const toChatMessages = (
   return systemTexts.length === 0 ? rest : [textMessage('system', joinTexts(systemTexts)), ...rest]
 }
 
-const textMessage = (role: string, content: Json): Json => object({ role: toJson(role), content })
+const textMessage = (role: string, content: Json): Json => composeObject({ role: toJson(role), content })
 
 /** Collects the messages between two turns of the model. */
 class CallerTurn {
@@ -117,7 +116,7 @@ class CallerTurn {
     if (media.length > 0) this.#parts.push({ text: toJson(`Output of the tool call ${id.string()}:`) }, ...media)
     const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []))
     const result = texts.length === 0 && media.length > 0 ? resultIsBelow : joinTexts(texts)
-    this.#results.push(object({ role: toJson('tool'), tool_call_id: id, content: result }))
+    this.#results.push(composeObject({ role: toJson('tool'), tool_call_id: id, content: result }))
   }
 }
 
@@ -164,11 +163,11 @@ class AssistantTurn {
     this.#started = false
     const withoutText = toJson(calls.length > 0 ? null : '')
     return [
-      object({
+      composeObject({
         role: toJson('assistant'),
         content: texts.length === 0 ? withoutText : joinTexts(texts),
         reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
-        tool_calls: calls.length === 0 ? undefined : array(calls),
+        tool_calls: calls.length === 0 ? undefined : composeArray(calls),
       }),
     ]
   }
@@ -195,10 +194,13 @@ class AssistantTurn {
 const toToolCall = (block: PresentField, names: ToolNames): Json => {
   const input = requireField(fieldOf(block.json, 'input', block.param))
   if (!input.json.isObject) rejectField(input.param, 'must be an object')
-  return object({
+  return composeObject({
     id: stringIn(block, 'id'),
     type: toJson('function'),
-    function: object({ name: toFunctionName(stringIn(block, 'name'), names), arguments: toJson(input.json.raw) }),
+    function: composeObject({
+      name: toFunctionName(stringIn(block, 'name'), names),
+      arguments: toJson(input.json.raw),
+    }),
   })
 }
 

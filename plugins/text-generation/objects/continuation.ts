@@ -4,11 +4,11 @@ import { JsonBody } from '../../shared/body.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
 import {
   bytesPerTurn,
+  composeArray,
   composeInTurns,
   composeJson,
   type Json,
   JsonError,
-  type Piece,
   readJson,
   readJsonInTurns,
 } from '../../shared/json.ts'
@@ -100,7 +100,7 @@ const expand = async (
     return stored === undefined ? item : composeJson([stored])
   })
   const whole = json.edit([
-    ['input', listOf([...earlier, ...ownItems])],
+    ['input', composeArray([...earlier, ...ownItems])],
     ...(conversation ? [['previous_response_id', undefined] as const] : []),
   ])
   const ownBytes = body.bytes.length + referencedBytes
@@ -186,9 +186,6 @@ const findReferenced = async (
 
 const bytesIn = (items: readonly string[]): number => items.reduce((sum, item) => sum + Buffer.byteLength(item), 0)
 
-const listOf = (items: readonly Piece[]): Json =>
-  composeJson(['[', ...items.flatMap((item, index) => (index === 0 ? [item] : [',', item])), ']'])
-
 /** Parses a composed request, with the limits of a received one. */
 const reread = async (whole: Json, maxBytes: number): Promise<JsonBody> => {
   const bytes = await composeInTurns(whole)
@@ -215,5 +212,5 @@ export const withoutGatewayItems = (request: Json): Json => {
   })
   return left.every((item, index) => item === items[index]) && left.length === items.length
     ? request
-    : request.with('input', listOf(left))
+    : request.with('input', composeArray(left))
 }

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Audit } from '../../shared/audit.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
-import { composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
+import { composeArray, composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
 import { TextProblem } from '../problem.ts'
 import { maxTurns, readStored } from './continuation.ts'
 import { objectNotFound } from './ownership.ts'
@@ -48,7 +48,7 @@ export const createStoredResponseRoutes =
           throw new TextProblem(400, message, { param: 'stream', code: 'invalid_value' })
         }
         if (found) count([found.response, ...found.output])
-        return found && readJson(found.response, responseLimits).with('output', listOf(found.output))
+        return found && readJson(found.response, responseLimits).with('output', composeArray(found.output))
       },
       async DeleteResponse() {
         if (!(await readStored(store.removeStoredResponse(user, id)))) return undefined
@@ -103,7 +103,7 @@ const pageOf = (items: readonly StoredItem[], query: URLSearchParams): Json => {
   const more = page.length < between.length
   return composeJson([
     '{"object":"list","data":',
-    listOf(page.map(({ json }) => json)),
+    composeArray(page.map(({ json }) => json)),
     `,"first_id":${firstId},"last_id":${lastId},"has_more":${more}}`,
   ])
 }
@@ -121,5 +121,3 @@ const limitIn = (query: URLSearchParams): number => {
   const message = `Invalid 'limit': integer ${side.replace('_', ' ')}imum value. Expected a value ${rule}, but got ${limit} instead.`
   throw new TextProblem(400, message, { param, code: `integer_${side}_value` })
 }
-
-const listOf = (items: readonly string[]): Json => composeJson([`[${items.join(',')}]`])

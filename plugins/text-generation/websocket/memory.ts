@@ -1,4 +1,4 @@
-import { composeJson, type Json, toJson } from '../../shared/json.ts'
+import { composeArray, type Json, toJson } from '../../shared/json.ts'
 import { inputItemsOf } from '../responses/input.ts'
 import type { CreateMessage } from './message.ts'
 
@@ -74,7 +74,7 @@ export const requestBodyOf = ({ json, previousId }: CreateMessage, conversation:
     ['stream', toJson(true)],
     ...(isExpanded
       ? ([
-          ['input', composeJson([`[${conversation.items.join(',')}]`])],
+          ['input', composeArray(conversation.items)],
           ['previous_response_id', conversation.previousId === undefined ? undefined : toJson(conversation.previousId)],
         ] as const)
       : []),

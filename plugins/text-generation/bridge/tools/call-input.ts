@@ -1,5 +1,5 @@
-import { type Json, toJson } from '../../../shared/json.ts'
-import { type JsonPath, object, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
+import { composeObject, type Json, toJson } from '../../../shared/json.ts'
+import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
 import type { Tool, ToolMapping } from './mapping.ts'
 
 /** Members of call items that a chat completion does not have, or has elsewhere. */
@@ -15,10 +15,10 @@ export const toToolCall = (type: keyof typeof callReaders, item: Json, path: Jso
   const isNamed = kind === 'function' || kind === 'custom'
   const name = isNamed ? requireString(item, 'name', path) : undefined
   const tool = { kind, name: name?.string() ?? kind, namespace: optional(item, 'namespace')?.string() }
-  return object({
+  return composeObject({
     id: requireString(item, 'call_id', path),
     type: toJson('function'),
-    function: object({ name: nameOf(tool, name, mapping), arguments: toArguments(item, path) }),
+    function: composeObject({ name: nameOf(tool, name, mapping), arguments: toArguments(item, path) }),
     ...otherMembers(item, [...callMembers, member]),
   })
 }
@@ -52,7 +52,7 @@ const callReaders = {
   custom_tool_call: {
     kind: 'custom',
     member: 'input',
-    toArguments: (item, path) => asText(object({ input: requireString(item, 'input', path) })),
+    toArguments: (item, path) => asText(composeObject({ input: requireString(item, 'input', path) })),
   },
   local_shell_call: {
     kind: 'local_shell',
@@ -62,7 +62,7 @@ const callReaders = {
       if (!action?.isObject) throw path.at('action').invalid('must be an object')
       const isSet = (value: Json) => !value.is('null') && !(value.isObject && value.members().length === 0)
       return asText(
-        object(
+        composeObject(
           Object.fromEntries(
             Object.entries(otherMembers(action, ['type'])).filter(([, value]) => value && isSet(value)),
           ),
@@ -73,7 +73,7 @@ const callReaders = {
   tool_search_call: {
     kind: 'tool_search',
     member: 'arguments',
-    toArguments: (item) => asText(optional(item, 'arguments') ?? object({})),
+    toArguments: (item) => asText(optional(item, 'arguments') ?? composeObject({})),
   },
 } as const satisfies Readonly<Record<string, CallReader>>
 

@@ -1,5 +1,5 @@
-import { type Json, toJson } from '../../../shared/json.ts'
-import { array, type JsonPath, type Members, object, optional, requireString } from '../request-json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json.ts'
+import { type JsonPath, optional, requireString } from '../request-json.ts'
 import type { MappedTool, Tool, ToolMapping } from './mapping.ts'
 
 /**
@@ -16,7 +16,7 @@ export const toToolFields = (request: Json, path: JsonPath, mapping: ToolMapping
     : { tools: mapping.tools, toolChoice: undefined }
   if (tools.length > 0) {
     return {
-      tools: array(tools.map(({ toDefinition, functionName }) => toDefinition(functionName))),
+      tools: composeArray(tools.map(({ toDefinition, functionName }) => toDefinition(functionName))),
       tool_choice: toolChoice,
       parallel_tool_calls: optional(request, 'parallel_tool_calls'),
     }
@@ -42,7 +42,10 @@ const readChoice = (choice: Json, path: JsonPath, mapping: ToolMapping): Choice 
   const kind = kinds.find((each) => each === type)
   if (!kind) throw path.at('type').unsupported(type)
   const name = mapping.functionNameOf(toTool(choice, kind, path, mapping))
-  return { tools, toolChoice: object({ type: toJson('function'), function: object({ name: toJson(name) }) }) }
+  return {
+    tools,
+    toolChoice: composeObject({ type: toJson('function'), function: composeObject({ name: toJson(name) }) }),
+  }
 }
 
 /** Few upstreams know this choice. Leaving out the other tools has the same effect everywhere. */

@@ -1,13 +1,5 @@
-import { type Json, toJson } from '../../../shared/json.ts'
-import {
-  type JsonPath,
-  type Members,
-  object,
-  optional,
-  otherMembers,
-  rejectMembers,
-  requireString,
-} from '../request-json.ts'
+import { composeObject, type Json, type Members, toJson } from '../../../shared/json.ts'
+import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
 import type { HostedTools, Tool } from './mapping.ts'
 
 /** A tool that the request declares. */
@@ -111,7 +103,7 @@ const readToolSearch = (tool: Json): DeclaredTool => {
 }
 
 const toFunction = (members: Members, rest: Members = {}): Json =>
-  object({ type: toJson('function'), function: object(members), ...rest })
+  composeObject({ type: toJson('function'), function: composeObject(members), ...rest })
 
 const joinText = (texts: readonly string[]): Json | undefined => {
   const text = texts.filter((each) => each !== '').join('\n\n')
