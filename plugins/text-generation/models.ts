@@ -1,11 +1,11 @@
-import { type Json, JsonError, readJson, responseLimits } from '../shared/json.ts'
+import type { Json } from '../shared/json.ts'
 import { Problem } from '../shared/problem.ts'
 import { toResponse, UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { describeModel, listedModels } from './model-list.ts'
 import { TextProblem } from './problem.ts'
-import { readResponse } from './upstream/client.ts'
+import { readJsonObject, readResponse } from './upstream/client.ts'
 import { hasNoRoute } from './upstream/learnt-capabilities.ts'
 import type { ModelRoute, ModelRouting, TextUpstream } from './upstream/model-routing.ts'
 
@@ -132,15 +132,5 @@ const forward = async (
     signal: deadline.signal,
   })
   const { bytes } = await readResponse(response, upstream, maxResponseBytes)
-  return { status: response.status, headers, bytes, json: objectIn(bytes) }
-}
-
-const objectIn = (bytes: Uint8Array): Json => {
-  try {
-    const json = readJson(bytes, responseLimits)
-    if (json.isObject) return json
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error
-  }
-  throw new UpstreamInvalidError('the response is not a JSON object')
+  return { status: response.status, headers, bytes, json: readJsonObject(bytes) }
 }

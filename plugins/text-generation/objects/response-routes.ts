@@ -1,13 +1,13 @@
 import type { Audit, AuditAction } from '../../shared/audit.ts'
-import { type Json, JsonError, readJson, responseLimits } from '../../shared/json.ts'
-import { toResponse, UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import type { Json } from '../../shared/json.ts'
+import { toResponse } from '../../shared/upstream-error.ts'
 import type { Call, GenerationContext } from '../call.ts'
 import { Deadline } from '../deadline.ts'
 import { TextProblem } from '../problem.ts'
 import type { Exchange } from '../protocol.ts'
 import { respondStreaming } from '../streaming.ts'
 import { respondTraced } from '../trace.ts'
-import { readResponse, type TextAction } from '../upstream/client.ts'
+import { readJsonObject, readResponse, type TextAction } from '../upstream/client.ts'
 import type { ModelRouting, TextUpstream } from '../upstream/model-routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
 import { isGatewayId } from './gateway-ids.ts'
@@ -158,7 +158,9 @@ const forward = async (
     signal,
   })
   const { bytes } = await readResponse(response, upstream, maxResponseBytes)
-  return { status: response.status, headers, bytes, json: objectIn(bytes, action) }
+  // An empty body is valid only after a deletion.
+  const json = bytes.length === 0 && action === 'DeleteResponse' ? undefined : readJsonObject(bytes)
+  return { status: response.status, headers, bytes, json }
 }
 
 const streamOwned = (
@@ -203,15 +205,3 @@ const queryOf = ({ url }: Request, names: readonly string[]): URLSearchParams =>
 
 const idsOf = (items: Json | undefined): readonly unknown[] =>
   items?.isArray ? items.elements().map((item) => item.get('id')?.string()) : []
-
-/** Undefined for an empty body, which is valid only after a deletion. */
-const objectIn = (bytes: Uint8Array, action: ResponseAction): Json | undefined => {
-  if (bytes.length === 0 && action === 'DeleteResponse') return undefined
-  try {
-    const json = readJson(bytes, responseLimits)
-    if (json.isObject) return json
-  } catch (error) {
-    if (!(error instanceof JsonError)) throw error
-  }
-  throw new UpstreamInvalidError('the response is not a JSON object')
-}

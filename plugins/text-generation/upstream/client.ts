@@ -1,5 +1,6 @@
 import { connectionLost, fetchPooledPost } from '../../shared/fetch.ts'
 import { forwardedHeaders, responseHeaders } from '../../shared/headers.ts'
+import { type Json, JsonError, readJson, responseLimits } from '../../shared/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { readAtMost } from '../../shared/read-body.ts'
 import { decodeText } from '../../shared/text.ts'
@@ -156,6 +157,17 @@ export const readResponse = async (
   const text = decodeText(bytes)
   requireNoCredential(upstream, text ?? bytes)
   return { bytes, text }
+}
+
+/** The JSON object in a response body. Throws UpstreamInvalidError for anything else. */
+export const readJsonObject = (bytes: Uint8Array): Json => {
+  try {
+    const json = readJson(bytes, responseLimits)
+    if (json.isObject) return json
+  } catch (error) {
+    if (!(error instanceof JsonError)) throw error
+  }
+  throw new UpstreamInvalidError('the response is not a JSON object')
 }
 
 /** Converts any error to a Problem. Errors that are none count as failures of the upstream. */
