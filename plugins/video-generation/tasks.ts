@@ -1,5 +1,5 @@
 import type { Identity } from '../shared/identify.ts'
-import type { Json } from '../shared/json.ts'
+import type { Json, JsonObject } from '../shared/json.ts'
 
 /** The statuses of a task, as the vendor has them. */
 export type VideoStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
@@ -21,7 +21,24 @@ export interface VideoTaskView {
   readonly body: Json
   /** Undefined: the task does not wait in the queue of the gateway. */
   readonly queue: QueuePlace | undefined
+  /** As given to `create`. */
+  readonly notes: JsonObject | undefined
+  /** Undefined: the task has no result. */
+  readonly result: VideoResult | undefined
 }
+
+/** Where the files of a task are. */
+export interface VideoResult {
+  /** Until when they can be downloaded. */
+  readonly expiresAt: number
+  /** Keys of the stored copies. */
+  readonly copies: Partial<Record<ResultFile, string>>
+  /** The upstream's links, which need no credential. They expire 24 hours after the end of the task. */
+  readonly links: Partial<Record<ResultFile, string>>
+}
+
+/** The files of a result. */
+export type ResultFile = 'video' | 'lastFrame'
 
 /** The place of a waiting task. */
 export interface QueuePlace {
@@ -58,6 +75,8 @@ export interface CreateVideoOptions {
    * when the promise resolves.
    */
   readonly onStored?: (id: string) => Promise<void> | void
+  /** Kept with the task, for the API that created it. */
+  readonly notes?: JsonObject
 }
 
 /** What the caller of `remove` wants. `cancel`: only a task that has not started; `delete`: only one that has ended. */
