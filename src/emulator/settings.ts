@@ -1,11 +1,12 @@
 import { assetActions } from './action-names.ts'
-import { checkFace, type FaceOptions, faceDefaults } from './face/options.ts'
+import { checkFace, type FaceOptions, type FaceSettings, faceDefaults } from './face/options.ts'
 import type { RateLimits } from './limits.ts'
 import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
 import type { Asset } from './records.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
 import type { TimeFormat } from './times.ts'
 import { type VideoOptions, type VideoSettings, videoSettingsOf } from './video/options.ts'
+import { withDefaults } from './with-defaults.ts'
 
 /** Options of the emulator. Every option has a default. */
 export interface EmulatorOptions extends FaceOptions {
@@ -49,27 +50,10 @@ export type Settings = Required<EmulatorOptions> & { readonly text: TextSettings
 /** Applies the defaults. Throws a `RangeError` or `TypeError` for an invalid option. */
 export const settingsOf = (options: EmulatorOptions): Settings => {
   const settings: Settings = {
-    port: 0,
-    host: '127.0.0.1',
-    clock: Date.now,
-    processingMs: 2000,
-    outcome: outcomeByUrl,
-    key: 'emulator-key',
-    accessKey: 'AKLTEMULATOR',
-    secretKey: 'emulator-secret',
-    region: 'cn-beijing',
-    project: 'default',
-    limits: {},
-    quota: Number.POSITIVE_INFINITY,
-    times: 'rfc3339',
-    maxPageDepth: 10_000,
     ...faceDefaults,
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
+    ...withDefaults(options, defaults),
     text: textSettingsOf(options.text),
     video: videoSettingsOf(options.video),
-  }
-  for (const name of ['processingMs', 'quota', 'maxPageDepth'] as const) {
-    if (!(settings[name] >= 0)) throw new RangeError(`${name} must be a number from 0`)
   }
   for (const [action, limit] of Object.entries(settings.limits)) {
     if (!assetActions.some((name) => name === action)) throw new TypeError(`limits: there is no action ${action}`)
@@ -77,4 +61,21 @@ export const settingsOf = (options: EmulatorOptions): Settings => {
   }
   checkFace(settings)
   return settings
+}
+
+const defaults: Omit<Settings, keyof FaceSettings | 'text' | 'video'> = {
+  port: 0,
+  host: '127.0.0.1',
+  clock: Date.now,
+  processingMs: 2000,
+  outcome: outcomeByUrl,
+  key: 'emulator-key',
+  accessKey: 'AKLTEMULATOR',
+  secretKey: 'emulator-secret',
+  region: 'cn-beijing',
+  project: 'default',
+  limits: {},
+  quota: Number.POSITIVE_INFINITY,
+  times: 'rfc3339',
+  maxPageDepth: 10_000,
 }

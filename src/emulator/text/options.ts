@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withDefaults } from '../with-defaults.ts'
 import { defaultModels, type TextModel } from './catalogue.ts'
 
 /** Options of the emulated text generation. Every option has a default. */
@@ -29,23 +30,19 @@ export interface TextOptions {
 export type TextSettings = Required<TextOptions>
 
 /** Applies the defaults. Throws a `RangeError` for a negative number. */
-export const textSettingsOf = (options: TextOptions = {}): TextSettings => {
-  const settings: TextSettings = {
-    key: 'emulator-text-key',
-    models: defaultModels,
-    msPerDelta: 0,
-    // an abort ends the wait early; the caller checks the signal
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
-    requestsPerMinute: Number.POSITIVE_INFINITY,
-    doneOnResponses: false,
-    rejectUnknownFields: false,
-    responsesKeptMs: 30 * 86_400_000,
-    queuedMs: 500,
-    backgroundMs: 2000,
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
-  }
-  for (const name of ['msPerDelta', 'requestsPerMinute', 'responsesKeptMs', 'queuedMs', 'backgroundMs'] as const) {
-    if (!(settings[name] >= 0)) throw new RangeError(`text.${name} must be a number from 0`)
-  }
-  return settings
+export const textSettingsOf = (options: TextOptions = {}): TextSettings =>
+  withDefaults<TextSettings>(options, defaults, 'text.')
+
+const defaults: TextSettings = {
+  key: 'emulator-text-key',
+  models: defaultModels,
+  msPerDelta: 0,
+  // an abort ends the wait early; the caller checks the signal
+  sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => undefined),
+  requestsPerMinute: Number.POSITIVE_INFINITY,
+  doneOnResponses: false,
+  rejectUnknownFields: false,
+  responsesKeptMs: 30 * 86_400_000,
+  queuedMs: 500,
+  backgroundMs: 2000,
 }

@@ -1,4 +1,5 @@
 import type { AssetType } from '../records.ts'
+import { withDefaults } from '../with-defaults.ts'
 import { defaultEndpoints, defaultVideoModels, type VideoEndpoint, type VideoModel } from './models.ts'
 import { outcomeByPrompt, type VideoOutcome, type VideoTask } from './task.ts'
 
@@ -57,36 +58,7 @@ export type VideoSettings = Required<VideoOptions>
 
 /** Applies the defaults. Throws a `RangeError` or `TypeError` for an invalid option. */
 export const videoSettingsOf = (options: VideoOptions = {}): VideoSettings => {
-  const settings: VideoSettings = {
-    key: 'emulator-video-key',
-    models: defaultVideoModels,
-    endpoints: defaultEndpoints,
-    presetAssets: [
-      { id: 'asset-20250101000000-face1', type: 'Image' },
-      { id: 'asset-20250101000000-clip1', type: 'Video' },
-      { id: 'asset-20250101000000-tune1', type: 'Audio' },
-    ],
-    queuedMs: 500,
-    runningMs: 2000,
-    outcome: outcomeByPrompt,
-    maxRunning: {},
-    maxQueued: 120,
-    whenFull: 'queue',
-    createsPerMinute: Number.POSITIVE_INFINITY,
-    callsPerMinute: Number.POSITIVE_INFINITY,
-    callbackTimeoutMs: 5000,
-    linkMs: 86_400_000,
-    maxDownloads: 100,
-    renewsLinks: false,
-    resultBytes: 0,
-    resultsUrl: '',
-    listedAfterMs: 0,
-    listsExpired: true,
-    ...Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)),
-  }
-  for (const [name, value] of Object.entries(settings)) {
-    if (typeof value === 'number' && !(value >= 0)) throw new RangeError(`video.${name} must be a number from 0`)
-  }
+  const settings = withDefaults(options, defaults, 'video.')
   const models = new Set(settings.models.map(({ id }) => id))
   for (const { id, model } of settings.endpoints)
     if (!models.has(model)) throw new TypeError(`video.endpoints: ${id} has no model ${model}`)
@@ -95,4 +67,31 @@ export const videoSettingsOf = (options: VideoOptions = {}): VideoSettings => {
     if (!(max >= 0)) throw new RangeError(`video.maxRunning.${model} must be a number from 0`)
   }
   return settings
+}
+
+const defaults: VideoSettings = {
+  key: 'emulator-video-key',
+  models: defaultVideoModels,
+  endpoints: defaultEndpoints,
+  presetAssets: [
+    { id: 'asset-20250101000000-face1', type: 'Image' },
+    { id: 'asset-20250101000000-clip1', type: 'Video' },
+    { id: 'asset-20250101000000-tune1', type: 'Audio' },
+  ],
+  queuedMs: 500,
+  runningMs: 2000,
+  outcome: outcomeByPrompt,
+  maxRunning: {},
+  maxQueued: 120,
+  whenFull: 'queue',
+  createsPerMinute: Number.POSITIVE_INFINITY,
+  callsPerMinute: Number.POSITIVE_INFINITY,
+  callbackTimeoutMs: 5000,
+  linkMs: 86_400_000,
+  maxDownloads: 100,
+  renewsLinks: false,
+  resultBytes: 0,
+  resultsUrl: '',
+  listedAfterMs: 0,
+  listsExpired: true,
 }
