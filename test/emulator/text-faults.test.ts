@@ -1,40 +1,20 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
-import { type Emulator, startEmulator, type TextFaultKind } from '../../src/emulator/index.ts'
-import { chat, clientOf, dataOf, MODEL, post, wire } from './text-client.ts'
+import { chat, dataOf, post } from './text-client.ts'
+import {
+  chatWire,
+  contentUnder,
+  count,
+  emulator,
+  nonStreamingWire,
+  normalContent,
+  RESPONSE,
+  responseWire,
+  STREAM,
+  useEmulator,
+} from './text-faults.ts'
 
-let emulator: Emulator
-
-beforeAll(async () => {
-  emulator = await startEmulator()
-})
-afterEach(() => {
-  emulator.faults.clear()
-  emulator.clearCalls()
-})
-afterAll(() => emulator.stop())
-
-const STREAM = chat('hello 世界', { stream: true, stream_options: { include_usage: true } })
-const RESPONSE = { model: MODEL, input: 'hello 世界', stream: true }
-const chatWire = () => wire(emulator, '/chat/completions', STREAM)
-const nonStreamingWire = () => wire(emulator, '/chat/completions', chat('hello'))
-const responseWire = (body: object = RESPONSE) => wire(emulator, '/responses', body)
-const count = (text: string, part: string | RegExp) => text.split(part).length - 1
-/** The content that the official client reads from a stream under a fault. */
-const contentUnder = async (fault: TextFaultKind) => {
-  emulator.faults.add(fault)
-  const client = clientOf(emulator)
-  let content = ''
-  const stream = await client.chat.completions.create({
-    model: MODEL,
-    messages: [{ role: 'user', content: 'hello 世界' }],
-    stream: true,
-  })
-  for await (const chunk of stream) content += chunk.choices?.[0]?.delta?.content ?? ''
-  return content
-}
-const normalContent = async () =>
-  (await post(emulator, '/chat/completions', chat('hello 世界'))).json.choices[0].message.content
+useEmulator()
 
 describe('general faults apply to text generation', () => {
   test('reset-before, reset-after, truncate and hang', async () => {
