@@ -1,4 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { createIdempotency, type IdempotencyStore } from '../plugins/idempotency/index.ts'
 import {
   type ClaimStore,
   createOwnership,
@@ -65,6 +66,8 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly errors?: ErrorsOption
   /** Maximum length of a request body, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
+  /** With it, the creation of a group or an asset honors the header `Idempotency-Key`. Default: the header is ignored. */
+  readonly idempotency?: IdempotencyStore
   /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
@@ -114,7 +117,11 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     locate: (asset, { user, request }) => locateAsset(upstream, asset, request ? callerOf(request, user) : { user }),
   })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
-  const library: Library = { upstream, claims: store, maxBodyBytes, claimMs, clock, log, audit }
+  const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
+  const library: Library = {
+    ...{ upstream, claims: store, assets: store, idempotency },
+    ...{ maxBodyBytes, claimMs, clock, log, audit },
+  }
   const until = signalOf(options.reconcile)
   if (until) void reconcileGroups(library, store, until)
 

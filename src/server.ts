@@ -113,6 +113,7 @@ const openApp = async (
     gateway: {
       kind: config.media.upstream && createMediaKind(config.media.upstream),
       store,
+      idempotency: store.idempotency,
       identify,
       revisionClock,
       secrets,

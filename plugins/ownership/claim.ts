@@ -2,7 +2,7 @@ import { type Clock, systemClock } from '../shared/clock.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { minCheckMs } from './reconcile.ts'
-import type { Claim, ClaimStore } from './store.ts'
+import type { Claim, ClaimStore, WantedClaim } from './store.ts'
 
 /**
  * The possible effect of a failed upstream call.
@@ -16,7 +16,7 @@ export type ClaimEffect = 'none' | 'possible' | 'unknown'
 /** Options of `withClaim`. */
 export interface WithClaimOptions<Made> {
   readonly store: ClaimStore
-  readonly wanted: Omit<Claim, 'id' | 'state'>
+  readonly wanted: WantedClaim
   /** Calls the upstream, once. */
   readonly send: () => Promise<Made>
   /** Returns the id of the new or renamed group. */

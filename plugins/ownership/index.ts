@@ -24,7 +24,7 @@ export {
   type Ownership,
   type OwnershipOptions,
 } from './rules.ts'
-export type { Claim, ClaimStore, Group, OwnershipStore } from './store.ts'
+export type { Claim, ClaimStore, Group, OwnershipStore, WantedClaim } from './store.ts'
 
 /** The macros of `ownership`: their parameters, and what they add to the context. */
 export type OwnershipMacros<Evidence> = {

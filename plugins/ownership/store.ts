@@ -76,10 +76,15 @@ export interface Claim {
   readonly state: 'pending' | 'unresolved'
 }
 
+/** What `ClaimStore.claim` takes. The id, if given, must be unique. */
+export type WantedClaim = Omit<Claim, 'id' | 'state' | 'endedAt'> & { readonly id?: string }
+
 /** Store port: claims on group names. */
 export interface ClaimStore {
-  /** Claims a name. Undefined if the user already has a group or a pending claim with this type and name. */
-  claim(wanted: Omit<Claim, 'id' | 'state' | 'endedAt'>): Promise<Claim | undefined>
+  /** Claims a name. Undefined if the user already has a group or a pending claim with this type and name. Default id: a random one. */
+  claim(wanted: WantedClaim): Promise<Claim | undefined>
+  /** What has become of a claim: it is `open`, or its group has an owner. Undefined: it was released, or its group was deleted. */
+  claimOutcome(id: string): Promise<'open' | { readonly group: string } | undefined>
   /** Whether a pending claim whose call ended with an unknown outcome reserves this name. */
   hasUnresolved(wanted: Pick<Claim, 'user' | 'type' | 'name'>): Promise<boolean>
   /**

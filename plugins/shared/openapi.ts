@@ -90,6 +90,22 @@ export const queryParameter = (name: string, description: string, schema: TSchem
   ...{ name, in: 'query', required: false, description, schema },
 })
 
+/** The header of a request that must be handled once (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/). */
+export const idempotencyKeyParameter: ParameterDescription = {
+  ...{ name: 'Idempotency-Key', in: 'header', required: false },
+  description:
+    'A text that you choose for this creation, for example a UUID. A repetition with the same key and the same body, within 24 hours, creates nothing, and gets the response of the first request',
+  schema: Type.String({ minLength: 1, maxLength: 255, pattern: '^[!-~]+$' }),
+}
+
+/** The header of a response to a repetition. */
+export const replayedHeaders = {
+  'idempotent-replayed': {
+    description: 'The response is that of an earlier request with the same Idempotency-Key',
+    schema: Type.Literal('true'),
+  },
+}
+
 /** The header of responses that personal data or a secret makes uncacheable. */
 export const noStoreHeader = {
   'cache-control': { description: 'Always `no-store`', required: true, schema: Type.Literal('no-store') },

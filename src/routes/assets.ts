@@ -10,7 +10,8 @@ import {
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
-import { createdId, type Evidence, type Library, type Owners } from './library.ts'
+import { createdId, createOnce, type Evidence, type Library, type Owners } from './library.ts'
+import { settleAsset } from './settle.ts'
 
 interface CreateContext {
   readonly request: Request
@@ -20,21 +21,27 @@ interface CreateContext {
 
 /** `POST /assets`. The upstream call continues even when the caller disconnects, so that the gateway can record the new asset. */
 export const createAsset =
-  ({ upstream, maxBodyBytes, log, audit }: Library) =>
+  (library: Library) =>
   async ({ request, user, owners }: CreateContext): Promise<Response> => {
-    const body = await readJsonBody(request, maxBodyBytes)
+    const { upstream, log, audit } = library
+    const body = await readJsonBody(request, library.maxBodyBytes)
     const { group: id, groupType } = readNewAsset(body)
-    const group = await owners.group(user, id, groupType)
-    for (const named of groupsNamed(body)) await owners.group(user, named)
-    const response = await upstream.send(
-      { action: 'CreateAsset', group, body: withoutGroupType(body) },
-      { headers: request.headers, user },
-    )
-    const asset = createdId(response)
-    audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
-    // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
-    await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
-    return toResponse(response)
+    const caller = { headers: request.headers, user }
+    const creation = {
+      ...{ user, route: 'createAsset', body: body.bytes },
+      settle: async ({ startedAt }: { readonly startedAt: number }) =>
+        settleAsset(library, await owners.group(user, id, groupType), startedAt, caller),
+    }
+    return createOnce(library, request, creation, async () => {
+      const group = await owners.group(user, id, groupType)
+      for (const named of groupsNamed(body)) await owners.group(user, named)
+      const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
+      const asset = createdId(response)
+      audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
+      // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
+      await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
+      return toResponse(response)
+    })
   }
 
 interface ListContext {

@@ -21,8 +21,9 @@ import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
 import { envelope, result200 } from './envelope.ts'
 import { GroupDescriptions } from './group-descriptions.ts'
-import { createdId, type Library, type Owners, sendUnderClaim } from './library.ts'
+import { createdId, createOnce, type Library, type Owners, sendUnderClaim } from './library.ts'
 import { memoize } from './memoize.ts'
+import { settleGroup } from './settle.ts'
 
 /** `POST /assets/groups`. The upstream call continues even when the caller disconnects, so that the gateway can record the new group. */
 export const createGroup =
@@ -31,13 +32,21 @@ export const createGroup =
     const body = await readJsonBody(request, library.maxBodyBytes)
     const { name, description } = readNewGroup(body)
     const bodyWithType = body.edit((json) => (json.get('GroupType') ? json : json.with('GroupType', toJson('AIGC'))))
-    const create = () =>
-      library.upstream.send({ action: 'CreateAssetGroup', body: bodyWithType }, { headers: request.headers, user })
-    const response = await sendUnderClaim(library, { user, type: 'AIGC', name, description }, create, createdId)
-    const id = createdId(response)
-    owners.changed({ id, user })
-    library.audit.note({ action: 'group.create', target: { kind: 'group', id } }, request)
-    return toResponse(response)
+    const creation = {
+      ...{ user, route: 'createAssetGroup', body: body.bytes },
+      settle: ({ id }: { readonly id: string }) => settleGroup(library, id),
+    }
+    return createOnce(library, request, creation, async (attempt) => {
+      const create = () =>
+        library.upstream.send({ action: 'CreateAssetGroup', body: bodyWithType }, { headers: request.headers, user })
+      // The claim has the id of the attempt, by which a later request with the same Idempotency-Key finds it.
+      const wanted = { id: attempt?.id, user, type: 'AIGC', name, description }
+      const response = await sendUnderClaim(library, wanted, create, createdId)
+      const id = createdId(response)
+      owners.changed({ id, user })
+      library.audit.note({ action: 'group.create', target: { kind: 'group', id } }, request)
+      return toResponse(response)
+    })
   }
 
 interface ListContext {

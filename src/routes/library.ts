@@ -1,16 +1,19 @@
+import type { CreationAttempt, Idempotency, IdempotentRequest } from '../../plugins/idempotency/index.ts'
 import type { AssetLocation } from '../../plugins/ownership/index.ts'
 import {
-  type Claim,
   type ClaimEffect,
   type ClaimStore,
   type Ownership,
+  type OwnershipStore,
+  type WantedClaim,
   withClaim,
 } from '../../plugins/ownership/index.ts'
 import type { Audit } from '../../plugins/shared/audit.ts'
+import type { Awaitable } from '../../plugins/shared/awaitable.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import { asJsonObject } from '../../plugins/shared/json.ts'
-import type { Log } from '../../plugins/shared/problem.ts'
+import { type Log, Problem } from '../../plugins/shared/problem.ts'
 import {
   type Caller,
   type Upstream,
@@ -25,6 +28,10 @@ import {
 export interface Library {
   readonly upstream: Upstream
   readonly claims: ClaimStore
+  /** The assets that the gateway has created and reported to their callers. */
+  readonly assets: Pick<OwnershipStore, 'groupOfAsset'>
+  /** Undefined: the header `Idempotency-Key` is ignored. */
+  readonly idempotency: Idempotency | undefined
   /** Maximum length of a request body, in bytes. */
   readonly maxBodyBytes: number
   /** Milliseconds until reconciliation may take over a claim. It is longer than the claim's upstream call can take. */
@@ -69,7 +76,7 @@ export const createdId = (response: UpstreamResponse): string => {
 /** Creates or renames a group under a claim on its name. */
 export const sendUnderClaim = (
   { claims, claimMs, clock }: Library,
-  wanted: Omit<Claim, 'id' | 'state' | 'createdAt' | 'dueAt'>,
+  wanted: Omit<WantedClaim, 'createdAt' | 'dueAt'>,
   send: () => Promise<UpstreamResponse>,
   idOf: (response: UpstreamResponse) => string,
 ): Promise<UpstreamResponse> =>
@@ -86,6 +93,18 @@ export const sendUnderClaim = (
     effectOf,
     clock,
   })
+
+/** Creates something, once if the request has an `Idempotency-Key`. */
+export const createOnce = (
+  { idempotency, claimMs }: Library,
+  request: Request,
+  creation: Omit<IdempotentRequest, 'leaseMs' | 'mayHaveCreated'>,
+  create: (attempt: CreationAttempt | undefined) => Promise<Response>,
+): Awaitable<Response> =>
+  idempotency ? idempotency.run(request, { ...creation, leaseMs: claimMs, mayHaveCreated }, create) : create(undefined)
+
+const mayHaveCreated = (error: unknown): boolean =>
+  !(error instanceof Problem && error.status < 500) && effectOf(error) !== 'none'
 
 const effectOf = (error: unknown): ClaimEffect => {
   if (error instanceof UpstreamRejectedError) return error.status < 500 ? 'none' : 'possible'

@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import {
   errorBody,
   forwardedErrors,
+  idempotencyKeyParameter,
   jsonBody,
   jsonResponse,
   type OperationDescription,
@@ -9,6 +10,7 @@ import {
   queryParameter,
   type ResponseDescription,
   type RouteOptions,
+  replayedHeaders,
   routeOptions,
   type SchemaOf,
 } from '../../plugins/shared/openapi.ts'
@@ -109,6 +111,20 @@ const changed = { '2XX': jsonResponse("The upstream's response, unchanged. It ma
 
 const errors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503)
 
+/** What the creations add: they honor `Idempotency-Key`. */
+const createErrors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503)
+
+const createRoute = (
+  operationId: string,
+  summary: string,
+  description: string,
+  more: Partial<OperationDescription>,
+): RouteOptions =>
+  routeOptions({
+    ...{ operationId, summary, tags: ['asset library'], parameters: [idempotencyKeyParameter], ...more },
+    responses: { 200: { ...result(description, created), headers: replayedHeaders }, ...createErrors },
+  })
+
 const route = (
   operationId: string,
   summary: string,
@@ -151,12 +167,9 @@ const assetId = { parameters: [pathParameter('asset_id', "Id of an asset in one 
 
 /** Options of the asset library routes for Elysia: no body parsing, because the routes read bodies themselves, and the descriptions for `GET /openapi`. */
 export const docs = {
-  createGroup: route(
-    'createAssetGroup',
-    'Create an asset group',
-    { 200: result('The id of the group', created) },
-    { requestBody: jsonBody(newGroup) },
-  ),
+  createGroup: createRoute('createAssetGroup', 'Create an asset group', 'The id of the group', {
+    requestBody: jsonBody(newGroup),
+  }),
   listGroups: route(
     'listAssetGroups',
     'List asset groups',
@@ -170,10 +183,10 @@ export const docs = {
       requestBody: jsonBody(groupChange),
     }),
   deleteGroup: route('deleteAssetGroup', 'Delete an asset group and the assets in it', changed, groupId),
-  createAsset: route(
+  createAsset: createRoute(
     'createAsset',
     'Create an asset',
-    { 200: result('The id of the asset. It can be used when its Status is Active', created) },
+    'The id of the asset. It can be used when its Status is Active',
     { requestBody: jsonBody(newAsset) },
   ),
   listAssets: route(

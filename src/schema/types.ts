@@ -105,10 +105,16 @@ export interface AssetListQuery extends ListQuery<'CreateTime' | 'UpdateTime' | 
   readonly Statuses?: string
 }
 
-type LibraryRoute<Success, Parts extends { body?: unknown; query?: unknown; params?: unknown }> = Route<
-  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503>,
-  Parts
->
+type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503
+
+type LibraryRoute<
+  Success,
+  Parts extends { body?: unknown; query?: unknown; params?: unknown },
+  Status extends number = ErrorStatus,
+> = Route<Responses<Success, ErrorBody | UpstreamErrorBody, Status>, Parts>
+
+/** A creation. 409: another request has the same `Idempotency-Key`. */
+type CreateRoute<Body> = LibraryRoute<LibraryResult<CreatedId>, { body: Body }, ErrorStatus | 409>
 
 type WithGroupId = { params: { group_id: string } }
 type WithAssetId = { params: { asset_id: string } }
@@ -117,10 +123,10 @@ type WithAssetId = { params: { asset_id: string } }
 export type LibraryRoutes = {
   assets: {
     get: LibraryRoute<LibraryResult<ResultPage<Asset>>, { query: AssetListQuery }>
-    post: LibraryRoute<LibraryResult<CreatedId>, { body: NewAsset }>
+    post: CreateRoute<NewAsset>
     groups: {
       get: LibraryRoute<LibraryResult<ResultPage<AssetGroup>>, { query: GroupListQuery }>
-      post: LibraryRoute<LibraryResult<CreatedId>, { body: NewGroup }>
+      post: CreateRoute<NewGroup>
       ':group_id': {
         get: LibraryRoute<LibraryResult<AssetGroup>, WithGroupId>
         put: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>

@@ -122,7 +122,7 @@ export const createClaimStore = (database: Database): ClaimStore => {
 
   return {
     async claim(wanted) {
-      const id = randomUUID()
+      const { id = randomUUID() } = wanted
       const inserted = await database.query(sql`
         insert into groups (id, user_id, type, name, description, renames, state, created_at, due_at)
         values (
@@ -132,6 +132,15 @@ export const createClaimStore = (database: Database): ClaimStore => {
         on conflict do nothing
         returning id`)
       return inserted.length === 1 ? { ...wanted, id, state: 'pending' } : undefined
+    },
+
+    async claimOutcome(id) {
+      const [row] = await database.query<{ state: string; group?: string }>(sql`
+        select state, group_id as "group"
+        from groups
+        where id = ${id}`)
+      if (!row) return undefined
+      return row.state === 'owned' && row.group !== undefined ? { group: row.group } : 'open'
     },
 
     // SQLite uses a partial index only if the query repeats the condition of the index word for word (https://www.sqlite.org/partialindex.html, section 3).

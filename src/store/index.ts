@@ -1,6 +1,7 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
+import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
@@ -16,6 +17,7 @@ import { type Database, notifyOnCommit, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
 import { addsEvents, createEventStore } from './events.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
+import { createIdempotencyStore } from './idempotency.ts'
 import { migrate } from './migrations.ts'
 import { type OpenClaimRecords, openClaims } from './open-claims.ts'
 import { createRateLimitStore } from './rate-limits.ts'
@@ -76,6 +78,8 @@ export interface Store
   revision(since: number | undefined): Promise<number | Revision>
   /** Slots under the upstream's rate limits, shared by all processes. */
   readonly rateLimits: RateLimitStore
+  /** Idempotency keys and the responses that are kept for them. */
+  readonly idempotency: IdempotencyStore
   /** A random secret. The first call creates it; from then on it is the same for all processes. */
   secret(name: string): Promise<string>
   /** Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the program. */
@@ -115,6 +119,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createVerificationStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),
     rateLimits: createRateLimitStore(database),
+    idempotency: createIdempotencyStore(database),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),

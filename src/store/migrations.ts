@@ -280,6 +280,28 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create table delivery_turns (id integer primary key check (id = 1), turn bigint not null)`,
     sql`insert into delivery_turns (id, turn) values (1, 0)`,
   ],
+  [
+    // `holder` is the request that holds the key, `attempt` the one whose outcome is not known. A kept response has a status; its `body` is base64.
+    // The users may be users of a host app, so `user_id` is no foreign key.
+    sql`
+      create table idempotency_keys (
+        user_id text not null,
+        route text not null,
+        key text not null,
+        fingerprint text not null,
+        holder text not null,
+        attempt text not null,
+        attempted_at bigint not null,
+        lease_until bigint not null,
+        expires_at bigint not null,
+        status integer,
+        headers text,
+        body text,
+        primary key (user_id, route, key)
+      )`,
+    sql`create index idempotency_keys_of_user on idempotency_keys (user_id, expires_at)`,
+    sql`create index idempotency_keys_by_end on idempotency_keys (expires_at)`,
+  ],
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

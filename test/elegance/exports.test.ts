@@ -33,6 +33,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consoleFiles', 'consolePages'],
   './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
+  './idempotency': ['IdempotencyProblem', 'createIdempotency', 'replayedHeader'],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],
   './pagination-normalizer': [

@@ -1,4 +1,4 @@
-import type { Claim, ClaimStore, Group, OwnershipStore } from '../../plugins/ownership/index.ts'
+import type { Claim, ClaimStore, Group, OwnershipStore, WantedClaim } from '../../plugins/ownership/index.ts'
 
 type Method = keyof OwnershipStore | keyof ClaimStore
 
@@ -85,10 +85,10 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     )
   }
 
-  async claim(wanted: Omit<Claim, 'id' | 'state'>) {
+  async claim(wanted: WantedClaim) {
     this.#note('claim')
     if (this.#taken(wanted)) return undefined
-    const claim: Claim = { ...wanted, id: String(++this.#claims), state: 'pending' }
+    const claim: Claim = { id: String(++this.#claims), ...wanted, state: 'pending' }
     this.open.set(claim.id, claim)
     return claim
   }
@@ -110,6 +110,11 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
   async release(claim: Claim) {
     this.#note('release')
     this.open.delete(claim.id)
+  }
+
+  async claimOutcome(id: string) {
+    this.#note('claimOutcome')
+    return this.open.has(id) ? ('open' as const) : undefined
   }
 
   async hasUnresolved({ user, type, name }: Pick<Claim, 'user' | 'type' | 'name'>) {

@@ -65,6 +65,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       secrets: ['a secret of the test suite'],
       identify: identifyByToken({ store, revisionClock }),
       revisionClock,
+      idempotency: store.idempotency,
       ...options,
       store,
     },
