@@ -10,7 +10,7 @@ import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import { type GenerationRequest, generate } from './generate.ts'
+import { type GenerationOptions, type GenerationRequest, generate } from './generate.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { errorsByPath, messagesProblemBody, translatingErrors } from './messages/problem.ts'
 import { withRequestIdHeader } from './messages/request-id.ts'
@@ -22,7 +22,7 @@ import {
   reconcileBackground,
 } from './objects/background.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
-import { type ResponseAction, responseRoute, retrieve } from './objects/response-routes.ts'
+import { type ResponseAction, type ResponseRoutesOptions, responseRoute, retrieve } from './objects/response-routes.ts'
 import { createStoredResponseRoutes } from './objects/stored-response-routes.ts'
 import { createStoredResponses } from './objects/stored-responses.ts'
 import { textDocs } from './openapi.ts'
@@ -93,26 +93,9 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   checkAbove0({ timeoutMs, heartbeatMs, objectTtlMs, maxBodyBytes, maxResponseBytes, defaultMaxTokens: maxTokens })
   checkAbove0({ maxStoredResponseBytes })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
-  const context = {
-    client: createUpstreamClient({ ...options, maxResponseBytes, log }),
-    rejectedAdditions: createRejectedAdditions({ clock }),
-    clock,
-    timeoutMs,
-    heartbeatMs,
-    maxResponseBytes,
-    traceCall: options.traceCall,
-    log,
-  }
   const costOf = options.prices && createCostOf(options.prices)
   const record = createUsageRecorder({ usage, observe: observeUsage, costOf, log })
   const store = options.objects
-  const objects = createObjectOwnership({
-    store,
-    ttlMs: objectTtlMs,
-    allowedFields: options.allowedFields ?? [],
-    clock,
-    log,
-  })
   const recordBackground: RecordBackgroundUsage = store
     ? createBackgroundUsageRecorder({ store, record, clock, log })
     : async () => {}
@@ -130,43 +113,37 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     secrets: options.secrets,
     storesResponses: storing !== undefined,
   })
-  const routing = createModelRouting(upstreams)
-  const generation = {
-    ...context,
-    routing,
+  const context: GenerationOptions & ResponseRoutesOptions = {
+    ...{ clock, log, audit, timeoutMs, heartbeatMs, maxBodyBytes, maxResponseBytes },
+    traceCall: options.traceCall,
+    client: createUpstreamClient({ ...options, maxResponseBytes, log }),
+    routing: createModelRouting(upstreams),
+    rejectedAdditions: createRejectedAdditions({ clock }),
     learnt: createLearntCapabilities({ clock, log }),
     droppedTools: createDroppedTools(log),
     assets: options.assets,
     presetAssets: new Set(options.presetAssets),
-    objects,
-    storedResponses: storing && createStoredResponses(storing),
-    recordBackground,
-    maxBodyBytes,
-    record,
-  }
-  const responseRoutes = {
-    ...context,
-    routing,
-    objects,
-    respondStored: storing && createStoredResponseRoutes(storing),
     store,
-    recordBackground,
-    audit,
+    objects: createObjectOwnership({
+      store,
+      ttlMs: objectTtlMs,
+      allowedFields: options.allowedFields ?? [],
+      ...{ clock, log },
+    }),
+    storedResponses: storing && createStoredResponses(storing),
+    respondStored: storing && createStoredResponseRoutes(storing),
     retrieval: protocols.retrieval,
+    record,
+    recordBackground,
   }
   const until = signalOf(options.reconcile)
   if (store && until) {
-    const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, responseRoutes)
-    const background = {
-      store,
-      record,
-      clock,
-      log,
-      recordBackground,
-      retrieve: retrieveOwned,
-      storedResponses: storing?.store,
-    }
-    void reconcileBackground(background, until)
+    const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, context)
+    const { storedResponses } = options
+    void reconcileBackground(
+      { ...{ clock, log, store, storedResponses, record, recordBackground }, retrieve: retrieveOwned },
+      until,
+    )
   }
 
   const errors = errorsByPath({
@@ -186,9 +163,9 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
         return errors.respond(error, { request, set })
       }
     }
-  const generating = (protocol: Protocol) => route((request) => generate(request, protocol, generation))
+  const generating = (protocol: Protocol) => route((request) => generate(request, protocol, context))
   const connecting = { requireSameOrigin: options.requireSameOrigin, maxBodyBytes, clock, log }
-  const ownResponse = (action: ResponseAction) => route(responseRoute(action, responseRoutes))
+  const ownResponse = (action: ResponseAction) => route(responseRoute(action, context))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/text-generation', seed: seedOf(options), prefix })
     .macro({
@@ -230,12 +207,12 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     )
     .post(
       '/messages',
-      route(async (request) => withRequestIdHeader(await generate(request, protocols.messages, generation))),
+      route(async (request) => withRequestIdHeader(await generate(request, protocols.messages, context))),
       { generates: true, ...textDocs.createMessage },
     )
     .post(
       '/messages/count_tokens',
-      route(async (request) => withRequestIdHeader(await countTokens(request, generation))),
+      route(async (request) => withRequestIdHeader(await countTokens(request, context))),
       { generates: true, ...textDocs.countMessageTokens },
     )
     .get('/responses/:response_id', ownResponse('GetResponse'), { generates: true, ...textDocs.getResponse })
@@ -250,21 +227,19 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     })
     .get(
       '/models',
-      route(({ request, arrivedAt }) => listModels({ routing, request, arrivedAt }, context)),
+      route(({ request, arrivedAt }) => listModels({ request, arrivedAt }, context)),
       { generates: true, ...textDocs.listModels },
     )
     .get(
       '/models/:model',
-      route(({ request, arrivedAt, params }) =>
-        getModel({ routing, request, arrivedAt, id: params.model ?? null }, context),
-      ),
+      route(({ request, arrivedAt, params }) => getModel({ request, arrivedAt, id: params.model ?? null }, context)),
       { generates: true, ...textDocs.getModel },
     )
     // Ids with slashes. The path has a parameter above, so that documents and Eden describe it.
     .get(
       '/models/*',
       route(({ request, arrivedAt, params }) =>
-        getModel({ routing, request, arrivedAt, id: decodePath(params['*'] ?? '') }, context),
+        getModel({ request, arrivedAt, id: decodePath(params['*'] ?? '') }, context),
       ),
       { generates: true, detail: { hide: true } },
     )

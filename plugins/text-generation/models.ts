@@ -10,9 +10,12 @@ import { hasNoRoute } from './upstream/learnt-capabilities.ts'
 import type { ModelRoute, ModelRouting, TextUpstream } from './upstream/model-routing.ts'
 
 interface ModelsRequest {
-  readonly routing: ModelRouting
   readonly request: Request
   readonly arrivedAt: number
+}
+
+interface ModelsContext extends GenerationContext {
+  readonly routing: ModelRouting
 }
 
 /**
@@ -23,9 +26,9 @@ interface ModelsRequest {
  */
 export const getModel = async (
   { id: name, ...request }: ModelsRequest & { readonly id: string | null },
-  context: GenerationContext,
+  context: ModelsContext,
 ): Promise<Response> => {
-  const route = isModelId(name) ? request.routing.routesOf(name)[0] : undefined
+  const route = isModelId(name) ? context.routing.routesOf(name)[0] : undefined
   if (!route || name === null) throw modelNotFound()
   const id = route.id ?? name
   try {
@@ -73,8 +76,8 @@ const findListed = async (
  * configuration names, even if the upstream does not list them or fails. It throws the error of the first upstream if
  * all fail. A single upstream without configured models: its response, as it is.
  */
-export const listModels = async (request: ModelsRequest, context: GenerationContext): Promise<Response> => {
-  const { upstreams } = request.routing
+export const listModels = async (request: ModelsRequest, context: ModelsContext): Promise<Response> => {
+  const { upstreams } = context.routing
   const [first, ...others] = upstreams
   const listFrom = (upstream: TextUpstream) => forward(upstream, 'ListModels', '/models', request, context)
   if (first && others.length === 0 && !first.models) return toResponse(await listFrom(first))
@@ -85,7 +88,7 @@ export const listModels = async (request: ModelsRequest, context: GenerationCont
   if (failed && !results.some(isUsable)) throw failed.reason
   const models = results.flatMap((result, index) =>
     listedModels(
-      request.routing,
+      context.routing,
       upstreams[index] as TextUpstream,
       result.status === 'fulfilled' ? (result.value.json.get('data')?.elements() ?? []) : [],
     ),
