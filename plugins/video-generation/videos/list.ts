@@ -1,0 +1,51 @@
+import { FieldProblem } from '../../shared/field-problem.ts'
+import type { VideoTasks } from '../tasks.ts'
+import { toVideo, type Video } from './video.ts'
+
+/** A page of videos, in the form of the OpenAI API. */
+export interface VideoPage {
+  readonly object: 'list'
+  readonly data: readonly Video[]
+  readonly first_id: string | null
+  readonly last_id: string | null
+  readonly has_more: boolean
+}
+
+/** Answers `GET /videos` from the rows of the user. Throws FieldProblem 400 for a wrong parameter. */
+export const listVideos = async (
+  tasks: Pick<VideoTasks, 'list'>,
+  user: string,
+  query: URLSearchParams,
+): Promise<VideoPage> => {
+  const { limit, order, after } = readQuery(query)
+  // One more than the page has, to learn whether there is a next page.
+  const found = await tasks.list(user, {}, { after, limit: limit + 1, order })
+  const data = found.tasks.slice(0, limit).map(toVideo)
+  return {
+    object: 'list',
+    data,
+    first_id: data[0]?.id ?? null,
+    last_id: data.at(-1)?.id ?? null,
+    has_more: found.tasks.length > limit,
+  }
+}
+
+const readQuery = (query: URLSearchParams) => {
+  const limit = query.get('limit') || '20'
+  if (!/^[1-9]\d{0,2}$/.test(limit) || Number(limit) > maxLimit) {
+    throw new FieldProblem(400, `limit must be a whole number from 1 to ${maxLimit}`, { param: 'limit' })
+  }
+  const order = query.get('order') || 'desc'
+  if (order !== 'asc' && order !== 'desc') {
+    throw new FieldProblem(400, 'order must be asc or desc', { param: 'order' })
+  }
+  const after = query.get('after') || undefined
+  if (after !== undefined && after.length > maxIdLength) {
+    throw new FieldProblem(400, 'after must be the id of a video', { param: 'after' })
+  }
+  return { limit: Number(limit), order, after } as const
+}
+
+const maxLimit = 100
+/** Longer than any id. */
+const maxIdLength = 128

@@ -1,0 +1,57 @@
+import { FieldProblem } from '../../shared/field-problem.ts'
+import { asJsonObject } from '../../shared/json.ts'
+import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+
+/** The fields of these routes, by the beginning of the name that the native API has for them. */
+export type FieldNames = Readonly<Record<string, string>>
+
+/** Names of fields in a native request that `toTask` has composed. */
+export const createNames: FieldNames = {
+  'content[0]': 'prompt',
+  'content[1]': 'input_reference',
+  duration: 'seconds',
+  resolution: 'size',
+  ratio: 'size',
+}
+
+/** The same for `toDerivedTask`. */
+export const derivedNames: FieldNames = { ...createNames, 'content[1]': 'video' }
+
+/**
+ * Translates an error of the native API, also one that the upstream has sent, to the form of the OpenAI API: the names of fields become those of the
+ * caller's request. Other errors remain.
+ */
+export const translateError = (error: unknown, names: FieldNames): unknown => {
+  const problem = error instanceof UpstreamRejectedError ? rejectionOf(error) : error
+  if (!(problem instanceof FieldProblem) || problem.param === undefined) return problem
+  const { param, message } = problem
+  const [native, name] = Object.entries(names).find(([prefix]) => param.startsWith(prefix)) ?? []
+  if (native === undefined || name === undefined) return problem
+  return new FieldProblem(problem.status, message.startsWith(param) ? name + message.slice(param.length) : message, {
+    param: name,
+    code: problem.code,
+    headers: problem.headers,
+    event: problem.event,
+    cause: problem.cause,
+  })
+}
+
+/** `{"error":{"code","message","param","type"}}` */
+const rejectionOf = (rejected: UpstreamRejectedError): FieldProblem => {
+  const { status, headers, bytes } = rejected.response
+  const { code, message, param } = asJsonObject(asJsonObject(parsed(bytes))?.error) ?? {}
+  const retryAfter = headers.get('retry-after')
+  return new FieldProblem(status, typeof message === 'string' ? message : rejected.message, {
+    ...(typeof code === 'string' && { code }),
+    ...(typeof param === 'string' && param !== '' && { param }),
+    ...(retryAfter !== null && { headers: { 'retry-after': retryAfter } }),
+  })
+}
+
+const parsed = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder().decode(bytes))
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,131 @@
+import { Buffer } from 'node:buffer'
+import { FieldProblem } from '../../shared/field-problem.ts'
+import { composeArray, composeJson, composeObject, type Json, type JsonObject, toJson } from '../../shared/json.ts'
+import { type Fields, textOf } from './fields.ts'
+import { imageTypeOf } from './image-type.ts'
+import { formatOf, knownSizes } from './sizes.ts'
+
+/** Names of the fields of a create request. */
+export const createFields: readonly string[] = [
+  ...['prompt', 'model', 'seconds', 'size'],
+  ...['input_reference', 'input_reference.image_url', 'input_reference.file_id'],
+]
+
+/** What a task keeps of the request that created it, for the video object. */
+export interface VideoNotes {
+  readonly prompt: string
+  /** As the caller has named it. */
+  readonly model: string
+  readonly seconds: string
+  readonly size: string
+  /** The id of the video of which it is a remix. */
+  readonly remixedFrom?: string
+}
+
+/** A new task: the body of a native create request, and what the task keeps. */
+export interface NewVideo {
+  readonly body: Json
+  readonly notes: VideoNotes
+}
+
+/** Names of models for callers, and the names under which the upstream has them. */
+export type ModelAliases = Readonly<Record<string, string>>
+
+// The defaults of the OpenAI API.
+const defaultModel = 'sora-2'
+const defaultSeconds = '4'
+const defaultSize = '720x1280'
+
+/** Translates `POST /videos`. Throws FieldProblem 400 for a wrong field. */
+export const toTask = async (fields: Fields, aliases: ModelAliases): Promise<NewVideo> => {
+  const prompt = promptOf(fields)
+  const model = modelOf(fields, aliases)
+  const seconds = secondsOf(fields) ?? defaultSeconds
+  const size = textOf(fields, 'size') ?? defaultSize
+  const format = formatOf(size)
+  if (!format) throw new FieldProblem(400, `size must be one of ${knownSizes}`, { param: 'size' })
+  const image = await imageOf(fields)
+  const text = { type: 'text', text: prompt }
+  const settings = {
+    resolution: format.resolution,
+    // The vendor keeps the ratio of the image: the newest models accept no other with one.
+    ratio: image ? 'adaptive' : format.ratio,
+    duration: Number(seconds),
+    // For the thumbnail.
+    return_last_frame: true,
+  }
+  return {
+    body: nativeBody(
+      Object.hasOwn(aliases, model) ? (aliases[model] ?? model) : model,
+      [toJson(text), ...(image ? [imageItem(image)] : [])],
+      settings,
+    ),
+    notes: { prompt, model, seconds, size },
+  }
+}
+
+/** The body of a native create request. */
+export const nativeBody = (model: string, content: readonly Json[], settings: JsonObject): Json =>
+  composeObject({
+    model: toJson(model),
+    content: composeArray(content),
+    ...Object.fromEntries(Object.entries(settings).map(([key, value]) => [key, toJson(value)])),
+  })
+
+/** The prompt. Throws FieldProblem 400 if it is absent or too long. */
+export const promptOf = (fields: Fields): string => {
+  const prompt = textOf(fields, 'prompt')
+  if (prompt === undefined) throw new FieldProblem(400, 'prompt is required', { param: 'prompt' })
+  if (prompt.length > maxPromptLength) {
+    throw new FieldProblem(400, `prompt must have at most ${maxPromptLength} characters`, { param: 'prompt' })
+  }
+  return prompt
+}
+
+/** The maximum of the OpenAI API. */
+const maxPromptLength = 32_000
+
+/** The length of the video; undefined if it is absent. Throws FieldProblem 400 if it is no number. Each model has its own maximum. */
+export const secondsOf = (fields: Fields): string | undefined => {
+  const seconds = textOf(fields, 'seconds')
+  if (seconds !== undefined && !/^[1-9]\d{0,2}$/.test(seconds)) {
+    throw new FieldProblem(400, 'seconds must be a whole number, such as 4', { param: 'seconds' })
+  }
+  return seconds
+}
+
+const modelOf = (fields: Fields, aliases: ModelAliases): string => {
+  const model = textOf(fields, 'model') ?? (Object.hasOwn(aliases, defaultModel) ? defaultModel : undefined)
+  if (model === undefined) throw new FieldProblem(400, 'model is required', { param: 'model' })
+  return model
+}
+
+/** The URL of the image, as a JSON string. */
+const imageOf = async (fields: Fields): Promise<Json | undefined> => {
+  if (fields.has('input_reference.file_id')) {
+    const param = 'input_reference.file_id'
+    throw new FieldProblem(400, `${param} is not supported: this gateway has no files`, { param })
+  }
+  const url = textOf(fields, 'input_reference.image_url')
+  const file = fields.get('input_reference')
+  if (file === undefined || file === '') return url === undefined ? undefined : toJson(url)
+  const param = 'input_reference'
+  if (url !== undefined || typeof file === 'string') {
+    throw new FieldProblem(400, `${param} must be one file, or an object with image_url`, { param })
+  }
+  if (file.size > maxImageBytes) {
+    throw new FieldProblem(400, `${param} must have at most ${maxImageBytes} bytes`, { param })
+  }
+  const bytes = Buffer.from(await file.arrayBuffer())
+  const type = imageTypeOf(bytes)
+  if (type === undefined) {
+    throw new FieldProblem(400, `${param} must be an image: JPEG, PNG, WebP, BMP, TIFF or GIF`, { param })
+  }
+  return composeJson([`"data:${type};base64,`, bytes.toString('base64'), '"'])
+}
+
+/** The vendor's maximum. */
+const maxImageBytes = 30 * 2 ** 20
+
+const imageItem = (url: Json): Json =>
+  composeObject({ type: toJson('image_url'), image_url: composeObject({ url }), role: toJson('first_frame') })

@@ -1,0 +1,103 @@
+import type { Clock } from '../../shared/clock.ts'
+import { inFlightOf } from '../../shared/in-flight.ts'
+import { composeInTurns, readJsonInTurns } from '../../shared/json.ts'
+import { responseOf } from '../../shared/known-body.ts'
+import type { VideoCaller, VideoTasks } from '../tasks.ts'
+import { type ContentOptions, downloadContent } from './content.ts'
+import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
+import { type Fields, readFields } from './fields.ts'
+import { listVideos } from './list.ts'
+import { createNames, derivedNames, type FieldNames, translateError } from './problem.ts'
+import { createFields, type ModelAliases, type NewVideo, toTask } from './request.ts'
+import { toVideo, type Video } from './video.ts'
+
+export interface VideosOptions extends ContentOptions {
+  readonly tasks: VideoTasks
+  /** Names of models for callers of these routes, and the names under which the upstream has them. */
+  readonly aliases: ModelAliases
+  /** The maximum length of a body, in bytes. */
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+}
+
+/** The parts of an authenticated request. */
+export interface VideosRequest {
+  readonly request: Request
+  readonly caller: VideoCaller
+  /** Of the path. */
+  readonly id: string
+}
+
+/** The routes of the OpenAI API below `/videos`, without their paths. They throw Problems. */
+export interface Videos {
+  create(request: VideosRequest): Promise<Response>
+  list(request: VideosRequest): Promise<Response>
+  retrieve(request: VideosRequest): Promise<Response>
+  remove(request: VideosRequest): Promise<Response>
+  content(request: VideosRequest): Promise<Response>
+  remix(request: VideosRequest): Promise<Response>
+  edit(request: VideosRequest): Promise<Response>
+  extend(request: VideosRequest): Promise<Response>
+}
+
+/** Creates the routes of the OpenAI API on the service that the native routes use too. */
+export const createVideos = (options: VideosOptions): Videos => {
+  const { tasks, aliases, maxBodyBytes, clock } = options
+
+  const fieldsOf = (request: Request, names: readonly string[]) => readFields(request, { names, maxBodyBytes })
+
+  const create = async (
+    { body, notes }: NewVideo,
+    { caller, request }: VideosRequest,
+    names: FieldNames,
+  ): Promise<Response> => {
+    const bytes = await composeInTurns(body)
+    inFlightOf(request)?.reading(bytes.length)
+    const json = await readJsonInTurns(bytes)
+    const creating = tasks.create(caller, json, request, { notes: { ...notes } })
+    const task = await creating.catch((error: unknown) => {
+      throw translateError(error, names)
+    })
+    return videoResponse(toVideo(task))
+  }
+
+  const derive = async (fields: Fields, id: string, derivation: Derivation, given: VideosRequest) => {
+    const source = await tasks.find(given.caller.user, id)
+    return create(toDerivedTask(fields, source, { derivation, clock }), given, derivedNames)
+  }
+
+  return {
+    create: async (given) =>
+      create(await toTask(await fieldsOf(given.request, createFields), aliases), given, createNames),
+    async list({ caller, request }) {
+      return jsonResponse(await listVideos(tasks, caller.user, new URL(request.url).searchParams))
+    },
+    retrieve: async ({ caller, id }) => videoResponse(toVideo(await tasks.find(caller.user, id))),
+    async remove({ caller, id }) {
+      // A task that was cancelled is still there.
+      if ((await tasks.remove(caller.user, id)) === 'cancelled') await tasks.remove(caller.user, id, 'delete')
+      return jsonResponse({ id, object: 'video.deleted', deleted: true })
+    },
+    content: async ({ caller, id, request }) => downloadContent(await tasks.find(caller.user, id), request, options),
+    remix: async (given) => derive(await fieldsOf(given.request, derivedFields.remix), given.id, 'edit', given),
+    async edit(given) {
+      const fields = await fieldsOf(given.request, derivedFields.edit)
+      return derive(fields, sourceOf(fields), 'edit', given)
+    },
+    async extend(given) {
+      const fields = await fieldsOf(given.request, derivedFields.extend)
+      return derive(fields, sourceOf(fields), 'extend', given)
+    },
+  }
+}
+
+/** How often the official client for Python asks for an unfinished video, in milliseconds: the gateway learns of changes as often. */
+const pollAfterMs = 3_000
+
+const videoResponse = (video: Video): Response => {
+  const unfinished = video.status === 'queued' || video.status === 'in_progress'
+  return jsonResponse(video, unfinished ? { 'openai-poll-after-ms': String(pollAfterMs) } : {})
+}
+
+const jsonResponse = (value: object, headers: Record<string, string> = {}): Response =>
+  responseOf(JSON.stringify(value), { status: 200, headers: { 'content-type': 'application/json', ...headers } })

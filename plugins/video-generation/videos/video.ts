@@ -1,0 +1,90 @@
+import { asJsonObject, type JsonObject } from '../../shared/json.ts'
+import type { VideoStatus, VideoTaskView } from '../tasks.ts'
+import type { VideoNotes } from './request.ts'
+import { formatOf, sizeOf } from './sizes.ts'
+
+/** A video, in the form of the OpenAI API. Times are seconds since 1970. */
+export interface Video {
+  readonly id: string
+  readonly object: 'video'
+  readonly created_at: number
+  readonly completed_at: number | null
+  /** When the content can no longer be downloaded. */
+  readonly expires_at: number | null
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
+  /** Percent. It never decreases. */
+  readonly progress: number
+  readonly model: string
+  readonly prompt: string | null
+  /** `0` while nobody knows it. */
+  readonly seconds: string
+  /** Width and height, such as `1280x720`; `auto` while nobody knows it. */
+  readonly size: string
+  readonly remixed_from_video_id: string | null
+  readonly error: { readonly code: string; readonly message: string } | null
+}
+
+/** The statuses of the OpenAI API. Its clients poll until one of the last two. */
+const statuses: Readonly<Record<VideoStatus, Video['status']>> = {
+  queued: 'queued',
+  running: 'in_progress',
+  succeeded: 'completed',
+  failed: 'failed',
+  cancelled: 'failed',
+  expired: 'failed',
+}
+
+/** The video object of a task, which may also have been created with the native API. */
+export const toVideo = (view: VideoTaskView): Video => {
+  const { id, status, createdAt, endedAt } = view
+  const notes = notesOf(view)
+  const task = asJsonObject(view.body.value()) ?? {}
+  const completed = status === 'succeeded'
+  return {
+    id,
+    object: 'video',
+    created_at: toSeconds(createdAt),
+    completed_at: completed && endedAt !== undefined ? toSeconds(endedAt) : null,
+    expires_at: completed && view.result ? toSeconds(view.result.expiresAt) : null,
+    status: statuses[status],
+    progress: progress[status],
+    model: notes.model ?? view.model,
+    prompt: notes.prompt ?? null,
+    seconds: secondsOf(task) ?? notes.seconds ?? '0',
+    size: sizeOfTask(task, notes.size),
+    remixed_from_video_id: notes.remixedFrom ?? null,
+    error: errorOf(status, task),
+  }
+}
+
+/** What the task keeps of a request to these routes. A task of the native API has nothing. */
+export const notesOf = ({ notes }: Pick<VideoTaskView, 'notes'>): Partial<VideoNotes> => notes ?? {}
+
+/** The vendor reports none. No change of a status decreases it. */
+const progress: Readonly<Record<VideoStatus, number>> = {
+  ...{ queued: 0, running: 50, succeeded: 100 },
+  ...{ failed: 50, expired: 50, cancelled: 0 },
+}
+
+const secondsOf = ({ duration }: JsonObject): string | undefined =>
+  typeof duration === 'number' && duration > 0 ? String(duration) : undefined
+
+/** The size that was asked for, unless the task has another format: then that of the format. */
+const sizeOfTask = ({ resolution, ratio }: JsonObject, wanted: string | undefined): string => {
+  if (typeof resolution !== 'string' || typeof ratio !== 'string') return wanted ?? 'auto'
+  const format = wanted === undefined ? undefined : formatOf(wanted)
+  if (wanted !== undefined && format?.resolution === resolution && format.ratio === ratio) return wanted
+  return sizeOf({ resolution, ratio }) ?? wanted ?? 'auto'
+}
+
+const errorOf = (status: VideoStatus, { error }: JsonObject): Video['error'] => {
+  if (statuses[status] !== 'failed') return null
+  if (status !== 'failed') return { code: status, message: `The task is ${status}.` }
+  const { code, message } = asJsonObject(error) ?? {}
+  return {
+    code: typeof code === 'string' ? code : 'failed',
+    message: typeof message === 'string' ? message : 'The task has failed.',
+  }
+}
+
+const toSeconds = (time: number): number => Math.floor(time / 1000)
