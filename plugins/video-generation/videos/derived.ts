@@ -2,9 +2,9 @@ import type { Clock } from '../../shared/clock.ts'
 import { FieldProblem } from '../../shared/field-problem.ts'
 import { toJson } from '../../shared/json.ts'
 import type { VideoTaskView } from '../tasks.ts'
-import { type Fields, textOf } from './fields.ts'
+import { type Fields, textField } from './fields.ts'
 import { type NewVideo, nativeBody, promptOf, secondsOf } from './request.ts'
-import { notesOf, toVideo } from './video.ts'
+import { toVideo, videoNotesOf } from './video.ts'
 
 /** How a new video comes from another one. */
 export type Derivation = 'edit' | 'extend'
@@ -18,7 +18,7 @@ export const derivedFields = {
 
 /** The id of the source. Throws FieldProblem 400 for a file, and without one. */
 export const sourceOf = (fields: Fields): string => {
-  const id = textOf(fields, 'video.id')
+  const id = textField(fields, 'video.id')
   const param = 'video'
   if (fields.has('video')) throw new FieldProblem(400, `${param} must have the id of one of your videos`, { param })
   if (id === undefined) throw new FieldProblem(400, `${param}.id is required`, { param })
@@ -58,7 +58,7 @@ export const toDerivedTask = (
   return {
     body: nativeBody(source.model, content, settings),
     notes: {
-      ...{ prompt, model: notesOf(source).model ?? model, seconds: total, size },
+      ...{ prompt, model: videoNotesOf(source).model ?? model, seconds: total, size },
       ...(derivation === 'edit' && { remixedFrom: source.id }),
     },
   }

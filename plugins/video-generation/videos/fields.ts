@@ -35,7 +35,7 @@ export const readFields = async (request: Request, { names, maxBodyBytes }: Fiel
 }
 
 /** The text of a field; undefined if it is absent or empty. Throws FieldProblem 400 for a file. */
-export const textOf = (fields: Fields, name: string): string | undefined => {
+export const textField = (fields: Fields, name: string): string | undefined => {
   const value = fields.get(name)
   if (value === undefined || value === '') return undefined
   if (typeof value !== 'string') throw new FieldProblem(400, `${name} must be a string`, { param: name })

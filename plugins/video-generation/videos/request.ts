@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { FieldProblem } from '../../shared/field-problem.ts'
 import { composeArray, composeJson, composeObject, type Json, type JsonObject, toJson } from '../../shared/json.ts'
-import { type Fields, textOf } from './fields.ts'
+import { type Fields, textField } from './fields.ts'
 import { imageTypeOf } from './image-type.ts'
 import { formatOf, knownSizes } from './sizes.ts'
 
@@ -41,7 +41,7 @@ export const toTask = async (fields: Fields, aliases: ModelAliases): Promise<New
   const prompt = promptOf(fields)
   const model = modelOf(fields, aliases)
   const seconds = secondsOf(fields) ?? defaultSeconds
-  const size = textOf(fields, 'size') ?? defaultSize
+  const size = textField(fields, 'size') ?? defaultSize
   const format = formatOf(size)
   if (!format) throw new FieldProblem(400, `size must be one of ${knownSizes}`, { param: 'size' })
   const image = await imageOf(fields)
@@ -74,7 +74,7 @@ export const nativeBody = (model: string, content: readonly Json[], settings: Js
 
 /** The prompt. Throws FieldProblem 400 if it is absent or too long. */
 export const promptOf = (fields: Fields): string => {
-  const prompt = textOf(fields, 'prompt')
+  const prompt = textField(fields, 'prompt')
   if (prompt === undefined) throw new FieldProblem(400, 'prompt is required', { param: 'prompt' })
   if (prompt.length > maxPromptLength) {
     throw new FieldProblem(400, `prompt must have at most ${maxPromptLength} characters`, { param: 'prompt' })
@@ -87,7 +87,7 @@ const maxPromptLength = 32_000
 
 /** The length of the video; undefined if it is absent. Throws FieldProblem 400 if it is no number. Each model has its own maximum. */
 export const secondsOf = (fields: Fields): string | undefined => {
-  const seconds = textOf(fields, 'seconds')
+  const seconds = textField(fields, 'seconds')
   if (seconds !== undefined && !/^[1-9]\d{0,2}$/.test(seconds)) {
     throw new FieldProblem(400, 'seconds must be a whole number, such as 4', { param: 'seconds' })
   }
@@ -95,7 +95,7 @@ export const secondsOf = (fields: Fields): string | undefined => {
 }
 
 const modelOf = (fields: Fields, aliases: ModelAliases): string => {
-  const model = textOf(fields, 'model') ?? (Object.hasOwn(aliases, defaultModel) ? defaultModel : undefined)
+  const model = textField(fields, 'model') ?? (Object.hasOwn(aliases, defaultModel) ? defaultModel : undefined)
   if (model === undefined) throw new FieldProblem(400, 'model is required', { param: 'model' })
   return model
 }
@@ -106,7 +106,7 @@ const imageOf = async (fields: Fields): Promise<Json | undefined> => {
     const param = 'input_reference.file_id'
     throw new FieldProblem(400, `${param} is not supported: this gateway has no files`, { param })
   }
-  const url = textOf(fields, 'input_reference.image_url')
+  const url = textField(fields, 'input_reference.image_url')
   const file = fields.get('input_reference')
   if (file === undefined || file === '') return url === undefined ? undefined : toJson(url)
   const param = 'input_reference'

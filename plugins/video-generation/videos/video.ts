@@ -37,7 +37,7 @@ const statuses: Readonly<Record<VideoStatus, Video['status']>> = {
 /** The video object of a task, which may also have been created with the native API. */
 export const toVideo = (view: VideoTaskView): Video => {
   const { id, status, createdAt, endedAt } = view
-  const notes = notesOf(view)
+  const notes = videoNotesOf(view)
   const task = asJsonObject(view.body.value()) ?? {}
   const completed = status === 'succeeded'
   return {
@@ -58,7 +58,7 @@ export const toVideo = (view: VideoTaskView): Video => {
 }
 
 /** What the task keeps of a request to these routes. A task of the native API has nothing. */
-export const notesOf = ({ notes }: Pick<VideoTaskView, 'notes'>): Partial<VideoNotes> => notes ?? {}
+export const videoNotesOf = ({ notes }: Pick<VideoTaskView, 'notes'>): Partial<VideoNotes> => notes ?? {}
 
 /** The vendor reports none. No change of a status decreases it. */
 const progress: Readonly<Record<VideoStatus, number>> = {
