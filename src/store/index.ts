@@ -4,11 +4,13 @@ import type { VerificationStore } from '../../plugins/face-verification/store.ts
 import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
+import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Revision } from '../../plugins/shared/revision-cache.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored-response-store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
+import type { VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
 import { createAttemptStore } from './attempts.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'
@@ -18,6 +20,7 @@ import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
 import { addsEvents, createEventStore } from './events.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
 import { createIdempotencyStore } from './idempotency.ts'
+import { createLeaseStore } from './leases.ts'
 import { migrate } from './migrations.ts'
 import { type OpenClaimRecords, openClaims } from './open-claims.ts'
 import { createRateLimitStore } from './rate-limits.ts'
@@ -30,6 +33,7 @@ import { createTokenStore, type TokenRecords } from './tokens.ts'
 import { createUsageStore, type UsageRecords } from './usage.ts'
 import { createUserStore, type UserRecords } from './users.ts'
 import { createVerificationStore } from './verifications.ts'
+import { createVideoTaskStore } from './video-tasks.ts'
 
 export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
 export { StoreError } from './error.ts'
@@ -71,6 +75,8 @@ export interface Store
     Omit<SessionStore, 'userByName'>,
     AttemptStore,
     VerificationStore,
+    VideoTaskStore,
+    LeaseStore,
     EventStore,
     Records {
   revision(): Promise<number>
@@ -117,6 +123,8 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createSessionStore(database),
     ...createAttemptStore(database),
     ...createVerificationStore(database),
+    ...createVideoTaskStore(database),
+    ...createLeaseStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),

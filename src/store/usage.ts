@@ -31,6 +31,8 @@ export interface Usage {
   readonly outputTokens: number
   /** Part of `outputTokens`. */
   readonly reasoningTokens: number
+  /** Seconds of generated videos. Undefined: no call had one. */
+  readonly videoSeconds?: number
   /** Cost in billionths of the currency unit, at the prices of the time of each call. Undefined: no call had a price. */
   readonly cost?: number
 }
@@ -116,7 +118,8 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
                 tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
                 text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
                 text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
-                text_usage.reasoning_tokens as "reasoningTokens", text_usage.cost
+                text_usage.reasoning_tokens as "reasoningTokens", text_usage.video_seconds as "videoSeconds",
+                text_usage.cost
               from text_usage
               left join users on users.id = text_usage.user_id
               left join tokens on tokens.id = text_usage.token_id
@@ -127,7 +130,8 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
                 tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
                 text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
                 text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
-                text_usage.reasoning_tokens as "reasoningTokens", text_usage.cost
+                text_usage.reasoning_tokens as "reasoningTokens", text_usage.video_seconds as "videoSeconds",
+                text_usage.cost
               from text_usage
               left join users on users.id = text_usage.user_id
               left join tokens on tokens.id = text_usage.token_id
@@ -155,7 +159,7 @@ const statementsOf = ({ id, previous, at, sums }: UsageBatch): readonly Statemen
   sql`insert into text_usage_batches (id, at) values (${id}, ${at})`,
   sql`delete from text_usage_batches where id = ${previous} or at <= ${at - batchIdKeptMs}`,
   // Always in the same order: two batches with the same rows cannot deadlock.
-  ...sums.toSorted((a, b) => compare(rowKeyOf(a), rowKeyOf(b))).map(upsertOf),
+  ...sums.toSorted((a, b) => compare(rowKeyOf(a), rowKeyOf(b))).map(addUsage),
 ]
 
 const ignoreDuplicateBatch = (error: unknown): void => {
@@ -164,10 +168,18 @@ const ignoreDuplicateBatch = (error: unknown): void => {
 
 const rowKeyOf = ({ user, token, day, model }: UsageSum): string => [user, token, day, model].join(' ')
 
+/** Adds usage to that of its user, token, day and model. */
 // Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html, "Parsing Ambiguity").
-const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => sql`
+export const addUsage = ({
+  user,
+  token,
+  day,
+  model,
+  ...sum
+}: UsageSum & { readonly videoSeconds?: number }): Statement => sql`
   insert into text_usage (
-    user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens, cost
+    user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
+    video_seconds, cost
   )
   select ${user}, ${token}, ${day},
     case
@@ -189,7 +201,8 @@ const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
       then ${model}
       else 'other'
     end,
-    ${sum.calls}, ${sum.unreported}, ${sum.input}, ${sum.cachedInput}, ${sum.output}, ${sum.reasoning}, ${sum.cost}
+    ${sum.calls}, ${sum.unreported}, ${sum.input}, ${sum.cachedInput}, ${sum.output}, ${sum.reasoning},
+    ${sum.videoSeconds}, ${sum.cost}
   where true
   on conflict (user_id, token_id, day, model) do update
   set calls = text_usage.calls + excluded.calls,
@@ -198,6 +211,9 @@ const upsertOf = ({ user, token, day, model, ...sum }: UsageSum): Statement => s
     cached_tokens = text_usage.cached_tokens + excluded.cached_tokens,
     output_tokens = text_usage.output_tokens + excluded.output_tokens,
     reasoning_tokens = text_usage.reasoning_tokens + excluded.reasoning_tokens,
+    video_seconds = coalesce(
+      text_usage.video_seconds + excluded.video_seconds, text_usage.video_seconds, excluded.video_seconds
+    ),
     cost = coalesce(text_usage.cost + excluded.cost, text_usage.cost, excluded.cost)`
 
 /** Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a very long name. */

@@ -14,7 +14,7 @@ interface SourceStatement {
 /** Every statement in the sources of the store, with numbered parameters. Migrations are excluded: they run once. */
 const statements = (mark: '?' | '$'): readonly SourceStatement[] =>
   readdirSync(folder)
-    .filter((file) => file !== 'migrations.ts')
+    .filter((file) => !/^migrations|-tables\.ts$/.test(file))
     .flatMap((file) => {
       const source = readFileSync(folder + file, 'utf8')
       return [...source.matchAll(/(?<!`)\bsql`/g)].map(({ index }) => ({ file, text: textAt(source, index + 4, mark) }))
@@ -45,6 +45,16 @@ const rows = [
     select 'token-' || i, 'user-' || i % 500 + 1, 'hash-' || i, 'sk-', i from generate_series(1, 2000) i`,
   `insert into groups (id, group_id, user_id, type, name, state, created_at)
     select 'row-' || i, 'group-' || i, 'user-' || i % 500 + 1, 'AIGC', 'name-' || i, 'owned', i from generate_series(1, 5000) i`,
+  `insert into video_tasks (
+      id, user_id, model, service_tier, pool, place, phase, status, upstream_id, created_at, expires_at, ended_at, lease_until, due_at,
+      attempts, bytes, fields
+    )
+    select 'task-' || i, 'user-' || i % 500 + 1, 'm', 'default', 'pool-' || i % 499, i,
+      case i % 5 when 0 then 'waiting' when 1 then 'submitting' when 2 then 'submitted' when 3 then 'copying' else 'ended' end,
+      'queued', 'up-' || i, i, i, case i % 5 when 4 then i end, i, case when i % 5 in (2, 3) then i end, 1, 1, '{}'
+    from generate_series(1, 20000) i`,
+  `insert into video_pools (pool, turn, pass, paused_until, pauses, used_at) select 'pool-' || i, 1, 1, 1, 1, 1 from generate_series(1, 500) i`,
+  `insert into video_turns (pool, user_id, pass) select 'pool-' || i % 400 + 1, 'user-' || i, 1 from generate_series(1, 500) i`,
   `insert into assets (id, group_id) select 'asset-' || i, 'group-' || i from generate_series(1, 5000) i`,
 ]
 
@@ -56,9 +66,9 @@ const scans = {
       database
         .prepare(`explain query plan ${text}`)
         .all()
-        // A row of constants, the recursive queries `numbers` and `turns`, and the subquery `counted` are not tables.
+        // A row of constants, the recursive queries `numbers`, `turns` and `waiting`, and the subquery `counted` are not tables.
         .map(({ detail }) =>
-          /^SCAN (?!CONSTANT ROW|numbers|turns|counted)(\w+)(?: USING.* INDEX (\w+))?/.exec(String(detail)),
+          /^SCAN (?!CONSTANT ROW|numbers|turns|waiting|counted)(\w+)(?: USING.* INDEX (\w+))?/.exec(String(detail)),
         )
         .flatMap((scan) => (scan ? [`${file}: ${scan[2] ?? scan[1]}`] : [])),
     )
@@ -69,7 +79,7 @@ const scans = {
   postgres: async (url: string): Promise<readonly string[]> => {
     const database = postgres(url, { max: 1 })
     for (const statement of rows) await database.unsafe(statement)
-    await database`analyze users, tokens, groups, assets`
+    await database`analyze users, tokens, groups, assets, video_tasks, video_pools, video_turns`
     // Otherwise PostgreSQL scans and joins small tables without an index.
     for (const setting of ['seqscan', 'hashjoin', 'mergejoin']) await database.unsafe(`set enable_${setting} = off`)
     const found: string[] = []

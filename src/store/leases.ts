@@ -1,0 +1,28 @@
+import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
+import { type Database, sql } from './database.ts'
+
+/** A lease that ends later than this many of its lengths from now was taken by a process whose clock was ahead. */
+const maxLengths = 10
+
+/** Named leases. */
+export const createLeaseStore = (database: Database): LeaseStore => ({
+  async takeLease(name, holder, now, until) {
+    const taken = await database.query(sql`
+      insert into leases (name, holder, lease_until)
+      values (${name}, ${holder}, ${until})
+      on conflict (name) do update
+      set holder = excluded.holder, lease_until = excluded.lease_until
+      where leases.holder = excluded.holder
+      or leases.lease_until <= ${now}
+      or leases.lease_until > ${now + maxLengths * (until - now)}
+      returning name`)
+    return taken.length === 1
+  },
+
+  async releaseLease(name, holder) {
+    await database.query(sql`
+      delete from leases
+      where name = ${name}
+      and holder = ${holder}`)
+  },
+})

@@ -1,0 +1,71 @@
+import type { VideoTask, VideoTaskStore } from '../../plugins/video-generation/store.ts'
+import { type Database, type Steps, sql } from './database.ts'
+import { selectTask, taskOf } from './video-rows.ts'
+
+type Ends = Pick<
+  VideoTaskStore,
+  'cancelWaitingVideoTask' | 'deleteVideoTask' | 'expireWaitingVideoTasks' | 'sweepVideoTasks'
+>
+
+/** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
+export const videoEnds = (database: Database): Ends => ({
+  async cancelWaitingVideoTask(user, id, at) {
+    const cancelled = await database.query(sql`
+      update video_tasks
+      set phase = 'ended', status = 'cancelled', ended_at = ${at}, request = null
+      where id = ${id}
+      and user_id = ${user}
+      and phase = 'waiting'
+      returning id`)
+    return cancelled.length === 1
+  },
+
+  async deleteVideoTask(user, id) {
+    return database.transaction(() => deleteEnded(id, user))
+  },
+
+  async expireWaitingVideoTasks(now, max) {
+    const expired = await database.query(sql`
+      update video_tasks
+      set phase = 'ended', status = 'expired', ended_at = ${now}, request = null
+      where id in (
+        select id
+        from video_tasks
+        where phase = 'waiting'
+        and expires_at <= ${now}
+        limit ${max}
+      )
+      and phase = 'waiting'
+      returning id`)
+    return expired.length
+  },
+
+  async sweepVideoTasks(endedBefore, max) {
+    return database.transaction(function* () {
+      const old = yield sql`
+        select id
+        from video_tasks
+        where phase = 'ended'
+        and ended_at < ${endedBefore}
+        order by ended_at, id
+        limit ${max}`
+      const swept: VideoTask[] = []
+      for (const { id } of old) {
+        const task = yield* deleteEnded(String(id))
+        if (task) swept.push(task)
+      }
+      return swept
+    })
+  },
+})
+
+function* deleteEnded(id: string, user?: string): Steps<VideoTask | undefined> {
+  const [task] = yield selectTask(id)
+  if (user !== undefined && task?.user !== user) return undefined
+  const [deleted] = yield sql`
+    delete from video_tasks
+    where id = ${id}
+    and phase = 'ended'
+    returning id`
+  return task && deleted && taskOf(task)
+}

@@ -1,0 +1,31 @@
+import type { ClaimedVideoTask, VideoTask } from '../../plugins/video-generation/store.ts'
+import { type Database, type Row, type Statement, type Steps, sql } from './database.ts'
+
+/** Reads a task. */
+export const selectTask = (id: string): Statement => sql`
+  select id, user_id as "user", token_id as token, model, service_tier as "serviceTier", phase, status, fields, task,
+    final_task as "finalTask", result, nonce, upstream_id as "upstreamId", created_at as "createdAt", expires_at as "expiresAt",
+    claimed_at as "claimedAt", submitted_at as "submittedAt", ended_at as "endedAt", lease_until as "leaseUntil",
+    due_at as "dueAt", attempts
+  from video_tasks
+  where id = ${id}`
+
+/** A row of `selectTask`. */
+export const taskOf = (row: Row): VideoTask => row as unknown as VideoTask
+
+/** Reads tasks, in that order, without those that have been deleted. */
+export const readTasks = async (
+  database: Database,
+  ids: readonly { readonly id: string }[],
+): Promise<readonly VideoTask[]> =>
+  ids.length === 0 ? [] : (await database.batch(ids.map(({ id }) => selectTask(id)))).flat().map(taskOf)
+
+/** Reads a claimed task with its request. */
+export function* readClaimed(id: string): Steps<ClaimedVideoTask> {
+  const [task] = yield selectTask(id)
+  const [more] = yield sql`
+    select request
+    from video_tasks
+    where id = ${id}`
+  return { ...(task as unknown as ClaimedVideoTask), request: String(more?.request) }
+}

@@ -1,0 +1,102 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { ClaimedVideoTask, NewVideoTask, PoolLimits } from '../../plugins/video-generation/store.ts'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+const at = 1_700_000_000_000
+const day = 86_400_000
+
+let made = 0
+const newTask = (more: Partial<NewVideoTask> = {}): NewVideoTask => ({
+  ...{ id: `cgt-${String(made++).padStart(8, '0')}`, user: 'ann', model: `model-${randomUUID()}` },
+  ...{ serviceTier: 'default', fields: '{"a":1}', request: '{"model":"m"}', createdAt: at, expiresAt: at + 2 * day },
+  ...more,
+})
+
+eachDatabase('video tasks', (database) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await database.open()
+    other = await database.open()
+  })
+
+  const addClaimed = async (task: NewVideoTask, limits?: PoolLimits): Promise<ClaimedVideoTask> => {
+    const added = await store.addVideoTask(task, limits, at + 1000)
+    if (added.outcome !== 'claimed') throw new Error(`the task is ${added.outcome}`)
+    return added.task
+  }
+
+  test('without limits are claimed at once, and go through all phases to a booked end', async () => {
+    const user = randomUUID()
+    const wanted = newTask({ user, token: 'token-1' })
+    const task = await addClaimed(wanted)
+    const { request, ...kept } = wanted
+    expect(task).toMatchObject({
+      ...wanted,
+      phase: 'submitting',
+      status: 'queued',
+      claimedAt: at,
+      leaseUntil: at + 1000,
+    })
+    expect(task.nonce).toBeWithin(172_800 - 999, 172_801)
+    expect(await other.confirmVideoTask(task, `up-${task.id}`, at + 5, at + 10)).toBe(true)
+    expect(await store.confirmVideoTask(task, `up2-${task.id}`, at + 5, at + 10)).toBe(false)
+    expect(await store.videoTask('bob', task.id)).toBeUndefined()
+    expect(await store.videoTask(user, task.id)).toMatchObject({ ...kept, phase: 'submitted', submittedAt: at + 5 })
+    expect((await store.dueVideoTasks(at + 10, 1000)).map(({ id }) => id)).toContain(task.id)
+    const move = { id: task.id, task: '{"status":"running"}', dueAt: at + 100 }
+    expect(await store.moveVideoTasks([{ ...move, status: 'running' }], at + 20)).toMatchObject([
+      { task: { status: 'running', phase: 'submitted', dueAt: at + 100 }, freed: false },
+    ])
+    expect(await store.moveVideoTasks([{ ...move, status: 'queued', task: '{}' }], at + 21)).toEqual([])
+    const usage = { completionTokens: 100, seconds: 5, cost: 7 }
+    const end = { ...move, status: 'succeeded', task: '{"status":"succeeded"}', usage } as const
+    const ends = await Promise.all([store, other].map((each) => each.moveVideoTasks([end], at + 30)))
+    expect(ends.flat()).toMatchObject([
+      { task: { status: 'succeeded', phase: 'ended', endedAt: at + 30, task: end.task }, freed: true },
+    ])
+    expect(await store.listUsage({ user })).toMatchObject([
+      {
+        user,
+        token: 'token-1',
+        model: wanted.model,
+        calls: 1,
+        unreported: 0,
+        outputTokens: 100,
+        videoSeconds: 5,
+        cost: 7,
+      },
+    ])
+    expect(await store.videoTasks(user, {}, { offset: 0, limit: 10 })).toMatchObject({
+      tasks: [{ id: task.id }],
+      total: 1,
+    })
+    expect(await store.deleteVideoTask('bob', task.id)).toBeUndefined()
+    expect(await store.deleteVideoTask(user, task.id)).toMatchObject({ id: task.id })
+    expect(await store.videoTask(user, task.id)).toBeUndefined()
+  })
+
+  test('wait for a slot, and get it in turn', async () => {
+    const model = randomUUID()
+    const limits = { running: 1 }
+    const add = (user: string) => store.addVideoTask(newTask({ user, model }), limits, at + 1000)
+    const first = await addClaimed(newTask({ user: 'ann', model }), limits)
+    for (const user of ['ann', 'ann', 'bob', 'ann']) expect(await add(user)).toEqual({ outcome: 'waiting' })
+    expect(await store.poolsWithWaiting(at)).toContain(model)
+    expect(await other.claimVideoTask(model, limits, at, at + 1000)).toBeUndefined()
+    let running = first
+    const order: string[] = []
+    for (let nth = 0; nth < 4; nth++) {
+      await store.confirmVideoTask(running, `up-${running.id}`, at, at)
+      await store.moveVideoTasks([{ id: running.id, status: 'failed', task: '{}', dueAt: at }], at + 60_000)
+      const next = await other.claimVideoTask(model, limits, at, at + 1000)
+      if (!next) throw new Error('no task is claimed')
+      order.push(next.user)
+      running = next
+    }
+    expect(order).toEqual(['bob', 'ann', 'ann', 'ann'])
+    expect(await store.claimVideoTask(model, limits, at, at + 1000)).toBeUndefined()
+  })
+})
