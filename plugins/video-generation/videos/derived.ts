@@ -19,9 +19,9 @@ export const derivedFields = {
 /** The id of the source. Throws FieldProblem 400 for a file, and without one. */
 export const sourceOf = (fields: Fields): string => {
   const id = textField(fields, 'video.id')
-  const param = 'video'
-  if (fields.has('video')) throw new FieldProblem(400, `${param} must have the id of one of your videos`, { param })
-  if (id === undefined) throw new FieldProblem(400, `${param}.id is required`, { param })
+  if (fields.has('video') || id === undefined) {
+    throw new FieldProblem(400, 'video must have the id of one of your videos', { param: 'video' })
+  }
   return id
 }
 
