@@ -1,15 +1,7 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
 import type { VideoTasks } from '../tasks.ts'
-import { toVideo, type Video } from './video.ts'
-
-/** A page of videos, in the form of the OpenAI API. */
-export interface VideoPage {
-  readonly object: 'list'
-  readonly data: readonly Video[]
-  readonly first_id: string | null
-  readonly last_id: string | null
-  readonly has_more: boolean
-}
+import type { VideoPage } from './types.ts'
+import { toVideo } from './video.ts'
 
 /** Answers `GET /videos` from the rows of the user. Throws FieldProblem 400 for a wrong parameter. */
 export const listVideos = async (

@@ -9,7 +9,8 @@ import { type Fields, readFields } from './fields.ts'
 import { listVideos } from './list.ts'
 import { createNames, derivedNames, type FieldNames, translateError } from './problem.ts'
 import { createFields, type ModelAliases, type NewVideo, toTask } from './request.ts'
-import { toVideo, type Video } from './video.ts'
+import type { Video } from './types.ts'
+import { toVideo } from './video.ts'
 
 export interface VideosOptions extends ContentOptions {
   readonly tasks: VideoTasks

@@ -2,27 +2,7 @@ import { asJsonObject, type JsonObject } from '../../shared/json.ts'
 import type { VideoStatus, VideoTaskView } from '../tasks.ts'
 import type { VideoNotes } from './request.ts'
 import { formatOf, sizeOf } from './sizes.ts'
-
-/** A video, in the form of the OpenAI API. Times are seconds since 1970. */
-export interface Video {
-  readonly id: string
-  readonly object: 'video'
-  readonly created_at: number
-  readonly completed_at: number | null
-  /** When the content can no longer be downloaded. */
-  readonly expires_at: number | null
-  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
-  /** Percent. It never decreases. */
-  readonly progress: number
-  readonly model: string
-  readonly prompt: string | null
-  /** `0` while nobody knows it. */
-  readonly seconds: string
-  /** Width and height, such as `1280x720`; `auto` while nobody knows it. */
-  readonly size: string
-  readonly remixed_from_video_id: string | null
-  readonly error: { readonly code: string; readonly message: string } | null
-}
+import type { Video } from './types.ts'
 
 /** The statuses of the OpenAI API. Its clients poll until one of the last two. */
 const statuses: Readonly<Record<VideoStatus, Video['status']>> = {
