@@ -169,16 +169,20 @@ describe('a download', () => {
     await clock.pass(10_000)
     expect(await waiting).toMatchObject({ status: 502 })
 
-    answer = (_, response) => {
-      response.writeHead(200, { 'content-length': '100' })
-      response.write('half')
+    for (const bytes of ['', 'half']) {
+      answer = (_, response) => {
+        response.writeHead(200, { 'content-length': '100' })
+        response.flushHeaders()
+        response.write(bytes)
+      }
+      const reader = (await fromBucket(requestOf(), { clock })).body?.getReader()
+      if (bytes) await reader?.read()
+      const rest = thrown(async () => await reader?.read())
+      await until(() => clock.pending === 1)
+      await clock.pass(10_000)
+      expect(await rest).toBeInstanceOf(Error)
+      expect(clock.pending).toBe(0)
     }
-    const reader = (await fromBucket(requestOf(), { clock })).body?.getReader()
-    await reader?.read()
-    const rest = thrown(async () => await reader?.read())
-    await new Promise((resolve) => setTimeout(resolve, 10))
-    await clock.pass(10_000)
-    expect(await rest).toBeInstanceOf(Error)
   })
 
   test('that the caller leaves ends at the storage', async () => {
@@ -189,8 +193,10 @@ describe('a download', () => {
       response.write('a'.repeat(1000))
     }
     const leaving = new AbortController()
-    await fromBucket(requestOf('', { signal: leaving.signal }))
+    const reader = (await fromBucket(requestOf('', { signal: leaving.signal }))).body?.getReader()
+    await reader?.read()
     leaving.abort()
+    expect(await thrown(async () => await reader?.read())).toBeInstanceOf(Error)
     await until(() => closed === 1)
     const response = await fromBucket()
     await response.body?.cancel()

@@ -30,7 +30,7 @@ export const jsonRequest = (body: unknown): Request =>
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
-export const read = (request: Request, names: readonly string[] = createFields, maxBodyBytes = 2 ** 20) =>
+export const read = (request: Request, names: readonly string[] = createFields, maxBodyBytes = 2 ** 25) =>
   readFields(request, { names, maxBodyBytes })
 
 /** The native request and the notes for a request. */

@@ -41,6 +41,8 @@ describe('the video object', () => {
     expect(ended('succeeded', { error: null })).toEqual({ shown: 'completed', error: null })
     expect(ended('failed', { error: { ...error, param: 'a' } })).toEqual({ shown: 'failed', error })
     expect(ended('failed', { error: null }).error?.code).toBe('failed')
+    const result = { expiresAt: 9_000_000, copies: {}, links: {} }
+    expect(toVideo(view('failed', {}, { result }))).toMatchObject({ completed_at: null, expires_at: null })
     expect(ended('cancelled').error).toEqual({ code: 'cancelled', message: 'The task is cancelled.' })
     expect(ended('expired')).toMatchObject({ shown: 'failed', error: { code: 'expired' } })
   })

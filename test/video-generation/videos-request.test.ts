@@ -73,7 +73,10 @@ describe('a create request', () => {
       'input_reference[image_url]': 'https://a.example',
     }
     expect(await paramOf(formRequest(both))).toBe('input_reference')
-    expect(await paramOf(formRequest({ prompt: 'a', input_reference: new File([], 'a') }))).toBe('input_reference')
+    for (const parts of [[], [png, new Uint8Array(30 * 2 ** 20)]]) {
+      const input_reference = new File(parts, 'a')
+      expect(await paramOf(formRequest({ prompt: 'a', input_reference }))).toBe('input_reference')
+    }
   })
 
   test('an alias is no member that every object has', async () => {

@@ -40,7 +40,7 @@ for (const [resolution, rows] of Object.entries(table)) {
   for (const row of rows) {
     for (const [index, size] of row.split(' ').entries()) {
       const format = { resolution, ratio: ratios[index] ?? '' }
-      if (!formats.has(size)) formats.set(size, format)
+      formats.set(size, format)
       const name = `${format.resolution} ${format.ratio}`
       if (!firstSizes.has(name)) firstSizes.set(name, size)
     }
