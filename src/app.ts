@@ -5,6 +5,7 @@ import {
   concurrencyLimits,
   type FetchHandler,
 } from '../plugins/concurrency-limits/index.ts'
+import { type EventsOptions, events } from '../plugins/events/index.ts'
 import type { FaceVerificationOptions } from '../plugins/face-verification/index.ts'
 import {
   createMetrics,
@@ -44,6 +45,7 @@ export interface AppOptions {
     readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
     readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
   }
+  readonly events: Omit<EventsOptions, 'errors' | 'log'>
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
@@ -123,6 +125,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
         audit,
       }),
     )
+    .use(events({ ...options.events, errors, log }))
   const toResponse = renderRejection(options.gateway.segment)
   const limits = concurrencyLimits({
     ...options.limits,

@@ -81,6 +81,8 @@ export interface Config extends DatabaseConfig {
     readonly queueMs: number
   }
   readonly face: { readonly taskMs: number }
+  /** How long events are kept for clients that come back. */
+  readonly events: { readonly keepMs: number }
   readonly text: {
     /** Empty: text generation responds with 502. */
     readonly upstreams: readonly TextUpstream[]
@@ -195,6 +197,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
     },
     face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
+    events: { keepMs: read('EVENT_DAYS', daysForm, days(1)) ?? 7 * dayMs },
     text: {
       upstreams: textUpstreams,
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,

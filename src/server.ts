@@ -3,11 +3,13 @@ import { identifyByToken } from '../plugins/api-token/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf, createIsTrustedPeer } from '../plugins/shared/client-address.ts'
+import { identifyBySession } from '../plugins/web-session/index.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { withCors } from './cors.ts'
+import { identifyByEither } from './identify.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
@@ -109,6 +111,12 @@ const openApp = async (
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
   const identify = identifyByToken({ store, revisionClock, audit })
   const secrets = [first, ...others] as const
+  const session = {
+    ...{ store, secrets, publicUrl },
+    // Other hosts of the domain cannot set a `__Host-` cookie (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2). With another name they could end
+    // a user's session, or replace it with the session of another user.
+    cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
+  }
   return createApp({
     gateway: {
       kind: config.media.upstream && createMediaKind(config.media.upstream),
@@ -144,12 +152,7 @@ const openApp = async (
       secrets,
     },
     people: {
-      store,
-      secrets,
-      // Other hosts of the domain cannot set a `__Host-` cookie (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2). With another name they could end
-      // a user's session, or replace it with the session of another user.
-      cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
-      publicUrl,
+      ...session,
       addressOf,
       face: {
         taskMs: config.face.taskMs,
@@ -159,6 +162,12 @@ const openApp = async (
       },
       maxTokens: config.people.maxTokens,
       maxSessions: config.people.maxSessions,
+    },
+    events: {
+      store,
+      identify: identifyByEither(identify, identifyBySession(session)),
+      keepMs: config.events.keepMs,
+      background: reconcile,
     },
     health,
     limits: config.limits,

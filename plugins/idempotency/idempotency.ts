@@ -28,9 +28,9 @@ export interface IdempotencyOptions {
 export interface CreationAttempt extends AttemptRecord {
   /**
    * Keeps the response already before `handle` returns it. Call it as soon as the creation is durable: then a repetition gets this response also
-   * when the process dies. Resolves with false if the response could not be kept. Never rejects.
+   * when the process dies. Never rejects.
    */
-  remember(response: Response): Promise<boolean>
+  remember(response: Response): Promise<void>
 }
 
 /**
@@ -101,18 +101,19 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       .catch((err: unknown) => log.warn({ err }, 'expired idempotency keys could not be deleted'))
   }
 
-  const keep = async (held: HeldKey, kept: KeptResponse): Promise<boolean> => {
+  const keep = async (held: HeldKey, response: Response): Promise<KeptResponse> => {
+    const kept = await readKept(response, maxResponseBytes)
     const isHeld = await store.keep(held, kept, clock.now() + ttlMs)
     if (!isHeld) log.warn({ route: held.route }, 'a request took longer than the lease of its idempotency key')
-    return isHeld
+    return kept
   }
 
   /** If the store fails, the lease ends later, and the next request settles the attempt. */
-  const orFalse = (changed: Promise<boolean>): Promise<boolean> =>
-    changed.catch((err: unknown) => {
-      log.warn({ err }, 'an idempotency key could not be updated')
-      return false
-    })
+  const unlessFailing = (done: Promise<unknown>): Promise<void> =>
+    done.then(
+      () => {},
+      (err: unknown) => log.warn({ err }, 'an idempotency key could not be updated'),
+    )
 
   const handleHeld = async (
     held: HeldKey,
@@ -120,15 +121,16 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
     { mayHaveCreated = failedLate }: IdempotentRequest,
     handle: (attempt: CreationAttempt) => Awaitable<Response>,
   ): Promise<Response> => {
-    let isRemembered = false
-    const remember = (response: Response): Promise<boolean> => {
-      isRemembered = true
-      return orFalse(readKept(response, maxResponseBytes).then((kept) => keep(held, kept)))
+    let remembered: Response | undefined
+    const remember = async (response: Response): Promise<void> => {
+      remembered = response
+      await unlessFailing(keep(held, response))
     }
-    const fail = async (failure: unknown): Promise<void> => {
-      if (isRemembered) return
-      const now = clock.now()
-      await orFalse(mayHaveCreated(failure) ? store.end(held, now, now + ttlMs) : store.release(held))
+    const fail = (failure: unknown): Promise<void> | undefined => {
+      if (remembered) return undefined
+      return unlessFailing(
+        mayHaveCreated(failure) ? store.end(held, clock.now(), clock.now() + ttlMs) : store.release(held),
+      )
     }
     let response: Response
     try {
@@ -138,7 +140,7 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       throw error
     }
     if (response.status >= 400) await fail(response)
-    else if (!isRemembered) await remember(response)
+    else if (!remembered) await remember(response)
     return response
   }
 
@@ -152,12 +154,9 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       const settlement: Settlement = (await settle?.(earlier)) ?? { outcome: 'unknown' }
       if (settlement.outcome === 'none') return undefined
       if (settlement.outcome === 'unknown') throw outcomeUnknown(settlement.retryAfterSeconds)
-      const kept = await readKept(settlement.response, maxResponseBytes)
-      await keep(held, kept)
-      return replay(kept)
+      return replay(await keep(held, settlement.response))
     } catch (error) {
-      const now = clock.now()
-      await orFalse(store.end(held, now, now + ttlMs))
+      await unlessFailing(store.end(held, clock.now(), clock.now() + ttlMs))
       throw error
     }
   }

@@ -1,9 +1,10 @@
 import { type ByteSource, streamFrom, type Write } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { Heartbeat } from '../shared/heartbeat.ts'
 import { checkAbove0 } from '../shared/options.ts'
 import { FrameTransform } from './frame-transform.ts'
 import type { Frame } from './frames.ts'
-import { Heartbeat } from './heartbeat.ts'
+
 import type { FrameReader } from './reader.ts'
 
 /** The end of an upstream's stream. */

@@ -122,7 +122,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createAuditStore(database),
     ...createSessionStore(database),
     ...createAttemptStore(database),
-    ...createVerificationStore(database),
+    ...createVerificationStore(database, clock),
     ...createVideoTaskStore(database),
     ...createLeaseStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),

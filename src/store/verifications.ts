@@ -1,6 +1,8 @@
-import { isEnded } from '../../plugins/face-verification/status.ts'
+import { isEnded, type VerificationStatus } from '../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
-import { type Database, type Statement, sql } from './database.ts'
+import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
+import { type Database, type Row, type Statement, type Steps, sql } from './database.ts'
+import { addEvent } from './events.ts'
 import { lockUser } from './user-locks.ts'
 
 const deleteReservation = (reservation: string): Statement => sql`
@@ -8,12 +10,26 @@ const deleteReservation = (reservation: string): Statement => sql`
   where id = ${reservation}
   and kind = 'reserved'`
 
+/** The event of a verification that has a new status. */
+const statusEvent = (
+  { id, user, group }: Pick<Verification, 'id' | 'user' | 'group'>,
+  status: VerificationStatus,
+  at: number,
+): readonly Statement[] =>
+  addEvent({
+    ...{ user, at, type: `face_verification.${status}` },
+    data: JSON.stringify({ verification_id: id, status, group_id: status === 'verified' ? group : undefined }),
+  })
+
 /**
  * Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect.
  *
  * The column `asks` holds `polls`.
  */
-export const createVerificationStore = (database: Database): VerificationStore => ({
+export const createVerificationStore = (
+  database: Database,
+  clock: Pick<Clock, 'now'> = systemClock,
+): VerificationStore => ({
   async reserveVerification({ id, user, createdAt, expiresAt }, max) {
     const [, reservation] = await database.batch([
       lockUser(user),
@@ -46,20 +62,24 @@ export const createVerificationStore = (database: Database): VerificationStore =
 
   async addVerification(verification, reservation) {
     const { id, user, kind, status, stateHash, token, createdAt, expiresAt, dueAt } = verification
-    const add = sql`
-      insert into face_verifications (
-        id, user_id, kind, status, state_hash, token, created_at, expires_at, due_at, lease_until, asks
-      )
-      values (
-        ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt}, 0, 0
-      )
-      on conflict (id) do nothing`
-    await database.batch(reservation === undefined ? [add] : [add, deleteReservation(reservation)])
-    const [kept] = await database.query<{ user: string }>(sql`
-      select user_id as "user"
-      from face_verifications
-      where id = ${id}`)
-    return kept?.user === user
+    return database.transaction(function* (): Steps<boolean> {
+      const added = yield sql`
+        insert into face_verifications (
+          id, user_id, kind, status, state_hash, token, created_at, expires_at, due_at, lease_until, asks
+        )
+        values (
+          ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt}, 0, 0
+        )
+        on conflict (id) do nothing
+        returning id`
+      if (reservation !== undefined) yield deleteReservation(reservation)
+      const [kept] = yield sql`
+        select user_id as "user"
+        from face_verifications
+        where id = ${id}`
+      if (added.length === 1) yield* statusEvent({ id, user }, status, createdAt)
+      return kept?.user === user
+    })
   },
 
   async verification(id) {
@@ -82,10 +102,12 @@ export const createVerificationStore = (database: Database): VerificationStore =
 
   async moveVerification(id, path, { group, dueAt } = {}) {
     // A new `due_at` must differ from the old one: that shows the current leaseholder that the verification has become due again.
-    const moved = await database.batch(
-      path.slice(1).map((to, index) => {
+    return database.transaction(function* (): Steps<boolean> {
+      const events: Statement[] = []
+      let moved: readonly Row[] = []
+      for (const [index, to] of path.slice(1).entries()) {
         const ends = isEnded(to) ? 1 : 0
-        return sql`
+        moved = yield sql`
           update face_verifications
           set status = ${to},
             group_id = coalesce(${group}, group_id),
@@ -98,10 +120,13 @@ export const createVerificationStore = (database: Database): VerificationStore =
             asks = case when cast(${dueAt} as bigint) is null then asks else 0 end
           where id = ${id}
           and status = ${path[index]}
-          returning id`
-      }),
-    )
-    return moved.at(-1)?.length === 1
+          returning id, user_id as "user", group_id as "group"`
+        const [verification] = moved as readonly Pick<Verification, 'id' | 'user' | 'group'>[]
+        if (verification) events.push(...statusEvent(verification, to, clock.now()))
+      }
+      yield* events
+      return moved.length === 1
+    })
   },
 
   async leaseVerification(id, now, until) {

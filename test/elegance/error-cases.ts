@@ -4,6 +4,7 @@ import { gateway } from 'sluice'
 import { account } from 'sluice/account'
 import { apiToken, consoleTokens } from 'sluice/api-token'
 import { consolePages } from 'sluice/console'
+import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
 import { ownership } from 'sluice/ownership'
@@ -157,6 +158,18 @@ export const cases = {
       unauthenticated(face, 'POST'),
       error({ path: `${face}/x`, ...as('ann') }, 404, 'verification not found'),
       error({ path: face, method: 'PUT' }, 405, 'method not allowed'),
+    ],
+  },
+  events: {
+    mount: (options) => events({ ...options, store, identify }),
+    errors: [
+      unauthenticated('/api/events'),
+      error(
+        { path: '/api/events?types=x', ...as('ann') },
+        400,
+        'types must be 1 to 50 types of events such as video.succeeded or video.*',
+      ),
+      error({ path: '/api/events', method: 'POST' }, 405, 'method not allowed'),
     ],
   },
   console: {

@@ -24,6 +24,7 @@ describe('a plugin loads no other plugin that it does not need', () => {
     'api-token': [],
     'concurrency-limits': [],
     console: [],
+    events: ['sse-relay'],
     metrics: [],
     ownership: [],
     'pagination-normalizer': [],

@@ -4,6 +4,7 @@ import { account } from 'sluice/account'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
+import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
 import { createOwnership, ownership } from 'sluice/ownership'
@@ -54,6 +55,11 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     faceVerification,
     { store, upstream, identify, publicUrl },
     ['prefix', 'identify', 'publicUrl', 'maxOpen', 'taskMs', 'leaseMs', 'maxBodyBytes', 'store', 'upstream'],
+  ],
+  events: [
+    events,
+    { store, identify },
+    ['prefix', 'identify', 'store', 'keepMs', 'everyMs', 'heartbeatMs', 'maxStreams'],
   ],
   consolePages: [consolePages, {}, ['prefix']],
   metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token', 'metrics']],
@@ -115,6 +121,9 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
         'maxEventBytes',
         'maxBodyBytes',
         'maxResponseBytes',
+        'keepMs',
+        'everyMs',
+        'maxStreams',
         ...limits,
       ],
     ].map((name) => [name, [0, -1, Number.NaN]]),

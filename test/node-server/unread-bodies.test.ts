@@ -30,6 +30,7 @@ const unauthenticated = async (): Promise<TestServer & { proceed(): void; identi
     },
     text: { upstreams: [], identify },
     people: { store, secrets: ['secret, a secret of the tests'], publicUrl: 'http://localhost', face: {} },
+    events: { store, identify },
     health: { database: () => store.ready(), draining: () => false },
     limits: {},
     metricsToken: 'token',

@@ -3,7 +3,14 @@ import { documentationPage } from '../../src/documentation/page.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
 import { documentOfServer } from '../support/document.ts'
 import { startGateway } from '../support/gateway.ts'
-import { libraryPath, libraryRoutes, openRoutes, sessionRoutes, textRoutes } from '../support/route-table.ts'
+import {
+  eventRoutes,
+  libraryPath,
+  libraryRoutes,
+  openRoutes,
+  sessionRoutes,
+  textRoutes,
+} from '../support/route-table.ts'
 
 /** The page, its style sheet and the specification, as a browser receives them. */
 const open = async () => {
@@ -80,6 +87,7 @@ test('the document describes every route, and nothing else', async () => {
       ...at(libraryPath, libraryRoutes),
       ...at('/v1', textRoutes).filter((route) => !route.endsWith('*')),
       ...at('', sessionRoutes),
+      ...at('', eventRoutes),
       ...at('', openRoutes),
       ...operation,
     ].sort(),
@@ -93,6 +101,7 @@ test('each route names its security: a token in any of three headers, a session,
   const anyToken = ['token', 'tokenInXApiKey', 'tokenInApiKey']
   expect(schemeOf(`${libraryPath}/assets`, 'post')).toEqual(anyToken)
   expect(schemeOf('/v1/responses', 'post')).toEqual(anyToken)
+  expect(schemeOf('/api/events', 'get')).toEqual([...anyToken, 'session'])
   expect(schemeOf('/api/tokens', 'post')).toEqual(['session'])
   expect(schemeOf('/api/media/face-verifications', 'post')).toEqual(['session'])
   expect(schemeOf('/metrics', 'get')).toEqual(['metricsToken'])

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { account } from '../../plugins/account/index.ts'
+import { events } from '../../plugins/events/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
@@ -8,7 +9,14 @@ import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import { errorReply } from '../routes/fixture.ts'
 import type { Reply } from '../support/gateway.ts'
-import { libraryPath, libraryRoutes, openRoutes, sessionRoutes, textRoutes } from '../support/route-table.ts'
+import {
+  eventRoutes,
+  libraryPath,
+  libraryRoutes,
+  openRoutes,
+  sessionRoutes,
+  textRoutes,
+} from '../support/route-table.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, openFixture, send } from './fixture.ts'
 
@@ -31,6 +39,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))
+    .use(events({ store, identify: noIdentity }))
     .use(account({ store, secrets, publicUrl, face: { store, upstream }, log: noLog }))
   await store.close()
   const pairs = app.routes
@@ -46,6 +55,7 @@ const filled = (routes: readonly (readonly [string, string, ...unknown[]])[], pr
 /** The routes that need a credential. */
 const guarded = {
   session: filled(sessionRoutes),
+  either: filled(eventRoutes),
   token: [...filled(libraryRoutes, libraryPath), ...filled(textRoutes, '/v1')],
 }
 const open = filled(openRoutes)
@@ -125,7 +135,7 @@ describe('the routes of the server', () => {
         expect([route, [404, 405].includes(reply.status)]).toEqual([route, true])
       }
     }
-    expect(protectedRoutes.sort()).toEqual([...guarded.session, ...guarded.token].map(name).sort())
+    expect(protectedRoutes.sort()).toEqual([...guarded.session, ...guarded.either, ...guarded.token].map(name).sort())
     expect(fixture.emulator.calls).toEqual([])
   })
 
@@ -173,7 +183,7 @@ describe('the routes of the server', () => {
 
   test('respond 405 with Allow to every other method, standard or not, with and without a credential', async () => {
     const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'SEARCH', 'LOCK', 'TRACE']
-    const routes = [...guarded.session, ...guarded.token, ...open]
+    const routes = [...guarded.session, ...guarded.either, ...guarded.token, ...open]
     fixture.emulator.clearCalls()
     for (const path of new Set(routes.map(([, each]) => each))) {
       const allowed = routes.filter((route) => route[1] === path).map(([method]) => method)

@@ -31,6 +31,7 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
     gateway: { kind, store, identify, secrets, segment },
     text: { upstreams: [], identify },
     people: { store, secrets, publicUrl: 'http://localhost', face: {} },
+    events: { store, identify },
     limits: {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,

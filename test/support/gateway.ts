@@ -84,6 +84,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       face: {},
       ...options.people,
     },
+    events: { store, identify: identifyByToken({ store, revisionClock }) },
     limits: options.limiting ?? {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: options.metricsToken,

@@ -50,6 +50,9 @@ export const sessionRoutes = [
   ['GET', '/api/media/face-verifications/:id'],
 ] as const
 
+/** The routes for users with a token or a session. */
+export const eventRoutes = [['GET', '/api/events']] as const
+
 /** The routes that need no credential. */
 export const openRoutes = [
   ['POST', '/api/session'],

@@ -6,6 +6,7 @@ import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
 import { documentedLimits, type FaultTiming, startEmulator } from 'sluice/emulator'
+import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
 import { createOwnership, ownership } from 'sluice/ownership'
@@ -44,6 +45,7 @@ export const app = new Elysia()
   .use(textGeneration({ upstreams: [emulator.text], identify, assets: library.assets }))
   .use(webSession({ store, secrets, publicUrl }))
   .use(faceVerification({ upstream, store, identify, publicUrl }))
+  .use(events({ store, identify }))
   .use(consolePages())
   .use(metrics({ metrics: recorder, token: 't0ken' }))
   .group('/api/tokens', (tokens) => tokens.use(consoleTokens({ store, identify, publicUrl })))

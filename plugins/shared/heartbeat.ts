@@ -1,4 +1,4 @@
-import type { Clock } from '../shared/clock.ts'
+import type { Clock } from './clock.ts'
 
 /**
  * Calls `beat` after each interval without output, as long as the client waits for bytes.

@@ -1,0 +1,122 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { type RunUntil, signalOf } from '../shared/background.ts'
+import { responseFrom } from '../shared/byte-source.ts'
+import { type Clock, systemClock } from '../shared/clock.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import { type Identify, requireIdentity } from '../shared/identify.ts'
+import { inFlightOf } from '../shared/in-flight.ts'
+import { noStore } from '../shared/no-store.ts'
+import { checkAbove0, checkCollaborator, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
+import { type Log, noLog, Problem } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
+import { storeCall } from '../shared/store-call.ts'
+import { streamHeaders } from '../sse-relay/index.ts'
+import { readTypeFilter } from './filter.ts'
+import { EventHub } from './hub.ts'
+import { type EventRoutes, eventDocs } from './openapi.ts'
+import type { EventStore } from './store.ts'
+import { EventStream } from './stream.ts'
+import { sweepRegularly } from './sweep.ts'
+
+export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { Identify, Identity } from '../shared/identify.ts'
+export type { EventMessage } from './frames.ts'
+export type { EventRoutes, StreamedEvent } from './openapi.ts'
+export type { EventStore, StoredEvent } from './store.ts'
+
+/** Options of `events`. Times are milliseconds. */
+export interface EventsOptions {
+  readonly store: EventStore
+  /** Identifies the caller of the stream: by a session, a token, or both. */
+  readonly identify: Identify
+  /** Base path of the route `/events`. Default `/api`. */
+  readonly prefix?: string
+  /** How long events are kept, for clients that come back. Default 7 days. */
+  readonly keepMs?: number
+  /** Time between two queries for the events of other processes. Default 500. */
+  readonly everyMs?: number
+  /** Silence after which a stream gets a comment. Default 15,000. */
+  readonly heartbeatMs?: number
+  /** Streams that one user may have open in this process. Default 16. */
+  readonly maxStreams?: number
+  /** Whether this process removes old events, until the signal aborts. The signal also ends all streams. Default: it does not. */
+  readonly background?: RunUntil
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  /** Default: the system clock. */
+  readonly clock?: Clock
+  readonly log?: Log
+}
+
+/**
+ * `GET /events` below the prefix: a stream of the caller's own events (server-sent events), which a client resumes with `Last-Event-ID`.
+ *
+ * `?types=video.*,asset.active` leaves out all others. The stream ends when the caller's credential is revoked. Throws TypeError for a wrong `prefix`,
+ * `store`, `identify`, time or maximum.
+ */
+export const events = <const Prefix extends string = '/api'>(
+  options: EventsOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, EventRoutes>> => {
+  checkElysia(Elysia)
+  const { store, identify, clock = systemClock, log = noLog } = options
+  const { keepMs = 7 * 86_400_000, everyMs = 500, heartbeatMs = 15_000, maxStreams = 16 } = options
+  const prefix = checkPath('prefix', options.prefix ?? '/api')
+  checkCollaborator('store', store)
+  checkIdentify(identify)
+  checkAbove0({ keepMs, everyMs, heartbeatMs, maxStreams })
+  const hub = new EventHub({ store, clock, log, everyMs })
+  const open = new Map<string, Set<EventStream>>()
+  const signal = signalOf(options.background)
+  signal?.addEventListener('abort', () => {
+    for (const streams of open.values()) for (const stream of streams) stream.end('the server stops')
+  })
+  if (signal) void sweepRegularly({ store, keepMs, clock, log, signal })
+
+  const stream = async (request: Request): Promise<Response> => {
+    const identity = await requireIdentity(identify, request)
+    const { user } = identity
+    const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
+    const wants = readTypeFilter(query)
+    const lastEventId = readLastEventId(request.headers.get('last-event-id') ?? query.get('last_event_id'))
+    const streams = open.get(user) ?? new Set()
+    if (streams.size >= maxStreams) throw tooMany(maxStreams)
+    const inFlight = inFlightOf(request)
+    inFlight?.streaming()
+    const onEnd = () => {
+      inFlight?.streamed()
+      unwatch?.()
+      request.signal.removeEventListener('abort', disconnect)
+      streams.delete(opened)
+      if (streams.size === 0 && open.get(user) === streams) open.delete(user)
+    }
+    const opened = new EventStream({ hub, store, clock, log, user, wants, lastEventId, heartbeatMs, onEnd })
+    const disconnect = () => void opened.cancel()
+    const unwatch = identity.whenRevoked?.(() => opened.end('not authenticated'))
+    streams.add(opened)
+    open.set(user, streams)
+    request.signal.addEventListener('abort', disconnect)
+    if (signal?.aborted) opened.end('the server stops')
+    await storeCall(opened.open(), 'events could not be read')
+    return responseFrom(opened, { headers: streamHeaders(new Headers()) })
+  }
+
+  const errors = createErrorHandler({ ...options, finish: noStore })
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/events', seed: seedOf(options), prefix: `${prefix}/events` })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => stream(request)), eventDocs.stream)
+    .use(fallbackRoutes(errors))
+  return plugin
+}
+
+/** An id longer than any of ours is unknown, and so the client is told that events may be missing. */
+const readLastEventId = (text: string | null): string | undefined => {
+  if (text === null || text === '') return undefined
+  return text.length <= 64 && /^[\x21-\x7e]+$/.test(text) ? text : 'unknown'
+}
+
+const tooMany = (maxStreams: number) =>
+  new Problem(429, `there are ${maxStreams} event streams of this user already`, {
+    headers: { 'retry-after': '5' },
+    event: { action: 'limit.reach', target: { kind: 'stream' } },
+  })
