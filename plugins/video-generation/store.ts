@@ -130,6 +130,17 @@ export interface MovedVideoTask {
   readonly freed: boolean
 }
 
+/** What the user of a task is told about its new state. */
+export interface VideoNotice {
+  /** The data of the event, JSON. */
+  readonly data: string
+  /** The address that the caller has given for the task, and what is sent there, JSON. */
+  readonly callback?: { readonly url: string; readonly body: string }
+}
+
+/** Describes a task in its new state. Called in the transaction that changes the task, so it must be quick. */
+export type DescribeVideoTask = (task: VideoTask) => VideoNotice
+
 /** The place of a task in the queue. */
 export interface VideoQueuePlace {
   /** Number of tasks that start before it, of all users. */
@@ -143,13 +154,21 @@ export interface VideoQueuePlace {
  *
  * Every method is one transaction, and every step names the state that it expects: of two concurrent ones, the second does nothing. Every method
  * rejects when the store does not respond in time; then it is unknown whether the step was made.
+ *
+ * A method with `describe` records an event `video.<status>`, or `video.deleted`, in the same transaction when the user sees a new status. Without the
+ * function there are no events.
  */
 export interface VideoTaskStore {
   /**
    * Adds a task. Without limits it is claimed. With limits it is claimed if a slot of its pool is free and it is its turn; else it waits. Tasks with
    * the tier `flex` need no slot: they are added without limits.
    */
-  addVideoTask(task: NewVideoTask, limits: PoolLimits | undefined, leaseUntil: number): Promise<VideoAddition>
+  addVideoTask(
+    task: NewVideoTask,
+    limits: PoolLimits | undefined,
+    leaseUntil: number,
+    describe?: DescribeVideoTask,
+  ): Promise<VideoAddition>
   /** Claims the task of a pool whose turn it is, if a slot is free and the pool does not pause. */
   claimVideoTask(
     pool: string,
@@ -167,11 +186,17 @@ export interface VideoTaskStore {
   ): Promise<VideoQueuePlace | undefined>
 
   /** The upstream has accepted the task. False: the claim has ended, or another task has that upstream id. */
-  confirmVideoTask(claim: VideoClaim, upstreamId: string, at: number, dueAt: number): Promise<boolean>
+  confirmVideoTask(
+    claim: VideoClaim,
+    upstreamId: string,
+    at: number,
+    dueAt: number,
+    describe?: DescribeVideoTask,
+  ): Promise<boolean>
   /** The upstream certainly has no task of this claim: it waits again, at its old place. @param signal why the upstream has rejected the call */
-  releaseVideoTask(claim: VideoClaim, at: number, signal?: PoolSignal): Promise<boolean>
+  releaseVideoTask(claim: VideoClaim, at: number, signal?: PoolSignal, describe?: DescribeVideoTask): Promise<boolean>
   /** The upstream has rejected the task for good: it ends as `failed`. @param task a task object with the error, JSON */
-  failVideoTask(claim: VideoClaim, task: string, at: number): Promise<boolean>
+  failVideoTask(claim: VideoClaim, task: string, at: number, describe?: DescribeVideoTask): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
   /** Claimed tasks whose lease has ended before `now`, and that are not deferred. The oldest first. */
@@ -189,13 +214,23 @@ export interface VideoTaskStore {
    * Moves submitted tasks on, in one transaction. A status never goes back. Returns those whose status or phase has changed: each end is returned to
    * exactly one caller, and its usage is booked in the same transaction.
    */
-  moveVideoTasks(moves: readonly VideoMove[], at: number): Promise<readonly MovedVideoTask[]>
+  moveVideoTasks(
+    moves: readonly VideoMove[],
+    at: number,
+    describe?: DescribeVideoTask,
+  ): Promise<readonly MovedVideoTask[]>
   /** Tasks whose results are to be copied. The longest overdue first. */
   dueVideoCopies(now: number, max: number): Promise<readonly VideoTask[]>
   /** Takes the copying of a result until `until`. Undefined: another process has it, or there is nothing to copy. */
   leaseVideoCopy(id: string, now: number, until: number): Promise<VideoTask | undefined>
   /** Ends a copying task as `succeeded`. @param retryAt when to copy the result again, if it could not be copied */
-  endVideoTask(id: string, at: number, result: string | undefined, retryAt?: number): Promise<boolean>
+  endVideoTask(
+    id: string,
+    at: number,
+    result: string | undefined,
+    retryAt?: number,
+    describe?: DescribeVideoTask,
+  ): Promise<boolean>
   /** Ends a lease on a copy. With a result, it belongs to the task; else it is due again at `retryAt`, or never. False: there is no such task. */
   releaseVideoCopy(id: string, result: string | undefined, retryAt?: number): Promise<boolean>
 
@@ -207,11 +242,11 @@ export interface VideoTaskStore {
     page: VideoTaskPage,
   ): Promise<{ readonly tasks: readonly VideoTask[]; readonly total: number }>
   /** Cancels a waiting task. */
-  cancelWaitingVideoTask(user: string, id: string, at: number): Promise<boolean>
+  cancelWaitingVideoTask(user: string, id: string, at: number, describe?: DescribeVideoTask): Promise<boolean>
   /** Deletes a task that has ended. Returns it. */
-  deleteVideoTask(user: string, id: string): Promise<VideoTask | undefined>
+  deleteVideoTask(user: string, id: string, at: number, describe?: DescribeVideoTask): Promise<VideoTask | undefined>
   /** Ends waiting tasks whose time has passed as `expired`, up to `max`. Returns their number. */
-  expireWaitingVideoTasks(now: number, max: number): Promise<number>
+  expireWaitingVideoTasks(now: number, max: number, describe?: DescribeVideoTask): Promise<number>
   /** Deletes up to `max` tasks that ended before a time, and what the store knows of unused pools. Returns the deleted tasks. */
   sweepVideoTasks(endedBefore: number, max: number): Promise<readonly VideoTask[]>
 }

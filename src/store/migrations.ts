@@ -246,6 +246,8 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index idempotency_keys_by_end on idempotency_keys (expires_at)`,
   ],
   videoTables,
+  // The status of a video task that its user was told last.
+  [sql`alter table video_tasks add column told text`],
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

@@ -1,5 +1,6 @@
 import type { VideoTask, VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import { type Database, type Steps, sql } from './database.ts'
+import { tellDeletion, tellStatuses } from './video-notices.ts'
 import { selectTask, taskOf } from './video-rows.ts'
 
 type Ends = Pick<
@@ -9,35 +10,46 @@ type Ends = Pick<
 
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
 export const videoEnds = (database: Database): Ends => ({
-  async cancelWaitingVideoTask(user, id, at) {
-    const cancelled = await database.query(sql`
-      update video_tasks
-      set phase = 'ended', status = 'cancelled', ended_at = ${at}, request = null
-      where id = ${id}
-      and user_id = ${user}
-      and phase = 'waiting'
-      returning id`)
-    return cancelled.length === 1
+  async cancelWaitingVideoTask(user, id, at, describe) {
+    return database.transaction(function* () {
+      const [cancelled] = yield sql`
+        update video_tasks
+        set phase = 'ended', status = 'cancelled', ended_at = ${at}, request = null
+        where id = ${id}
+        and user_id = ${user}
+        and phase = 'waiting'
+        returning id`
+      if (cancelled) yield* tellStatuses([id], at, describe)
+      return cancelled !== undefined
+    })
   },
 
-  async deleteVideoTask(user, id) {
-    return database.transaction(() => deleteEnded(id, user))
+  async deleteVideoTask(user, id, at, describe) {
+    return database.transaction(function* () {
+      const deleted = yield* deleteEnded(id, user)
+      if (deleted) yield* tellDeletion(deleted, at, describe)
+      return deleted
+    })
   },
 
-  async expireWaitingVideoTasks(now, max) {
-    const expired = await database.query(sql`
-      update video_tasks
-      set phase = 'ended', status = 'expired', ended_at = ${now}, request = null
-      where id in (
-        select id
-        from video_tasks
-        where phase = 'waiting'
-        and expires_at <= ${now}
-        limit ${max}
-      )
-      and phase = 'waiting'
-      returning id`)
-    return expired.length
+  async expireWaitingVideoTasks(now, max, describe) {
+    return database.transaction(function* () {
+      const expired = yield sql`
+        update video_tasks
+        set phase = 'ended', status = 'expired', ended_at = ${now}, request = null
+        where id in (
+          select id
+          from video_tasks
+          where phase = 'waiting'
+          and expires_at <= ${now}
+          limit ${max}
+        )
+        and phase = 'waiting'
+        returning id`
+      const ids = expired.map(({ id }) => String(id))
+      yield* tellStatuses(ids, now, describe)
+      return ids.length
+    })
   },
 
   async sweepVideoTasks(endedBefore, max) {

@@ -1,4 +1,5 @@
 import type {
+  DescribeVideoTask,
   MovedVideoTask,
   PoolSignal,
   VideoMove,
@@ -8,6 +9,7 @@ import type {
 import type { VideoStatus } from '../../plugins/video-generation/tasks.ts'
 import { type Database, type Steps, sql } from './database.ts'
 import { addUsage, modelName } from './usage.ts'
+import { tellStatuses } from './video-notices.ts'
 import { enterPool } from './video-queue.ts'
 import { readTasks, selectTask, taskOf } from './video-rows.ts'
 
@@ -19,7 +21,11 @@ const orderOf: Readonly<Record<VideoStatus, number>> = {
 const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
 
 /** The steps of `moveVideoTasks`. */
-export function* moveTasks(moves: readonly VideoMove[], at: number): Steps<readonly MovedVideoTask[]> {
+export function* moveTasks(
+  moves: readonly VideoMove[],
+  at: number,
+  describe?: DescribeVideoTask,
+): Steps<readonly MovedVideoTask[]> {
   const moved: MovedVideoTask[] = []
   // Always in the order of the ids: two transactions with the same tasks cannot deadlock.
   for (const move of moves.toSorted((a, b) => compare(a.id, b.id))) {
@@ -29,6 +35,8 @@ export function* moveTasks(moves: readonly VideoMove[], at: number): Steps<reado
   }
   for (const { task, freed } of moved) if (freed) yield* bookUsage(task, moves, at)
   yield* leavePools(moved, at)
+  const ids = moved.map(({ task }) => task.id)
+  yield* tellStatuses(ids, at, describe)
   return moved
 }
 
@@ -151,15 +159,18 @@ export const videoCopies = (database: Database): Copies => ({
     })
   },
 
-  async endVideoTask(id, at, result, retryAt) {
-    const ended = await database.query(sql`
-      update video_tasks
-      set phase = 'ended', status = 'succeeded', task = final_task, final_task = null, result = ${result}, ended_at = ${at},
-        due_at = ${retryAt}, lease_until = 0
-      where id = ${id}
-      and phase = 'copying'
-      returning id`)
-    return ended.length === 1
+  async endVideoTask(id, at, result, retryAt, describe) {
+    return database.transaction(function* () {
+      const [ended] = yield sql`
+        update video_tasks
+        set phase = 'ended', status = 'succeeded', task = final_task, final_task = null, result = ${result}, ended_at = ${at},
+          due_at = ${retryAt}, lease_until = 0
+        where id = ${id}
+        and phase = 'copying'
+        returning id`
+      if (ended) yield* tellStatuses([id], at, describe)
+      return ended !== undefined
+    })
   },
 
   async releaseVideoCopy(id, result, retryAt) {

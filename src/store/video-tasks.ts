@@ -5,6 +5,7 @@ import { UniqueViolationError } from './error.ts'
 import { videoEnds } from './video-ends.ts'
 import { listVideoTasks } from './video-lists.ts'
 import { moveTasks, signalPool, videoCopies } from './video-moves.ts'
+import { tellStatuses } from './video-notices.ts'
 import { placeInQueue } from './video-place.ts'
 import { claimNext, enterPool, setNonce } from './video-queue.ts'
 import { readClaimed, readTasks } from './video-rows.ts'
@@ -25,8 +26,13 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
   }
 
   return {
-    async addVideoTask(task, limits, leaseUntil) {
-      return retried(() => (limits ? addToPool(task, limits, leaseUntil) : addClaimed(task, leaseUntil)))
+    async addVideoTask(task, limits, leaseUntil, describe) {
+      return retried(function* () {
+        if (!limits) return yield* addClaimed(task, leaseUntil)
+        const added = yield* addToPool(task, limits, leaseUntil)
+        if (added.outcome === 'waiting') yield* tellStatuses([task.id], task.createdAt, describe)
+        return added
+      })
     },
 
     async claimVideoTask(pool, limits, now, leaseUntil) {
@@ -63,7 +69,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
 
     videoQueuePlace: placeInQueue(database),
 
-    async confirmVideoTask({ id, attempts }, upstreamId, at, dueAt) {
+    async confirmVideoTask({ id, attempts }, upstreamId, at, dueAt, describe) {
       try {
         return await database.transaction(function* () {
           const [confirmed] = yield sql`
@@ -81,6 +87,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
               where pool = ${confirmed.pool}
               and pauses > 0`
           }
+          if (confirmed) yield* tellStatuses([id], at, describe)
           return confirmed !== undefined
         })
       } catch (error) {
@@ -89,7 +96,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
       }
     },
 
-    async releaseVideoTask({ id, attempts }, at, signal) {
+    async releaseVideoTask({ id, attempts }, at, signal, describe) {
       return database.transaction(function* () {
         const [released] = yield sql`
           update video_tasks
@@ -101,19 +108,23 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
           returning pool`
         if (released?.pool === undefined) return false
         if (signal) yield* signalPool(String(released.pool), at, signal)
+        yield* tellStatuses([id], at, describe)
         return true
       })
     },
 
-    async failVideoTask({ id, attempts }, task, at) {
-      const failed = await database.query(sql`
-        update video_tasks
-        set phase = 'ended', status = 'failed', task = ${task}, ended_at = ${at}, due_at = null, request = null
-        where id = ${id}
-        and attempts = ${attempts}
-        and phase = 'submitting'
-        returning id`)
-      return failed.length === 1
+    async failVideoTask({ id, attempts }, task, at, describe) {
+      return database.transaction(function* () {
+        const [failed] = yield sql`
+          update video_tasks
+          set phase = 'ended', status = 'failed', task = ${task}, ended_at = ${at}, due_at = null, request = null
+          where id = ${id}
+          and attempts = ${attempts}
+          and phase = 'submitting'
+          returning id`
+        if (failed) yield* tellStatuses([id], at, describe)
+        return failed !== undefined
+      })
     },
 
     async dropVideoTask({ id, attempts }) {
@@ -181,8 +192,8 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
       return hinted.length === 1
     },
 
-    async moveVideoTasks(moves, at) {
-      return moves.length === 0 ? [] : database.transaction(() => moveTasks(moves, at))
+    async moveVideoTasks(moves, at, describe) {
+      return moves.length === 0 ? [] : database.transaction(() => moveTasks(moves, at, describe))
     },
 
     ...videoCopies(database),

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { ClaimedVideoTask, NewVideoTask, PoolLimits } from '../../plugins/video-generation/store.ts'
+import type { ClaimedVideoTask, NewVideoTask, PoolLimits, VideoTask } from '../../plugins/video-generation/store.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -73,9 +73,50 @@ eachDatabase('video tasks', (database) => {
       tasks: [{ id: task.id }],
       total: 1,
     })
-    expect(await store.deleteVideoTask('bob', task.id)).toBeUndefined()
-    expect(await store.deleteVideoTask(user, task.id)).toMatchObject({ id: task.id })
+    expect(await store.deleteVideoTask('bob', task.id, at)).toBeUndefined()
+    expect(await store.deleteVideoTask(user, task.id, at)).toMatchObject({ id: task.id })
     expect(await store.videoTask(user, task.id)).toBeUndefined()
+  })
+
+  test('tell their users each status once, in the transaction that changes it', async () => {
+    const [user, model] = [randomUUID(), randomUUID()]
+    const describe = ({ id, status }: VideoTask) => ({ data: JSON.stringify({ id, status }) })
+    const told = async () => {
+      const events = await store.eventsOf(user, 0, 100)
+      return events.map(({ type, data }) => `${type} ${JSON.parse(data).id.slice(-1)}`)
+    }
+    const limits = { running: 1 }
+    const add = async (last: string, more: Partial<NewVideoTask> = {}) => {
+      const task = newTask({ user, model, id: `${randomUUID()}-${last}`, ...more })
+      return { id: task.id, ...(await store.addVideoTask(task, limits, at + 1000, describe)) }
+    }
+    const first = await add('1')
+    if (first.outcome !== 'claimed') throw new Error('the slot is free')
+    expect(await told()).toEqual([])
+    await store.releaseVideoTask(first.task, at, { kind: 'queue', pauseMs: 0 }, describe)
+    const second = await add('2')
+    await add('3', { expiresAt: at + 5 })
+    const claimed = await store.claimVideoTask(model, limits, at, at + 1000)
+    if (!claimed) throw new Error('the slot is free')
+    const statuses = ['running', 'running', 'queued', 'succeeded', 'failed'] as const
+    expect(await store.confirmVideoTask(claimed, `up-${first.id}`, at, at, describe)).toBe(true)
+    for (const status of statuses) {
+      await store.moveVideoTasks([{ id: first.id, status, task: '{}', dueAt: at, copy: true }], at, describe)
+    }
+    await store.endVideoTask(first.id, at, '{"video":"key"}', undefined, describe)
+    await store.cancelWaitingVideoTask(user, second.id, at, describe)
+    expect(await store.expireWaitingVideoTasks(at + 5, 10, describe)).toBe(1)
+    await store.deleteVideoTask(user, first.id, at, describe)
+    expect(await told()).toEqual([
+      ...['video.queued 1', 'video.queued 2', 'video.queued 3', 'video.running 1', 'video.succeeded 1'],
+      ...['video.cancelled 2', 'video.expired 3', 'video.deleted 1'],
+    ])
+    await expect(
+      store.addVideoTask(newTask({ user, model, id: 'undescribed' }), { running: 0 }, at, () => {
+        throw new TypeError('no description')
+      }),
+    ).rejects.toThrow()
+    expect(await store.videoTask(user, 'undescribed')).toBeUndefined()
   })
 
   test('wait for a slot, and get it in turn', async () => {
