@@ -63,8 +63,10 @@ export interface AccountOptions
   readonly maxTokens?: number
   /** Options of `faceVerification`. Its `store` is by default that of `account`. Undefined: no face verification. */
   readonly face?: AccountFaceOptions | undefined
-  /** The console: its path, and the base paths of the asset library and of text generation. Defaults: those of `consolePages`. */
-  readonly console?: { readonly prefix?: string } & Partial<Pick<ConsolePaths, 'library' | 'text'>>
+  /** The console: its path, and the base paths of routes that `account` does not have. Defaults: those of `consolePages`. */
+  readonly console?: { readonly prefix?: string } & Partial<
+    Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>
+  >
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */

@@ -12,6 +12,14 @@ export interface ConsolePaths {
   readonly library: string
   readonly faceVerification: string
   readonly text: string
+  /** The tasks of `videoGeneration` are below it. */
+  readonly video?: string | undefined
+  /** Where `fileStorage` takes uploads. */
+  readonly uploads?: string | undefined
+  /** The stream of `events`. */
+  readonly events?: string | undefined
+  /** The webhooks of `events`. */
+  readonly webhooks?: string | undefined
 }
 
 export interface DocumentOptions {

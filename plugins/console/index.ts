@@ -20,6 +20,9 @@ export interface ConsolePagesOptions {
    * Base paths of the routes that the page calls, where they differ from the defaults: `session: '/api/session'`, `tokens: '/api/tokens'`,
    * `usage: '/api/usage'`, `library: '/api/media/proxy'`, `faceVerification: '/api/media/face-verifications'`, `text: '/v1'`.
    *
+   * `video`, `uploads`, `events` and `webhooks` have no default: without one, the page says that the server does not offer it. Usual paths are `/api/v3`,
+   * `/api/uploads`, `/api/events` and `/api/webhooks`.
+   *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */
   readonly paths?: Partial<ConsolePaths>
@@ -49,7 +52,7 @@ const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
 export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin => {
   const prefix = checkPath('prefix', options.prefix ?? '/console')
   const paths = { ...defaultPaths, ...options.paths }
-  for (const [name, path] of Object.entries(paths)) checkPath(`paths.${name}`, path)
+  for (const [name, path] of Object.entries(paths)) if (path !== undefined) checkPath(`paths.${name}`, path)
   const securityHeaders = securityHeadersOf(prefix)
   const content = contentOf({ prefix, paths })
 

@@ -2,11 +2,13 @@ import { ApiError, isAbort, readApiError } from './api-error.js'
 import { syncClock } from './clock.js'
 import { createCredential } from './credential.js'
 import { t } from './strings.js'
+import { uploadFile } from './upload-file.js'
 
 /**
  * @typedef {object} RequestOptions
  * @property {string} [method] default GET
  * @property {unknown} [body] sent as JSON
+ * @property {string} [idempotencyKey] the server runs requests with the same key once
  * @property {AbortSignal} [signal]
  * @property {boolean} [keepalive] whether the request outlives the page
  */
@@ -17,10 +19,11 @@ import { t } from './strings.js'
  * @param {RequestOptions & { token?: string }} [options]
  * @returns {Promise<Response>}
  */
-export const send = async (path, { method = 'GET', body, signal, keepalive, token } = {}) => {
+export const send = async (path, { method = 'GET', body, idempotencyKey, signal, keepalive, token } = {}) => {
   /** @type {Record<string, string>} */
   const headers = { accept: 'application/json, text/event-stream' }
   if (body !== undefined) headers['content-type'] = 'application/json'
+  if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
   if (token !== undefined) headers.authorization = `Bearer ${token}`
   // A request with a token is sent without the session cookie.
   const credentials = token === undefined ? 'same-origin' : 'omit'
@@ -57,18 +60,24 @@ const readJson = async (response) => {
  */
 export const createApi = ({ onSessionEnd }) => {
   /**
-   * Sends a request with the session cookie (tokens, usage, face verification), and reads the JSON response.
-   * @param {string} path
-   * @param {RequestOptions} [options]
+   * @template T
+   * @param {Promise<T>} response of a request with the session cookie
    */
-  const request = async (path, options) => {
+  const watchSession = async (response) => {
     try {
-      return await readJson(await send(path, options))
+      return await response
     } catch (error) {
       if (error instanceof ApiError && error.invalidCredential) onSessionEnd()
       throw error
     }
   }
+
+  /**
+   * Sends a request with the session cookie (tokens, usage, face verification), and reads the JSON response.
+   * @param {string} path
+   * @param {RequestOptions} [options]
+   */
+  const request = (path, options) => watchSession(send(path, options).then(readJson))
 
   const credential = createCredential(request)
 
@@ -90,6 +99,13 @@ export const createApi = ({ onSessionEnd }) => {
 
   return {
     request,
+    /**
+     * Uploads a file with the session cookie, and reads the JSON response.
+     * @param {string} path
+     * @param {File} file
+     * @param {import('./upload-file.js').UploadFileOptions} options
+     */
+    upload: (path, file, options) => watchSession(uploadFile(path, file, options).then(readJson)),
     sendWithToken,
     /**
      * The same, and reads the JSON response.

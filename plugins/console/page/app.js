@@ -15,6 +15,7 @@ import { useSession } from './session.js'
 import { language, t } from './strings.js'
 import { showToast, Toast } from './toast.js'
 import { Tokens } from './tokens.js'
+import { useUploads } from './uploads.js'
 import { Usage } from './usage.js'
 import { useVerification } from './verification.js'
 
@@ -42,7 +43,7 @@ const App = () => {
 }
 
 /**
- * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, and the face verification.
+ * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face verification, and the uploads.
  * @param {{ user: import('./session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
  */
 const Layout = ({ user, justLoggedIn, logout }) => {
@@ -50,6 +51,7 @@ const Layout = ({ user, justLoggedIn, logout }) => {
   const current = screens.find((one) => one === screen) ?? 'groups'
   const conversation = useConversation()
   const verification = useVerification()
+  const uploads = useUploads()
   const loggingOut = useAction(logout)
   useEffect(() => {
     if (loggingOut.error) showToast(loggingOut.error, { isError: true })
@@ -88,7 +90,7 @@ const Layout = ({ user, justLoggedIn, logout }) => {
       </ul>
     </nav>
     <main id="main" class=${current}>
-      ${current === 'groups' && groups(parts)}
+      ${current === 'groups' && groups(parts, uploads)}
       ${current === 'face' && html`<${Face} verification=${verification} />`}
       ${current === 'chat' && html`<${Chat} conversation=${conversation} />`}
       ${current === 'usage' && html`<${Usage} />`}
@@ -98,10 +100,15 @@ const Layout = ({ user, justLoggedIn, logout }) => {
   `
 }
 
-/** @param {readonly string[]} parts */
-const groups = ([type, id]) => {
+/**
+ * @param {readonly string[]} parts
+ * @param {import('./uploads.js').Uploads} uploads
+ */
+const groups = ([type, id], uploads) => {
   const known = type === 'LivenessFace' ? type : 'AIGC'
-  return id ? html`<${Assets} key=${id} type=${known} id=${id} />` : html`<${Groups} key=${known} type=${known} />`
+  return id
+    ? html`<${Assets} key=${id} type=${known} id=${id} uploads=${uploads} />`
+    : html`<${Groups} key=${known} type=${known} />`
 }
 
 const focusHeading = () => {

@@ -1,8 +1,9 @@
-import { useState } from 'preact/hooks'
+import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from './api-error.js'
 import { AddAsset, assetsPath, deleteAsset, RenameAsset, readAsset, titleOf } from './asset.js'
 import { CopyButton } from './copy-button.js'
 import { FormDialog } from './dialog.js'
+import { useDroppedFiles } from './dropped-files.js'
 import { Select } from './field.js'
 import { formatTime, parseTime } from './format.js'
 import { deleteGroup, EditGroup, readGroup } from './group.js'
@@ -11,11 +12,13 @@ import { useApi, useLoaded, usePolling } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { usePages } from './pages.js'
+import { paths } from './paths.js'
 import { Empty, Failure, Loading, More } from './placeholder.js'
 import { httpUrl, Preview } from './preview.js'
 import { linkTo, navigate } from './route.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
+import { FilePicker, UploadList } from './upload-list.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {{ kind: 'add' | 'edit group' | 'delete group' } | { kind: 'rename' | 'delete', asset: Asset }} Open */
@@ -27,9 +30,9 @@ const maxAssetsPerPoll = 8
 
 /**
  * A group, and the assets in it.
- * @param {{ type: import('./group.js').GroupType, id: string }} props
+ * @param {{ type: import('./group.js').GroupType, id: string, uploads: import('./uploads.js').Uploads }} props
  */
-export const Assets = ({ type, id }) => {
+export const Assets = ({ type, id, uploads }) => {
   const api = useApi()
   const group = useLoaded((signal) => readGroup(api, id, signal), [id])
   const [name, setName] = useState('')
@@ -47,8 +50,13 @@ export const Assets = ({ type, id }) => {
     SortOrder,
   })
   const close = () => setOpen(undefined)
-  useStatusPolling(list)
+  useStatusPolling(list, uploads)
   const title = group.value?.Name || id
+  const addFiles = paths.uploads
+    ? (/** @type {readonly File[]} */ files) => uploads.add(files, { id, type })
+    : undefined
+  const dragging = useDroppedFiles(addFiles)
+  useEffect(() => uploads.listen((asset) => asset.GroupId === id && list.upsert(asset)), [id])
 
   return html`
     <a class="back" href=${linkTo('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
@@ -62,12 +70,16 @@ export const Assets = ({ type, id }) => {
             <button type="button" class="danger" onClick=${() => setOpen({ kind: 'delete group' })}>${t.delete}</button>
           `
         }
-        <button type="button" class="primary" onClick=${() => setOpen({ kind: 'add' })}><${Icon} name="add" />${t.assets.add}</button>
+        <button type="button" class=${addFiles ? '' : 'primary'} onClick=${() => setOpen({ kind: 'add' })}><${Icon} name="add" />${t.assets.add}</button>
+        ${addFiles && html`<${FilePicker} label=${t.uploads.choose} onFiles=${addFiles} />`}
       </div>
     </div>
     ${group.value?.Description && html`<p class="lead">${group.value.Description}</p>`}
     <p class="hint"><code>${id}</code></p>
+    <p class="hint">${addFiles ? t.uploads.dropHint : t.uploads.notOffered}</p>
     <${Failure} message=${group.error} retry=${group.reload} />
+    <${UploadList} uploads=${uploads} group=${id} />
+    ${dragging && html`<div class="drop-target"><p><${Icon} name="upload" />${t.uploads.drop(title)}</p></div>`}
     <${NameFilter} name=${name} onChange=${setName}>
       <${Select} label=${t.assets.status} value=${status} choices=${statuses} onChange=${setOrderFrom(setStatus)} />
       <${Select} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
@@ -103,12 +115,14 @@ export const Assets = ({ type, id }) => {
 }
 
 /**
- * Polls the assets with status Processing, and updates the list.
+ * Polls the assets with status Processing, and updates the list. Assets of uploads are polled there.
  * @param {List} list
+ * @param {import('./uploads.js').Uploads} uploads
  */
-const useStatusPolling = (list) => {
+const useStatusPolling = (list, uploads) => {
   const api = useApi()
-  const processing = (list.pages?.items ?? []).filter(({ Status }) => Status === 'Processing')
+  const uploaded = new Set(uploads.items.map(({ asset }) => asset?.Id))
+  const processing = (list.pages?.items ?? []).filter(({ Id, Status }) => Status === 'Processing' && !uploaded.has(Id))
   const poll = async (/** @type {Asset} */ asset) => {
     try {
       const current = await readAsset(api, asset.Id)

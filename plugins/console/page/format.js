@@ -37,6 +37,19 @@ export const formatNumber = (value) => number.format(value)
  */
 export const formatCost = (value) => cost.format(value)
 
+const byteUnits = /** @type {const} */ (['byte', 'kilobyte', 'megabyte', 'gigabyte'])
+
+/**
+ * A length of a file, as `1.5 MB`.
+ * @param {number} bytes
+ */
+export const formatBytes = (bytes) => {
+  const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(bytes) / 3))
+  const maximumFractionDigits = power === 0 ? 0 : 1
+  const format = { style: /** @type {const} */ ('unit'), unit: byteUnits[power], maximumFractionDigits }
+  return new Intl.NumberFormat(locale, format).format(bytes / 1000 ** power)
+}
+
 /**
  * Minutes and seconds, as `29:05`.
  * @param {number} ms

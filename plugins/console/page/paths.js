@@ -1,12 +1,15 @@
 /** @typedef {'page' | 'session' | 'tokens' | 'usage' | 'library' | 'faceVerification' | 'text'} PathName */
+/** @typedef {'video' | 'uploads' | 'events' | 'webhooks'} OptionalPathName paths that a server may lack */
 
 /** The base paths with which the server was configured. */
-const configured = /** @type {Record<PathName, string>} */ (JSON.parse(document.documentElement.dataset.paths ?? '{}'))
+const configured = /** @type {Record<PathName, string> & Partial<Record<OptionalPathName, string>>} */ (
+  JSON.parse(document.documentElement.dataset.paths ?? '{}')
+)
 
 /** What stands before the page's own path: the prefix of an app around the console, or of a proxy. It stands before the other paths too. */
 const outer = location.pathname.slice(0, -configured.page.length)
 
-/** Base paths of the routes that the page calls. */
-export const paths = /** @type {Record<PathName, string>} */ (
+/** Base paths of the routes that the page calls. One that is undefined is not offered by the server. */
+export const paths = /** @type {typeof configured} */ (
   Object.fromEntries(Object.entries(configured).map(([name, path]) => [name, outer + path]))
 )

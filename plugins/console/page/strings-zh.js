@@ -1,5 +1,8 @@
+import { chineseMedia } from './strings-media-zh.js'
+
 /** @type {import('./strings.js').Strings} */
 export const chinese = {
+  ...chineseMedia,
   title: 'sluice 控制台',
   skip: '跳到正文',
   loading: '加载中…',

@@ -1,7 +1,9 @@
+import { media } from './strings-media.js'
 import { chinese } from './strings-zh.js'
 
 /** All texts of the console in English. `strings-zh.js` has them in Chinese. */
 const english = {
+  ...media,
   title: 'sluice console',
   skip: 'Skip to content',
   loading: 'Loading…',
