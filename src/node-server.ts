@@ -58,7 +58,7 @@ export interface NodeServerTimeouts {
   readonly headersMs: number
   /** For the next byte of a request body while the app reads it. Default 30,000. */
   readonly bodyStallMs: number
-  /** For a whole request body. Default 300,000. */
+  /** For a whole request body. Default 300,000. One with a `Content-Length` has at least a second for each 64 KiB. */
   readonly bodyMs: number
   /** For the caller to read some of the bytes that are buffered for it. Not for event streams. Default 30,000. */
   readonly responseStallMs: number
@@ -78,6 +78,9 @@ export const defaultTimeouts: NodeServerTimeouts = {
   responseMs: 300_000,
   unreadBodyMs: 5_000,
 }
+const dayMs = 86_400_000
+/** A caller that sends a long body may be this slow. */
+const minBytesPerMs = 2 ** 16 / 1_000
 /** How much of an unread request body is discarded at most. */
 export const maxUnreadBytes = 2 ** 22
 /** Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not pipeline. */
@@ -133,7 +136,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
     keepAliveTimeout: timeouts.keepAliveMs,
     headersTimeout: timeouts.headersMs,
     // Bodies have their own shorter timeout. But without this one, Bun 1.4.5 and Deno 2.9.6 ignore `headersTimeout`.
-    requestTimeout: 2 * timeouts.bodyMs,
+    requestTimeout: dayMs,
     connectionsCheckingInterval: checkIntervalMs,
   }
   const create = () =>
@@ -278,7 +281,7 @@ const bodyOf = (
 ): IncomingBody => {
   const limits = {
     stallMs: timeouts.bodyStallMs,
-    totalMs: timeouts.bodyMs,
+    totalMs: Math.max(timeouts.bodyMs, Number(incoming.headers['content-length'] ?? 0) / minBytesPerMs),
     discard: { maxBytes: maxUnreadBytes, ms: timeouts.unreadBodyMs },
   }
   return createBody(incoming, limits, timers, () => expectsContinue && serverResponse.writeContinue())

@@ -20,6 +20,7 @@ export const auditActions = [
   'asset.update',
   'asset.delete',
   'verification.create',
+  'upload.create',
   'response.cancel',
   'response.delete',
   'access.refuse',

@@ -12,17 +12,28 @@ export type AttachedBody =
   | (() => Promise<Uint8Array<ArrayBuffer>>)
 
 const delivered = Symbol('delivered body')
+const deliveredStream = Symbol('stream of the delivered body')
 
-type Delivered = Request & { [delivered]?: AttachedBody }
+type Delivered = Request & { [delivered]?: AttachedBody; [deliveredStream]?: () => ReadableStream<Uint8Array> }
 
 /**
  * Attaches a body to a GET request, for a server that can read it (`node:http`).
  *
  * A `Request` for GET cannot have a body, and `Bun.serve` and `Deno.serve` discard it. The server calls this before it passes the request to the app.
  * Prefer a stream that reads nothing in advance (`highWaterMark: 0`): the app reads it only after it has authenticated the caller.
+ *
+ * @param stream for a function that reads all bytes: another one that reads the same body as a stream
  */
-export const attachBody = (request: Delivered, body: AttachedBody): void => {
+export const attachBody = (request: Delivered, body: AttachedBody, stream?: () => ReadableStream<Uint8Array>): void => {
   request[delivered] = body
+  if (stream) request[deliveredStream] = stream
+}
+
+/** The body of a request, or the one that `attachBody` has attached, as a stream for a body of any length. Null: there is none. */
+export const bodyStream = (request: Delivered): ReadableStream<Uint8Array> | null => {
+  const body = request[delivered]
+  if (request[deliveredStream]) return request[deliveredStream]()
+  return body instanceof ReadableStream ? body : request.body
 }
 
 /**

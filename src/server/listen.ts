@@ -23,6 +23,8 @@ import { withDirectBody } from './direct-stream.ts'
 /** Options of `listenNode` and `listenBun`. */
 export interface DefaultServerOptions {
   readonly http: Pick<Config['http'], 'host' | 'port' | 'getBodies' | 'maxBodyBytes'>
+  /** Length of the longest body of all routes. Default `http.maxBodyBytes`. */
+  readonly longestBodyBytes?: number
   readonly media: Pick<Config['media'], 'segment'>
   /** Whether other processes listen on the same port. */
   readonly shared: boolean
@@ -53,7 +55,7 @@ export const listenNode = (
  */
 export const listenBun = async (
   handle: FetchHandler,
-  { http, media, shared, timeouts = defaultTimeouts }: DefaultServerOptions,
+  { http, media, shared, timeouts = defaultTimeouts, longestBodyBytes = http.maxBodyBytes }: DefaultServerOptions,
 ): Promise<ListeningServer> => {
   const renderError = renderRejection(media.segment)
   const idleSeconds = Math.ceil(timeouts.keepAliveMs / 1_000)
@@ -79,7 +81,7 @@ export const listenBun = async (
     reusePort: shared,
     idleTimeout: idleSeconds,
     // Above the gateway's own limit, so that the gateway itself rejects a body that is too long.
-    maxRequestBodySize: http.maxBodyBytes + 2 ** 20,
+    maxRequestBodySize: longestBodyBytes + 2 ** 20,
     websocket: {
       open: (socket) => socket.data.open(socket),
       message: (socket, message) => socket.data.message(socket, message),
@@ -243,7 +245,8 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
       { highWaterMark: 0 },
     )
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    attachBody(request, length === null ? stream() : Number(length) <= shortBody.maxBytes ? readShort : readLong)
+    if (length === null) attachBody(request, stream())
+    else attachBody(request, Number(length) <= shortBody.maxBytes ? readShort : readLong, stream)
   }
   return {
     /** Whether the connection can be reused after the response. Bun reads and discards an unread rest, which must not be too long. */

@@ -1,6 +1,7 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
+import type { FileStore } from '../../plugins/file-storage/store.ts'
 import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
@@ -18,6 +19,7 @@ import { createClaimStore } from './claims.ts'
 import { type Database, notifyOnCommit, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
 import { addsEvents, createEventStore } from './events.ts'
+import { createFileStore } from './files.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import { createLeaseStore } from './leases.ts'
@@ -78,6 +80,7 @@ export interface Store
     VideoTaskStore,
     LeaseStore,
     EventStore,
+    FileStore,
     Records {
   revision(): Promise<number>
   /** With the changes since that revision, if the store still has them. Both forms cost one query. */
@@ -126,6 +129,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createVideoTaskStore(database),
     ...createLeaseStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),
+    ...createFileStore(database),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),
     onRaise: (raised) => void raiseListeners.add(raised),

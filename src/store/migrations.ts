@@ -1,6 +1,7 @@
 import { type Statement, type Steps, sql } from './database.ts'
 import { StoreError } from './error.ts'
 import { eventTables } from './event-tables.ts'
+import { fileTables } from './file-tables.ts'
 import { videoTables } from './video-tables.ts'
 
 /** All migrations, in SQL that both databases accept. Never change a released one: append a new one. */
@@ -248,6 +249,7 @@ export const migrations: readonly (readonly Statement[])[] = [
   videoTables,
   // The status of a video task that its user was told last.
   [sql`alter table video_tasks add column told text`],
+  fileTables,
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

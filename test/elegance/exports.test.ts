@@ -35,6 +35,14 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './events': ['events'],
   './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
   './idempotency': ['IdempotencyProblem', 'createIdempotency', 'replayedHeader'],
+  './file-storage': [
+    'FileTooLargeError',
+    'createFileLinks',
+    'fileStorage',
+    'folderStorage',
+    'respondWithFile',
+    's3Storage',
+  ],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],
   './pagination-normalizer': [

@@ -25,6 +25,7 @@ describe('a plugin loads no other plugin that it does not need', () => {
     'concurrency-limits': [],
     console: [],
     events: ['sse-relay'],
+    'file-storage': [],
     metrics: [],
     ownership: [],
     'pagination-normalizer': [],

@@ -1,0 +1,204 @@
+import { Buffer } from 'node:buffer'
+import type { S3Client } from '@aws-sdk/client-s3'
+import { checkKey } from '../shared/options.ts'
+import type { Fetch } from '../shared/upstream-error.ts'
+import { createS3Handler, sourceOfBody } from './s3-handler.ts'
+import { checkFileKey, limited, type Storage } from './storage.ts'
+
+/** Options of `s3Storage`. */
+export interface S3StorageOptions {
+  readonly bucket: string
+  /** What the names of all objects begin with, such as `sluice/`. Default: nothing. */
+  readonly prefix?: string
+  /** The address of a service other than AWS, such as `http://127.0.0.1:9000`. */
+  readonly endpoint?: string
+  /** Default `us-east-1`. */
+  readonly region?: string
+  /** Where the bucket is named: `path` in the path, `host` in the host name. Default: `path` with an `endpoint`, `host` without one. */
+  readonly style?: 'path' | 'host'
+  readonly accessKey: string
+  readonly secretKey: string
+  /** Default: the global `fetch`. */
+  readonly fetch?: Fetch
+}
+
+/** Two of them are in memory for each `put`: one that is sent, one that is filled. The protocol permits 10,000 parts of at least 5 MiB. */
+const partBytes = 2 ** 23
+
+/**
+ * Files in a bucket of an S3-compatible service. Needs the package `@aws-sdk/client-s3`, which is loaded at the first use.
+ *
+ * A long file is sent in parts, one after another; a failed part is sent again, three times at most. The credentials need the permissions to get, put and
+ * delete objects, to abort multipart uploads, and to list those of the bucket.
+ */
+export const s3Storage = (options: S3StorageOptions): Storage => {
+  for (const name of ['bucket', 'accessKey', 'secretKey'] as const) checkKey(name, options[name])
+  const { bucket: Bucket, prefix = '' } = options
+  let connecting: Promise<Connection> | undefined
+  const connected = (): Promise<Connection> => {
+    connecting ??= connect(options).catch((error: unknown) => {
+      connecting = undefined
+      throw error
+    })
+    return connecting
+  }
+  const target = (key: string) => ({ Bucket, Key: prefix + checkFileKey(key) })
+
+  return {
+    putBytes: 2 * partBytes,
+
+    async put(key, body, { contentType: ContentType, ...limits }) {
+      const { sdk, client } = await connected()
+      const object = target(key)
+      const parts = partsOf(limited(body, limits))
+      const first = (await parts.next()).value ?? new Uint8Array(0)
+      const { signal: abortSignal } = limits
+      let next = await parts.next()
+      if (next.done) {
+        await client.send(new sdk.PutObjectCommand({ ...object, ContentType, Body: first }), { abortSignal })
+        return first.length
+      }
+      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ ...object, ContentType }), {
+        abortSignal,
+      })
+      const multipart = { ...object, UploadId }
+      try {
+        const sent: { PartNumber: number; ETag: string | undefined }[] = []
+        const send = async (Body: Uint8Array) => {
+          const PartNumber = sent.length + 1
+          const { ETag } = await client.send(new sdk.UploadPartCommand({ ...multipart, PartNumber, Body }), {
+            abortSignal,
+          })
+          sent.push({ PartNumber, ETag })
+        }
+        let length = first.length
+        let part: Uint8Array = first
+        while (!next.done) {
+          // The next part is filled while this one is sent.
+          const sending = send(part)
+          sending.catch(() => {})
+          part = next.value
+          length += part.length
+          next = await parts.next()
+          await sending
+        }
+        await send(part)
+        await client.send(new sdk.CompleteMultipartUploadCommand({ ...multipart, MultipartUpload: { Parts: sent } }), {
+          abortSignal,
+        })
+        return length
+      } catch (error) {
+        await parts.return(undefined)
+        // If this fails too, `removeUnfinished` does it later.
+        await client.send(new sdk.AbortMultipartUploadCommand(multipart)).catch(() => {})
+        throw error
+      }
+    },
+
+    async find(key) {
+      const { sdk, client } = await connected()
+      try {
+        const found = await client.send(new sdk.HeadObjectCommand(target(key)))
+        const { ContentLength: size = 0, LastModified, ETag: etag = '' } = found
+        return { size, modifiedAt: LastModified?.getTime() ?? 0, etag }
+      } catch (error) {
+        if (statusOf(error) === 404) return undefined
+        throw error
+      }
+    },
+
+    read: (key, info, { first, last }) =>
+      sourceOfBody(last - first + 1, async (abortSignal) => {
+        const { sdk, client } = await connected()
+        const command = new sdk.GetObjectCommand({
+          ...target(key),
+          Range: `bytes=${first}-${last}`,
+          IfMatch: info.etag,
+        })
+        const { Body } = await client.send(command, { abortSignal })
+        return Body?.transformToWebStream()
+      }),
+
+    async remove(key) {
+      const { sdk, client } = await connected()
+      await client.send(new sdk.DeleteObjectCommand(target(key)))
+    },
+
+    async removeUnfinished(before) {
+      const { sdk, client } = await connected()
+      let removed = 0
+      let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}
+      while (markers) {
+        const page: Awaited<ReturnType<typeof listUploads>> = await listUploads(
+          { sdk, client },
+          { Bucket, Prefix: prefix, ...markers },
+        )
+        for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
+          if ((Initiated?.getTime() ?? Number.POSITIVE_INFINITY) >= before) continue
+          await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
+          removed++
+        }
+        markers = page.IsTruncated
+          ? { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker }
+          : undefined
+      }
+      return removed
+    },
+  }
+}
+
+interface Connection {
+  readonly sdk: typeof import('@aws-sdk/client-s3')
+  readonly client: S3Client
+}
+
+const connect = async ({
+  endpoint,
+  region = 'us-east-1',
+  style,
+  ...options
+}: S3StorageOptions): Promise<Connection> => {
+  const sdk = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
+    throw new Error('a storage on S3 needs the package @aws-sdk/client-s3: add it to your project', { cause })
+  })
+  const client = new sdk.S3Client({
+    region,
+    ...(endpoint !== undefined && { endpoint }),
+    forcePathStyle: (style ?? (endpoint === undefined ? 'host' : 'path')) === 'path',
+    credentials: { accessKeyId: options.accessKey, secretAccessKey: options.secretKey },
+    requestHandler: createS3Handler(options.fetch),
+    // Other services than AWS reject the checksums that the client adds by default.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+    maxAttempts: 4,
+  })
+  return { sdk, client }
+}
+
+const listUploads = (
+  { sdk, client }: Connection,
+  input: ConstructorParameters<Connection['sdk']['ListMultipartUploadsCommand']>[0],
+) => client.send(new sdk.ListMultipartUploadsCommand(input))
+
+const statusOf = (error: unknown): number | undefined =>
+  (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata?.httpStatusCode
+
+/** Joins the pieces of a body to parts. All but the last have exactly `partBytes` bytes, as some services require. */
+async function* partsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+  let part = Buffer.allocUnsafeSlow(partBytes)
+  let length = 0
+  for await (const chunk of body) {
+    for (let at = 0; at < chunk.length; ) {
+      const taken = Math.min(chunk.length - at, partBytes - length)
+      part.set(chunk.subarray(at, at + taken), length)
+      at += taken
+      length += taken
+      if (length < partBytes) continue
+      yield part
+      part = Buffer.allocUnsafeSlow(partBytes)
+      length = 0
+    }
+  }
+  if (length > 0) yield part.subarray(0, length)
+  return undefined
+}

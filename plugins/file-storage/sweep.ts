@@ -1,0 +1,72 @@
+import type { Clock } from '../shared/clock.ts'
+import type { Log } from '../shared/problem.ts'
+import type { Storage } from './storage.ts'
+import type { FileStore } from './store.ts'
+
+export interface SweepOptions {
+  readonly storage: Storage
+  readonly store: Pick<FileStore, 'claimExpiredFiles' | 'removeFileRecords'>
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const sweepEveryMs = 60_000
+/** A file that could not be removed is tried again then. */
+const retryMs = 600_000
+const removeUnfinishedEveryMs = 3_600_000
+/** Longer than any call of `put` takes. */
+const unfinishedMs = 86_400_000
+const filesPerClaim = 100
+
+/** Removes expired files, at once and every minute, until the signal aborts; and once an hour what interrupted calls of `put` have left. */
+export const sweepFiles = (options: SweepOptions, signal: AbortSignal): void => {
+  const { storage, clock, log } = options
+  let unfinishedRemovedAt = 0
+  const run = async () => {
+    await removeExpiredFiles(options, signal).catch((err: unknown) =>
+      log.warn({ err }, 'expired files could not be removed'),
+    )
+    if (clock.now() < unfinishedRemovedAt + removeUnfinishedEveryMs || signal.aborted) return
+    unfinishedRemovedAt = clock.now()
+    await storage
+      .removeUnfinished(clock.now() - unfinishedMs)
+      .catch((err: unknown) => log.warn({ err }, 'unfinished files could not be removed'))
+  }
+  const runAndSchedule = () => {
+    if (signal.aborted) return
+    void run().then(() => {
+      if (signal.aborted) return
+      const cancel = clock.at(clock.now() + sweepEveryMs, () => {
+        signal.removeEventListener('abort', cancel)
+        runAndSchedule()
+      })
+      signal.addEventListener('abort', cancel, { once: true })
+    })
+  }
+  runAndSchedule()
+}
+
+/** Removes all expired files and their records. Resolves with their number. A file that cannot be removed is logged, and tried again later. */
+export const removeExpiredFiles = async (
+  { storage, store, clock, log }: SweepOptions,
+  signal?: AbortSignal,
+): Promise<number> => {
+  let removed = 0
+  while (!signal?.aborted) {
+    const now = clock.now()
+    const keys = await store.claimExpiredFiles(now, now + retryMs, filesPerClaim)
+    const gone: string[] = []
+    for (const key of keys) {
+      try {
+        await storage.remove(key)
+        gone.push(key)
+      } catch (err) {
+        log.warn({ err, key }, 'a file could not be removed')
+      }
+    }
+    if (gone.length > 0) await store.removeFileRecords(gone)
+    removed += gone.length
+    if (keys.length < filesPerClaim) break
+  }
+  return removed
+}
