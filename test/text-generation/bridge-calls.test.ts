@@ -31,6 +31,16 @@ describe('tool calls', () => {
       ['a', 'f', '{}', 'completed'],
       ['b', 'f', '[]', 'completed'],
     ])
+    const inPieces = [
+      toolDelta(0, { name: 'f', arguments: '' }, 'a'),
+      toolDelta(0, { arguments: '{}' }),
+      toolDelta(0, { name: 'g', arguments: '' }, 'b'),
+      toolDelta(0, { arguments: '{}' }),
+    ]
+    expect(callsOf(inPieces)).toEqual([
+      ['a', 'f', '{}', 'completed'],
+      ['b', 'g', '{}', 'completed'],
+    ])
   })
 
   test('without index and id are separated by name and complete arguments', () => {
@@ -46,14 +56,42 @@ describe('tool calls', () => {
     ])
   })
 
+  test('without index may arrive interleaved, by their ids', () => {
+    const chunks = [
+      toolDelta(undefined, { name: 'f', arguments: '{' }, 'a'),
+      toolDelta(undefined, { name: 'g', arguments: '[' }, 'b'),
+      toolDelta(undefined, { arguments: '}' }, 'a'),
+      toolDelta(undefined, { arguments: ']' }, 'b'),
+    ]
+    expect(callsOf(chunks)).toEqual([
+      ['a', 'f', '{}', 'completed'],
+      ['b', 'g', '[]', 'completed'],
+    ])
+  })
+
+  test('with an index repeat their name, and have a late id', () => {
+    const chunks = [
+      toolDelta(0, { name: 'f', arguments: '{}' }),
+      toolDelta(0, { name: 'f', arguments: '' }),
+      toolDelta(0, { name: 'f', arguments: '' }, 'a'),
+    ]
+    expect(callsOf(chunks)).toEqual([['call_2', 'f', '{}', 'completed']])
+  })
+
   test('without index accept a late id', () => {
     const chunks = [toolDelta(undefined, { name: 'f' }), toolDelta(undefined, { arguments: '{}' }, 'a')]
     expect(callsOf(chunks)).toEqual([['a', 'f', '{}', 'completed']])
   })
 
-  test('are identified by index when each delta has another id', () => {
-    const chunks = [toolDelta(0, { name: 'f', arguments: '{' }, 'a'), toolDelta(0, { name: 'f', arguments: '}' }, 'b')]
-    expect(callsOf(chunks)).toEqual([['a', 'f', '{}', 'completed']])
+  test('are identified by index when each delta has another id, or without index continue the last call', () => {
+    for (const index of [0, undefined]) {
+      const name = index === undefined ? {} : { name: 'f' }
+      const chunks = [
+        toolDelta(index, { name: 'f', arguments: '{' }, 'a'),
+        toolDelta(index, { ...name, arguments: '}' }, 'b'),
+      ]
+      expect(callsOf(chunks)).toEqual([['a', 'f', '{}', 'completed']])
+    }
   })
 
   test('get a generated id when the upstream’s id is missing or duplicate', () => {

@@ -122,6 +122,21 @@ export const toolStreams: Readonly<Record<string, Recorded>> = {
     ),
     official: 'it makes one call of them, whose arguments are two objects',
   },
+  'tool calls that all have the first index, with arguments in deltas of their own': {
+    chunks: [
+      say({ role: 'assistant', content: null }),
+      calls({ index: 0, ...call('call_a', 'f', '') }),
+      calls({ index: 0, function: { arguments: '{"a":1}' } }),
+      calls({ index: 0, ...call('call_b', 'g', '') }),
+      calls({ index: 0, function: { arguments: '{"a":2}' } }),
+      finish('tool_calls'),
+    ],
+    response: completionWith(
+      { tool_calls: [call('call_a', 'f', '{"a":1}'), call('call_b', 'g', '{"a":2}')] },
+      'tool_calls',
+    ),
+    official: 'it makes one call of them, whose arguments are two objects',
+  },
   'a tool call with its name in every delta, and braces in its text': {
     chunks: [
       say({ role: 'assistant', content: null }),

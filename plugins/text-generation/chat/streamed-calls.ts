@@ -1,4 +1,5 @@
 import { StreamError } from '../assembly.ts'
+import { callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { type ChunkObject, isChunkObject, textOf } from './chunk.ts'
 
 /** Maximum of calls in one response. OpenAI's client has the same bound. */
@@ -23,8 +24,7 @@ export interface CallBuilder {
 }
 
 /** A tool call, as far as the stream has sent it. */
-interface PartialCall<Builder> {
-  index: number | undefined
+interface PartialCall<Builder> extends KnownCall {
   id: string
   name: string
   kind: 'function' | 'custom'
@@ -57,19 +57,17 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
   const calls: PartialCall<Builder>[] = []
   const usedIds = new Set<string>()
 
-  /** The call of a delta without index: the call with its id, which may come late, else the last call. */
-  const findWithoutIndex = (id: string): PartialCall<Builder> | undefined => {
-    const last = calls.at(-1)
-    return id === '' ? last : (calls.find((call) => call.id === id) ?? (last?.id === '' ? last : undefined))
-  }
-
   const findOrCreate = (delta: ChunkObject): PartialCall<Builder> => {
     const index = typeof delta.index === 'number' ? delta.index : undefined
-    const id = textOf(delta.id)
-    const known = index === undefined ? findWithoutIndex(id) : calls.findLast((call) => call.index === index)
-    if (known && !beginsAnother(known, id, delta)) return known
+    const body = isChunkObject(delta.function) ? delta.function : {}
+    const given = { index, id: textOf(delta.id), name: textOf(body.name), text: textOf(body.arguments) }
+    const known = callOfDelta(calls, given)
+    if (known) return known
     if (calls.length >= maxCalls) throw new StreamError(`the response has more than ${maxCalls} tool calls`)
-    const call: PartialCall<Builder> = { index, id: '', name: '', kind: 'function', buffered: '', builder: undefined }
+    const call: PartialCall<Builder> = {
+      ...{ index, id: '', name: '', kind: 'function', buffered: '', builder: undefined },
+      mayEndBefore: () => call.builder?.looksComplete === true,
+    }
     calls.push(call)
     return call
   }
@@ -116,15 +114,4 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
       }
     },
   }
-}
-
-/**
- * Whether a delta begins another call than the one that its index leads to. Some upstreams send index 0 for all calls,
- * or none. There a name after complete arguments begins another call, if the delta has another id, or neither an id nor
- * an index.
- */
-const beginsAnother = (call: PartialCall<CallBuilder>, id: string, delta: ChunkObject): boolean => {
-  const name = isChunkObject(delta.function) ? textOf(delta.function.name) : ''
-  if (name === '' || call.builder?.looksComplete !== true) return false
-  return id === '' ? typeof delta.index !== 'number' : id !== call.id
 }

@@ -1,5 +1,7 @@
 import { StreamError } from '../assembly.ts'
 import { type CountBytes, MemberBuffer, maxIndexes, membersOf, readIndex, TextBuffer } from './buffers.ts'
+import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
+import { textOf } from './chunk.ts'
 
 export interface ToolCallsOptions {
   readonly countBytes: CountBytes
@@ -11,8 +13,6 @@ export interface ToolCallsOptions {
 export class ToolCalls {
   readonly #options: ToolCallsOptions
   readonly #calls: ToolCall[] = []
-  /** The latest call of each index: some upstreams give one index to two calls. */
-  readonly #byIndex = new Map<number, ToolCall>()
 
   constructor(options: ToolCallsOptions) {
     this.#options = options
@@ -24,7 +24,7 @@ export class ToolCalls {
       const { index: value, ...members } = membersOf(delta)
       const given = value ?? (isMessage ? position : undefined)
       const index = given === undefined ? undefined : readIndex(given)
-      const call = this.#find(index, members) ?? this.#create(index)
+      const call = callOfDelta(this.#calls, { index, ...idAndNameOf(members) }) ?? this.#create(index)
       call.add(members)
     }
   }
@@ -35,36 +35,23 @@ export class ToolCalls {
     return cutOff ? sorted.filter((call) => call.isComplete(finished)) : sorted
   }
 
-  /**
-   * The call that a delta belongs to; undefined when the delta begins a new call.
-   *
-   * The index decides, else the id, else it is the last call. Some upstreams give every call the index 0, or none. There
-   * a name begins a new call, if the delta has another id, or if the arguments of the last call are complete.
-   */
-  #find(index: number | undefined, delta: Delta): ToolCall | undefined {
-    const known = index === undefined ? this.#calls.find(({ id }) => id && id === delta.id) : this.#byIndex.get(index)
-    const call = known ?? (index === undefined ? this.#calls.at(-1) : undefined)
-    if (!call || !hasName(delta)) return call
-    const isOther = Boolean(delta.id && call.id && delta.id !== call.id)
-    if (index === undefined) return !known && (delta.id || call.endsBefore(delta)) ? undefined : call
-    return isOther && call.endsBefore(delta) ? undefined : call
-  }
-
   #create(given: number | undefined): ToolCall {
     if (this.#calls.length >= maxIndexes) throw new StreamError(`the response has more than ${maxIndexes} tool calls`)
-    const index = given ?? Math.max(-1, ...this.#byIndex.keys()) + 1
+    const index = given ?? Math.max(-1, ...this.#calls.map((call) => call.index)) + 1
     const call = new ToolCall(index, this.#options)
     this.#calls.push(call)
-    this.#byIndex.set(index, call)
     return call
   }
 }
 
 type Delta = Readonly<Record<string, unknown>>
 
-const hasName = (delta: Delta): boolean => Boolean(membersOf(delta.function).name || membersOf(delta.custom).name)
+const idAndNameOf = (delta: Delta): Omit<CallDelta, 'index'> => {
+  const body = membersOf(delta.function)
+  return { id: textOf(delta.id), name: textOf(body.name || membersOf(delta.custom).name), text: textOf(body.arguments) }
+}
 
-class ToolCall {
+class ToolCall implements KnownCall {
   readonly index: number
   readonly #countBytes: CountBytes
   readonly #newId: () => string
@@ -80,8 +67,8 @@ class ToolCall {
     this.#fields = new MemberBuffer(countBytes, { id: null, type: null })
   }
 
-  get id(): unknown {
-    return this.#fields.get('id')
+  get id(): string {
+    return textOf(this.#fields.get('id'))
   }
 
   add(delta: Delta): void {
@@ -92,11 +79,11 @@ class ToolCall {
     }
   }
 
-  /** Whether this call's arguments end with `}` and those of the delta begin with `{`: then they are two objects. */
-  endsBefore(delta: Delta): boolean {
+  /** Whether this call's arguments end with `}` and the text begins with `{`: then they are two objects. Or the text is empty. */
+  mayEndBefore(text: string): boolean {
     const before = this.#function?.get('arguments')
-    const after = asText(membersOf(delta.function).arguments)
-    return before instanceof TextBuffer && before.end.trimEnd().endsWith('}') && after.trimStart().startsWith('{')
+    const next = text.trimStart()
+    return before instanceof TextBuffer && before.end.trimEnd().endsWith('}') && (next === '' || next.startsWith('{'))
   }
 
   /** Whether nothing can be missing. The input of a custom tool is free text: it is complete when the choice has finished. */
@@ -133,16 +120,10 @@ export const appendDelta = (
   if (typeof delta !== 'object' || delta === null) return body
   const target = body ?? createBody(countBytes, textKey)
   for (const [key, value] of Object.entries(delta)) {
-    if (key === textKey) target.append(key, asText(value))
+    if (key === textKey) target.append(key, textOf(value))
     else target.set(key, value)
   }
   return target
-}
-
-/** Arguments as text. Some upstreams send them as an object. */
-const asText = (value: unknown): string => {
-  if (typeof value === 'string') return value
-  return value === null || value === undefined ? '' : JSON.stringify(value)
 }
 
 /** Whether a function call has a name and complete JSON arguments. A number is not complete: more digits may follow. */
