@@ -1,10 +1,11 @@
-import { type ByteSource, responseFrom } from '../shared/byte-source.ts'
+import { responseFrom } from '../shared/byte-source.ts'
 import type { Clock } from '../shared/clock.ts'
 import { contentTypeOf } from '../shared/file-type.ts'
 import { withInertHeaders } from '../shared/headers.ts'
-import { type InFlight, inFlightOf } from '../shared/in-flight.ts'
+import { inFlightOf } from '../shared/in-flight.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
+import { bodyOfLength, countedSource } from '../shared/streamed-file.ts'
 import type { FileLinks } from './links.ts'
 import { selectRange } from './range.ts'
 import type { Storage } from './storage.ts'
@@ -68,32 +69,8 @@ export const respondWithFile = async (
   }
   const inFlight = inFlightOf(request)
   inFlight?.streaming()
-  return withInertHeaders(responseFrom(counted(storage.read(key, info, range), inFlight), { status, headers }))
+  return withInertHeaders(responseFrom(countedSource(storage.read(key, info, range), inFlight), { status, headers }))
 }
-
-/**
- * A body that is only counted: Elysia (1.4.30) responds to HEAD with the handler of GET, reads its whole body, and announces the sum of the lengths of
- * its chunks.
- */
-const bodyOfLength = (byteLength: number): ReadableStream<Uint8Array> =>
-  new ReadableStream({
-    start(controller) {
-      controller.enqueue({ byteLength } as Uint8Array)
-      controller.close()
-    },
-  })
 
 /** A stored page or drawing runs no script and loads nothing. A browser shows an image or video by itself in a page with its own style. */
 const contentSecurityPolicy = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"
-
-/** Reports the end of the stream, so that the process limits the number of downloads. */
-const counted = (source: ByteSource, inFlight: InFlight | undefined): ByteSource => {
-  if (!inFlight) return source
-  return {
-    writeTo: (write) => source.writeTo(write).finally(() => inFlight.streamed()),
-    cancel: (reason) => {
-      inFlight.streamed()
-      return source.cancel(reason)
-    },
-  }
-}

@@ -1,7 +1,9 @@
 import { type ByteSource, responseFrom, sourceFrom } from '../../shared/byte-source.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { FieldProblem } from '../../shared/field-problem.ts'
+import { inFlightOf } from '../../shared/in-flight.ts'
 import { Problem } from '../../shared/problem.ts'
+import { bodyOfLength, countedSource } from '../../shared/streamed-file.ts'
 import type { Fetch } from '../../shared/upstream-error.ts'
 import type { ResultFile, VideoTaskView } from '../tasks.ts'
 
@@ -50,7 +52,8 @@ const forwardedHeaders = ['range', 'if-range', 'if-none-match', 'if-modified-sin
 /** An allowlist: other headers tell of the account's bucket. */
 const passedHeaders = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified']
 
-const forward = async (link: string, { headers, signal }: Request, options: ContentOptions): Promise<Response> => {
+const forward = async (link: string, request: Request, options: ContentOptions): Promise<Response> => {
+  const { headers, method, signal } = request
   const { fetch, clock, silenceMs } = options
   const call = new AbortController()
   const abort = () => call.abort(signal.reason)
@@ -64,26 +67,36 @@ const forward = async (link: string, { headers, signal }: Request, options: Cont
       redirect: 'manual',
       signal: call.signal,
     })
-    const { status } = response
-    if (![200, 206, 304, 416].includes(status)) {
-      await response.body?.cancel()
-      throw status === 403 || status === 404
-        ? notFound('The content of the video has expired.', 'content_expired')
-        : new Problem(502, 'upstream storage unavailable', { cause: new Error(`its status is ${status}`) })
-    }
+    const { status, body } = response
     const init = { status, headers: resultHeaders(response.headers) }
-    if (status === 304 || status === 416 || !response.body) {
-      await response.body?.cancel()
-      init.headers.delete('content-length')
-      return new Response(null, init)
+    if (body && method === 'GET' && (status === 200 || status === 206)) {
+      const inFlight = inFlightOf(request)
+      inFlight?.streaming()
+      return responseFrom(countedSource(watched(body, { call, clock, silenceMs }), inFlight), init)
     }
-    return responseFrom(watched(response.body, { call, clock, silenceMs }), init)
+    // The link is signed for GET only.
+    await body?.cancel()
+    return withoutFile(init)
   } catch (cause) {
+    call.abort(cause)
     signal.removeEventListener('abort', abort)
     throw cause instanceof Problem ? cause : new Problem(502, 'upstream storage unavailable', { cause })
   } finally {
     stopWaiting()
   }
+}
+
+/** The response to a download without a file, and to HEAD. */
+const withoutFile = ({ status, headers }: { readonly status: number; readonly headers: Headers }): Response => {
+  const length = Number(headers.get('content-length') ?? 0)
+  if (status === 200 || status === 206) return new Response(bodyOfLength(length), { status, headers })
+  headers.delete('content-length')
+  if (status === 304) return new Response(null, { status, headers })
+  if (status === 416) {
+    throw new FieldProblem(416, 'the video has no such range', { headers: pick(headers, ['content-range']) })
+  }
+  if (status === 403 || status === 404) throw notFound('The content of the video has expired.', 'content_expired')
+  throw new Problem(502, 'upstream storage unavailable', { cause: new Error(`its status is ${status}`) })
 }
 
 const silent = () => new Error('the storage of the upstream is silent')

@@ -128,7 +128,9 @@ const contentHeaders = {
   etag: { description: 'Names the content', schema: Type.String() },
 }
 const range = { 'content-range': { description: 'The range, and the length of the file', schema: Type.String() } }
-const content = { '*/*': { schema: file } }
+const content = Object.fromEntries(
+  ['video/mp4', 'video/quicktime', 'image/jpeg', 'application/octet-stream'].map((type) => [type, { schema: file }]),
+)
 
 /** Elysia options of each route. The handlers read and check the requests themselves; the schemas are for OpenAPI documents. */
 export const videosDocs = {
@@ -165,7 +167,7 @@ export const videosDocs = {
       200: { description: 'The file', headers: contentHeaders, content },
       206: { description: 'A range of the file', headers: { ...contentHeaders, ...range }, content },
       304: { description: 'The file is the one that the request names', headers: contentHeaders },
-      416: { description: 'The file has no such range', headers: range },
+      416: { description: 'The file has no such range', headers: range, content: jsonContent(errorBody) },
     },
     {
       parameters: [

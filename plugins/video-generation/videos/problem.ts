@@ -40,7 +40,8 @@ export const translateError = (error: unknown, names: FieldNames): unknown => {
 const rejectionOf = (rejected: UpstreamRejectedError): FieldProblem => {
   const { status, headers, bytes } = rejected.response
   const { code, message, param } = asJsonObject(asJsonObject(parsed(bytes))?.error) ?? {}
-  const retryAfter = headers.get('retry-after')
+  // Every 429 and 503 of the gateway says when to try again.
+  const retryAfter = headers.get('retry-after') ?? (status === 429 || status === 503 ? '5' : null)
   return new FieldProblem(status, typeof message === 'string' ? message : rejected.message, {
     ...(typeof code === 'string' && { code }),
     ...(typeof param === 'string' && param !== '' && { param }),

@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { FieldProblem } from '../../shared/field-problem.ts'
+import { sniffFileType } from '../../shared/file-type.ts'
 import { composeArray, composeJson, composeObject, type Json, type JsonObject, toJson } from '../../shared/json.ts'
 import { type Fields, textField } from './fields.ts'
-import { imageTypeOf } from './image-type.ts'
 import { formatOf, knownSizes } from './sizes.ts'
 
 /** Names of the fields of a create request. */
@@ -117,11 +117,11 @@ const imageOf = async (fields: Fields): Promise<Json | undefined> => {
     throw new FieldProblem(400, `${param} must have at most ${maxImageBytes} bytes`, { param })
   }
   const bytes = Buffer.from(await file.arrayBuffer())
-  const type = imageTypeOf(bytes)
-  if (type === undefined) {
-    throw new FieldProblem(400, `${param} must be an image: JPEG, PNG, WebP, BMP, TIFF or GIF`, { param })
+  const type = sniffFileType(bytes)
+  if (type?.media !== 'image') {
+    throw new FieldProblem(400, `${param} must be an image, for example JPEG or PNG`, { param })
   }
-  return composeJson([`"data:${type};base64,`, bytes.toString('base64'), '"'])
+  return composeJson([`"data:${type.contentType};base64,`, bytes.toString('base64'), '"'])
 }
 
 /** The vendor's maximum. */
