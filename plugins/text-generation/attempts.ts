@@ -38,9 +38,8 @@ export class Attempts {
   readonly #routes: readonly ModelRoute[]
   #index = 0
   #route: ModelRoute | undefined
-  /** The limitations of this upstream that earlier attempts have shown, and the error of the first. */
-  #limitations: Capabilities | undefined
-  #firstError: unknown
+  /** What earlier attempts have shown: limitations of this upstream, and the first error of it. */
+  #shown: { readonly limitations: Capabilities; readonly firstError: unknown } | undefined
 
   constructor(use: ModelUse, options: AttemptsOptions) {
     this.#options = options
@@ -56,7 +55,7 @@ export class Attempts {
 
   /** Call this when the response has begun: limitations that were assumed are confirmed. */
   succeed(route: ModelRoute): void {
-    if (this.#limitations) this.#options.learnt.remember(route, this.#use, this.#limitations)
+    if (this.#shown) this.#options.learnt.remember(route, this.#use, this.#shown.limitations)
   }
 
   /** Selects the route of the next attempt. Throws the error for the caller if there is none. */
@@ -67,8 +66,7 @@ export class Attempts {
     const model = route.id ?? this.#use.model
     const limitation = limitationIn(error, { exchange, route, model })
     if (limitation) {
-      this.#firstError ??= error
-      this.#limitations = { ...this.#limitations, ...limitation }
+      this.#shown = { firstError: error, ...this.#shown, limitations: { ...this.#shown?.limitations, ...limitation } }
       this.#route = { ...route, ...limitation }
       return this.#route
     }
@@ -80,7 +78,7 @@ export class Attempts {
       return following
     }
     // The bridge has found no route either: the first error tells what is wrong.
-    throw this.#limitations?.chatOnly && hasNoRoute(error, model) ? this.#firstError : error
+    throw this.#shown?.limitations.chatOnly && hasNoRoute(error, model) ? this.#shown.firstError : error
   }
 
   /**
@@ -100,8 +98,7 @@ export class Attempts {
     const route = this.#routes[index]
     if (!route) return undefined
     this.#index = index
-    this.#limitations = undefined
-    this.#firstError = undefined
+    this.#shown = undefined
     this.#route = this.#options.learnt.apply(route, this.#use)
     return this.#route
   }

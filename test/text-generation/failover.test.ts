@@ -70,6 +70,23 @@ describe('the next upstream that serves the model takes over', () => {
     ])
   })
 
+  test('without what the first one has shown: its limitations, and its errors', async () => {
+    const noRoute = (at: string) => Response.json({ detail: `nothing ${at}` }, { status: 404 })
+    const native = { id: 'resp_1', object: 'response', status: 'completed', output: [] }
+    let two = () => Response.json(native)
+    const one = ({ url }: UpstreamRequest) => (url.endsWith('/responses') ? noRoute('one') : busy())
+    const app = open({ one, two: ({ url }) => (url.endsWith('/responses') ? two() : noRoute('else')) })
+    for (let again = 0; again < 2; again++)
+      expect(await (await app.post('/responses', { model: 'm', input: 'hi' })).json()).toEqual(native)
+    const each = ['http://one.invalid/v1/responses', 'http://one.invalid/v1/chat/completions']
+    expect(app.asked.map(({ url }) => url)).toEqual([
+      ...[...each, 'http://two.invalid/v1/responses'],
+      ...[...each, 'http://two.invalid/v1/responses'],
+    ])
+    two = () => noRoute('two')
+    expect(await (await app.post('/responses', { model: 'm', input: 'hi' })).json()).toEqual({ detail: 'nothing two' })
+  })
+
   test('once: the last error is the response', async () => {
     const app = open({ one: refused, two: () => busy() })
     const response = await app.post('/chat/completions', { model: 'm', messages })

@@ -130,6 +130,22 @@ describe('an error about something else is forwarded', () => {
   })
 })
 
+test('limitations that are learnt one after the other apply together', async () => {
+  const app = openApp(({ url, json: sent }) => {
+    if (url.endsWith('/responses')) return text(404, '')()
+    const message = "Unsupported parameter: 'max_tokens' is not supported. Use 'max_completion_tokens' instead."
+    return 'max_tokens' in sent ? json(400, { error: { message } })() : streaming(done)
+  })
+  const ask = (more: object = {}) => app.post('/responses', { model: 'm', input: 'hi', ...more })
+  await ask()
+  await ask({ max_output_tokens: 7 })
+  app.asked.length = 0
+  expect((await ask({ max_output_tokens: 7 })).status).toBe(200)
+  expect(app.asked.map(({ url, json: { max_completion_tokens: max } }) => [new URL(url).pathname, max])).toEqual([
+    ['/v1/chat/completions', 7],
+  ])
+})
+
 describe('the field for the maximum of the output', () => {
   const unsupported = (field: string, hint = '') => ({
     error: {
