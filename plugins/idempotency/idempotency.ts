@@ -28,9 +28,9 @@ export interface IdempotencyOptions {
 export interface CreationAttempt extends AttemptRecord {
   /**
    * Keeps the response already before `handle` returns it. Call it as soon as the creation is durable: then a repetition gets this response also
-   * when the process dies. Never rejects.
+   * when the process dies. Resolves with false if the response could not be kept. Never rejects.
    */
-  remember(response: Response): Promise<void>
+  remember(response: Response): Promise<boolean>
 }
 
 /**
@@ -101,19 +101,18 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       .catch((err: unknown) => log.warn({ err }, 'expired idempotency keys could not be deleted'))
   }
 
-  const keep = async (held: HeldKey, response: Response): Promise<KeptResponse> => {
-    const kept = await readKept(response, maxResponseBytes)
+  const keep = async (held: HeldKey, kept: KeptResponse): Promise<boolean> => {
     const isHeld = await store.keep(held, kept, clock.now() + ttlMs)
     if (!isHeld) log.warn({ route: held.route }, 'a request took longer than the lease of its idempotency key')
-    return kept
+    return isHeld
   }
 
   /** If the store fails, the lease ends later, and the next request settles the attempt. */
-  const unlessFailing = (done: Promise<unknown>): Promise<void> =>
-    done.then(
-      () => {},
-      (err: unknown) => log.warn({ err }, 'an idempotency key could not be updated'),
-    )
+  const orFalse = (changed: Promise<boolean>): Promise<boolean> =>
+    changed.catch((err: unknown) => {
+      log.warn({ err }, 'an idempotency key could not be updated')
+      return false
+    })
 
   const handleHeld = async (
     held: HeldKey,
@@ -121,16 +120,15 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
     { mayHaveCreated = failedLate }: IdempotentRequest,
     handle: (attempt: CreationAttempt) => Awaitable<Response>,
   ): Promise<Response> => {
-    let remembered: Response | undefined
-    const remember = async (response: Response): Promise<void> => {
-      remembered = response
-      await unlessFailing(keep(held, response))
+    let isRemembered = false
+    const remember = (response: Response): Promise<boolean> => {
+      isRemembered = true
+      return orFalse(readKept(response, maxResponseBytes).then((kept) => keep(held, kept)))
     }
-    const fail = (failure: unknown): Promise<void> | undefined => {
-      if (remembered) return undefined
-      return unlessFailing(
-        mayHaveCreated(failure) ? store.end(held, clock.now(), clock.now() + ttlMs) : store.release(held),
-      )
+    const fail = async (failure: unknown): Promise<void> => {
+      if (isRemembered) return
+      const now = clock.now()
+      await orFalse(mayHaveCreated(failure) ? store.end(held, now, now + ttlMs) : store.release(held))
     }
     let response: Response
     try {
@@ -140,7 +138,7 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       throw error
     }
     if (response.status >= 400) await fail(response)
-    else if (!remembered) await remember(response)
+    else if (!isRemembered) await remember(response)
     return response
   }
 
@@ -154,9 +152,12 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       const settlement: Settlement = (await settle?.(earlier)) ?? { outcome: 'unknown' }
       if (settlement.outcome === 'none') return undefined
       if (settlement.outcome === 'unknown') throw outcomeUnknown(settlement.retryAfterSeconds)
-      return replay(await keep(held, settlement.response))
+      const kept = await readKept(settlement.response, maxResponseBytes)
+      await keep(held, kept)
+      return replay(kept)
     } catch (error) {
-      await unlessFailing(store.end(held, clock.now(), clock.now() + ttlMs))
+      const now = clock.now()
+      await orFalse(store.end(held, now, now + ttlMs))
       throw error
     }
   }

@@ -32,15 +32,18 @@ export const createAsset =
       settle: async ({ startedAt }: { readonly startedAt: number }) =>
         settleAsset(library, await owners.group(user, id, groupType), startedAt, caller),
     }
-    return createOnce(library, request, creation, async () => {
+    return createOnce(library, request, creation, async (attempt) => {
       const group = await owners.group(user, id, groupType)
       for (const named of groupsNamed(body)) await owners.group(user, named)
       const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
       const asset = createdId(response)
       audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
+      const created = toResponse(response)
+      // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its response is kept.
+      if (attempt && !(await attempt.remember(created))) return created
       // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
       await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
-      return toResponse(response)
+      return created
     })
   }
 
