@@ -26,6 +26,8 @@ export interface IdempotencyOptions {
 
 /** An attempt to create something. */
 export interface CreationAttempt extends AttemptRecord {
+  /** From then on another request may settle the attempt. Create nothing later than that: the process may have been suspended. */
+  readonly leaseUntil: number
   /**
    * Keeps the response already before `handle` returns it. Call it as soon as the creation is durable: then a repetition gets this response also
    * when the process dies. Resolves with false if the response could not be kept. Never rejects.
@@ -116,7 +118,7 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
 
   const handleHeld = async (
     held: HeldKey,
-    startedAt: number,
+    { startedAt, leaseUntil }: Pick<CreationAttempt, 'startedAt' | 'leaseUntil'>,
     { mayHaveCreated = failedLate }: IdempotentRequest,
     handle: (attempt: CreationAttempt) => Awaitable<Response>,
   ): Promise<Response> => {
@@ -132,7 +134,7 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
     }
     let response: Response
     try {
-      response = await handle({ id: held.holder, startedAt, remember })
+      response = await handle({ id: held.holder, startedAt, leaseUntil, remember })
     } catch (error) {
       await fail(error)
       throw error
@@ -188,11 +190,12 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
         const response = await settleEarlier(held, claimed.earlier, creation)
         if (response) return response
         const startedAt = clock.now()
-        if (!(await storeCall(store.restart(held, startedAt, startedAt + leaseMs), notChecked))) throw keyInUse()
-        return handleHeld(held, startedAt, creation, handle)
+        const leaseUntil = startedAt + leaseMs
+        if (!(await storeCall(store.restart(held, startedAt, leaseUntil), notChecked))) throw keyInUse()
+        return handleHeld(held, { startedAt, leaseUntil }, creation, handle)
       }
       case 'claimed':
-        return handleHeld(held, now, creation, handle)
+        return handleHeld(held, { startedAt: now, leaseUntil: times.leaseUntil }, creation, handle)
     }
   }
 

@@ -1,4 +1,4 @@
-import { Problem } from '../shared/problem.ts'
+import { FieldProblem } from '../shared/field-problem.ts'
 
 /** What is wrong with the key of a request. */
 export type IdempotencyCode =
@@ -8,56 +8,54 @@ export type IdempotencyCode =
   | 'idempotency_keys_exhausted'
   | 'create_outcome_unknown'
 
-/** A problem with an `Idempotency-Key`. `code` is for error bodies that have a machine-readable code. */
-export class IdempotencyProblem extends Problem {
-  readonly code: IdempotencyCode
+/** A problem with an `Idempotency-Key`. Its `code` is an `IdempotencyCode`. */
+export class IdempotencyProblem extends FieldProblem {}
 
-  constructor(status: number, message: string, code: IdempotencyCode, retryAfterSeconds?: number) {
-    super(status, message, {
-      headers:
-        retryAfterSeconds === undefined ? {} : { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
-    })
-    this.code = code
-  }
-}
+const problem = (
+  status: number,
+  code: IdempotencyCode,
+  message: string,
+  retryAfterSeconds?: number,
+): IdempotencyProblem =>
+  new IdempotencyProblem(status, message, {
+    code,
+    ...(retryAfterSeconds !== undefined && {
+      headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterSeconds))) },
+    }),
+  })
 
 export const keyInvalid = (): IdempotencyProblem =>
-  new IdempotencyProblem(400, 'Idempotency-Key must have 1 to 255 visible ASCII characters', 'idempotency_key_invalid')
+  problem(400, 'idempotency_key_invalid', 'Idempotency-Key must have 1 to 255 visible ASCII characters')
 
 export const keyReused = (): IdempotencyProblem =>
-  new IdempotencyProblem(409, 'this Idempotency-Key was used for a request with another body', 'idempotency_key_reused')
+  problem(409, 'idempotency_key_reused', 'this Idempotency-Key was used for a request with another body')
 
 export const keyInUse = (): IdempotencyProblem =>
-  new IdempotencyProblem(
-    409,
-    'an earlier request with this Idempotency-Key is still in progress',
-    'idempotency_key_in_use',
-    1,
-  )
+  problem(409, 'idempotency_key_in_use', 'an earlier request with this Idempotency-Key is still in progress', 1)
 
 export const tooManyKeys = (retryAfterSeconds: number): IdempotencyProblem =>
-  new IdempotencyProblem(
+  problem(
     429,
-    'you have used too many Idempotency-Keys; they are kept for a day',
     'idempotency_keys_exhausted',
+    'you have used too many Idempotency-Keys; they are kept for a day',
     retryAfterSeconds,
   )
 
 export const responseTooLarge = (): IdempotencyProblem =>
-  new IdempotencyProblem(
+  problem(
     409,
-    'an earlier request with this Idempotency-Key has succeeded, but its response was too large to be kept',
     'idempotency_key_reused',
+    'an earlier request with this Idempotency-Key has succeeded, but its response was too large to be kept',
   )
 
 /** @param retryAfterSeconds undefined: the outcome stays unknown */
 export const outcomeUnknown = (retryAfterSeconds: number | undefined): IdempotencyProblem =>
-  new IdempotencyProblem(
+  problem(
     503,
+    'create_outcome_unknown',
     retryAfterSeconds === undefined
       ? 'it is not known whether an earlier request with this Idempotency-Key has created something; look before you use another key'
       : 'the outcome of an earlier request with this Idempotency-Key is not known yet; try again shortly',
-    'create_outcome_unknown',
     retryAfterSeconds ?? unsettledSeconds,
   )
 

@@ -1,6 +1,7 @@
 import type { OwnedAsset, OwnedGroup } from '../../plugins/ownership/index.ts'
 import type { Listing } from '../../plugins/pagination-normalizer/index.ts'
 import { readJsonBody } from '../../plugins/shared/body.ts'
+import { Problem } from '../../plugins/shared/problem.ts'
 import {
   type Caller,
   toResponse,
@@ -35,6 +36,7 @@ export const createAsset =
     return createOnce(library, request, creation, async (attempt) => {
       const group = await owners.group(user, id, groupType)
       for (const named of groupsNamed(body)) await owners.group(user, named)
+      if (attempt && library.clock.now() >= attempt.leaseUntil) throw tookTooLong()
       const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
       const asset = createdId(response)
       audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
@@ -46,6 +48,8 @@ export const createAsset =
       return created
     })
   }
+
+const tookTooLong = () => new Problem(503, 'the request took too long', { headers: { 'retry-after': '1' } })
 
 interface ListContext {
   readonly user: string

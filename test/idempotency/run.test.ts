@@ -274,6 +274,21 @@ eachDatabase('a creation with an Idempotency-Key', (database) => {
     expect(await (await things.create('k')).text()).toBe('durable')
   })
 
+  test('an error after the response could not be kept does not free the key', async () => {
+    const keep = () => Promise.reject(new Error('disk full'))
+    const [first] = stores
+    if (!first) throw new Error('there is no store')
+    const things = openThings([{ ...first, idempotency: { ...first.idempotency, keep } }])
+    const failing = things.create('k', {
+      async handle(attempt) {
+        expect(await attempt?.remember(new Response('durable'))).toBeFalse()
+        throw new Problem(403, 'late')
+      },
+    })
+    expect((await problemOf(failing)).status).toBe(403)
+    expect(await problemOf(things.create('k'))).toEqual(inUse)
+  })
+
   test('a user has a maximum of keys; expired ones and those of others do not count', async () => {
     const things = open({ maxKeys: 3 })
     const [ann, bob] = [randomUUID(), randomUUID()]

@@ -208,6 +208,23 @@ test('an asset whose response could not be kept is not created again', async () 
   expect(emulator.library.assets(own)).toHaveLength(1)
 })
 
+test('a process that was suspended until its lease was over creates no asset', async () => {
+  const store = openStore('sqlite::memory:')
+  let suspended = () => {}
+  const claim: Store['idempotency']['claim'] = async (...wanted) => {
+    const claimed = await store.idempotency.claim(...wanted)
+    suspended()
+    return claimed
+  }
+  await using fixture = await openTimed({ store, idempotency: { ...store.idempotency, claim } })
+  const { ann, emulator } = fixture
+  const own = await newGroup(ann, 'a')
+  suspended = () => fixture.pass(claimMs)
+  const reply = await ann.ask('POST', '/assets', { GroupId: own, ...picture }, withKey('k'))
+  expect(statusAndText(reply)).toEqual(errorReply(503, 'the request took too long'))
+  expect(emulator.library.assets(own)).toEqual([])
+})
+
 const expectNotYet = async (create: () => ReturnType<User['ask']>): Promise<string | null> => {
   const reply = await create()
   expect(statusAndText(reply)).toEqual(errorReply(503, notYet))
