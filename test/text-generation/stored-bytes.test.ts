@@ -51,4 +51,14 @@ test('the items that a request continues count like its body', async () => {
   const options = { store, now: Date.now(), maxBytes: 2 ** 20 }
   await continueRequest(new JsonBody(json, json.bytes), { user: 'ann', request }, options)
   expect(bytes).toBeWithin(10_000, 11_000)
+
+  bytes = 0
+  const [item] =
+    (await store.findStoredConversation('ann', id, Date.now(), { maxTurns: 1, maxBytes: 2 ** 20 }))?.items ?? []
+  const twice = readJson(
+    JSON.stringify({ model: 'm', input: [1, 2].map(() => ({ type: 'item_reference', id: item?.id })) }),
+  )
+  const { ownBytes } = await continueRequest(new JsonBody(twice, twice.bytes), { user: 'ann', request }, options)
+  expect(bytes).toBeWithin(20_000, 21_000)
+  expect(ownBytes).toBe(bytes + twice.bytes.length)
 })

@@ -92,25 +92,23 @@ const expand = async (
   inFlightOf(request)?.reading(earlierBytes)
   const find = (id: string) => store.findStoredItem(user, id, now)
   const referenced = await findReferenced(given, find, bytesLeft - earlierBytes)
-  if (!conversation && referenced.size === 0) return unchanged(body, true)
-  const referencedBytes = bytesIn([...referenced.values()])
-  inFlightOf(request)?.reading(referencedBytes)
+  if (!conversation && referenced.items.size === 0) return unchanged(body, true)
+  inFlightOf(request)?.reading(referenced.bytes)
   const ownItems = given.map((item) => {
-    const stored = referenced.get(referenceIdOf(item) ?? '')
+    const stored = referenced.items.get(referenceIdOf(item) ?? '')
     return stored === undefined ? item : composeJson([stored])
   })
   const whole = json.edit([
     ['input', composeArray([...earlier, ...ownItems])],
     ...(conversation ? [['previous_response_id', undefined] as const] : []),
   ])
-  const ownBytes = body.bytes.length + referencedBytes
   return {
-    body: await reread(whole, maxBytes),
+    body: await reread(whole),
     previous: conversation && previous,
     expiresAt: conversation?.expiresAt,
     mayHoldGatewayItem: true,
     ownItems,
-    ownBytes,
+    ownBytes: body.bytes.length + referenced.bytes,
   }
 }
 
@@ -153,12 +151,12 @@ export const referenceIdOf = (item: Json): string | undefined => {
   return isReference ? shortStringOf(item.get('id')) : undefined
 }
 
-/** The stored items that an input refers to, by id. */
+/** The stored items that an input refers to, by id, and their bytes: of each as often as it occurs. */
 const findReferenced = async (
   given: readonly Json[],
   find: (id: string) => Promise<string | undefined>,
   maxBytes: number,
-): Promise<ReadonlyMap<string, string>> => {
+): Promise<{ readonly items: ReadonlyMap<string, string>; readonly bytes: number }> => {
   const counts = new Map<string, number>()
   for (const item of given) {
     const id = referenceIdOf(item)
@@ -167,29 +165,28 @@ const findReferenced = async (
   const param = 'input'
   if (counts.size > maxReferences)
     throw new TextProblem(400, `request names more than ${maxReferences} objects`, { param })
-  const found = new Map<string, string>()
+  const items = new Map<string, string>()
   const all = [...counts]
   let bytes = 0
   for (let start = 0; start < all.length; start += 16) {
     const some = all.slice(start, start + 16)
-    const items = await readStored(Promise.all(some.map(([id]) => find(id))))
+    const found = await readStored(Promise.all(some.map(([id]) => find(id))))
     for (const [index, [id, count]] of some.entries()) {
-      const item = items[index]
+      const item = found[index]
       if (item === undefined) continue
-      found.set(id, item)
+      items.set(id, item)
       bytes += count * Buffer.byteLength(item)
       if (bytes > maxBytes) throw tooLong(param)
     }
   }
-  return found
+  return { items, bytes }
 }
 
 const bytesIn = (items: readonly string[]): number => items.reduce((sum, item) => sum + Buffer.byteLength(item), 0)
 
-/** Parses a composed request, with the limits of a received one. */
-const reread = async (whole: Json, maxBytes: number): Promise<JsonBody> => {
+/** Parses a composed request, with the limits on values of a received one. */
+const reread = async (whole: Json): Promise<JsonBody> => {
   const bytes = await composeInTurns(whole)
-  if (bytes.length > maxBytes) throw tooLong('input')
   try {
     return new JsonBody(bytes.length > bytesPerTurn ? await readJsonInTurns(bytes) : readJson(bytes), bytes)
   } catch (error) {
