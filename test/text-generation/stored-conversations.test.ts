@@ -72,7 +72,16 @@ test('a conversation whose earlier turn was deleted has no gap: it cannot be con
 
 test('a conversation lasts as long as it is continued: half the retention time before its end, all turns are renewed', async () => {
   let now = 1_000_000
-  const app = open(undefined, { clock: { now: () => now, at: () => () => {} }, objectTtlMs: 1_000 })
+  const renewals: number[] = []
+  const storedResponses: typeof store = {
+    ...store,
+    storeResponse(response, maxBytes) {
+      if (response.renews) renewals.push(now - 1_000_000)
+      return store.storeResponse(response, maxBytes)
+    },
+  }
+  const clock = { now: () => now, at: () => () => {} }
+  const app = open(undefined, { clock, objectTtlMs: 1_000, storedResponses })
   const first = await respond(app, 'dan', { input: 'turn 0' })
   let last = first.id
   for (let turn = 1; turn < 10; turn++) {
@@ -80,6 +89,7 @@ test('a conversation lasts as long as it is continued: half the retention time b
     last = (await respond(app, 'dan', { input: `turn ${turn}`, previous_response_id: last })).id
   }
   expect(lastMessages(app).filter((text) => text.startsWith('user'))).toHaveLength(10)
+  expect(renewals).toEqual([600, 1_200, 1_800, 2_400])
   expect((await app.as('dan', 'GET', `/responses/${first.id}`)).status).toBe(200)
   now += 1_000
   expect((await app.as('dan', 'GET', `/responses/${last}`)).status).toBe(404)

@@ -196,6 +196,9 @@ describe('a response of an upstream with chat completions only', () => {
   test('has a maximum size: a larger input is not kept', async () => {
     const app = open(undefined, { maxStoredResponseBytes: 20_000 })
     expect((await respond(app, 'ann', { input: 'x'.repeat(12_000) })).store).toBe(false)
+    const large = () => streaming([chunk({ content: 'x'.repeat(22_000) }), chunk({}, 'stop'), '[DONE]'])
+    const talkative = open(large, { maxStoredResponseBytes: 20_000 })
+    expect((await talkative.as('ann', 'POST', '/responses', { model: 'm', input: 'x' })).status).toBe(500)
     const user = newId()
     const first = await respond(app, user, { input: 'x'.repeat(9_000) })
     const second = await respond(app, user, { input: 'x'.repeat(9_000), previous_response_id: first.id })

@@ -11,10 +11,13 @@ const connect = ({
   inFlight,
   answers = true,
   maxBodyBytes = 1_000,
+  whenRead,
 }: {
   readonly inFlight?: Partial<InFlight>
   readonly answers?: boolean
   readonly maxBodyBytes?: number
+  /** Resolves when the peer reads. Default: it reads at once. */
+  readonly whenRead?: Promise<void>
 } = {}) => {
   const clock = new VirtualClock()
   const sent: string[] = []
@@ -40,7 +43,10 @@ const connect = ({
   const open = () =>
     connection.onOpen(
       {
-        send: (text) => void sent.push(text),
+        send(text) {
+          sent.push(text)
+          return whenRead
+        },
         ping() {
           log.push('ping')
           if (answers) connection.onPong()
@@ -180,6 +186,34 @@ test('conversations above the maximum, and above the limit of the user, are forg
   isFull = false
   await full.create({ previous_response_id: 'resp_1' })
   expect(full.bodies[1]).toContain('"previous_response_id":"resp_1"')
+})
+
+test('messages that wait have together the size of one at most', async () => {
+  const { open, create, finish, sent, bodies } = connect()
+  open()
+  await create({ input: 'a'.repeat(600) })
+  await create({ input: 'b'.repeat(600) })
+  await create({ input: 'c'.repeat(600) })
+  expect(sent.map((text) => JSON.parse(text))).toMatchObject([
+    { type: 'error', status: 429, error: { message: 'too many messages at once' } },
+  ])
+  await finish()
+  await create({ input: 'd'.repeat(600) })
+  await finish()
+  expect(bodies.map((body) => JSON.parse(body).input[0])).toEqual(['a', 'b', 'd'])
+})
+
+test('a peer that sends messages, and does not read the errors, is cut', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const { connection, open, sent, log } = connect({ whenRead: promise })
+  open()
+  connection.onMessage(undefined)
+  connection.onMessage(undefined)
+  expect([sent.length, log]).toEqual([1, ['terminate']])
+  resolve()
+  await settled()
+  connection.onMessage(undefined)
+  expect([sent.length, log]).toEqual([2, ['terminate']])
 })
 
 test('messages that wait count among the bytes of the user, and above the limit they are a 429', async () => {

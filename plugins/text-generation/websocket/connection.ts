@@ -114,7 +114,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     const maxBytes = this.#maxTextBytes
     if (text === undefined) return new TextProblem(400, 'message must be a text')
     if (bytes > maxBytes) return new TextProblem(413, 'message is too large')
-    const isFull = this.#queuedBytes > 0 && this.#queuedBytes + bytes > maxBytes
+    const isFull = this.#queuedBytes + bytes > maxBytes
     return isFull ? new TextProblem(429, 'too many messages at once') : undefined
   }
 
