@@ -250,6 +250,8 @@ export const migrations: readonly (readonly Statement[])[] = [
   // The status of a video task that its user was told last.
   [sql`alter table video_tasks add column told text`],
   fileTables,
+  // What the last task of a user in a pool has added to the pass.
+  [sql`alter table video_turns add column stride bigint not null default 0`],
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

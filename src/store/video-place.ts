@@ -64,13 +64,12 @@ export const placeInQueue = (database: Database): VideoTaskStore['videoQueuePlac
 
 /** The tasks with a smaller pass start first. */
 const placeOf = (user: string, ownBefore: number, queue: Queue, limits: PoolLimits): VideoQueuePlace => {
-  const startOf = (pass: number) => Math.max(pass, queue.pass)
   const own = queue.users.find((each) => each.user === user)
-  const pass = startOf(own?.pass ?? 0) + ownBefore * strideOf(user, limits)
+  const pass = (own?.pass ?? queue.pass) + ownBefore * strideOf(user, limits)
   const before = queue.users
     .filter((each) => each.user !== user)
     .reduce((sum, each) => {
-      const rounds = Math.ceil((pass - startOf(each.pass)) / strideOf(each.user, limits))
+      const rounds = Math.ceil((pass - each.pass) / strideOf(each.user, limits))
       return sum + Math.max(0, Math.min(each.waiting, rounds))
     }, ownBefore)
   const { meanMs } = queue

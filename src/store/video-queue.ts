@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { PoolLimits } from '../../plugins/video-generation/store.ts'
 import { type Statement, type Steps, sql } from './database.ts'
-import { nextUser, type PoolUser, strideOf } from './video-turns.ts'
+import { nextUser, strideOf, type WaitingUser } from './video-turns.ts'
 
 /** After that long without a 429 of the kind `running`, a pool tries one slot more. */
 const quietMs = 600_000
@@ -71,14 +71,13 @@ const runningTasks = (pool: string): Statement => sql`
   and phase in ('submitting', 'submitted')
   group by user_id`
 
-/** The users of a pool with waiting or running tasks. */
-export function* poolUsers(pool: string): Steps<readonly PoolUser[]> {
-  const running = new Map((yield runningTasks(pool)).map((row) => [String(row.user), Number(row.running)]))
-  const waiting = (yield waitingUsers(pool)) as unknown as readonly Required<Omit<PoolUser, 'running'>>[]
-  const users: PoolUser[] = waiting.map((each) => ({ ...each, running: running.get(each.user) ?? 0 }))
-  const waitingNames = new Set(waiting.map(({ user }) => user))
-  for (const [user, count] of running) if (!waitingNames.has(user)) users.push({ user, pass: 0, running: count })
-  return users
+/** The users with waiting tasks. Undefined: all slots are taken. */
+function* usersIfFree(pool: string, slots: number): Steps<readonly WaitingUser[] | undefined> {
+  const rows = yield runningTasks(pool)
+  if (rows.reduce((sum, { running }) => sum + Number(running), 0) >= slots) return undefined
+  const running = new Map(rows.map((row) => [row.user, Number(row.running)]))
+  const waiting = (yield waitingUsers(pool)) as unknown as readonly Omit<WaitingUser, 'running'>[]
+  return waiting.map((each) => ({ ...each, running: running.get(each.user) ?? 0 }))
 }
 
 /** The slots of a pool. */
@@ -103,10 +102,8 @@ export function* claimNext(
   only?: { readonly user: string; readonly place: number },
 ): Steps<string | undefined> {
   if (state.pausedUntil > now) return undefined
-  const users = yield* poolUsers(pool)
-  const slots = slotsOf(state, limits)
-  if (users.reduce((sum, { running }) => sum + running, 0) >= slots) return undefined
-  const next = nextUser(users, slots, limits)
+  const users = yield* usersIfFree(pool, slotsOf(state, limits))
+  const next = users && nextUser(users, limits)
   if (!next || (only && (next.user !== only.user || next.place !== only.place))) return undefined
   const [claimed] = yield sql`
     update video_tasks
@@ -120,18 +117,40 @@ export function* claimNext(
   if (!claimed) return undefined
   const id = String(claimed.id)
   yield* setNonce(id)
-  const pass = Math.max(next.pass, state.pass)
   yield sql`
     update video_pools
-    set pass = ${pass}
+    set pass = ${Math.max(next.pass, state.pass)}
     where pool = ${pool}`
+  const stride = strideOf(next.user, limits)
   yield sql`
-    insert into video_turns (pool, user_id, pass)
-    values (${pool}, ${next.user}, ${pass + strideOf(next.user, limits)})
-    on conflict (pool, user_id) do update
-    set pass = excluded.pass`
+    update video_turns
+    set pass = ${next.pass + stride}, stride = ${stride}
+    where pool = ${pool}
+    and user_id = ${next.user}`
   return id
 }
+
+/** A user is about to add a task to a pool. Without other waiting tasks the user begins at the pool's pass. */
+export const beginTurn = (pool: string, user: string, pass: number): Statement => sql`
+  insert into video_turns (pool, user_id, pass, stride)
+  values (${pool}, ${user}, ${pass}, 0)
+  on conflict (pool, user_id) do update
+  set pass = excluded.pass
+  where video_turns.pass < excluded.pass
+  and not exists (
+    select 1
+    from video_tasks
+    where pool = ${pool}
+    and phase = 'waiting'
+    and user_id = ${user}
+  )`
+
+/** The turn of a user led to nothing: it is given back. */
+export const returnTurn = (pool: string, user: string): Statement => sql`
+  update video_turns
+  set pass = pass - stride
+  where pool = ${pool}
+  and user_id = ${user}`
 
 interface ClaimRequest {
   readonly pool: string

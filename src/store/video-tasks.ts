@@ -7,7 +7,7 @@ import { listVideoTasks } from './video-lists.ts'
 import { moveTasks, signalPool, videoCopies } from './video-moves.ts'
 import { tellStatuses } from './video-notices.ts'
 import { placeInQueue } from './video-place.ts'
-import { claimNext, enterPool, setNonce } from './video-queue.ts'
+import { beginTurn, claimNext, enterPool, returnTurn, setNonce } from './video-queue.ts'
 import { readClaimed, readTasks } from './video-rows.ts'
 
 /** How often a transaction is made again after a unique index has rejected it: another one has chosen the same nonce at once. */
@@ -105,8 +105,9 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
           and attempts = ${attempts}
           and phase = 'submitting'
           and place is not null
-          returning pool`
+          returning pool, user_id as "user"`
         if (released?.pool === undefined) return false
+        yield returnTurn(String(released.pool), String(released.user))
         if (signal) yield* signalPool(String(released.pool), at, signal)
         yield* tellStatuses([id], at, describe)
         return true
@@ -237,6 +238,7 @@ function* addClaimed(task: NewVideoTask, leaseUntil: number): Steps<VideoAdditio
 function* addToPool(task: NewVideoTask, limits: PoolLimits, leaseUntil: number): Steps<VideoAddition> {
   const { id, user, model: pool, createdAt: now } = task
   const state = yield* enterPool(pool, now)
+  yield beginTurn(pool, user, state.pass)
   yield insertWaiting(task, pool, state.turn)
   const claimed = yield* claimNext({ pool, state, limits, now, leaseUntil }, { user, place: state.turn })
   if (claimed !== undefined) return { outcome: 'claimed', task: yield* readClaimed(id) }

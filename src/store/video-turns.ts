@@ -1,11 +1,11 @@
 import type { PoolLimits } from '../../plugins/video-generation/store.ts'
 
-/** A user with waiting or running tasks in a pool. */
-export interface PoolUser {
+/** A user with waiting tasks in a pool. */
+export interface WaitingUser {
   readonly user: string
-  /** Place of the oldest waiting task in the pool. Undefined: none waits. */
-  readonly place?: number
-  /** The user's pass (`turnOf`). */
+  /** Place of the oldest waiting task. */
+  readonly place: number
+  /** Grows with each task that is started. */
   readonly pass: number
   /** Number of running tasks. */
   readonly running: number
@@ -23,31 +23,20 @@ export const strideOf = (user: string, { weightOf }: Pick<PoolLimits, 'weightOf'
 }
 
 /**
- * The user who gets the next slot. Undefined: none may have one.
+ * The user who gets the next slot. Undefined: each has the maximum of running tasks.
  *
- * Stride scheduling: a user has a pass, which grows with each task by the inverse of the user's weight, and the smallest pass is next. So the tasks of
- * users are started in the ratio of their weights, however many each has sent.
- *
- * Users who have more slots than their share are behind all others. Otherwise a user with long tasks would keep more slots than one with short tasks.
+ * Start-time fair queueing: the smallest pass is next, and with each task it grows by the inverse of the user's weight. So tasks of all users are started
+ * in the ratio of their weights, however many each has sent. A user who had no waiting task begins at the pass of the task that was started last, so
+ * nobody saves up turns.
  */
-export const nextUser = (users: readonly PoolUser[], slots: number, limits: PoolLimits): PoolUser | undefined => {
-  const { runningPerUser = Number.POSITIVE_INFINITY } = limits
-  const strides = users.map(({ user }) => strideOf(user, limits))
-  const weights = strides.reduce((sum, stride) => sum + 1 / stride, 0)
-  let best: PoolUser | undefined
-  let bestRank = 0
-  for (const [index, each] of users.entries()) {
-    if (each.place === undefined || each.running >= runningPerUser) continue
-    const share = Math.floor(slots / (strides[index] ?? strideOfOne) / weights) + 1
-    const rank = each.running < share ? 0 : 1
-    const isBetter =
-      best?.place === undefined ||
-      rank < bestRank ||
-      (rank === bestRank && (each.pass < best.pass || (each.pass === best.pass && each.place < best.place)))
-    if (isBetter) {
-      best = each
-      bestRank = rank
-    }
+export const nextUser = (
+  users: readonly WaitingUser[],
+  { runningPerUser = Number.POSITIVE_INFINITY }: Pick<PoolLimits, 'runningPerUser'>,
+): WaitingUser | undefined => {
+  let best: WaitingUser | undefined
+  for (const each of users) {
+    if (each.running >= runningPerUser) continue
+    if (!best || each.pass < best.pass || (each.pass === best.pass && each.place < best.place)) best = each
   }
   return best
 }
