@@ -28,6 +28,7 @@ import {
 } from './config/parsers.ts'
 import { createReader, type Environment, type Problems } from './config/reader.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
+import { readVideoConfig, type VideoConfig } from './config/video-upstream.ts'
 import { databaseKindOf } from './store/database-kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
@@ -100,6 +101,7 @@ export interface Config extends DatabaseConfig {
     /** Prices by model. Undefined: no model has a price. */
     readonly prices?: Prices
   }
+  readonly video: VideoConfig
   /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
   /** Undefined: no metrics over HTTP. */
@@ -156,6 +158,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   if (maxSmallBodyBytes > maxBodyBytes) addProblem('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
   const count = (name: string, fallback: number) => read(name, 'must be an integer from 1', integer(1)) ?? fallback
 
+  const presetAssets = read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? []
   const config: Omit<Config, 'secrets'> = {
     http: {
       host: read('HOST', 'must be a host name or an address', hostName) ?? '127.0.0.1',
@@ -205,9 +208,10 @@ export const readConfig = (env: Environment): Config | Problems => {
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
       objectTtlMs: read('TEXT_OBJECT_DAYS', daysForm, days(1)) ?? 30 * dayMs,
       allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
-      presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
+      presetAssets,
       prices: read('TEXT_PRICES', pricesForm, priceTable),
     },
+    video: readVideoConfig(env, read, addProblem, presetAssets),
     sessionSecrets,
     metricsToken,
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
@@ -218,6 +222,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   const secrets = [
     ...mediaSecrets(upstream),
     ...textSecrets(textUpstreams),
+    config.video.upstream?.key,
     metricsToken,
     ...sessionSecrets,
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),

@@ -10,6 +10,7 @@ import {
   openRoutes,
   sessionRoutes,
   textRoutes,
+  videoRoutes,
 } from '../support/route-table.ts'
 
 /** The page, its style sheet and the specification, as a browser receives them. */
@@ -86,6 +87,7 @@ test('the document describes every route, and nothing else', async () => {
     [
       ...at(libraryPath, libraryRoutes),
       ...at('/v1', textRoutes).filter((route) => !route.endsWith('*')),
+      ...at('/api/v3', videoRoutes),
       ...at('', sessionRoutes),
       ...at('', eventRoutes),
       ...at('', openRoutes),
@@ -114,6 +116,7 @@ test('each route names its security: a token in any of three headers, a session,
     'get /openapi/json',
     'get /readyz',
     'post /api/session',
+    'post /api/v3/contents/generations/callbacks/{task_id}/{key}',
   ])
 })
 
