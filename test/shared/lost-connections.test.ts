@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
 import { connectionLost, fetchPooledPost } from '../../plugins/shared/fetch.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { createUpstreamClient } from '../../plugins/text-generation/upstream/client.ts'
 
 let server: Server
 let url: string
@@ -46,6 +48,20 @@ test('requests share a connection until one is lost; then each has its own', asy
   lost = new Set([2])
   expect(await posts(6)).toEqual(['ok', 'ok', 'ECONNRESET', 'ok', 'ok', 'ok'])
   expect(seen).toEqual([1, 1, 1, 2, 3, 4])
+})
+
+test('the client of text generation does so, too', async () => {
+  lost = new Set([1])
+  const client = createUpstreamClient({ maxResponseBytes: 1_000, log: noLog })
+  const { signal } = new AbortController()
+  const request = { action: 'CreateChatCompletion', path: '', body: '{}', stream: false, signal } as const
+  for (let number = 0; number < 5; number++) {
+    const { response } = await client({ ...request, upstream: { url }, headers: new Headers() }).catch(() => ({
+      response: undefined,
+    }))
+    await response?.text()
+  }
+  expect(seen).toEqual([1, 1, 2, 3, 4])
 })
 
 test('after a thousand of them, requests share a connection again', async () => {

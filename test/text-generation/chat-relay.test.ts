@@ -58,11 +58,17 @@ describe('the end of a chat stream', () => {
     expect((await ask(whole, 'reset')).data).not.toContain('[DONE]')
   })
 
-  test('a partial event is not sent before the error', async () => {
-    const app = openApp(() => streamingText(`data: ${JSON.stringify(whole[0])}\n\ndata: {"id":"chatc`, 'reset'))
-    const text = await (await app.post('/chat/completions', asking)).text()
-    expect(dataOf(text)).toHaveLength(2)
-    expect(dataOf(text)[1]).toContain('"error"')
+  for (const ending of ['close', 'reset'] as const) {
+    test(`a partial event is not sent before the error (${ending})`, async () => {
+      const app = openApp(() => streamingText(`data: ${JSON.stringify(whole[0])}\n\ndata: {"id":"chatc`, ending))
+      const text = await (await app.post('/chat/completions', asking)).text()
+      expect(dataOf(text)).toHaveLength(2)
+      expect(dataOf(text)[1]).toContain('"error"')
+    })
+  }
+
+  test('a chunk after the finish reason does not make the stream incomplete', async () => {
+    expect((await ask([...whole, chunk({ content: '' }), '[DONE]'])).data.at(-1)).toBe('[DONE]')
   })
 
   test('an error event of the upstream passes and ends the stream', async () => {

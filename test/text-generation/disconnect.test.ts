@@ -11,11 +11,13 @@ describe('the upstream call is aborted when the caller disconnects', () => {
   for (const stream of [true, false]) {
     test(`before the response (${stream ? 'stream' : 'no stream'})`, async () => {
       const leaving = new AbortController()
+      const observed: object[] = []
       const app = openApp(
         ({ signal }) =>
           new Promise((_, reject) => {
             signal.addEventListener('abort', () => reject(signal.reason))
           }),
+        { observe: (call) => void observed.push(call) },
       )
       const answering = app.post('/chat/completions', { model: 'm', messages, stream }, { signal: leaving.signal })
       await patience()
@@ -23,6 +25,8 @@ describe('the upstream call is aborted when the caller disconnects', () => {
       await answering.catch(() => {})
       expect(app.asked.map(({ signal }) => signal.aborted)).toEqual([true])
       expect(app.usage).toHaveLength(1)
+      // The upstream is not unreachable.
+      expect(observed).toEqual([])
     })
   }
 

@@ -185,11 +185,12 @@ describe('a stream of completions', () => {
   })
 })
 
-test('a count of input tokens needs no model: the conversation has one', async () => {
+test('a count of input tokens needs no model: the conversation has one; it has no usage', async () => {
   const app = openApp(() => json('{"object":"response.input_tokens","input_tokens":3}'))
   expect((await app.post('/responses/input_tokens', { input: 'x' })).status).toBe(200)
   expect((await app.post('/responses/input_tokens', { model: 7, input: 'x' })).status).toBe(400)
   expect((await app.post('/responses/compact', { input: 'x' })).status).toBe(400)
+  expect(app.usage).toEqual([])
 })
 
 test('a maximum of -1 of a completion is removed', async () => {

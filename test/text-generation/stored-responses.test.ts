@@ -154,6 +154,16 @@ describe('a response of an upstream with chat completions only', () => {
     }
   })
 
+  test('is complete at [DONE], whatever follows', async () => {
+    const rest = [chunk({ content: 'x' }), chunk({}, 'stop'), '[DONE]', { error: { message: 'too late' } }]
+    const made = await respond(
+      open(() => streaming(rest)),
+      'ann',
+      { stream: true },
+    )
+    expect(made).toMatchObject({ status: 'completed', store: true })
+  })
+
   test('that cannot be kept is an error', async () => {
     const warnings: object[] = []
     const log = { debug() {}, info() {}, warn: (fields: object) => void warnings.push(fields), error() {} }

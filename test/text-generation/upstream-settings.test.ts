@@ -94,6 +94,12 @@ describe('headers of an upstream', () => {
       expect([headers.get('x-tenant'), headers.get('authorization')]).toEqual(['blue', 'Bearer the-upstream-key'])
   })
 
+  test('replace those of the gateway, whatever their case', async () => {
+    const app = open({ key: 'the-upstream-key', headers: { Authorization: 'Basic eDp5' } })
+    await app.post('/chat/completions', { model: 'm', messages })
+    expect(app.asked[0]?.headers.get('authorization')).toBe('Basic eDp5')
+  })
+
   test('the key may have a header of its own', async () => {
     const app = open({ key: 'the-upstream-key', keyHeader: 'Api-Key' })
     await app.post('/chat/completions', { model: 'm', messages })
