@@ -10,6 +10,8 @@ import {
   daysForm,
   headerValues,
   hostName,
+  hours,
+  hoursForm,
   integer,
   key,
   networks,
@@ -27,8 +29,8 @@ import {
   words,
 } from './config/parsers.ts'
 import { createReader, type Environment, type Problems } from './config/reader.ts'
+import { readStorage, type StorageConfig, storageSecrets } from './config/storage.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
-import { readVideoConfig, type VideoConfig } from './config/video-upstream.ts'
 import { databaseKindOf } from './store/database-kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
@@ -71,6 +73,8 @@ export interface Config extends DatabaseConfig {
     readonly maxFaceChecks: number
     /** Bytes of the responses that the gateway stores, because their upstreams have chat completions only. 0: it stores none. */
     readonly maxStoredResponseBytes: number
+    readonly maxUploads: number
+    readonly maxUploadBytes: number
   }
   readonly media: {
     /** The path segment of the asset library: `media` in `/api/media/…`. */
@@ -101,7 +105,10 @@ export interface Config extends DatabaseConfig {
     /** Prices by model. Undefined: no model has a price. */
     readonly prices?: Prices
   }
-  readonly video: VideoConfig
+  /** Undefined: no uploads, and the links of results are those of the upstream. */
+  readonly storage?: StorageConfig
+  /** How long uploads are kept. */
+  readonly uploads: { readonly keepMs: number }
   /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
   /** Undefined: no metrics over HTTP. */
@@ -141,6 +148,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   }
   const { upstream, limits } = readMediaUpstream(env, read, addProblem)
   const textUpstreams = readTextUpstreams(env, read, addProblem)
+  const storage = readStorage(env, read, addProblem)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
   const heartbeatMs = read('TEXT_HEARTBEAT_SECONDS', secondsFrom0, seconds(0)) ?? 0
   const sessionSecrets =
@@ -158,7 +166,6 @@ export const readConfig = (env: Environment): Config | Problems => {
   if (maxSmallBodyBytes > maxBodyBytes) addProblem('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
   const count = (name: string, fallback: number) => read(name, 'must be an integer from 1', integer(1)) ?? fallback
 
-  const presetAssets = read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? []
   const config: Omit<Config, 'secrets'> = {
     http: {
       host: read('HOST', 'must be a host name or an address', hostName) ?? '127.0.0.1',
@@ -189,6 +196,8 @@ export const readConfig = (env: Environment): Config | Problems => {
       maxFaceChecks: count('USER_MAX_FACE_CHECKS', 5),
       maxStoredResponseBytes:
         read('USER_MAX_STORED_RESPONSE_BYTES', 'must be an integer from 0', integer(0)) ?? 67_108_864,
+      maxUploads: count('USER_MAX_UPLOADS', 100),
+      maxUploadBytes: count('USER_MAX_UPLOAD_BYTES', 2 ** 31),
     },
     audit,
     store,
@@ -208,10 +217,11 @@ export const readConfig = (env: Environment): Config | Problems => {
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
       objectTtlMs: read('TEXT_OBJECT_DAYS', daysForm, days(1)) ?? 30 * dayMs,
       allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
-      presetAssets,
+      presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
       prices: read('TEXT_PRICES', pricesForm, priceTable),
     },
-    video: readVideoConfig(env, read, addProblem, presetAssets),
+    storage,
+    uploads: { keepMs: read('UPLOAD_HOURS', hoursForm, hours(1)) ?? dayMs },
     sessionSecrets,
     metricsToken,
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
@@ -222,7 +232,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   const secrets = [
     ...mediaSecrets(upstream),
     ...textSecrets(textUpstreams),
-    config.video.upstream?.key,
+    ...storageSecrets(storage),
     metricsToken,
     ...sessionSecrets,
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),

@@ -1,14 +1,22 @@
 import { tokenOf } from '../plugins/api-token/token.ts'
 import type { Identify } from '../plugins/shared/identify.ts'
+import { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from '../plugins/shared/origin.ts'
 
 /**
  * Identifies a caller who may use an API token or a session. A request with a token is never identified by a cookie.
  *
- * It does not check the origin: a route that changes something also needs `identifySameOrigin` for the callers with a session.
+ * It does not check the origin: a route that changes something also needs `sessionsOfSameOrigin`.
  */
 export const identifyByEither =
   (byToken: Identify, bySession: Identify): Identify =>
   (request) =>
-    tokenOf(request.headers) === undefined && !request.headers.has('authorization')
-      ? bySession(request)
-      : byToken(request)
+    usesToken(request) ? byToken(request) : bySession(request)
+
+/** The origin check for such callers: only a cookie is sent by pages of other origins. */
+export const sessionsOfSameOrigin =
+  (publicUrl: PublicUrl): RequireSameOrigin =>
+  (request) => {
+    if (!usesToken(request)) requireSameOrigin(request, publicUrl)
+  }
+
+const usesToken = ({ headers }: Request): boolean => tokenOf(headers) !== undefined || headers.has('authorization')

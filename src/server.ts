@@ -1,5 +1,6 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { identifyByToken } from '../plugins/api-token/index.ts'
+import { maxUploadBodyBytes } from '../plugins/file-storage/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { type ClientAddressOf, createClientAddressOf, createIsTrustedPeer } from '../plugins/shared/client-address.ts'
@@ -7,9 +8,10 @@ import { identifyBySession } from '../plugins/web-session/index.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
+import { openStorage } from './config/storage.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { withCors } from './cors.ts'
-import { identifyByEither } from './identify.ts'
+import { identifyByEither, sessionsOfSameOrigin } from './identify.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
@@ -71,11 +73,12 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const prefixes = ['/v1', '/api/v3', `/api/${config.media.segment}/proxy`]
+  const prefixes = ['/v1', `/api/${config.media.segment}/proxy`]
   const handleCors = withCors((request) => handle(request), { origins: config.http.corsOrigins, prefixes })
   const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)(handleCors, {
     http: config.http,
     media: config.media,
+    longestBodyBytes: Math.max(config.http.maxBodyBytes, config.storage ? maxUploadBodyBytes : 0),
     shared,
   })
   url = listening.url
@@ -117,6 +120,7 @@ const openApp = async (
     // a user's session, or replace it with the session of another user.
     cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
   }
+  const identifyEither = identifyByEither(identify, identifyBySession(session))
   return createApp({
     gateway: {
       kind: config.media.upstream && createMediaKind(config.media.upstream),
@@ -151,15 +155,6 @@ const openApp = async (
       maxBodyBytes: config.http.maxBodyBytes,
       secrets,
     },
-    video: {
-      ...config.video,
-      store,
-      identify,
-      identifierSecret: await store.secret('video'),
-      publicUrl: () => config.http.publicUrl,
-      maxBodyBytes: config.http.maxBodyBytes,
-      reconcile,
-    },
     people: {
       ...session,
       addressOf,
@@ -174,9 +169,19 @@ const openApp = async (
     },
     events: {
       store,
-      identify: identifyByEither(identify, identifyBySession(session)),
+      identify: identifyEither,
       keepMs: config.events.keepMs,
       background: reconcile,
+    },
+    files: config.storage && {
+      ...{ store, publicUrl, secrets },
+      storage: openStorage(config.storage),
+      identify: identifyEither,
+      requireSameOrigin: sessionsOfSameOrigin(publicUrl),
+      maxUploads: config.people.maxUploads,
+      maxUploadBytes: config.people.maxUploadBytes,
+      uploadTtlMs: config.uploads.keepMs,
+      sweep: reconcile,
     },
     health,
     limits: config.limits,

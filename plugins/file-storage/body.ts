@@ -12,8 +12,8 @@ export interface UploadedFile {
   readonly bytes: AsyncIterable<Uint8Array>
   /** Reads the rest of the body after the file. Throws Problem 400 if it is not valid, or has another file. */
   end(): Promise<void>
-  /** Ends the body early. Never rejects. */
-  close(): Promise<void>
+  /** Ends the body early. */
+  close(): void
 }
 
 /** How much longer than its file a multipart body is at most: boundaries, headers, and other fields. */
@@ -38,7 +38,7 @@ export const readUploadedFile = async (request: Request): Promise<UploadedFile> 
     throw new Problem(400, 'content-type must be that of the file, or multipart/form-data with a boundary')
   }
   const bytes = body[Symbol.asyncIterator]()
-  return { ...(await withHead(bytes)), end: async () => {}, close: () => closed(bytes) }
+  return { ...(await withHead(bytes)), end: async () => {}, close: () => close(bytes) }
 }
 
 const fileOfForm = async (body: ReadableStream<Uint8Array>, boundary: string): Promise<UploadedFile> => {
@@ -62,7 +62,7 @@ const fileOfForm = async (body: ReadableStream<Uint8Array>, boundary: string): P
     async end() {
       if (await nextFile()) throw new Problem(400, 'a request uploads one file')
     },
-    close: () => closed(parts),
+    close: () => close(parts),
   }
 }
 
@@ -77,6 +77,7 @@ const withHead = async (source: AsyncIterator<Uint8Array>): Promise<Pick<Uploade
     chunks.push(value)
     length += value.length
   }
+  if (length === 0) throw noFile()
   const head = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
   return { head, bytes: joined(head, source) }
 }
@@ -86,6 +87,5 @@ async function* joined(head: Uint8Array, rest: AsyncIterator<Uint8Array>): Async
   for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
 }
 
-const closed = async (source: AsyncIterator<unknown>): Promise<void> => {
-  await source.return?.()?.catch(() => {})
-}
+/** Not awaited: a body that is silent would end only with its next piece. */
+const close = (source: AsyncIterator<unknown>): void => void source.return?.().catch(() => {})

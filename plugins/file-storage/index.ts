@@ -36,7 +36,7 @@ export type { CreatedUpload, UploadInfo, UploadRoutes } from './openapi.ts'
 export { type S3StorageOptions, s3Storage } from './s3-storage.ts'
 export { type ByteRange, type FileInfo, FileTooLargeError, type PutOptions, type Storage } from './storage.ts'
 export type { FileKind, FileQuota, FileStore, NewFile, QuotaReached } from './store.ts'
-export type { UploadLimits } from './upload.ts'
+export { maxUploadBodyBytes, type UploadLimits } from './upload.ts'
 
 /** Options of `fileStorage`. */
 export interface FileStorageOptions {

@@ -48,7 +48,7 @@ const createdUpload: SchemaOf<CreatedUpload> = Type.Object(
   { title: 'CreatedUpload' },
 )
 
-const tags = ['Files']
+const tags = ['files']
 const file = { schema: Type.String({ format: 'binary' }) }
 const form = {
   schema: Type.Object({

@@ -70,16 +70,21 @@ export async function* limited(
   body: AsyncIterable<Uint8Array>,
   { maxBytes, signal }: Pick<PutOptions, 'maxBytes' | 'signal'>,
 ): AsyncGenerator<Uint8Array> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  aborted.catch(() => {})
-  const abort = () => reject(signal?.reason)
-  signal?.addEventListener('abort', abort)
-  if (signal?.aborted) abort()
   const source = body[Symbol.asyncIterator]()
+  let reject = (_reason: unknown) => {}
+  const abort = () => reject(signal?.reason)
+  // Not `Promise.race` with one promise for all pieces: it would keep each piece in memory until the end.
+  const next = () =>
+    new Promise<IteratorResult<Uint8Array>>((resolve, fail) => {
+      reject = fail
+      if (signal?.aborted) abort()
+      else source.next().then(resolve, fail)
+    })
+  signal?.addEventListener('abort', abort)
   try {
     let length = 0
     for (;;) {
-      const { done, value } = await Promise.race([aborted, source.next()])
+      const { done, value } = await next()
       if (done) return
       length += value.length
       if (length > maxBytes) throw new FileTooLargeError(maxBytes)

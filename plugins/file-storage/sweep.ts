@@ -3,7 +3,7 @@ import type { Log } from '../shared/problem.ts'
 import type { Storage } from './storage.ts'
 import type { FileStore } from './store.ts'
 
-export interface SweepOptions {
+export interface FileSweepOptions {
   readonly storage: Storage
   readonly store: Pick<FileStore, 'claimExpiredFiles' | 'removeFileRecords'>
   readonly clock: Clock
@@ -19,7 +19,7 @@ const unfinishedMs = 86_400_000
 const filesPerClaim = 100
 
 /** Removes expired files, at once and every minute, until the signal aborts; and once an hour what interrupted calls of `put` have left. */
-export const sweepFiles = (options: SweepOptions, signal: AbortSignal): void => {
+export const sweepFiles = (options: FileSweepOptions, signal: AbortSignal): void => {
   const { storage, clock, log } = options
   let unfinishedRemovedAt = 0
   const run = async () => {
@@ -48,7 +48,7 @@ export const sweepFiles = (options: SweepOptions, signal: AbortSignal): void => 
 
 /** Removes all expired files and their records. Resolves with their number. A file that cannot be removed is logged, and tried again later. */
 export const removeExpiredFiles = async (
-  { storage, store, clock, log }: SweepOptions,
+  { storage, store, clock, log }: FileSweepOptions,
   signal?: AbortSignal,
 ): Promise<number> => {
   let removed = 0

@@ -22,6 +22,9 @@ export const defaultUploadLimits: UploadLimits = {
   audio: 15 * 2 ** 20,
 }
 
+/** The length of the longest body of an upload with the default limits: for servers with a limit of their own. */
+export const maxUploadBodyBytes: number = Math.max(...Object.values(defaultUploadLimits)) + maxFormBytes
+
 export interface UploadOptions {
   readonly storage: Storage
   readonly store: FileStore
@@ -94,7 +97,7 @@ export const upload = (options: UploadOptions) => {
         throw error
       }
     } finally {
-      await file.close()
+      file.close()
     }
   }
 

@@ -5,6 +5,7 @@ export const webAddress = 'must be an absolute http or https address without cre
 export const printableForm = 'must be printable ASCII characters without spaces'
 export const segmentForm = 'must be lower-case letters, digits and hyphens'
 export const daysForm = 'must be an integer of days, up to 36500'
+export const hoursForm = 'must be an integer of hours from 1 to 8760'
 export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
 export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
 
@@ -28,6 +29,14 @@ export const days =
   (text: string): number | undefined => {
     const count = integer(from, 36_500)(text)
     return count === undefined ? undefined : count * dayMs
+  }
+
+/** Parses hours, up to a year, into milliseconds. */
+export const hours =
+  (from: number) =>
+  (text: string): number | undefined => {
+    const count = integer(from, 8_760)(text)
+    return count === undefined ? undefined : count * 3_600_000
   }
 
 export const dayMs = 86_400_000

@@ -19,10 +19,11 @@ export interface DenoPermissions {
  * otherwise for each value that a server with this configuration uses. The permission to start processes is not passed on: only the supervisor uses it.
  */
 export const workerFlags = (config: Config, permissions: DenoPermissions): readonly string[] => {
-  const hosts = [`${bracketed(config.http.host)}:${config.http.port}`, ...hostsIn(config)]
+  const hosts = [`${bracketed(config.http.host)}:${config.http.port}`, ...hostsIn(config), ...hostsOfStorage(config)]
   const databaseFile = databaseKindOf(config.store.url)?.fileOf(config.store.url)
   // SQLite writes further files next to the database.
   const folders = databaseFile === undefined ? [] : [dirname(databaseFile)]
+  if (config.storage?.kind === 'folder') folders.push(config.storage.path)
 
   const isGranted = (descriptor: Readonly<Record<string, string>>): boolean => {
     const { state, partial } = permissions.querySync(descriptor)
@@ -42,6 +43,13 @@ export const workerFlags = (config: Config, permissions: DenoPermissions): reado
     ...flags('read', 'path', [...folders, ...consoleFiles(), ...config.files]),
     ...flags('write', 'path', folders),
   ]
+}
+
+/** Without an `endpoint`, the client makes the address itself: https://docs.aws.amazon.com/general/latest/gr/s3.html */
+const hostsOfStorage = ({ storage }: Config): readonly string[] => {
+  if (storage?.kind !== 's3' || storage.endpoint !== undefined) return []
+  const { bucket, region = 'us-east-1', style } = storage
+  return [`${style === 'path' ? '' : `${bucket}.`}s3.${region}.amazonaws.com:443`]
 }
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)

@@ -38,7 +38,14 @@ describe('config', () => {
         maxUnreadBodyBytes: 536_870_912,
         user: { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 134_217_728 },
       },
-      people: { maxTokens: 100, maxSessions: 20, maxFaceChecks: 5, maxStoredResponseBytes: 67_108_864 },
+      people: {
+        maxTokens: 100,
+        maxSessions: 20,
+        maxFaceChecks: 5,
+        maxStoredResponseBytes: 67_108_864,
+        maxUploads: 100,
+        maxUploadBytes: 2_147_483_648,
+      },
       audit: { keepMs: 90 * 86_400_000 },
       store: { url: 'sqlite:data/sluice.db' },
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
@@ -52,7 +59,8 @@ describe('config', () => {
         allowedFields: [],
         presetAssets: [],
       },
-      video: { maxPriority: 0, presetAssets: [], pollMs: 3_000, settleMs: 60_000, createTimeoutMs: 60_000 },
+      storage: { kind: 'folder', path: 'data/storage' },
+      uploads: { keepMs: 86_400_000 },
       sessionSecrets: [],
       metricsToken: undefined,
       files: [],
@@ -62,10 +70,6 @@ describe('config', () => {
   })
 
   test('every variable is read', () => {
-    const userLimits = {
-      ...{ waitingPerUser: 50, waitingBytesPerUser: 1_000_000, runningPerUser: 2 },
-      weightOf: expect.any(Function),
-    }
     expect(
       valid({
         HOST: '::1',
@@ -92,18 +96,6 @@ describe('config', () => {
         TEXT_OBJECT_DAYS: '7',
         TEXT_ALLOWED_FIELDS: 'file_id, vector_store_ids,file_id',
         TEXT_PRESET_ASSETS: 'asset-preset-1,asset-preset-2',
-        VIDEO_UPSTREAM_URL: 'http://127.0.0.1:9/api/v3/',
-        VIDEO_UPSTREAM_KEY: 'video-key',
-        VIDEO_SLOTS: '{"*":3,"ep-1":10}',
-        VIDEO_USER_MAX_RUNNING: '2',
-        VIDEO_USER_MAX_WAITING: '50',
-        VIDEO_USER_MAX_WAITING_BYTES: '1000000',
-        VIDEO_USER_WEIGHTS: '{"u-1":2}',
-        VIDEO_MAX_PRIORITY: '4',
-        VIDEO_PRESET_ASSETS: 'asset-preset-3',
-        VIDEO_POLL_SECONDS: '5',
-        VIDEO_SETTLE_SECONDS: '90',
-        VIDEO_CREATE_TIMEOUT_SECONDS: '20',
         TEXT_PRICES: '{"m":{"input":3,"output":15},"*":{"request":0.01}}',
         MAX_BODY_BYTES: '1024',
         MAX_SMALL_BODY_BYTES: '512',
@@ -119,6 +111,12 @@ describe('config', () => {
         USER_MAX_SESSIONS: '8',
         USER_MAX_FACE_CHECKS: '9',
         USER_MAX_STORED_RESPONSE_BYTES: '10',
+        USER_MAX_UPLOADS: '11',
+        USER_MAX_UPLOAD_BYTES: '12',
+        STORAGE_URL: 's3://the-bucket/some/prefix?endpoint=http://127.0.0.1:9000&region=cn-beijing&style=host',
+        STORAGE_ACCESS_KEY: 'storage-access-key',
+        STORAGE_SECRET_KEY: 'storage-secret-key',
+        UPLOAD_HOURS: '2',
         AUDIT_DAYS: '0',
         DRAIN_SECONDS: '0',
         METRICS_TOKEN: 'metrics-token',
@@ -147,7 +145,14 @@ describe('config', () => {
         maxUnreadBodyBytes: 3,
         user: { maxRequests: 4, maxStreams: 5, maxUnreadBodyBytes: 6 },
       },
-      people: { maxTokens: 7, maxSessions: 8, maxFaceChecks: 9, maxStoredResponseBytes: 10 },
+      people: {
+        maxTokens: 7,
+        maxSessions: 8,
+        maxFaceChecks: 9,
+        maxStoredResponseBytes: 10,
+        maxUploads: 11,
+        maxUploadBytes: 12,
+      },
       audit: { keepMs: 0 },
       store: { url: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require' },
       media: {
@@ -169,15 +174,17 @@ describe('config', () => {
         presetAssets: ['asset-preset-1', 'asset-preset-2'],
         prices: { m: { input: 3, output: 15 }, '*': { request: 0.01 } },
       },
-      video: {
-        upstream: { url: 'http://127.0.0.1:9/api/v3', key: 'video-key' },
-        slots: { '*': { running: 3, ...userLimits }, 'ep-1': { running: 10, ...userLimits } },
-        maxPriority: 4,
-        presetAssets: ['asset-preset-3'],
-        pollMs: 5_000,
-        settleMs: 90_000,
-        createTimeoutMs: 20_000,
+      storage: {
+        kind: 's3',
+        bucket: 'the-bucket',
+        prefix: 'some/prefix/',
+        endpoint: 'http://127.0.0.1:9000',
+        region: 'cn-beijing',
+        style: 'host',
+        accessKey: 'storage-access-key',
+        secretKey: 'storage-secret-key',
       },
+      uploads: { keepMs: 7_200_000 },
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
       traces: { url: 'http://collector.example:4318/v1/traces', serviceName: 'the-gateway', sampledRatio: 0.25 },
@@ -186,7 +193,8 @@ describe('config', () => {
       secrets: [
         'upstream-key',
         'text-key',
-        'video-key',
+        'storage-access-key',
+        'storage-secret-key',
         'metrics-token',
         'one-one-one-one-one',
         'two-two-two-two-two',
@@ -206,6 +214,41 @@ describe('config', () => {
     await Bun.write(path, `${' '.repeat(1_048_575)}{}`)
     expect(problemsOf(env)).toEqual([expect.stringMatching(/^TEXT_PRICES must be/)])
     await rm(folder, { recursive: true })
+  })
+
+  test('a storage is a folder, a bucket or none', () => {
+    const of = (STORAGE_URL: string) =>
+      valid({ STORAGE_URL, STORAGE_ACCESS_KEY: 'access-key', STORAGE_SECRET_KEY: 'secret-key' }).storage
+    expect(of('none')).toBeUndefined()
+    expect(of('file:/srv/files')).toEqual({ kind: 'folder', path: '/srv/files' })
+    expect(of('file:///srv/files')).toEqual({ kind: 'folder', path: '/srv/files' })
+    const keys = { accessKey: 'access-key', secretKey: 'secret-key' }
+    expect(of('s3://bucket')).toEqual({ kind: 's3', bucket: 'bucket', ...keys })
+    expect(of('s3://a.b-1/p/?region=eu-west-1')).toEqual({
+      ...{ kind: 's3', bucket: 'a.b-1', prefix: 'p/', region: 'eu-west-1' },
+      ...keys,
+    })
+    for (const url of [
+      'data/storage',
+      'file:',
+      's3://',
+      's3://b',
+      's3://bucket/../x?endpoint',
+      's3://bucket?endpoint=minio:9000',
+      's3://bucket?endpoint=http://minio:9000/path',
+      's3://bucket?endpoint=http://user:password@minio:9000',
+      's3://bucket?endpoint=file:///etc',
+      's3://bucket?style=virtual',
+      's3://bucket?acl=public',
+      's3://key:secret@bucket',
+      'https://bucket.s3.amazonaws.com',
+    ]) {
+      expect([url, problemsOf({ STORAGE_URL: url })]).toEqual([url, [expect.stringMatching(/^STORAGE_URL must be/)]])
+    }
+    expect(problemsOf({ STORAGE_URL: 's3://bucket', STORAGE_ACCESS_KEY: 'a key' })).toEqual([
+      'STORAGE_ACCESS_KEY must be printable ASCII characters without spaces',
+      'STORAGE_SECRET_KEY is required for a STORAGE_URL of S3',
+    ])
   })
 
   const ark = {
@@ -314,17 +357,6 @@ describe('config', () => {
       'TEXT_PRICES',
       ['free', '[]', '{"m":3}', '{"m":{"price":1}}', '{"m":{"input":-1}}', '@/no/such/file', `@${import.meta.path}`],
     ],
-    ['VIDEO_UPSTREAM_KEY', ['a b']],
-    ['VIDEO_SLOTS', ['3', '[]', '{}', '{"m":"3"}', '{"m":-1}', '{"m":1.5}']],
-    ['VIDEO_USER_MAX_RUNNING', ['0', 'x']],
-    ['VIDEO_USER_MAX_WAITING', ['0', 'x']],
-    ['VIDEO_USER_MAX_WAITING_BYTES', ['0', 'x']],
-    ['VIDEO_USER_WEIGHTS', ['{}', '{"u":0}', '{"u":"1"}', '{"u":1001}']],
-    ['VIDEO_MAX_PRIORITY', ['-1', '10']],
-    ['VIDEO_PRESET_ASSETS', ['asset://x']],
-    ['VIDEO_POLL_SECONDS', ['0', 'x']],
-    ['VIDEO_SETTLE_SECONDS', ['0', 'x']],
-    ['VIDEO_CREATE_TIMEOUT_SECONDS', ['0', 'x']],
     ['DRAIN_SECONDS', ['-1', '90000', 'x']],
     ['METRICS_TOKEN', ['a b', 'é']],
     ['LOG_LEVEL', ['loud', 'INFO']],

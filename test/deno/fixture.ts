@@ -63,9 +63,10 @@ export const withValues = (flags: readonly string[], values: Readonly<Record<str
 
 /** The hosts and folders of a test, in the place of those of the page. */
 export const valuesOf = ({ environment, emulator }: ServerFixture) => {
-  const { DATABASE_URL = '' } = environment
+  const { DATABASE_URL = '', STORAGE_URL = '' } = environment
   return {
     data: dirname(DATABASE_URL.slice('sqlite:'.length)),
+    'data/storage': STORAGE_URL.slice('file:'.length),
     'database.example:5432': URL.parse(DATABASE_URL)?.host ?? '',
     'upstream.example:443': new URL(emulator.origin).host,
     '127.0.0.1:3000': '127.0.0.1:0',

@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { CreatedUpload } from '../../plugins/file-storage/index.ts'
 import { databaseNames } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { auditFile, commandsOf, unusedGrants, valuesOf, withValues } from './fixture.ts'
@@ -27,6 +28,13 @@ describe('the server on Deno, with the permissions of its page', () => {
         await response.text()
         return `${path} ${response.status}`
       }
+      const upload = async () => {
+        const headers = { authorization: `Bearer ${token}` }
+        const body = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])
+        const response = await fetch(`${server.url}/api/uploads`, { method: 'POST', headers, body })
+        const { upload } = (await response.json()) as CreatedUpload
+        return (await fetch(upload.url)).status
+      }
       const chat = { model: 'doubao-seed-emulated', messages: [{ role: 'user', content: 'hello' }] }
       expect([
         await ask('/readyz'),
@@ -38,6 +46,7 @@ describe('the server on Deno, with the permissions of its page', () => {
         await ask('/console'),
         await ask('/console/preact.js'),
         await ask('/openapi'),
+        await upload(),
         await ask('/metrics', undefined, 'Bearer the-metrics-token'),
       ]).toEqual([
         '/readyz 200',
@@ -49,6 +58,7 @@ describe('the server on Deno, with the permissions of its page', () => {
         '/console 200',
         '/console/preact.js 200',
         '/openapi 200',
+        200,
         '/metrics 200',
       ])
       expect([await server.kill('SIGTERM'), server.stderr()]).toEqual([0, ''])

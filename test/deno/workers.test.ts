@@ -39,8 +39,8 @@ describe('workers on Deno', () => {
         '--allow-env',
         '--allow-sys=hostname',
         `--allow-net=127.0.0.1:${port},${values['upstream.example:443']}`,
-        `--allow-read=${[values.data, ...consoleFiles()].join(',')}`,
-        `--allow-write=${values.data}`,
+        `--allow-read=${[values.data, values['data/storage'], ...consoleFiles()].join(',')}`,
+        `--allow-write=${values.data},${values['data/storage']}`,
       ])
     }
     const { token } = await fixture.addUser('ann')

@@ -40,10 +40,10 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'createFileLinks',
     'fileStorage',
     'folderStorage',
+    'maxUploadBodyBytes',
     'respondWithFile',
     's3Storage',
   ],
-  './video-generation': ['VideoProblem', 'createVideoService', 'videoGeneration', 'videoProblemBody'],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],
   './pagination-normalizer': [

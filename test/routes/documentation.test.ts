@@ -10,7 +10,7 @@ import {
   openRoutes,
   sessionRoutes,
   textRoutes,
-  videoRoutes,
+  uploadRoutes,
 } from '../support/route-table.ts'
 
 /** The page, its style sheet and the specification, as a browser receives them. */
@@ -87,9 +87,9 @@ test('the document describes every route, and nothing else', async () => {
     [
       ...at(libraryPath, libraryRoutes),
       ...at('/v1', textRoutes).filter((route) => !route.endsWith('*')),
-      ...at('/api/v3', videoRoutes),
       ...at('', sessionRoutes),
       ...at('', eventRoutes),
+      ...at('', uploadRoutes),
       ...at('', openRoutes),
       ...operation,
     ].sort(),
@@ -104,6 +104,7 @@ test('each route names its security: a token in any of three headers, a session,
   expect(schemeOf(`${libraryPath}/assets`, 'post')).toEqual(anyToken)
   expect(schemeOf('/v1/responses', 'post')).toEqual(anyToken)
   expect(schemeOf('/api/events', 'get')).toEqual([...anyToken, 'session'])
+  expect(schemeOf('/api/uploads', 'post')).toEqual([...anyToken, 'session'])
   expect(schemeOf('/api/tokens', 'post')).toEqual(['session'])
   expect(schemeOf('/api/media/face-verifications', 'post')).toEqual(['session'])
   expect(schemeOf('/metrics', 'get')).toEqual(['metricsToken'])
@@ -111,12 +112,12 @@ test('each route names its security: a token in any of three headers, a session,
     Object.entries(operations).flatMap(([method, { security }]) => (security?.length === 0 ? `${method} ${path}` : [])),
   )
   expect(open.sort()).toEqual([
+    'get /api/files/{folder}/{name}',
     'get /api/media/face-verifications/callback/{state}',
     'get /healthz',
     'get /openapi/json',
     'get /readyz',
     'post /api/session',
-    'post /api/v3/contents/generations/callbacks/{task_id}/{key}',
   ])
 })
 

@@ -45,6 +45,8 @@ const routes = [
   ['POST', '/v1/embeddings', 'none', 0, 401],
   ['POST', '/v1/messages', 'none', 0, 401],
   ['POST', '/api/tokens', 'none', 0, 401],
+  ['POST', '/api/uploads', 'none', 0, 401],
+  ['POST', '/api/files/uploads/unknown', 'none', 0, 405],
   ['POST', faces, 'none', 0, 401],
   ['PUT', '/console', 'none', 0, 405],
   ['POST', '/healthz', 'none', 0, 404],

@@ -1,3 +1,4 @@
+import { folderStorage } from '../../plugins/file-storage/index.ts'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
@@ -30,9 +31,9 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
   const app = createApp({
     gateway: { kind, store, identify, secrets, segment },
     text: { upstreams: [], identify },
-    video: { store, identify },
     people: { store, secrets, publicUrl: 'http://localhost', face: {} },
     events: { store, identify },
+    files: { store, identify, secrets, publicUrl: 'http://localhost', storage: folderStorage('data/none') },
     limits: {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,

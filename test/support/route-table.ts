@@ -38,14 +38,6 @@ export const textRoutes = [
   ['GET', '/models/*'],
 ] as const
 
-/** The routes of video generation below `/api/v3`. The same macro guards all of them. */
-export const videoRoutes = [
-  ['POST', '/contents/generations/tasks'],
-  ['GET', '/contents/generations/tasks'],
-  ['GET', '/contents/generations/tasks/:task_id'],
-  ['DELETE', '/contents/generations/tasks/:task_id'],
-] as const
-
 /** The routes for users with a browser. */
 export const sessionRoutes = [
   ['GET', '/api/session'],
@@ -61,9 +53,12 @@ export const sessionRoutes = [
 /** The routes for users with a token or a session. */
 export const eventRoutes = [['GET', '/api/events']] as const
 
+/** The routes of files that take an API token or a session. */
+export const uploadRoutes = [['POST', '/api/uploads']] as const
+
 /** The routes that need no credential. */
 export const openRoutes = [
+  ['GET', '/api/files/:folder/:name'],
   ['POST', '/api/session'],
   ['GET', '/api/media/face-verifications/callback/:state'],
-  ['POST', '/api/v3/contents/generations/callbacks/:task_id/:key'],
 ] as const

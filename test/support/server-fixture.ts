@@ -1,3 +1,6 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
@@ -29,10 +32,14 @@ export const openServerFixture = async (
   const store = openStore(database.url)
   await store.migrate()
   const servers: ServerProcess[] = []
+  // In the folder of the database, if it has one, like that of the default configuration.
+  const folder =
+    kind === 'sqlite' ? dirname(database.url.slice('sqlite:'.length)) : await mkdtemp(join(tmpdir(), 'sluice-files-'))
   const environment = {
     DATABASE_URL: database.url,
     MEDIA_UPSTREAM_URL: emulator.rest.url,
     MEDIA_UPSTREAM_KEY: emulator.rest.key,
+    STORAGE_URL: `file:${join(folder, 'storage')}`,
   }
   return {
     emulator,
@@ -55,6 +62,7 @@ export const openServerFixture = async (
       await store.close()
       await emulator.stop()
       await database.remove()
+      await rm(folder, { recursive: true, force: true })
     },
   }
 }
