@@ -8,6 +8,7 @@ describe('an invalid or interrupted stream', () => {
     expect(bridge.complete).toBe(false)
     bridge.push(dataOf(chunk({ content: 'x' })))
     expect(bridge.push({ type: 'message', data: '[DONE]' })).toBe('')
+    bridge.push(dataOf(finish('')))
     expect(bridge.complete).toBe(false)
     bridge.push(dataOf(finish('stop')))
     expect(bridge.complete).toBe(true)

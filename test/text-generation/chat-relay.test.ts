@@ -54,6 +54,16 @@ describe('the end of a chat stream', () => {
     expect((await ask(spoken)).data.at(-1)).toBe('[DONE]')
   })
 
+  test('a completion without a stream is complete, also with an empty finish reason', async () => {
+    for (const finish_reason of ['', null]) {
+      const message = { role: 'assistant', content: 'x' }
+      const completion = { object: 'chat.completion', choices: [{ index: 0, message, finish_reason }] }
+      const app = openApp(() => Response.json(completion))
+      const data = dataOf(await (await app.post('/chat/completions', asking)).text())
+      expect([JSON.parse(data[1] ?? '').choices[0].finish_reason, data.at(-1)]).toEqual(['stop', '[DONE]'])
+    }
+  })
+
   test('a reset after the last finish reason is an error', async () => {
     expect((await ask(whole, 'reset')).data).not.toContain('[DONE]')
   })

@@ -81,7 +81,7 @@ export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
       if (isChunkObject(error)) throw new StreamError('the upstream reported an error', { error })
       if (isChunkObject(delta)) addDelta(delta, choice.logprobs)
       if (reason === 'error') throw new StreamError('the upstream ended its response with an error')
-      if (typeof reason === 'string') finishReason = reason
+      if (typeof reason === 'string' && reason !== '') finishReason = reason
     },
     get finishReason() {
       return finishReason

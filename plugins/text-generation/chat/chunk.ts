@@ -57,7 +57,7 @@ const choiceChunks = (choice: ChunkObject, position: number): object[] => {
   const delta = isChunkObject(message) ? toDelta(message) : {}
   return [
     { ...rest, index, delta, finish_reason: null },
-    { index, delta: {}, finish_reason: reason ?? (delta.tool_calls ? 'tool_calls' : 'stop') },
+    { index, delta: {}, finish_reason: reason || (delta.tool_calls ? 'tool_calls' : 'stop') },
   ]
 }
 
