@@ -142,8 +142,15 @@ describe('the response', () => {
     expect(last([{ choices: [] }]).model).toBe('m')
   })
 
-  test('has the service tier of the upstream', () => {
-    expect(last([{ ...chunk({ content: 'x' }), service_tier: 'flex' }, finish('stop')]).service_tier).toBe('flex')
+  test('has the service tier and the moderation of the upstream', () => {
+    const named = { service_tier: 'flex', moderation: { flagged: false } }
+    expect(last([{ ...chunk({ content: 'x' }), ...named }, finish('stop')])).toMatchObject(named)
+    expect(
+      last([
+        { ...chunk({ content: 'x' }), ...named },
+        { ...finish('stop'), service_tier: '' },
+      ]),
+    ).toMatchObject(named)
   })
 
   test('has logprobs with bytes, also those before the text', () => {

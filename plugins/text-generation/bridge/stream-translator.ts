@@ -91,7 +91,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
       const chunk = ended ? undefined : readChunk(event)
       if (!chunk) return ''
       start(chunk)
-      for (const key of ['service_tier', 'moderation']) response = { ...response, ...nonEmptyMember(chunk, key) }
+      for (const key of laterMembers) if (textOf(chunk[key]) !== '') response = { ...response, [key]: chunk[key] }
       if (isChunkObject(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
       for (const value of asArray(chunk.choices)) choice.push(value)
       return events.take()
@@ -171,9 +171,8 @@ const incompleteReasons: ReadonlyMap<string, string> = new Map([
   ['content_filter', 'content_filter'],
 ])
 
-/** The member of a chunk, unless it is absent, null or empty. */
-const nonEmptyMember = (chunk: ChunkObject, key: string): ChunkObject =>
-  textOf(chunk[key]) === '' ? {} : { [key]: chunk[key] }
+/** Members of chunks that the response has too. Most chunks have none of them. */
+const laterMembers = ['service_tier', 'moderation']
 
 /**
  * Translates the usage of a chat completion. Undefined if it counts neither input nor output tokens.
