@@ -29,6 +29,14 @@ import {
   textProblemBody,
 } from '../plugins/text-generation/index.ts'
 import { nameOf } from '../plugins/text-generation/upstream/model-routing.ts'
+import {
+  createVideoService,
+  type VideoCall,
+  type VideoRouteOptions,
+  type VideoServiceOptions,
+  videoGeneration,
+  videoProblemBody,
+} from '../plugins/video-generation/index.ts'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
@@ -42,6 +50,8 @@ import { createUpstreamStates } from './upstream-states.ts'
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'>
+  readonly video: Omit<VideoServiceOptions, 'assets' | 'log' | 'audit' | 'observe' | 'traceCall' | 'prefix'> &
+    Omit<VideoRouteOptions, 'errors'>
   readonly people: Omit<AccountOptions, 'store' | 'errors' | 'log' | 'audit' | 'face' | 'console'> & {
     readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
     readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
@@ -73,6 +83,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const states = createUpstreamStates({
     assets: options.gateway.kind !== undefined,
     texts: options.text.upstreams.map(nameOf),
+    video: options.video.upstream !== undefined,
   })
   const observeAssets = (call: UpstreamCall) => {
     states.assets(call.status)
@@ -80,6 +91,10 @@ export const createApp = (options: AppOptions): FetchHandler => {
   }
   const observeText = (call: UpstreamCall & { readonly upstream: string; readonly keyRejected: boolean }) => {
     states.text(call.upstream, call)
+    recorder.upstream(call)
+  }
+  const observeVideo = (call: VideoCall) => {
+    states.video(call)
     recorder.upstream(call)
   }
   const { segment = 'media' } = options.gateway
@@ -97,6 +112,8 @@ export const createApp = (options: AppOptions): FetchHandler => {
     observe: observeText,
     observeUsage: recorder.text,
   })
+  const videoOptions = { ...options.video, assets: library.assets, log, audit, traceCall, observe: observeVideo }
+  const video = videoGeneration({ ...videoOptions, service: createVideoService(videoOptions) })
   const root = bare().onError(renderProblems(errors, log))
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
@@ -113,6 +130,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     .use(library.gateway)
     .use(text)
     .use(missingPrefixRoutes(text))
+    .use(video)
     .use(
       account({
         ...options.people,
@@ -159,6 +177,7 @@ export const createWaitingApp = (
   const app = bare()
     .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
     .use(health({ ...options.health, database: () => Promise.reject(databaseUnavailable), upstreams: () => ({}) }))
+    .all('/api/v3/*', () => databaseUnavailable.toResponse(videoProblemBody), { parse: 'none' })
     .all('/v1/*', ({ path }) => databaseUnavailable.toResponse(problemBodyOf(path, options.segment)), { parse: 'none' })
     .all(
       '/*',
@@ -177,6 +196,7 @@ export const renderRejection =
     withNewRequestId(withInertHeaders(problem.toResponse(problemBodyOf(target, segment))))
 
 const problemBodyOf = (target: string, segment: string | undefined): ProblemBody => {
+  if (/^\/api\/v3(?:[/?]|$)/.test(target)) return videoProblemBody
   if (/^\/v1\/messages(?:[/?]|$)/.test(target)) return messagesProblemBody
   return /^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))
 }
@@ -204,4 +224,5 @@ const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): Fet
 }
 
 /** The path for logs, without secrets: without the query, and without the state in a callback path. */
-const pathOf = (url: string): string => requestPath(url).replace(/(\/face-verifications\/callback\/).*/, '$1…')
+const pathOf = (url: string): string =>
+  requestPath(url).replace(/(\/face-verifications\/callback\/|\/contents\/generations\/callbacks\/[^/]*\/).*/, '$1…')

@@ -31,6 +31,7 @@ import {
 import { createReader, type Environment, type Problems } from './config/reader.ts'
 import { readStorage, type StorageConfig, storageSecrets } from './config/storage.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
+import { readVideoConfig, type VideoConfig } from './config/video-upstream.ts'
 import { databaseKindOf } from './store/database-kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
@@ -109,6 +110,7 @@ export interface Config extends DatabaseConfig {
   readonly storage?: StorageConfig
   /** How long uploads are kept. */
   readonly uploads: { readonly keepMs: number }
+  readonly video: VideoConfig
   /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
   /** Undefined: no metrics over HTTP. */
@@ -166,6 +168,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   if (maxSmallBodyBytes > maxBodyBytes) addProblem('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
   const count = (name: string, fallback: number) => read(name, 'must be an integer from 1', integer(1)) ?? fallback
 
+  const presetAssets = read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? []
   const config: Omit<Config, 'secrets'> = {
     http: {
       host: read('HOST', 'must be a host name or an address', hostName) ?? '127.0.0.1',
@@ -217,11 +220,12 @@ export const readConfig = (env: Environment): Config | Problems => {
       heartbeatMs: heartbeatMs === 0 ? undefined : heartbeatMs,
       objectTtlMs: read('TEXT_OBJECT_DAYS', daysForm, days(1)) ?? 30 * dayMs,
       allowedFields: read('TEXT_ALLOWED_FIELDS', 'must be field names, separated by commas', words(/^[\w.]+$/)) ?? [],
-      presetAssets: read('TEXT_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/)) ?? [],
+      presetAssets,
       prices: read('TEXT_PRICES', pricesForm, priceTable),
     },
     storage,
     uploads: { keepMs: read('UPLOAD_HOURS', hoursForm, hours(1)) ?? dayMs },
+    video: readVideoConfig(env, read, addProblem, presetAssets),
     sessionSecrets,
     metricsToken,
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
@@ -233,6 +237,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     ...mediaSecrets(upstream),
     ...textSecrets(textUpstreams),
     ...storageSecrets(storage),
+    config.video.upstream?.key,
     metricsToken,
     ...sessionSecrets,
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),

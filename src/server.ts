@@ -73,7 +73,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     return createWaitingApp({ health, log, segment: config.media.segment })
   })
 
-  const prefixes = ['/v1', `/api/${config.media.segment}/proxy`]
+  const prefixes = ['/v1', '/api/v3', `/api/${config.media.segment}/proxy`]
   const handleCors = withCors((request) => handle(request), { origins: config.http.corsOrigins, prefixes })
   const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)(handleCors, {
     http: config.http,
@@ -154,6 +154,15 @@ const openApp = async (
       prices: config.text.prices,
       maxBodyBytes: config.http.maxBodyBytes,
       secrets,
+    },
+    video: {
+      ...config.video,
+      store,
+      identify,
+      identifierSecret: await store.secret('video'),
+      publicUrl: () => config.http.publicUrl,
+      maxBodyBytes: config.http.maxBodyBytes,
+      reconcile,
     },
     people: {
       ...session,

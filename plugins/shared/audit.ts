@@ -23,6 +23,8 @@ export const auditActions = [
   'upload.create',
   'response.cancel',
   'response.delete',
+  'video.cancel',
+  'video.delete',
   'access.refuse',
   'limit.reach',
   'audit.lose',

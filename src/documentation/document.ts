@@ -11,6 +11,7 @@ const anyToken = ['token', 'tokenInXApiKey', 'tokenInApiKey'] as const
 const securityByTag: Readonly<Record<string, readonly (keyof typeof securitySchemes)[]>> = {
   'asset library': anyToken,
   'text generation': anyToken,
+  'video generation': anyToken,
   'face verification': ['session'],
   events: [...anyToken, 'session'],
   files: [...anyToken, 'session'],
@@ -23,6 +24,7 @@ const securityByTag: Readonly<Record<string, readonly (keyof typeof securitySche
 const tags: Readonly<Record<keyof typeof securityByTag, string>> = {
   'asset library': 'Asset groups and assets of the caller',
   'text generation': 'The protocols of OpenAI: chat completions and responses',
+  'video generation': "Videos of one's own assets",
   'face verification': 'Groups for real persons. A person confirms with the face, on a phone',
   files: 'Uploads of images, videos and audio files, and links to files',
   events: 'What happens to the video tasks, assets and face verifications of the caller',

@@ -95,6 +95,7 @@ const openGateway = async (upstream: BenchUpstream) => {
       },
     },
     text: { upstreams: [], identify: () => undefined },
+    video: { store, identify: () => undefined },
     people: { store, secrets: ['secret, a secret of the tests'], publicUrl: 'http://localhost', face: {} },
     events: { store, identify: () => undefined },
     health: { database: () => store.ready(), draining: () => false },

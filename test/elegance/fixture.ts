@@ -1,8 +1,10 @@
 import { apiToken, createToken, hashToken, type TokenStore } from 'sluice/api-token'
 import { type Identify, ownership } from 'sluice/ownership'
 import { type ListRules, paginationNormalizer } from 'sluice/pagination-normalizer'
+import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
 import { createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
+import { videoGeneration } from 'sluice/video-generation'
 import { MemoryStore } from '../ownership/memory.ts'
 
 /** Sends a request to an app without a socket. */
@@ -73,6 +75,12 @@ export const textNamed = (name: string) =>
     identify,
     fetch: async () => Response.json({ id: name, object: 'model' }),
   })
+
+/** `videoGeneration` without an upstream, with an error that has a name. */
+export const videosNamed = (name: string) => {
+  const store = openStore('sqlite::memory:')
+  return videoGeneration({ store, identify, errors: ({ message }) => ({ [name]: message }) })
+}
 
 /** An upstream whose response is an event stream with its name. */
 export const streamNamed = (name: string) => () =>

@@ -3,8 +3,8 @@ import type { AnyElysia } from 'elysia'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { libraryPath, libraryRoutes, textRoutes } from '../support/route-table.ts'
-import { identify, textNamed } from './fixture.ts'
+import { libraryPath, libraryRoutes, textRoutes, videoRoutes } from '../support/route-table.ts'
+import { identify, textNamed, videosNamed } from './fixture.ts'
 import { codeOf, sources } from './sources.ts'
 
 /** What a pattern finds in a source file without its comments. */
@@ -53,5 +53,18 @@ describe('the route table of text generation', () => {
 
   test('every guarded route of the app is in the table', () => {
     expect(guardedRoutes(textNamed('one'))).toEqual(textRoutes.map(([method, path]) => `${method} /v1${path}`).sort())
+  })
+})
+
+describe('the route table of video generation', () => {
+  test('the source has exactly these routes, all guarded', () => {
+    const pattern = /\.(get|post|put|patch|delete)\(\s*'([^']*)',(?:(?!\n {4}\.)[\s\S])*?\{\s*generatesVideos: true/g
+    const routes = read('plugins/video-generation', 'plugins/video-generation/index.ts', pattern)
+    expect(routes).toEqual(videoRoutes.map((row) => [...row]))
+  })
+
+  test('every guarded route of the app is in the table', () => {
+    const routes = videoRoutes.map(([method, path]) => `${method} /api/v3${path}`)
+    expect(guardedRoutes(videosNamed('one'))).toEqual(routes.sort())
   })
 })

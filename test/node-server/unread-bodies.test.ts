@@ -29,6 +29,7 @@ const unauthenticated = async (): Promise<TestServer & { proceed(): void; identi
       secrets: ['secret, a secret of the tests'],
     },
     text: { upstreams: [], identify },
+    video: { store, identify },
     people: { store, secrets: ['secret, a secret of the tests'], publicUrl: 'http://localhost', face: {} },
     events: { store, identify },
     health: { database: () => store.ready(), draining: () => false },

@@ -11,6 +11,7 @@ import {
   sessionRoutes,
   textRoutes,
   uploadRoutes,
+  videoRoutes,
 } from '../support/route-table.ts'
 
 /** The page, its style sheet and the specification, as a browser receives them. */
@@ -87,6 +88,7 @@ test('the document describes every route, and nothing else', async () => {
     [
       ...at(libraryPath, libraryRoutes),
       ...at('/v1', textRoutes).filter((route) => !route.endsWith('*')),
+      ...at('/api/v3', videoRoutes),
       ...at('', sessionRoutes),
       ...at('', eventRoutes),
       ...at('', uploadRoutes),
@@ -118,6 +120,7 @@ test('each route names its security: a token in any of three headers, a session,
     'get /openapi/json',
     'get /readyz',
     'post /api/session',
+    'post /api/v3/contents/generations/callbacks/{task_id}/{key}',
   ])
 })
 

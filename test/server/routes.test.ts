@@ -3,9 +3,10 @@ import { Elysia } from 'elysia'
 import { account } from '../../plugins/account/index.ts'
 import { events } from '../../plugins/events/index.ts'
 import { fileStorage, folderStorage } from '../../plugins/file-storage/index.ts'
-import { noLog } from '../../plugins/shared/problem.ts'
+import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
+import { videoGeneration, videoProblemBody } from '../../plugins/video-generation/index.ts'
 import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import { errorReply } from '../routes/fixture.ts'
@@ -18,6 +19,7 @@ import {
   sessionRoutes,
   textRoutes,
   uploadRoutes,
+  videoRoutes,
 } from '../support/route-table.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, openFixture, send } from './fixture.ts'
@@ -43,6 +45,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
     .use(textGeneration({ upstreams: [], identify: noIdentity }))
     .use(events({ store, identify: noIdentity }))
     .use(fileStorage({ store, identify: noIdentity, publicUrl, secrets, storage: folderStorage('data/none') }))
+    .use(videoGeneration({ store, identify: noIdentity }))
     .use(account({ store, secrets, publicUrl, face: { store, upstream }, log: noLog }))
   await store.close()
   const pairs = app.routes
@@ -59,7 +62,7 @@ const filled = (routes: readonly (readonly [string, string, ...unknown[]])[], pr
 const guarded = {
   session: filled(sessionRoutes),
   either: [...filled(eventRoutes), ...filled(uploadRoutes)],
-  token: [...filled(libraryRoutes, libraryPath), ...filled(textRoutes, '/v1')],
+  token: [...filled(libraryRoutes, libraryPath), ...filled(textRoutes, '/v1'), ...filled(videoRoutes, '/api/v3')],
 }
 const open = filled(openRoutes)
 
@@ -71,8 +74,13 @@ const statusAndText = (reply: Reply) => ({
   text: reply.text.replace(/"request_id":"[^"]+"/, '"request_id":null'),
 })
 
-/** Status and body of an error at a path: that of Anthropic below `/v1/messages`, that of OpenAI below `/v1`, else that of the gateway. */
+/**
+ * Status and body of an error at a path: that of Anthropic below `/v1/messages`, that of OpenAI below `/v1`, that of the vendor below `/api/v3`,
+ * else that of the gateway.
+ */
 const errorAt = (path: string, status: number, message: string, type: string, code: string | null = null) => {
+  if (path.startsWith('/api/v3'))
+    return { status, text: JSON.stringify(videoProblemBody(new Problem(status, message))) }
   if (!path.startsWith('/v1')) return errorReply(status, message)
   const details = status === 404 && { details: { error_code: code } }
   const body = path.startsWith('/v1/messages')
@@ -110,8 +118,11 @@ describe('the routes of the server', () => {
     await fixture.addPerson('ann')
     token = (await fixture.addUser('carl')).token
     bearer = { authorization: `Bearer ${token}` }
-    const { text } = fixture.emulator
-    server = await fixture.start({ ...arkOf(fixture), TEXT_UPSTREAM_URL: text.url, TEXT_UPSTREAM_KEY: text.key })
+    const { text, video } = fixture.emulator
+    server = await fixture.start({
+      ...{ ...arkOf(fixture), TEXT_UPSTREAM_URL: text.url, TEXT_UPSTREAM_KEY: text.key },
+      ...{ VIDEO_UPSTREAM_URL: video.url, VIDEO_UPSTREAM_KEY: video.key },
+    })
     ann = await browse(server, 'ann')
   })
   afterAll(() => fixture[Symbol.asyncDispose]())

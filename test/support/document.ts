@@ -31,6 +31,7 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
   const app = createApp({
     gateway: { kind, store, identify, secrets, segment },
     text: { upstreams: [], identify },
+    video: { store, identify },
     people: { store, secrets, publicUrl: 'http://localhost', face: {} },
     events: { store, identify },
     files: { store, identify, secrets, publicUrl: 'http://localhost', storage: folderStorage('data/none') },

@@ -44,6 +44,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly checked?: CheckedParts
   readonly log?: Log
   readonly text?: Partial<AppOptions['text']>
+  readonly video?: Partial<AppOptions['video']>
   readonly people?: Partial<AppOptions['people']>
   readonly limiting?: AppOptions['limits']
   readonly metricsToken?: string
@@ -76,6 +77,13 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       objects: store,
       storedResponses: store,
       ...options.text,
+    },
+    video: {
+      upstream: emulator.video,
+      store,
+      identify: identifyByToken({ store, revisionClock }),
+      identifierSecret: 'a secret of the test suite',
+      ...options.video,
     },
     people: {
       store,

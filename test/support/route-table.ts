@@ -38,6 +38,14 @@ export const textRoutes = [
   ['GET', '/models/*'],
 ] as const
 
+/** The routes of video generation below `/api/v3`. The same macro guards all of them. */
+export const videoRoutes = [
+  ['POST', '/contents/generations/tasks'],
+  ['GET', '/contents/generations/tasks'],
+  ['GET', '/contents/generations/tasks/:task_id'],
+  ['DELETE', '/contents/generations/tasks/:task_id'],
+] as const
+
 /** The routes for users with a browser. */
 export const sessionRoutes = [
   ['GET', '/api/session'],
@@ -61,4 +69,5 @@ export const openRoutes = [
   ['GET', '/api/files/:folder/:name'],
   ['POST', '/api/session'],
   ['GET', '/api/media/face-verifications/callback/:state'],
+  ['POST', '/api/v3/contents/generations/callbacks/:task_id/:key'],
 ] as const

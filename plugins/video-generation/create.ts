@@ -1,0 +1,142 @@
+import { accessDenied } from '../shared/audit.ts'
+import { delay } from '../shared/delay.ts'
+import { composeArray, type Json, toJson } from '../shared/json.ts'
+import { type AssetOwnershipOptions, requireOwnAssets } from '../shared/media/asset-ownership.ts'
+import type { Problem } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
+import type { TaskFields } from './fields.ts'
+import { VideoProblem } from './problem.ts'
+import { ownNames, readVideoRequest, type VideoRequest } from './request.ts'
+import { settleClaims, unknownOutcomeCode } from './settle.ts'
+import type { ClaimedVideoTask, VideoTask } from './store.ts'
+import { submit, type VideoContext } from './submit.ts'
+import { newTaskId } from './task-id.ts'
+import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
+
+export interface CreateContext extends VideoContext, AssetOwnershipOptions {
+  /** Milliseconds for which a caller without a queue waits until a lost answer is settled. */
+  readonly settleWaitMs: number
+}
+
+/**
+ * Creates a task from a native request: checks what it refers to, stores it, and sends it to the upstream when it is its turn.
+ *
+ * Throws VideoProblem for an invalid request, and the upstream's error when it rejects the task at once.
+ */
+export const createTask = async (
+  caller: VideoCaller,
+  body: Json,
+  request: Request,
+  options: CreateVideoOptions,
+  context: CreateContext,
+): Promise<VideoTask> => {
+  const { store, limitsOf, clock, leaseMs } = context
+  const { user, token } = caller
+  const read = readVideoRequest(body)
+  await requireOwnAssets(body, user, request, context)
+  const draft = await ownDraft(user, read.draft, context)
+  const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
+  const { model, serviceTier } = read
+  const limits = serviceTier === 'flex' ? undefined : limitsOf(model)
+  const fields: TaskFields = {
+    own: read.own,
+    shown: { ...read.shown, ...(draft && { draft_task_id: draft.id }) },
+    ...(draft && { draftUpstreamId: draft.upstreamId }),
+    ...(options.notes && { notes: options.notes }),
+  }
+  const now = clock.now()
+  const task = {
+    ...{ id: newTaskId(now), user, model, serviceTier, createdAt: now, expiresAt: now + read.expiresAfter * 1000 },
+    ...(token !== undefined && { token }),
+    fields: JSON.stringify(fields),
+    // Without a queue no task is submitted twice.
+    request: limits ? sent.raw : '',
+  }
+  const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs), 'failed to record the task')
+  if (added.outcome === 'waiting-full') throw tooManyWaiting
+  await options.onStored?.(task.id)
+  if (added.outcome === 'claimed') return submitNow(added.task, sent, request, context)
+  return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }
+}
+
+const own: ReadonlySet<string> = new Set(ownNames)
+
+const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
+  code: 'QuotaExceeded',
+  headers: { 'retry-after': '30' },
+})
+
+/** Submits a task in the request that creates it. */
+const submitNow = async (
+  claim: ClaimedVideoTask,
+  sent: Json,
+  request: Request,
+  context: CreateContext,
+): Promise<VideoTask> => {
+  const result = await submit(claim, context, { request: sent, headers: request.headers })
+  if (result.outcome === 'rejected') {
+    await context.store.dropVideoTask(claim)
+    throw result.problem
+  }
+  if (result.outcome === 'unknown') {
+    context.log.warn({ task: claim.id, err: result.cause }, 'the answer to a create call was lost')
+    // With a queue the task goes on by itself.
+    if (claim.request === '') await waitForOutcome(claim, context)
+  }
+  return claim
+}
+
+/** Longest pause between two searches for the task of a lost answer. */
+const maxSearchMs = 2_000
+
+/** Waits until a lost answer is settled. Throws Problem 503 if that takes too long. */
+const waitForOutcome = async (claim: ClaimedVideoTask, context: CreateContext): Promise<void> => {
+  const { clock, settleWaitMs, log } = context
+  const end = clock.now() + settleWaitMs
+  for (let pause = 100; clock.now() < end; pause = Math.min(2 * pause, maxSearchMs)) {
+    await delay(pause, never)
+    const settled = await settleClaims([claim], context).catch((err: unknown) => {
+      log.warn({ task: claim.id, err }, 'could not look for the task of a lost answer')
+      return undefined
+    })
+    if (settled?.get(claim.id) === 'submitted') return
+  }
+  throw new VideoProblem(
+    503,
+    'it is not known yet whether the upstream has created the task; your list of tasks will show it',
+    {
+      code: unknownOutcomeCode,
+      headers: { 'retry-after': '120' },
+    },
+  )
+}
+
+const never = new AbortController().signal
+
+/** The caller's own draft. Throws Problem 400 for any other: the same for a foreign one and one that does not exist. */
+const ownDraft = async (
+  user: string,
+  draft: VideoRequest['draft'],
+  { store }: VideoContext,
+): Promise<{ readonly id: string; readonly upstreamId: string } | undefined> => {
+  if (!draft) return undefined
+  const { id } = draft
+  const task = await storeCall(store.videoTask(user, id), 'failed to check the draft task')
+  if (task?.status === 'succeeded' && task.upstreamId !== undefined) return { id, upstreamId: task.upstreamId }
+  throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
+}
+
+const unusableDraft = (index: number, event: Problem['event']): VideoProblem =>
+  new VideoProblem(400, `content[${index}].draft_task.id is not one of your succeeded draft tasks`, {
+    param: `content[${index}].draft_task.id`,
+    ...(event && { event }),
+  })
+
+/** The request with the upstream's id of the draft. */
+const withDraft = (body: Json, upstreamId: string | undefined, index = 0): Json => {
+  const content = body.get('content')
+  if (upstreamId === undefined || !content) return body
+  const items = content.elements()
+  const changed = items[index]?.edit([['draft_task', toJson({ id: upstreamId })]])
+  return body.with('content', composeArray(items.map((item, at) => (at === index && changed ? changed : item))))
+}

@@ -1,0 +1,160 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { noAudit } from '../shared/audit.ts'
+import { readJsonBody } from '../shared/body.ts'
+import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import { requireIdentity } from '../shared/identify.ts'
+import { composeArray, composeObject, toJson } from '../shared/json.ts'
+import { responseOf } from '../shared/known-body.ts'
+import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
+import { identifySameOrigin } from '../shared/origin.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
+import { noLog } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
+import { readListQuery } from './list-query.ts'
+import { videoDocs } from './openapi.ts'
+import type { VideoRouteOptions, VideoServiceOptions } from './options.ts'
+import { rejectParameter, unknownCallback, videoProblemBody, videoUnavailable } from './problem.ts'
+import { createVideoService, type VideoService } from './service.ts'
+import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks.ts'
+import type { VideoRoutes } from './types.ts'
+
+export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { Identify, Identity } from '../shared/identify.ts'
+export type { VideoRouteOptions, VideoServiceOptions } from './options.ts'
+export { VideoProblem, videoProblemBody } from './problem.ts'
+export { createVideoService, type VideoService } from './service.ts'
+export type * from './store.ts'
+export type * from './tasks.ts'
+export type * from './types.ts'
+export type { VideoCall, VideoUpstream } from './upstream.ts'
+export type { LinkResult, StoredResult } from './view.ts'
+
+/** Options of `videoGeneration`: those of the service, or one that several plugins share. */
+export type VideoGenerationOptions = VideoRouteOptions &
+  (
+    | VideoServiceOptions
+    | (Pick<VideoServiceOptions, 'upstream' | 'prefix' | 'log' | 'audit'> & { readonly service: VideoService })
+  )
+
+/**
+ * Video generation in the vendor's own form: `/api/v3/contents/generations/tasks`.
+ *
+ * Throws TypeError for a wrong `prefix`, and as `createVideoService` does.
+ */
+export const videoGeneration = <const Prefix extends string = '/api/v3'>(
+  options: VideoGenerationOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, VideoRoutes>> => {
+  checkElysia(Elysia)
+  checkIdentify(options.identify)
+  const { maxBodyBytes = 2 ** 26, log = noLog, audit = noAudit } = options
+  checkAbove0({ maxBodyBytes })
+  const prefix = checkPath('prefix', options.prefix ?? '/api/v3')
+  const { tasks, receiveCallback } = 'service' in options ? options.service : createVideoService(options)
+  const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
+  const errors = createErrorHandler({ errors: options.errors ?? videoProblemBody, log, audit })
+
+  /** Creates a route's handler from a function that may throw. */
+  const route =
+    (respond: (request: VideoRouteRequest) => Promise<Response>) =>
+    async ({ request, videoCaller, params, set }: VideoRouteRequest & HandlerContext) => {
+      try {
+        return await respond({ request, videoCaller, params })
+      } catch (error) {
+        return errors.respond(error, { request, set })
+      }
+    }
+
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/video-generation', seed: seedOf(options), prefix })
+    .macro({
+      generatesVideos: (_required: true) => ({
+        resolve: async ({ request, set, status }): Promise<Pick<VideoRouteRequest, 'videoCaller'>> => {
+          try {
+            const { user, token } = await requireIdentity(identify, request)
+            if (!options.upstream) throw videoUnavailable(new Error('no upstream is configured'), false)
+            return { videoCaller: token === undefined ? { user } : { user, token } }
+          } catch (error) {
+            return errors.stop(error, { request, set, status })
+          }
+        },
+      }),
+    })
+    .post(
+      '/contents/generations/tasks',
+      route(async ({ request, videoCaller }) => {
+        const { json } = await readJsonBody(request, maxBodyBytes)
+        const view = await tasks.create(videoCaller, json, request)
+        return respondJson(JSON.stringify({ id: view.id }), view)
+      }),
+      { generatesVideos: true, ...videoDocs.createVideoTask },
+    )
+    .get(
+      '/contents/generations/tasks',
+      route(async ({ request, videoCaller }) => {
+        const { filter, ...page } = readListQuery(new URL(request.url).searchParams)
+        const { tasks: items, total } = await tasks.list(videoCaller.user, filter, page)
+        return respondJson(listOf(items, total))
+      }),
+      { generatesVideos: true, ...videoDocs.listVideoTasks },
+    )
+    .get(
+      '/contents/generations/tasks/:task_id',
+      route(async ({ videoCaller, params }) => {
+        const view = await tasks.find(videoCaller.user, params.task_id ?? '')
+        return respondJson(view.body.raw, view)
+      }),
+      { generatesVideos: true, ...videoDocs.getVideoTask },
+    )
+    .delete(
+      '/contents/generations/tasks/:task_id',
+      route(async ({ request, videoCaller, params }) => {
+        await tasks.remove(videoCaller.user, params.task_id ?? '', removeModeOf(request))
+        return respondJson('{}')
+      }),
+      { generatesVideos: true, ...videoDocs.deleteVideoTask },
+    )
+    .post(
+      '/contents/generations/callbacks/:task_id/:key',
+      // The body is not read: the upstream is asked for the task.
+      async ({ request, params, set }) => {
+        try {
+          if (!(await receiveCallback(params.task_id, params.key))) throw unknownCallback
+          return respondJson('{}')
+        } catch (error) {
+          return errors.respond(error, { request, set })
+        }
+      },
+      videoDocs.receiveVideoCallback,
+    )
+    .use(fallbackRoutes(errors))
+  return plugin
+}
+
+interface VideoRouteRequest {
+  readonly request: Request
+  readonly videoCaller: VideoCaller
+  /** Path parameters, decoded. */
+  readonly params: Readonly<Record<string, string>>
+}
+
+const respondJson = (body: string, { queue }: Partial<Pick<VideoTaskView, 'queue'>> = {}): Response => {
+  const headers = new Headers({ 'content-type': 'application/json' })
+  if (queue) headers.set('x-queue-position', String(queue.position))
+  if (queue?.seconds !== undefined) headers.set('x-queue-seconds', String(queue.seconds))
+  return responseOf(body, { headers })
+}
+
+/** Items have an error twice: the vendor's libraries for lists read `failure_reason`. */
+const listOf = (tasks: readonly VideoTaskView[], total: number): string => {
+  const items = tasks.map(({ body }) => {
+    const error = body.get('error')
+    return error?.isObject ? body.with('failure_reason', error) : body
+  })
+  return composeObject({ items: composeArray(items), total: toJson(total) }).raw
+}
+
+const removeModeOf = (request: Request): RemoveMode | undefined => {
+  const mode = new URL(request.url).searchParams.get('mode') || undefined
+  if (mode === undefined || mode === 'cancel' || mode === 'delete') return mode
+  return rejectParameter('mode', 'must be cancel or delete')
+}

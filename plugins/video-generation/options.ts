@@ -1,0 +1,90 @@
+import type { Audit } from '../shared/audit.ts'
+import type { RunUntil } from '../shared/background.ts'
+import type { Clock } from '../shared/clock.ts'
+import type { ErrorsOption } from '../shared/error-handler.ts'
+import type { Identify } from '../shared/identify.ts'
+import type { LeaseStore } from '../shared/lease-store.ts'
+import type { AssetOwners } from '../shared/media/asset-ownership.ts'
+import type { RequireSameOrigin } from '../shared/origin.ts'
+import type { Log } from '../shared/problem.ts'
+import type { TraceCall } from '../shared/trace-call.ts'
+import type { Fetch } from '../shared/upstream-error.ts'
+import type { PoolLimits, VideoTask, VideoTaskStore, VideoUsage } from './store.ts'
+import type { VideoCall, VideoUpstream } from './upstream.ts'
+import type { LinkResult } from './view.ts'
+
+/** Options of `createVideoService`. */
+export interface VideoServiceOptions {
+  /** Undefined: every route responds 502, after authentication. */
+  readonly upstream?: VideoUpstream | undefined
+  readonly store: VideoTaskStore & LeaseStore
+  /** Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of `presetAssets`. */
+  readonly assets?: AssetOwners | undefined
+  /** Ids of the vendor's public assets, which every caller may use. Default: none. */
+  readonly presetAssets?: readonly string[]
+  /**
+   * Slots by name of a model or endpoint, as callers name it; those of `*` are for each name that is not listed. Tasks then wait in a fair queue of the
+   * gateway for a free slot. Default: no queue, every create call goes to the upstream.
+   */
+  readonly slots?: Readonly<Record<string, PoolLimits>> | undefined
+  /** Highest `priority` that reaches the upstream, 0 to 9: a higher one would overtake the tasks of other users. Default 0. */
+  readonly maxPriority?: number
+  /**
+   * Keys the identifiers of users for the upstream (`safety_identifier`), and the addresses for its callbacks. All processes need the same one, and it must
+   * never change: else lost answers of open calls are not found, and the vendor takes each user for a new one. Default: random, for tests.
+   */
+  readonly identifierSecret?: string
+  /** Base path of the routes, in the addresses for callbacks. Default `/api/v3`. */
+  readonly prefix?: string
+  /** Address of this gateway for the upstream's callbacks. Undefined, or a result undefined: no callbacks, only polling. */
+  readonly publicUrl?: (() => string | undefined) | undefined
+  /**
+   * Until this signal aborts (`true`: always), one process at a time polls the tasks, settles lost answers and submits waiting tasks. Undefined: this process
+   * does none of that.
+   */
+  readonly reconcile?: RunUntil | undefined
+  /** Whether results are copied to a storage before their tasks end. Default false. */
+  readonly copyResults?: boolean
+  /** Links to the copies of a result. Default: the upstream's links. */
+  readonly linkResult?: LinkResult | undefined
+  /** Deletes the copies of a result with its task. */
+  readonly deleteCopies?: ((task: VideoTask) => Promise<void>) | undefined
+  /** Cost of a task that has ended, in billionths of the currency unit. Default: no task has a cost. */
+  readonly costOf?: ((task: VideoTask, usage: VideoUsage) => number | undefined) | undefined
+  /** Milliseconds between two polls of a task. Default 3,000. */
+  readonly pollMs?: number
+  /** Time limit of a create call, in milliseconds. Default 60,000. */
+  readonly createTimeoutMs?: number
+  /**
+   * Milliseconds after which a task whose create call got no answer counts as not created, if no list has it. They count from the end of the call's lease, 30
+   * seconds after its time limit. Default 60,000.
+   */
+  readonly settleMs?: number
+  /** Milliseconds for which a caller waits until a lost answer is settled, where there is no queue. Default 5,000. */
+  readonly settleWaitMs?: number
+  /** Default: the global `fetch`, in the way in which each runtime sends a request only once. */
+  readonly fetch?: Fetch
+  readonly clock?: Clock
+  readonly log?: Log
+  /** Receives denied accesses, cancellations and deletions. Default: no audit. */
+  readonly audit?: Audit
+  /** Receives every call to the upstream, for metrics. */
+  readonly observe?: (call: VideoCall) => void
+  /** Traces every call to the upstream: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
+  readonly traceCall?: TraceCall | undefined
+}
+
+/** Options of the routes. */
+export interface VideoRouteOptions {
+  /** Identifies the caller: `identifyByToken`, or a function of the host app. */
+  readonly identify: Identify
+  /**
+   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of POST and
+   * DELETE routes. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
+   */
+  readonly requireSameOrigin?: RequireSameOrigin
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `videoProblemBody`, in the vendor's form. */
+  readonly errors?: ErrorsOption
+  /** Maximum size of a request body, in bytes; the gateway responds 413 to a larger one. Default 64 MiB, the vendor's. */
+  readonly maxBodyBytes?: number
+}

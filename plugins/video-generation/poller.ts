@@ -1,0 +1,70 @@
+import type { LeaseStore } from '../shared/lease-store.ts'
+import { runUnderLease } from '../shared/under-lease.ts'
+import { createDispatcher } from './dispatch.ts'
+import { type PollContext, pollTasks } from './poll.ts'
+import { settleClaims } from './settle.ts'
+
+/** The work in the background. */
+export interface Poller {
+  /** A callback has arrived, or a task was added: look soon. Without effect in a process that does not do the work. */
+  wake(): void
+}
+
+export interface PollerOptions {
+  readonly context: PollContext
+  readonly leases: LeaseStore
+  readonly signal: AbortSignal
+}
+
+/** Claims that one round settles. */
+const maxClaims = 100
+/** Tasks that one round ends because they have waited too long. */
+const maxExpired = 1_000
+/** Milliseconds between two rounds. A poll reads only tasks that are due. */
+const roundMs = 1_000
+
+/**
+ * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks, until the signal aborts. One process at a time
+ * does it.
+ */
+export const startPoller = ({ context, leases, signal }: PollerOptions): Poller => {
+  const { store, clock, log } = context
+  const dispatcher = createDispatcher(context)
+  const dispatched = { running: false, again: false }
+
+  /** Create calls may take long, so that the next poll does not wait for them. */
+  const dispatch = (during: AbortSignal): void => {
+    dispatched.again = true
+    if (dispatched.running) return
+    dispatched.running = true
+    void (async () => {
+      while (dispatched.again && !during.aborted) {
+        dispatched.again = false
+        await dispatcher
+          .dispatch(during)
+          .catch((err: unknown) => log.warn({ err }, 'waiting tasks could not be submitted'))
+      }
+      dispatched.running = false
+    })()
+  }
+
+  const attempt = async (step: string, work: () => Promise<unknown>): Promise<void> => {
+    await work().catch((err: unknown) => log.warn({ err, step }, 'a step of the background work has failed'))
+  }
+
+  const run = async (during: AbortSignal): Promise<undefined> => {
+    dispatch(during)
+    await attempt('poll', async () => {
+      const moved = await pollTasks(context)
+      if (moved.some(({ freed }) => freed)) dispatch(during)
+    })
+    await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired))
+    await attempt('settle', async () => {
+      const claims = await store.unsettledVideoTasks(clock.now(), maxClaims)
+      if (claims.length > 0) await settleClaims(claims, context)
+    })
+  }
+
+  const everyMs = Math.min(roundMs, context.pollMs)
+  return runUnderLease({ store: leases, name: 'video-poller', run, signal, log, clock, everyMs })
+}

@@ -1,0 +1,54 @@
+import { accessDenied } from '../shared/audit.ts'
+import { FieldProblem } from '../shared/field-problem.ts'
+import type { ProblemBody } from '../shared/problem.ts'
+import { UpstreamUnreachableError } from '../shared/upstream-error.ts'
+
+/** A problem of video generation, with the vendor's code. */
+export class VideoProblem extends FieldProblem {
+  override toResponse(body: ProblemBody = videoProblemBody): Response {
+    return super.toResponse(body)
+  }
+}
+
+/** Throws VideoProblem 400 for a field. */
+export const rejectParameter = (param: string, what: string, code?: string): never => {
+  throw new VideoProblem(400, `${param} ${what}`, { param, code })
+}
+
+/** The video upstream gave no complete response. `sent`: see UpstreamUnreachableError. */
+export const videoUnavailable = (cause: unknown, sent: boolean): UpstreamUnreachableError =>
+  new UpstreamUnreachableError(cause, sent, 'upstream unavailable')
+
+/** `{"error":{"code","message","param","type"}}`: the error object of the vendor's API. */
+export const videoProblemBody: ProblemBody = (problem) => {
+  const { status, message } = problem
+  const { param = '', code } = problem instanceof FieldProblem ? problem : {}
+  const [defaultCode, type] = words[status] ?? (status < 500 ? words[400] : words[500]) ?? []
+  return { error: { code: code ?? defaultCode, message, param, type } }
+}
+
+/** Code and type by status. */
+const words: Readonly<Record<number, readonly [code: string, type: string]>> = {
+  400: ['InvalidParameter', 'BadRequest'],
+  401: ['AuthenticationError', 'Unauthorized'],
+  403: ['AccessDenied', 'Forbidden'],
+  404: ['NotFound', 'NotFound'],
+  405: ['MethodNotAllowed', 'MethodNotAllowed'],
+  409: ['Conflict', 'Conflict'],
+  413: ['RequestBodyTooLarge', 'RequestEntityTooLarge'],
+  429: ['TooManyRequests', 'TooManyRequests'],
+  500: ['InternalServiceError', 'InternalServerError'],
+  502: ['UpstreamUnavailable', 'BadGateway'],
+  503: ['ServiceUnavailable', 'ServiceUnavailable'],
+}
+
+/** The error for a task of another user, and for one that does not exist. */
+export const unknownTask = (id?: string): VideoProblem =>
+  new VideoProblem(404, 'The task is not found.', {
+    code: 'NotFound.Task',
+    param: 'id',
+    event: accessDenied('video', id),
+  })
+
+/** The error for a callback with a wrong key. */
+export const unknownCallback = new VideoProblem(404, 'not found')

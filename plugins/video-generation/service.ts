@@ -1,0 +1,136 @@
+import { randomBytes } from 'node:crypto'
+import { noAudit } from '../shared/audit.ts'
+import { signalOf } from '../shared/background.ts'
+import { systemClock } from '../shared/clock.ts'
+import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../shared/options.ts'
+import { noLog } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
+import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
+import { createTask } from './create.ts'
+import type { VideoServiceOptions } from './options.ts'
+import { type Poller, startPoller } from './poller.ts'
+import { unknownTask, videoUnavailable } from './problem.ts'
+import { removeTask } from './remove.ts'
+import type { PoolLimits, VideoTask } from './store.ts'
+import { isTaskId } from './task-id.ts'
+import type { QueuePlace, VideoTaskFilter, VideoTasks } from './tasks.ts'
+import { createVideoClient, type VideoClient } from './upstream.ts'
+import { viewOf } from './view.ts'
+
+/** The tasks of all users, for one plugin or several. */
+export interface VideoService {
+  readonly tasks: VideoTasks
+  /** A callback about a task has arrived. Resolves with whether its key is right. */
+  receiveCallback(id: string, key: string): Promise<boolean>
+}
+
+/**
+ * Creates the service behind the routes of video generation, with its work in the background. Pass it to every plugin that serves the same tasks.
+ *
+ * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, and for a number that is not above 0.
+ */
+export const createVideoService = (options: VideoServiceOptions): VideoService => {
+  const { store, upstream, assets, linkResult, audit = noAudit } = options
+  const { clock = systemClock, log = noLog, pollMs = 3_000, settleMs = 60_000, settleWaitMs = 5_000 } = options
+  const { createTimeoutMs = 60_000, maxPriority = 0 } = options
+  checkCollaborator('store', store)
+  checkAbove0({ pollMs, settleMs, settleWaitMs, createTimeoutMs })
+  if (upstream) checkUpstreamUrl('upstream.url', upstream.url)
+  if (upstream) checkKey('upstream.key', upstream.key)
+  const secret = options.identifierSecret ?? randomBytes(32).toString('hex')
+  const prefix = options.prefix ?? '/api/v3'
+  const context = {
+    ...{ store, assets, pollMs, settleMs, settleWaitMs, maxPriority, clock, log },
+    client: upstream ? createVideoClient({ ...options, upstream, log }) : unconfigured,
+    presetAssets: new Set(options.presetAssets),
+    limitsOf: createLimitsOf(options.slots),
+    identifierSecret: secret,
+    callbackUrlOf: (id: string) => {
+      const base = options.publicUrl?.()
+      return base === undefined ? undefined : `${base}${prefix}${callbackPath}/${id}/${callbackKey(secret, id)}`
+    },
+    leaseMs: createTimeoutMs + leaseMarginMs,
+    copies: options.copyResults ?? false,
+    costOf: options.costOf,
+    deleteCopies: options.deleteCopies,
+  }
+  let poller: Poller | undefined
+  const until = signalOf(options.reconcile)
+  if (until && upstream) poller = startPoller({ context, leases: store, signal: until })
+
+  const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {
+    const limits = task.phase === 'waiting' ? context.limitsOf(task.model) : undefined
+    const place = limits && (await store.videoQueuePlace(task, limits, clock.now()))
+    if (!place) return undefined
+    const { before, startsInMs } = place
+    return { position: before + 1, seconds: startsInMs === undefined ? undefined : Math.ceil(startsInMs / 1000) }
+  }
+
+  const tasks: VideoTasks = {
+    async create(caller, body, request, createOptions = {}) {
+      const task = await createTask(caller, body, request, createOptions, context)
+      if (task.phase === 'waiting') poller?.wake()
+      return viewOf(task, linkResult, await placeOf(task))
+    },
+
+    async find(user, id) {
+      const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), readFailed) : undefined
+      if (!task) throw unknownTask(isTaskId(id) ? id : undefined)
+      return viewOf(task, linkResult, task.phase === 'waiting' ? await placeOf(task) : undefined)
+    },
+
+    async list(user, filter, page) {
+      const wanted = storeFilter(filter)
+      if (!wanted) return { tasks: [], total: 0 }
+      const found = await storeCall(store.videoTasks(user, wanted, page), readFailed)
+      return { tasks: found.tasks.map((task) => viewOf(task, linkResult)), total: found.total }
+    },
+
+    async remove(user, id, mode) {
+      if (!isTaskId(id)) throw unknownTask()
+      const done = await removeTask(user, id, mode, context)
+      poller?.wake()
+      audit.note({ action: done === 'deleted' ? 'video.delete' : 'video.cancel', user, target: { kind: 'video', id } })
+      return done
+    },
+  }
+
+  return {
+    tasks,
+    async receiveCallback(id, key) {
+      if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false
+      const hinted = await storeCall(store.hintVideoTask(id, clock.now()), readFailed)
+      if (hinted) poller?.wake()
+      return true
+    },
+  }
+}
+
+const readFailed = 'failed to read the video tasks'
+
+/** Time that a claim lasts longer than its create call: for the store. Milliseconds. */
+const leaseMarginMs = 30_000
+
+/** The store's filter. Undefined: nothing matches. */
+const storeFilter = ({ status, ids, model, serviceTier }: VideoTaskFilter) => {
+  const known = ids?.filter(isTaskId)
+  if (known?.length === 0) return undefined
+  return {
+    ...(status !== undefined && { statuses: [status] }),
+    ...(known && { ids: known }),
+    ...(model !== undefined && { model }),
+    ...(serviceTier !== undefined && { serviceTier }),
+  }
+}
+
+/** The slots of a model or endpoint: its own, or those of `*`, which each other name has for itself. */
+const createLimitsOf =
+  (slots: VideoServiceOptions['slots']) =>
+  (model: string): PoolLimits | undefined =>
+    slots && ((Object.hasOwn(slots, model) ? slots[model] : undefined) ?? slots['*'])
+
+const rejectCall = async (): Promise<never> => {
+  throw videoUnavailable(new Error('no upstream is configured'), false)
+}
+
+const unconfigured: VideoClient = { create: rejectCall, get: rejectCall, list: rejectCall, delete: rejectCall }

@@ -1,0 +1,116 @@
+import type { VideoTask } from './store.ts'
+import { safetyIdentifierOf, type VideoContext } from './submit.ts'
+import type { UpstreamTask } from './upstream.ts'
+import { failedObject } from './view.ts'
+
+/** What became of a claim whose answer was lost. `open`: nothing is known yet. */
+export type ClaimSettlement = 'submitted' | 'waiting' | 'dropped' | 'failed' | 'open'
+
+/** Difference that the clocks of the gateway and of the upstream may have, in milliseconds. */
+const clockSkewMs = 60_000
+
+const pageSize = 500
+/** Pages of one status that a search reads. */
+const maxPages = 20
+
+/** Milliseconds until a claim that is still open is looked at again. */
+const retryMs = 5_000
+
+/** The code of a task, or of an error, of which nobody knows whether the upstream has created it. */
+export const unknownOutcomeCode = 'create_outcome_unknown'
+
+/**
+ * Settles claims whose answers were lost: looks for their tasks in the upstream's lists.
+ *
+ * A task belongs to a claim if it has the identifier of its user and its nonce (`execution_expires_after`), is not older than the claim, and no other
+ * task of the gateway has its id. One that fits is adopted. If none has appeared until `settleMs` after the end of the lease, the task waits again, or is
+ * dropped where there is no queue. If several fit, the task fails, and the log asks for a person.
+ */
+export const settleClaims = async (
+  claims: readonly VideoTask[],
+  context: VideoContext,
+): Promise<ReadonlyMap<string, ClaimSettlement>> => {
+  const now = context.clock.now()
+  const settled = new Map<string, ClaimSettlement>()
+  for (const [tier, group] of Map.groupBy(claims, ({ serviceTier }) => serviceTier)) {
+    const overdue = group.some((claim) => isOverdue(claim, context, now))
+    const search = await findTasks(tier, overdue ? allStatuses : openStatuses, context)
+    const fitting = group.map((claim) => ({
+      claim,
+      tasks: search.tasks.filter((task) => belongsTo(task, claim, context)),
+    }))
+    const known = await context.store.knownUpstreamIds(fitting.flatMap(({ tasks }) => tasks.map(({ id }) => id)))
+    for (const { claim, tasks } of fitting) {
+      const found = tasks.filter(({ id }) => !known.has(id))
+      const absent = found.length === 0 && search.complete && overdue && isOverdue(claim, context, now)
+      settled.set(claim.id, await settle(claim, { found, absent }, context))
+    }
+  }
+  return settled
+}
+
+const isOverdue = ({ leaseUntil }: VideoTask, { settleMs }: VideoContext, now: number): boolean =>
+  now >= leaseUntil + settleMs
+
+const openStatuses = ['queued', 'running']
+/** Without `expired`, by which the upstream does not filter: no task expires so soon. */
+const allStatuses = [...openStatuses, 'succeeded', 'failed', 'cancelled']
+
+/** Reads the upstream's tasks. It has no filter by time, so all pages are read. */
+const findTasks = async (
+  serviceTier: VideoTask['serviceTier'],
+  statuses: readonly string[],
+  { client, log }: VideoContext,
+): Promise<{ readonly tasks: readonly UpstreamTask[]; readonly complete: boolean }> => {
+  const tasks: UpstreamTask[] = []
+  let complete = true
+  for (const status of statuses) {
+    for (let page = 1; ; page++) {
+      const found = await client.list({ status, serviceTier, page, size: pageSize })
+      tasks.push(...found.tasks)
+      if (found.tasks.length === 0 || page * pageSize >= found.total) break
+      if (page < maxPages) continue
+      complete = false
+      log.error({ status, total: found.total }, 'too many tasks to search for one whose create call was lost')
+      break
+    }
+  }
+  return { tasks, complete }
+}
+
+const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecret }: VideoContext): boolean =>
+  task.expiresAfter === claim.nonce &&
+  task.safetyIdentifier === safetyIdentifierOf(identifierSecret, claim.user) &&
+  task.createdAt * 1000 >= (claim.claimedAt ?? claim.createdAt) - clockSkewMs
+
+const settle = async (
+  claim: VideoTask,
+  { found, absent }: { readonly found: readonly UpstreamTask[]; readonly absent: boolean },
+  { store, limitsOf, clock, pollMs, log }: VideoContext,
+): Promise<ClaimSettlement> => {
+  const now = clock.now()
+  const fields = { task: claim.id, user: claim.user }
+  const [only, ...others] = found
+  if (only && others.length === 0) {
+    if (!(await store.confirmVideoTask(claim, only.id, now, now + pollMs))) return 'open'
+    log.info(fields, 'found the task of a lost answer')
+    return 'submitted'
+  }
+  if (only) {
+    const error = { code: unknownOutcomeCode, message: 'it is not known which task the upstream has created' }
+    await store.failVideoTask(claim, failedObject(claim, error, now), now)
+    log.error({ ...fields, upstreamIds: found.map(({ id }) => id) }, 'several upstream tasks fit one create call')
+    return 'failed'
+  }
+  if (!absent) {
+    await store.deferVideoClaim(claim, now + retryMs)
+    return 'open'
+  }
+  log.warn(fields, 'the upstream has not created a task whose answer was lost')
+  if (limitsOf(claim.model) !== undefined && claim.serviceTier !== 'flex') {
+    await store.releaseVideoTask(claim, now)
+    return 'waiting'
+  }
+  await store.dropVideoTask(claim)
+  return 'dropped'
+}

@@ -1,0 +1,140 @@
+import { createHmac } from 'node:crypto'
+import type { Clock } from '../shared/clock.ts'
+import { errorDetails } from '../shared/error-details.ts'
+import { type Json, type MemberChange, readJson, toJson } from '../shared/json.ts'
+import { type Log, Problem } from '../shared/problem.ts'
+import { UpstreamInvalidError, UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
+import { UpstreamKeyRejectedError } from '../shared/upstream-key.ts'
+import { readTaskFields, type TaskFields } from './fields.ts'
+import { type LimitKind, limitOf, retryAfterMs } from './limits.ts'
+import type { ClaimedVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from './store.ts'
+import type { VideoClient } from './upstream.ts'
+
+/** What the parts of the plugin share. */
+export interface VideoContext {
+  readonly store: VideoTaskStore
+  readonly client: VideoClient
+  /** The slots of a model or endpoint. Undefined: there is no queue for it. */
+  readonly limitsOf: (model: string) => PoolLimits | undefined
+  /** Keys the identifiers of users. It must never change. */
+  readonly identifierSecret: string
+  /** The address for callbacks about a task. Undefined: the upstream is not asked for callbacks. */
+  readonly callbackUrlOf: (id: string) => string | undefined
+  /** Highest `priority` that reaches the upstream. */
+  readonly maxPriority: number
+  /** Milliseconds between two polls of a task. */
+  readonly pollMs: number
+  /** Milliseconds for which a claim belongs to the process that has made it: longer than a create call can take. */
+  readonly leaseMs: number
+  /** Milliseconds after the end of a lease at which a task that no list contains counts as not created. */
+  readonly settleMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * What became of a create call.
+ *
+ * - `submitted`: the upstream has the task.
+ * - `waiting`: it does not, and the task waits for its next turn.
+ * - `rejected`: it does not. The claim is still open.
+ * - `unknown`: the answer was lost. The claim is still open.
+ */
+export type Submission =
+  | { readonly outcome: 'submitted' | 'waiting' }
+  | { readonly outcome: 'rejected'; readonly problem: Problem }
+  | { readonly outcome: 'unknown'; readonly cause: unknown }
+
+/** A stable pseudonym of a user for the upstream: 64 hexadecimal digits, from which nobody can tell the user. */
+export const safetyIdentifierOf = (secret: string, user: string): string =>
+  createHmac('sha256', secret).update(`safety identifier ${user}`).digest('hex')
+
+/**
+ * Sends the create call of a claim.
+ *
+ * @param request the body, if it is at hand. Default: that of the claim
+ */
+export const submit = async (
+  claim: ClaimedVideoTask,
+  context: VideoContext,
+  { request = readJson(claim.request), headers }: { readonly request?: Json; readonly headers?: Headers } = {},
+): Promise<Submission> => {
+  const { store, client, clock, pollMs } = context
+  const fields = readTaskFields(claim.fields)
+  let upstreamId: string
+  try {
+    upstreamId = await client.create(requestToSend(request, claim, fields, context).bytes, headers)
+  } catch (error) {
+    return failed(error, claim, fields, context)
+  }
+  const now = clock.now()
+  const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs)
+  if (confirmed) return { outcome: 'submitted' }
+  // Another process has settled the claim in the meantime, or the store has failed before.
+  return { outcome: 'unknown', cause: new Error('the claim has ended') }
+}
+
+/** The request with the values of the gateway in the fields that it owns. */
+const requestToSend = (request: Json, claim: ClaimedVideoTask, { own }: TaskFields, context: VideoContext): Json => {
+  const priority = Math.min(own.priority ?? 0, context.maxPriority)
+  const callback = context.callbackUrlOf(claim.id)
+  const changes: MemberChange[] = [
+    ['safety_identifier', toJson(safetyIdentifierOf(context.identifierSecret, claim.user))],
+    ['execution_expires_after', toJson(claim.nonce)],
+    ['callback_url', callback === undefined ? undefined : toJson(callback)],
+    // Some models have no priorities, so the vendor's default is not sent.
+    ['priority', priority === 0 ? undefined : toJson(priority)],
+  ]
+  return request.edit(changes)
+}
+
+const failed = async (
+  error: unknown,
+  claim: ClaimedVideoTask,
+  fields: TaskFields,
+  context: VideoContext,
+): Promise<Submission> => {
+  const waits = context.limitsOf(claim.model) !== undefined && claim.serviceTier !== 'flex'
+  const problem = error instanceof UpstreamRejectedError ? withOwnId(error, fields) : error
+  if (!(problem instanceof Problem) || isUnknown(problem)) return { outcome: 'unknown', cause: error }
+  const signal = waits ? signalOf(problem, context.clock.now()) : undefined
+  if (!signal) return { outcome: 'rejected', problem }
+  await context.store.releaseVideoTask(claim, context.clock.now(), signal)
+  return { outcome: 'waiting' }
+}
+
+/** Whether the upstream may have created the task all the same. */
+const isUnknown = (problem: Problem): boolean =>
+  problem instanceof UpstreamInvalidError ||
+  (problem instanceof UpstreamUnreachableError && problem.sent) ||
+  (problem instanceof UpstreamRejectedError && problem.status >= 500)
+
+/** Pause after a call that was not sent, and after one with a key that the upstream rejects. */
+const brokenPauseMs = 5_000
+const keyPauseMs = 30_000
+
+/** What a rejection says about the pool. Undefined: it is about the request. */
+const signalOf = (problem: Problem, now: number): PoolSignal | undefined => {
+  if (problem instanceof UpstreamUnreachableError) return { kind: 'rate', pauseMs: brokenPauseMs }
+  if (problem instanceof UpstreamKeyRejectedError) return { kind: 'rate', pauseMs: keyPauseMs }
+  if (!(problem instanceof UpstreamRejectedError)) return undefined
+  const kind: LimitKind | undefined = limitOf(problem.response)
+  if (kind === undefined || kind === 'account') return undefined
+  const pauseMs = retryAfterMs(problem.response, now)
+  return { kind, ...(pauseMs !== undefined && { pauseMs }) }
+}
+
+/** The upstream's error with the caller's id of the draft in place of the upstream's. */
+const withOwnId = (error: UpstreamRejectedError, { draftUpstreamId, shown }: TaskFields): UpstreamRejectedError => {
+  if (draftUpstreamId === undefined) return error
+  const text = new TextDecoder().decode(error.response.bytes)
+  if (!text.includes(draftUpstreamId)) return error
+  const bytes = new TextEncoder().encode(text.replaceAll(draftUpstreamId, String(shown.draft_task_id)))
+  return new UpstreamRejectedError({ ...error.response, bytes })
+}
+
+/** Code and message of a rejection, for a task that fails with it. */
+export const errorOf = (problem: Problem): { readonly code: string; readonly message: string } => {
+  const [detail] = problem instanceof UpstreamRejectedError ? errorDetails(problem.response) : []
+  return { code: detail?.code || 'InternalServiceError', message: detail?.message || problem.message }
+}

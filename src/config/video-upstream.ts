@@ -1,0 +1,79 @@
+import type { PoolLimits, VideoUpstream } from '../../plugins/video-generation/index.ts'
+import { address, integer, key, printableForm, seconds, secondsAbove0, webAddress, words } from './parsers.ts'
+import type { Environment, Read } from './reader.ts'
+
+/** The configuration of video generation. Times are milliseconds. */
+export interface VideoConfig {
+  /** Undefined: video generation responds with 502. */
+  readonly upstream?: VideoUpstream
+  /** Slots by model or endpoint. Undefined: no queue. */
+  readonly slots?: Readonly<Record<string, PoolLimits>>
+  readonly maxPriority: number
+  /** Ids of the vendor's preset assets, which every caller may use. */
+  readonly presetAssets: readonly string[]
+  readonly pollMs: number
+  /** When a task counts as not created whose create call got no answer. */
+  readonly settleMs: number
+  readonly createTimeoutMs: number
+}
+
+/** Reads the configuration of video generation. */
+export const readVideoConfig = (
+  env: Environment,
+  read: Read,
+  addProblem: (problem: string) => void,
+  textPresetAssets: readonly string[],
+): VideoConfig => {
+  const url = read('VIDEO_UPSTREAM_URL', webAddress, address)
+  const upstreamKey = read('VIDEO_UPSTREAM_KEY', printableForm, key)
+  if (env.VIDEO_UPSTREAM_URL && !env.VIDEO_UPSTREAM_KEY)
+    addProblem('VIDEO_UPSTREAM_KEY is required for a VIDEO_UPSTREAM_URL')
+  const running = read('VIDEO_SLOTS', slotsForm, slotsOf)
+  const integerFrom1 = integer(1)
+  const runningPerUser = read('VIDEO_USER_MAX_RUNNING', countForm, integerFrom1)
+  const waitingPerUser = read('VIDEO_USER_MAX_WAITING', countForm, integerFrom1) ?? 1_000
+  const waitingBytesPerUser = read('VIDEO_USER_MAX_WAITING_BYTES', countForm, integerFrom1) ?? 268_435_456
+  const weights = read('VIDEO_USER_WEIGHTS', weightsForm, weightsOf)
+  const limits = {
+    ...{ waitingPerUser, waitingBytesPerUser },
+    ...(runningPerUser !== undefined && { runningPerUser }),
+    ...(weights && { weightOf: (user: string) => weights.get(user) ?? 1 }),
+  }
+  const slots =
+    running && Object.entries(running).map(([name, count]) => [name, { running: count, ...limits }] as const)
+  const presetAssets = read('VIDEO_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/))
+  return {
+    ...(url !== undefined && { upstream: { url, key: upstreamKey ?? '' } }),
+    ...(slots && { slots: Object.fromEntries(slots) }),
+    maxPriority: read('VIDEO_MAX_PRIORITY', 'must be an integer from 0 to 9', integer(0, 9)) ?? 0,
+    presetAssets: presetAssets ?? textPresetAssets,
+    pollMs: read('VIDEO_POLL_SECONDS', secondsAbove0, seconds(1)) ?? 3_000,
+    settleMs: read('VIDEO_SETTLE_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
+    createTimeoutMs: read('VIDEO_CREATE_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
+  }
+}
+
+const countForm = 'must be an integer from 1'
+const slotsForm = 'must be a JSON object of models or endpoints, each with its slots: an integer from 0'
+const weightsForm = 'must be a JSON object of user ids, each with a weight above 0'
+
+const slotsOf = (text: string): Readonly<Record<string, number>> | undefined =>
+  numbersOf(text, (slots) => Number.isSafeInteger(slots) && slots >= 0)
+
+const weightsOf = (text: string): ReadonlyMap<string, number> | undefined => {
+  const weights = numbersOf(text, (weight) => weight > 0 && weight <= 1_000)
+  return weights && new Map(Object.entries(weights))
+}
+
+const numbersOf = (text: string, isValid: (value: number) => boolean): Readonly<Record<string, number>> | undefined => {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return undefined
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+  const entries = Object.entries(parsed)
+  const valid = entries.length > 0 && entries.every(([, value]) => typeof value === 'number' && isValid(value))
+  return valid ? (parsed as Record<string, number>) : undefined
+}
