@@ -140,7 +140,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
           store: options.people.store,
           upstream: library.upstream,
         },
-        console: { library: `/api/${segment}/proxy` },
+        console: { library: `/api/${segment}/proxy`, ...(options.video.upstream && { video: '/api/v3' }) },
         errors,
         log,
         audit,

@@ -2,10 +2,11 @@ import { accessDenied } from '../shared/audit.ts'
 import { delay } from '../shared/delay.ts'
 import { composeArray, type Json, toJson } from '../shared/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../shared/media/asset-ownership.ts'
-import type { Problem } from '../shared/problem.ts'
+import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import type { TaskFields } from './fields.ts'
-import { VideoProblem } from './problem.ts'
+import type { VideoServiceOptions } from './options.ts'
+import { rejectParameter, VideoProblem } from './problem.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from './request.ts'
 import { settleClaims, unknownOutcomeCode } from './settle.ts'
 import type { ClaimedVideoTask, VideoTask } from './store.ts'
@@ -16,6 +17,7 @@ import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
 export interface CreateContext extends VideoContext, AssetOwnershipOptions {
   /** Milliseconds for which a caller without a queue waits until a lost answer is settled. */
   readonly settleWaitMs: number
+  readonly checkCallbackUrl: VideoServiceOptions['checkCallbackUrl']
 }
 
 /**
@@ -30,10 +32,11 @@ export const createTask = async (
   options: CreateVideoOptions,
   context: CreateContext,
 ): Promise<VideoTask> => {
-  const { store, limitsOf, clock, leaseMs } = context
+  const { store, limitsOf, describe, clock, leaseMs } = context
   const { user, token } = caller
   const read = readVideoRequest(body)
   await requireOwnAssets(body, user, request, context)
+  if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const { model, serviceTier } = read
@@ -52,11 +55,22 @@ export const createTask = async (
     // Without a queue no task is submitted twice.
     request: limits ? sent.raw : '',
   }
-  const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs), 'failed to record the task')
+  const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs, describe), 'failed to record the task')
   if (added.outcome === 'waiting-full') throw tooManyWaiting
   await options.onStored?.(task.id)
   if (added.outcome === 'claimed') return submitNow(added.task, sent, request, context)
   return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }
+}
+
+/** Throws VideoProblem 400 for an address to which the gateway sends nothing. */
+const checkCallbackUrl = async (url: string, { checkCallbackUrl: check }: CreateContext): Promise<void> => {
+  if (!check) return rejectParameter('callback_url', 'is not supported by this gateway')
+  try {
+    await check(url)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new VideoProblem(error.status, error.message, { param: 'callback_url', cause: error.cause })
+  }
 }
 
 const own: ReadonlySet<string> = new Set(ownNames)

@@ -13,13 +13,13 @@ export interface Dispatcher {
 const maxConcurrent = 8
 
 export const createDispatcher = (context: VideoContext): Dispatcher => {
-  const { store, limitsOf, clock, leaseMs, log } = context
+  const { store, limitsOf, describe, clock, leaseMs, log } = context
 
   const submitClaim = async (claim: ClaimedVideoTask): Promise<void> => {
     const result = await submit(claim, context)
     if (result.outcome === 'rejected') {
       const now = clock.now()
-      await store.failVideoTask(claim, failedObject(claim, errorOf(result.problem), now), now)
+      await store.failVideoTask(claim, failedObject(claim, errorOf(result.problem), now), now, describe)
     } else if (result.outcome === 'unknown') {
       log.warn({ task: claim.id, err: result.cause }, 'the answer to a create call was lost')
       await settleClaims([claim], context)

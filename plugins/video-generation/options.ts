@@ -39,6 +39,11 @@ export interface VideoServiceOptions {
   /** Address of this gateway for the upstream's callbacks. Undefined, or a result undefined: no callbacks, only polling. */
   readonly publicUrl?: (() => string | undefined) | undefined
   /**
+   * Checks the `callback_url` of a request, to which the store then delivers each new state of the task. Throws Problem 400 for an address to which nothing may be
+   * sent. Default: no request may have a `callback_url`.
+   */
+  readonly checkCallbackUrl?: ((url: string) => void | Promise<void>) | undefined
+  /**
    * Until this signal aborts (`true`: always), one process at a time polls the tasks, settles lost answers and submits waiting tasks. Undefined: this process
    * does none of that.
    */

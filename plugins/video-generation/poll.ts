@@ -28,7 +28,7 @@ const appearsMs = 60_000
  * Returns what has changed.
  */
 export const pollTasks = async (context: PollContext): Promise<readonly MovedVideoTask[]> => {
-  const { store, clock } = context
+  const { store, describe, clock } = context
   const due = await store.dueVideoTasks(clock.now(), maxTasks)
   const moved: MovedVideoTask[] = []
   let single = maxSingle
@@ -44,7 +44,7 @@ export const pollTasks = async (context: PollContext): Promise<readonly MovedVid
         const { upstreamId = '' } = task
         return found.has(upstreamId) ? moveOf(task, found.get(upstreamId), now, context) : []
       })
-      moved.push(...(await store.moveVideoTasks(moves, now)))
+      moved.push(...(await store.moveVideoTasks(moves, now, describe)))
     }
   }
   return moved

@@ -28,7 +28,7 @@ const roundMs = 1_000
  * does it.
  */
 export const startPoller = ({ context, leases, signal }: PollerOptions): Poller => {
-  const { store, clock, log } = context
+  const { store, describe, clock, log } = context
   const dispatcher = createDispatcher(context)
   const dispatched = { running: false, again: false }
 
@@ -58,7 +58,7 @@ export const startPoller = ({ context, leases, signal }: PollerOptions): Poller 
       const moved = await pollTasks(context)
       if (moved.some(({ freed }) => freed)) dispatch(during)
     })
-    await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired))
+    await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired, describe))
     await attempt('settle', async () => {
       const claims = await store.unsettledVideoTasks(clock.now(), maxClaims)
       if (claims.length > 0) await settleClaims(claims, context)

@@ -25,13 +25,13 @@ export const removeTask = async (
   mode: RemoveMode | undefined,
   context: RemoveContext,
 ): Promise<'cancelled' | 'deleted'> => {
-  const { store, clock } = context
+  const { store, describe, clock } = context
   for (let reads = 0; reads < maxReads; reads++) {
     const task = await store.videoTask(user, id)
     if (!task) throw unknownTask(id)
     if (task.phase === 'waiting') {
       if (mode === 'delete') throw notRemovable(task, 'queued')
-      if (await store.cancelWaitingVideoTask(user, id, clock.now())) return 'cancelled'
+      if (await store.cancelWaitingVideoTask(user, id, clock.now(), describe)) return 'cancelled'
     } else if (task.phase === 'submitted') {
       if (await cancelSubmitted(task, mode, context)) return 'cancelled'
     } else if (task.phase === 'ended') {
@@ -78,7 +78,7 @@ const cancelSubmitted = async (
 
 const apply = async (task: VideoTask, upstream: UpstreamTask | undefined, context: RemoveContext): Promise<void> => {
   const now = context.clock.now()
-  await context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now)
+  await context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now, context.describe)
 }
 
 const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, context: RemoveContext): Promise<boolean> => {
@@ -87,7 +87,7 @@ const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, contex
     throw new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
   }
   if (task.status === 'cancelled' && mode === undefined) throw notRemovable(task, 'cancelled')
-  const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now())
+  const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now(), context.describe)
   if (!deleted) return false
   await context.deleteCopies?.(deleted)
   // The upstream's record may be the only copy of the result. It vanishes by itself.

@@ -7,6 +7,7 @@ import { noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
 import { createTask } from './create.ts'
+import { readTaskFields } from './fields.ts'
 import type { VideoServiceOptions } from './options.ts'
 import { type Poller, startPoller } from './poller.ts'
 import { unknownTask, videoUnavailable } from './problem.ts'
@@ -50,6 +51,12 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       return base === undefined ? undefined : `${base}${prefix}${callbackPath}/${id}/${callbackKey(secret, id)}`
     },
     leaseMs: createTimeoutMs + leaseMarginMs,
+    describe: (task: VideoTask) => {
+      const body = viewOf(task, linkResult).body.raw
+      const { callback_url: url } = readTaskFields(task.fields).own
+      return { data: body, ...(url !== undefined && { callback: { url, body } }) }
+    },
+    checkCallbackUrl: options.checkCallbackUrl,
     copies: options.copyResults ?? false,
     costOf: options.costOf,
     deleteCopies: options.deleteCopies,
@@ -80,7 +87,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     },
 
     async list(user, filter, page) {
-      const wanted = storeFilter(filter)
+      const wanted = withKnownIds(filter)
       if (!wanted) return { tasks: [], total: 0 }
       const found = await storeCall(store.videoTasks(user, wanted, page), readFailed)
       return { tasks: found.tasks.map((task) => viewOf(task, linkResult)), total: found.total }
@@ -111,16 +118,10 @@ const readFailed = 'failed to read the video tasks'
 /** Time that a claim lasts longer than its create call: for the store. Milliseconds. */
 const leaseMarginMs = 30_000
 
-/** The store's filter. Undefined: nothing matches. */
-const storeFilter = ({ status, ids, model, serviceTier }: VideoTaskFilter) => {
-  const known = ids?.filter(isTaskId)
-  if (known?.length === 0) return undefined
-  return {
-    ...(status !== undefined && { statuses: [status] }),
-    ...(known && { ids: known }),
-    ...(model !== undefined && { model }),
-    ...(serviceTier !== undefined && { serviceTier }),
-  }
+/** The filter without texts that are no ids. Undefined: nothing matches. */
+const withKnownIds = (filter: VideoTaskFilter): VideoTaskFilter | undefined => {
+  const ids = filter.ids?.filter(isTaskId)
+  return ids?.length === 0 ? undefined : { ...filter, ids }
 }
 
 /** The slots of a model or endpoint: its own, or those of `*`, which each other name has for itself. */

@@ -86,19 +86,19 @@ const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecret }: V
 const settle = async (
   claim: VideoTask,
   { found, absent }: { readonly found: readonly UpstreamTask[]; readonly absent: boolean },
-  { store, limitsOf, clock, pollMs, log }: VideoContext,
+  { store, limitsOf, describe, clock, pollMs, log }: VideoContext,
 ): Promise<ClaimSettlement> => {
   const now = clock.now()
   const fields = { task: claim.id, user: claim.user }
   const [only, ...others] = found
   if (only && others.length === 0) {
-    if (!(await store.confirmVideoTask(claim, only.id, now, now + pollMs))) return 'open'
+    if (!(await store.confirmVideoTask(claim, only.id, now, now + pollMs, describe))) return 'open'
     log.info(fields, 'found the task of a lost answer')
     return 'submitted'
   }
   if (only) {
     const error = { code: unknownOutcomeCode, message: 'it is not known which task the upstream has created' }
-    await store.failVideoTask(claim, failedObject(claim, error, now), now)
+    await store.failVideoTask(claim, failedObject(claim, error, now), now, describe)
     log.error({ ...fields, upstreamIds: found.map(({ id }) => id) }, 'several upstream tasks fit one create call')
     return 'failed'
   }
@@ -108,7 +108,7 @@ const settle = async (
   }
   log.warn(fields, 'the upstream has not created a task whose answer was lost')
   if (limitsOf(claim.model) !== undefined && claim.serviceTier !== 'flex') {
-    await store.releaseVideoTask(claim, now)
+    await store.releaseVideoTask(claim, now, undefined, describe)
     return 'waiting'
   }
   await store.dropVideoTask(claim)

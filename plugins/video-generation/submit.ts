@@ -7,7 +7,7 @@ import { UpstreamInvalidError, UpstreamRejectedError, UpstreamUnreachableError }
 import { UpstreamKeyRejectedError } from '../shared/upstream-key.ts'
 import { readTaskFields, type TaskFields } from './fields.ts'
 import { type LimitKind, limitOf, retryAfterMs } from './limits.ts'
-import type { ClaimedVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from './store.ts'
+import type { ClaimedVideoTask, DescribeVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from './store.ts'
 import type { VideoClient } from './upstream.ts'
 
 /** What the parts of the plugin share. */
@@ -20,6 +20,8 @@ export interface VideoContext {
   readonly identifierSecret: string
   /** The address for callbacks about a task. Undefined: the upstream is not asked for callbacks. */
   readonly callbackUrlOf: (id: string) => string | undefined
+  /** What the user is told about a new state of a task. */
+  readonly describe: DescribeVideoTask
   /** Highest `priority` that reaches the upstream. */
   readonly maxPriority: number
   /** Milliseconds between two polls of a task. */
@@ -59,7 +61,7 @@ export const submit = async (
   context: VideoContext,
   { request = readJson(claim.request), headers }: { readonly request?: Json; readonly headers?: Headers } = {},
 ): Promise<Submission> => {
-  const { store, client, clock, pollMs } = context
+  const { store, client, describe, clock, pollMs } = context
   const fields = readTaskFields(claim.fields)
   let upstreamId: string
   try {
@@ -68,7 +70,7 @@ export const submit = async (
     return failed(error, claim, fields, context)
   }
   const now = clock.now()
-  const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs)
+  const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs, describe)
   if (confirmed) return { outcome: 'submitted' }
   // Another process has settled the claim in the meantime, or the store has failed before.
   return { outcome: 'unknown', cause: new Error('the claim has ended') }
@@ -99,7 +101,7 @@ const failed = async (
   if (!(problem instanceof Problem) || isUnknown(problem)) return { outcome: 'unknown', cause: error }
   const signal = waits ? signalOf(problem, context.clock.now()) : undefined
   if (!signal) return { outcome: 'rejected', problem }
-  await context.store.releaseVideoTask(claim, context.clock.now(), signal)
+  await context.store.releaseVideoTask(claim, context.clock.now(), signal, context.describe)
   return { outcome: 'waiting' }
 }
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { AppOptions } from '../../src/app.ts'
 import { type EmulatorOptions, startEmulator, type VideoOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
@@ -65,7 +66,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     store,
     video: { pollMs: 10, settleMs: 100, reconcile: background.signal, ...options.gateway },
   })
-  const user = async (name: string) => videoUser(gateway, await gateway.addUser(name))
+  const user = async (name: string) => videoUser(gateway, await gateway.addUser(`${name} ${randomUUID()}`))
   return {
     ...{ gateway, emulator, store },
     ann: await user('ann'),
