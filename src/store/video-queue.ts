@@ -3,7 +3,7 @@ import type { PoolLimits } from '../../plugins/video-generation/store.ts'
 import { type Statement, type Steps, sql } from './database.ts'
 import { nextUser, strideOf, type WaitingUser } from './video-turns.ts'
 
-/** After that long without a 429 of the kind `running`, a pool tries one slot more. */
+/** After each such time without a 429 of the kind `running`, a pool tries one slot more. */
 const quietMs = 600_000
 
 /** Different values of the nonce for one `execution_expires_after`. A value comes back only after about that many claims of a user. */
@@ -31,8 +31,14 @@ const lockPool = (pool: string, now: number): Statement => sql`
   on conflict (pool) do update
   set turn = video_pools.turn + 1,
     used_at = excluded.used_at,
-    learnt = case when video_pools.learnt_at <= ${now - quietMs} then video_pools.learnt + 1 else video_pools.learnt end,
-    learnt_at = case when video_pools.learnt_at <= ${now - quietMs} then ${now} else video_pools.learnt_at end
+    learnt = video_pools.learnt + case
+      when video_pools.learnt_at < ${now} then (${now} - video_pools.learnt_at) / ${quietMs}
+      else 0
+    end,
+    learnt_at = case
+      when video_pools.learnt_at < ${now} then ${now} - (${now} - video_pools.learnt_at) % ${quietMs}
+      else video_pools.learnt_at
+    end
   returning turn, pass, learnt, paused_until as "pausedUntil", pauses`
 
 /** The users with waiting tasks: one index search for each, however many tasks they have. */
