@@ -185,7 +185,7 @@ export interface VideoTaskStore {
     now: number,
   ): Promise<VideoQueuePlace | undefined>
 
-  /** The upstream has accepted the task. False: the claim has ended, or another task has that upstream id. */
+  /** The upstream has accepted the task. It may be called again. False: the claim has ended otherwise, or another task has that upstream id. */
   confirmVideoTask(
     claim: VideoClaim,
     upstreamId: string,
@@ -247,6 +247,8 @@ export interface VideoTaskStore {
   deleteVideoTask(user: string, id: string, at: number, describe?: DescribeVideoTask): Promise<VideoTask | undefined>
   /** Ends waiting tasks whose time has passed as `expired`, up to `max`. Returns their number. */
   expireWaitingVideoTasks(now: number, max: number, describe?: DescribeVideoTask): Promise<number>
-  /** Deletes up to `max` tasks that ended before a time, and what the store knows of unused pools. Returns the deleted tasks. */
+  /** Deletes up to `max` tasks that ended before a time. Returns them. */
   sweepVideoTasks(endedBefore: number, max: number): Promise<readonly VideoTask[]>
+  /** Forgets up to `max` pools that nobody has used since a time. Returns their number. */
+  sweepVideoPools(unusedSince: number, max: number): Promise<number>
 }

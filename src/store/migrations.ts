@@ -252,6 +252,7 @@ export const migrations: readonly (readonly Statement[])[] = [
   fileTables,
   // What the last task of a user in a pool has added to the pass.
   [sql`alter table video_turns add column stride bigint not null default 0`],
+  [sql`create index video_pools_by_use on video_pools (used_at)`],
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

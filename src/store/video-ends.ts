@@ -5,7 +5,7 @@ import { selectTask, taskOf } from './video-rows.ts'
 
 type Ends = Pick<
   VideoTaskStore,
-  'cancelWaitingVideoTask' | 'deleteVideoTask' | 'expireWaitingVideoTasks' | 'sweepVideoTasks'
+  'cancelWaitingVideoTask' | 'deleteVideoTask' | 'expireWaitingVideoTasks' | 'sweepVideoTasks' | 'sweepVideoPools'
 >
 
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
@@ -68,6 +68,26 @@ export const videoEnds = (database: Database): Ends => ({
       }
       return swept
     })
+  },
+
+  async sweepVideoPools(unusedSince, max) {
+    const swept = await database.query(sql`
+      delete from video_pools
+      where pool in (
+        select unused.pool
+        from video_pools unused
+        where unused.used_at < ${unusedSince}
+        and not exists (
+          select 1
+          from video_tasks
+          where video_tasks.pool = unused.pool
+          and phase = 'waiting'
+        )
+        limit ${max}
+      )
+      and used_at < ${unusedSince}
+      returning pool`)
+    return swept.length
   },
 })
 

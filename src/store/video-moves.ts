@@ -91,7 +91,7 @@ function* leavePools(moved: readonly MovedVideoTask[], at: number): Steps {
         mean_ms = case
           when cast(${ranMs} as bigint) is null then mean_ms
           when mean_ms is null then ${ranMs}
-          else (7 * mean_ms + ${ranMs}) / 8
+          else (7 * mean_ms + cast(${ranMs} as bigint)) / 8
         end
       where pool = ${task.model}`
   }

@@ -25,6 +25,7 @@ interface Pool {
  * Locks a pool until the end of the transaction, and reads it. It must be the first statement: transactions that start tasks of one pool then run one
  * after the other.
  */
+// The casts make SQLite divide integers.
 const lockPool = (pool: string, now: number): Statement => sql`
   insert into video_pools (pool, turn, pass, paused_until, pauses, used_at)
   values (${pool}, 1, 0, 0, 0, ${now})
@@ -32,11 +33,11 @@ const lockPool = (pool: string, now: number): Statement => sql`
   set turn = video_pools.turn + 1,
     used_at = excluded.used_at,
     learnt = video_pools.learnt + case
-      when video_pools.learnt_at < ${now} then (${now} - video_pools.learnt_at) / ${quietMs}
+      when video_pools.learnt_at < ${now} then (cast(${now} as bigint) - video_pools.learnt_at) / cast(${quietMs} as bigint)
       else 0
     end,
     learnt_at = case
-      when video_pools.learnt_at < ${now} then ${now} - (${now} - video_pools.learnt_at) % ${quietMs}
+      when video_pools.learnt_at < ${now} then cast(${now} as bigint) - (cast(${now} as bigint) - video_pools.learnt_at) % cast(${quietMs} as bigint)
       else video_pools.learnt_at
     end
   returning turn, pass, learnt, paused_until as "pausedUntil", pauses`

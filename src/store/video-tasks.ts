@@ -87,8 +87,18 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
               where pool = ${confirmed.pool}
               and pauses > 0`
           }
-          if (confirmed) yield* tellStatuses([id], at, describe)
-          return confirmed !== undefined
+          if (confirmed) {
+            yield* tellStatuses([id], at, describe)
+            return true
+          }
+          // This call, or the search for a lost answer, has confirmed it before.
+          const [known] = yield sql`
+            select id
+            from video_tasks
+            where id = ${id}
+            and attempts = ${attempts}
+            and upstream_id = ${upstreamId}`
+          return known !== undefined
         })
       } catch (error) {
         if (error instanceof UniqueViolationError) return false

@@ -251,4 +251,31 @@ eachDatabase('the queue of video tasks', (database) => {
       'two',
     ])
   })
+
+  test('saves no turns for a user who sent nothing', async () => {
+    const pool = randomUUID()
+    const [ann, bob] = [randomUUID(), randomUUID()]
+    const add = async (user: string, count: number) => {
+      for (let nth = 0; nth < count; nth++) {
+        await stores[0].addVideoTask(newTask(user, pool, start), { running: 0 }, start)
+      }
+    }
+    const order = async (count: number) => {
+      let users = ''
+      for (let nth = 0; nth < count; nth++) {
+        const claimed = await stores[1].claimVideoTask(pool, { running: 1 }, start, start)
+        if (!claimed) throw new Error('no task is claimed')
+        users += claimed.user === ann ? 'a' : 'b'
+        await stores[0].failVideoTask(claimed, '{}', start)
+      }
+      return users
+    }
+    await add(ann, 20)
+    expect(await order(10)).toBe('aaaaaaaaaa')
+    await add(bob, 3)
+    expect(await order(6)).toBe('bababa')
+    expect(await order(5)).toBe('aaaaa')
+    await add(bob, 3)
+    expect(await order(3)).toBe('bab')
+  })
 })
