@@ -84,12 +84,7 @@ const withoutRejected = (request: Json, rejected: ReadonlySet<string>): Json =>
         return (key === 'reasoning_effort' || key === 'parallel_tool_calls') && rejected.has(key)
       })
 
-/**
- * Throws TextProblem 400 for a tool that only Anthropic's API runs, if the operator wants that.
- *
- * By default such tools are left out, because they are an offer to the model. But not if the request demands one, or has
- * no other tools: agents search the web with such a request, and would take what the model invents for what was found.
- */
+/** Throws TextProblem 400 for a tool that only Anthropic's API runs, if the request demands it, or as `hostedTools` of `Capabilities` says. */
 const rejectHostedTools = (
   { hosted, demanded, only, model }: MessagesRequest,
   capabilities: Capabilities | undefined,

@@ -21,7 +21,8 @@ export interface Capabilities {
   /**
    * What the bridge does with a tool that the upstream would run, such as `web_search`: leave it out and name it in the
    * response header `x-dropped-tools`, or respond with 400 that names it. Default `drop`: a tool in a request is an
-   * offer, and agents offer some in every request.
+   * offer, and agents offer some in every request. But a Messages request with no other tools is then a 400, too, unless
+   * `drop` is given: agents search the web with such a request, and would take what the model invents for what was found.
    */
   readonly hostedTools?: 'reject' | 'drop'
 }
