@@ -159,6 +159,7 @@ const openApp = async (
       ...config.video,
       store,
       identify,
+      idempotency: store.idempotency,
       identifierSecret: await store.secret('video'),
       publicUrl: () => config.http.publicUrl,
       maxBodyBytes: config.http.maxBodyBytes,

@@ -11,7 +11,7 @@ import { ownNames, readVideoRequest, type VideoRequest } from './request.ts'
 import { settleClaims, unknownOutcomeCode } from './settle.ts'
 import type { ClaimedVideoTask, VideoTask } from './store.ts'
 import { submit, type VideoContext } from './submit.ts'
-import { newTaskId } from './task-id.ts'
+import { newTaskId, taskIdOf } from './task-id.ts'
 import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
 
 export interface CreateContext extends VideoContext, AssetOwnershipOptions {
@@ -48,8 +48,17 @@ export const createTask = async (
     ...(options.notes && { notes: options.notes }),
   }
   const now = clock.now()
+  const { attempt } = options
+  if (attempt && now >= attempt.leaseUntil) throw tookTooLong()
   const task = {
-    ...{ id: newTaskId(now), user, model, serviceTier, createdAt: now, expiresAt: now + read.expiresAfter * 1000 },
+    ...{
+      id: attempt ? taskIdOf(attempt) : newTaskId(now),
+      user,
+      model,
+      serviceTier,
+      createdAt: now,
+      expiresAt: now + read.expiresAfter * 1000,
+    },
     ...(token !== undefined && { token }),
     fields: JSON.stringify(fields),
     // Without a queue no task is submitted twice.
@@ -57,7 +66,6 @@ export const createTask = async (
   }
   const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs, describe), 'failed to record the task')
   if (added.outcome === 'waiting-full') throw tooManyWaiting
-  await options.onStored?.(task.id)
   if (added.outcome === 'claimed') return submitNow(added.task, sent, request, context)
   return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }
 }
@@ -79,6 +87,8 @@ const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of wai
   code: 'QuotaExceeded',
   headers: { 'retry-after': '30' },
 })
+
+const tookTooLong = () => new VideoProblem(503, 'the request took too long', { headers: { 'retry-after': '1' } })
 
 /** Submits a task in the request that creates it. */
 const submitNow = async (

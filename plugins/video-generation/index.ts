@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../shared/audit.ts'
+import type { Awaitable } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
@@ -50,13 +51,13 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
   const { maxBodyBytes = 2 ** 26, log = noLog, audit = noAudit } = options
   checkAbove0({ maxBodyBytes })
   const prefix = checkPath('prefix', options.prefix ?? '/api/v3')
-  const { tasks, receiveCallback } = 'service' in options ? options.service : createVideoService(options)
+  const { tasks, once, receiveCallback } = 'service' in options ? options.service : createVideoService(options)
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const errors = createErrorHandler({ errors: options.errors ?? videoProblemBody, log, audit })
 
   /** Creates a route's handler from a function that may throw. */
   const route =
-    (respond: (request: VideoRouteRequest) => Promise<Response>) =>
+    (respond: (request: VideoRouteRequest) => Awaitable<Response>) =>
     async ({ request, videoCaller, params, set }: VideoRouteRequest & HandlerContext) => {
       try {
         return await respond({ request, videoCaller, params })
@@ -82,9 +83,12 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
     .post(
       '/contents/generations/tasks',
       route(async ({ request, videoCaller }) => {
-        const { json } = await readJsonBody(request, maxBodyBytes)
-        const view = await tasks.create(videoCaller, json, request)
-        return respondJson(JSON.stringify({ id: view.id }), view)
+        const { json, bytes } = await readJsonBody(request, maxBodyBytes)
+        return once(
+          { request, user: videoCaller.user, route: 'createVideoTask', body: bytes },
+          (attempt) => tasks.create(videoCaller, json, request, { attempt }),
+          (view) => respondJson(JSON.stringify({ id: view.id }), view),
+        )
       }),
       { generatesVideos: true, ...videoDocs.createVideoTask },
     )

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import {
   forwardedErrors,
+  idempotencyKeyParameter,
   jsonBody,
   jsonContent,
   jsonResponse,
@@ -9,6 +10,7 @@ import {
   queryParameter,
   type ResponseDescription,
   type RouteOptions,
+  replayedHeaders,
   routeOptions,
   type SchemaOf,
 } from '../shared/openapi.ts'
@@ -129,8 +131,11 @@ export const videoDocs = {
   createVideoTask: route(
     'createVideoTask',
     'Create a video generation task',
-    jsonResponse('The task is stored, and goes to the upstream when it is its turn', created, queueHeaders),
-    { requestBody: jsonBody(createRequest) },
+    jsonResponse('The task is stored, and goes to the upstream when it is its turn', created, {
+      ...queueHeaders,
+      ...replayedHeaders,
+    }),
+    { parameters: [idempotencyKeyParameter], requestBody: jsonBody(createRequest) },
   ),
   listVideoTasks: route(
     'listVideoTasks',

@@ -1,3 +1,4 @@
+import type { IdempotencyStore } from '../idempotency/index.ts'
 import type { Audit } from '../shared/audit.ts'
 import type { RunUntil } from '../shared/background.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -54,6 +55,8 @@ export interface VideoServiceOptions {
   readonly linkResult?: LinkResult | undefined
   /** Deletes the copies of a result with its task. */
   readonly deleteCopies?: ((task: VideoTask) => Promise<void>) | undefined
+  /** With it, requests that create a task honor the header `Idempotency-Key`. Default: the header is ignored. */
+  readonly idempotency?: IdempotencyStore | undefined
   /** Cost of a task that has ended, in billionths of the currency unit. Default: no task has a cost. */
   readonly costOf?: ((task: VideoTask, usage: VideoUsage) => number | undefined) | undefined
   /** Milliseconds between two polls of a task. Default 3,000. */

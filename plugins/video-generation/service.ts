@@ -7,6 +7,7 @@ import { noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
 import { createTask } from './create.ts'
+import { type CreateVideoOnce, createVideoOnce } from './create-once.ts'
 import { readTaskFields } from './fields.ts'
 import type { VideoServiceOptions } from './options.ts'
 import { type Poller, startPoller } from './poller.ts'
@@ -21,6 +22,11 @@ import { viewOf } from './view.ts'
 /** The tasks of all users, for one plugin or several. */
 export interface VideoService {
   readonly tasks: VideoTasks
+  /**
+   * Responds to a request that creates a task: with `respond(view)` of the task that `create` has created, or of the one that an earlier request with the
+   * same `Idempotency-Key` has created. Pass the attempt on to `tasks.create`.
+   */
+  readonly once: CreateVideoOnce
   /** A callback about a task has arrived. Resolves with whether its key is right. */
   receiveCallback(id: string, key: string): Promise<boolean>
 }
@@ -104,6 +110,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
 
   return {
     tasks,
+    once: createVideoOnce(options.idempotency, context, (task) => viewOf(task, linkResult)),
     async receiveCallback(id, key) {
       if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false
       const hinted = await storeCall(store.hintVideoTask(id, clock.now()), readFailed)

@@ -68,13 +68,29 @@ export interface VideoTaskList {
   readonly total: number
 }
 
+/** An attempt to create a task for a request with an `Idempotency-Key`. */
+export interface TaskAttempt {
+  readonly id: string
+  /** Milliseconds since 1970. */
+  readonly startedAt: number
+  /** No task is stored later than that. */
+  readonly leaseUntil: number
+}
+
+/** A request that creates a task. */
+export interface VideoCreation {
+  readonly request: Request
+  readonly user: string
+  /** Name of the route: each has its own keys. */
+  readonly route: string
+  /** The bytes that a repetition must repeat. */
+  readonly body: Uint8Array
+}
+
 /** Options of `VideoTasks.create`. */
 export interface CreateVideoOptions {
-  /**
-   * Called when the task is stored and before the upstream is asked for it: from then on its id leads to it, also after a crash. The creation goes on
-   * when the promise resolves.
-   */
-  readonly onStored?: (id: string) => Promise<void> | void
+  /** What `once` has passed on. The id of the task comes from it. */
+  readonly attempt?: TaskAttempt | undefined
   /** Kept with the task, for the API that created it. */
   readonly notes?: JsonObject
 }

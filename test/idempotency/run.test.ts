@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { CreationAttempt } from '../../plugins/idempotency/index.ts'
+import { responseOf } from '../../plugins/shared/known-body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
@@ -304,11 +305,22 @@ eachDatabase('a creation with an Idempotency-Key', (database) => {
     expect(things.made).toHaveLength(5)
   })
 
+  test('an expired key does not count before it is deleted', async () => {
+    const user = randomUUID()
+    const wanted = { user, route: 'r', fingerprint: 'f', holder: randomUUID() }
+    const claim = (key: string, now: number) =>
+      stores[0]?.idempotency.claim({ ...wanted, key, now, leaseUntil: now + 1, expiresAt: now + 10 }, 1)
+    expect(await claim('1', 0)).toEqual({ state: 'claimed' })
+    expect(await claim('2', 9)).toEqual({ state: 'full', freeAt: 10 })
+    expect(await claim('2', 10)).toEqual({ state: 'claimed' })
+  })
+
   test('a response that is too large is sent, but not repeated', async () => {
     const things = open({ maxResponseBytes: 10 })
-    for (const body of ['x'.repeat(11), new Blob(['x'.repeat(11)]).stream()]) {
+    const long = 'x'.repeat(11)
+    for (const response of [new Response(long), responseOf(long, {}), new Response(new Blob([long]).stream())]) {
       const key = randomUUID()
-      expect(await (await things.create(key, { handle: () => new Response(body) })).text()).toHaveLength(11)
+      expect(await (await things.create(key, { handle: () => response })).text()).toBe(long)
       expect(await problemOf(things.create(key))).toEqual(reused)
     }
     expect(things.made).toEqual([])

@@ -1,13 +1,22 @@
 import { describe, expect, test } from 'bun:test'
 import { reconcile } from '../../plugins/ownership/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
-import { createUpstream } from '../../plugins/upstream-proxy/index.ts'
+import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import type { TestGatewayOptions, User } from '../support/gateway.ts'
-import { eachKind, errorReply, messageOf, newGroup, openFixture, picture, statusAndText } from './fixture.ts'
+import {
+  eachKind,
+  errorReply,
+  type Fixture,
+  messageOf,
+  newGroup,
+  openFixture,
+  picture,
+  statusAndText,
+} from './fixture.ts'
 
 const groups = '/assets/groups'
 const withKey = (key: string) => ({ 'idempotency-key': key })
@@ -207,6 +216,21 @@ test('an asset whose response could not be kept is not created again', async () 
   expect((await create()).status).toBe(503)
   expect(emulator.library.assets(own)).toHaveLength(1)
 })
+
+test('a creation that never reached the upstream leaves the key free', async () => {
+  const kind = rest({ url: 'http://127.0.0.1:9/api/media/proxy', key: 'a key of nobody' })
+  await using fixture = await openFixture({ kind })
+  for (const path of [groups, '/assets'])
+    for (let times = 0; times < 2; times++) {
+      const body = path === groups ? { Name: 'a' } : { GroupId: await ownGroup(fixture), ...picture }
+      expect(statusAndText(await fixture.ann.ask('POST', path, body, withKey('k')))).toEqual(unavailable)
+    }
+})
+
+const ownGroup = async ({ store, ann }: Pick<Fixture, 'store' | 'ann'>): Promise<string> => {
+  await store.adoptGroup({ id: 'group-own', user: ann.id, type: 'AIGC', name: 'own', createdAt: 1 })
+  return 'group-own'
+}
 
 test('a process that was suspended until its lease was over creates no asset', async () => {
   const store = openStore('sqlite::memory:')

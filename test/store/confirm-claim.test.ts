@@ -27,6 +27,20 @@ eachDatabase('confirm', (database) => {
     expect(await openClaimsOf(user)).toEqual([])
   })
 
+  test('is the outcome of a claim, which is open until then, also when its group belongs to another', async () => {
+    const [user, foreign] = [randomUUID(), randomUUID()]
+    const made = await claim(user)
+    expect(await other.claimOutcome(made.id)).toBe('open')
+    expect(await store.confirm(await claim(foreign), { id: `g-${foreign}`, createdAt: 1 })).toBe(true)
+    expect(await store.confirm(made, { id: `g-${foreign}`, createdAt: 1 })).toBe(false)
+    expect(await other.claimOutcome(made.id)).toBe('open')
+    expect(await store.confirm(made, { id: `g-${user}`, createdAt: 1 })).toBe(true)
+    expect(await other.claimOutcome(made.id)).toEqual({ group: `g-${user}` })
+    const released = await claim(user, 'dogs')
+    await store.release(released)
+    expect(await other.claimOutcome(released.id)).toBeUndefined()
+  })
+
   test('works for a claim that was released meanwhile', async () => {
     const user = randomUUID()
     const made = await claim(user)

@@ -82,6 +82,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       upstream: emulator.video,
       store,
       identify: identifyByToken({ store, revisionClock }),
+      idempotency: store.idempotency,
       identifierSecret: 'a secret of the test suite',
       ...options.video,
     },
