@@ -70,6 +70,12 @@ describe('the video object', () => {
     expect(size({ resolution: '720p', ratio: '16:9' }, legacy)).toBe('1248x704')
   })
 
+  test('before its end has the length and the size that were asked for', () => {
+    const repeated = { duration: 8, resolution: '720p', ratio: '16:9' }
+    expect(toVideo(view('running', repeated))).toMatchObject({ seconds: '4', size: '720x1280' })
+    expect(toVideo(view('running', repeated, { notes: undefined }))).toMatchObject({ seconds: '8', size: '1280x720' })
+  })
+
   test('of a task of the native API has what is known of it', () => {
     const native = { notes: undefined }
     expect(toVideo(view('queued', {}, native))).toMatchObject({

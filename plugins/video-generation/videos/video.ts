@@ -30,8 +30,9 @@ export const toVideo = (view: VideoTaskView): Video => {
     progress: progress[status],
     model: notes.model ?? view.model,
     prompt: notes.prompt ?? null,
-    seconds: secondsOf(task) ?? notes.seconds ?? '0',
-    size: sizeOfTask(task, notes.size),
+    // Before its end, a task repeats what its request says.
+    seconds: (completed ? undefined : notes.seconds) ?? secondsOf(task) ?? notes.seconds ?? '0',
+    size: completed || notes.size === undefined ? sizeOfTask(task, notes.size) : notes.size,
     remixed_from_video_id: notes.remixedFrom ?? null,
     error: errorOf(status, task),
   }
