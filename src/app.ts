@@ -31,6 +31,8 @@ import {
 import { nameOf } from '../plugins/text-generation/upstream/model-routing.ts'
 import {
   createVideoService,
+  type OpenaiVideosOptions,
+  openaiVideos,
   type VideoCall,
   type VideoRouteOptions,
   type VideoServiceOptions,
@@ -51,7 +53,8 @@ export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'>
   readonly video: Omit<VideoServiceOptions, 'assets' | 'log' | 'audit' | 'observe' | 'traceCall' | 'prefix'> &
-    Omit<VideoRouteOptions, 'errors'>
+    Omit<VideoRouteOptions, 'errors'> &
+    Pick<OpenaiVideosOptions, 'modelAliases'>
   readonly people: Omit<AccountOptions, 'store' | 'errors' | 'log' | 'audit' | 'face' | 'console'> & {
     readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
     readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
@@ -113,7 +116,9 @@ export const createApp = (options: AppOptions): FetchHandler => {
     observeUsage: recorder.text,
   })
   const videoOptions = { ...options.video, assets: library.assets, log, audit, traceCall, observe: observeVideo }
-  const video = videoGeneration({ ...videoOptions, service: createVideoService(videoOptions) })
+  const service = createVideoService(videoOptions)
+  const video = videoGeneration({ ...videoOptions, service })
+  const videos = openaiVideos({ ...videoOptions, service })
   const root = bare().onError(renderProblems(errors, log))
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
@@ -131,6 +136,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     .use(text)
     .use(missingPrefixRoutes(text))
     .use(video)
+    .use(videos)
     .use(
       account({
         ...options.people,

@@ -1,17 +1,20 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { noAudit } from '../shared/audit.ts'
+import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
+import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { requireIdentity } from '../shared/identify.ts'
+import { fieldProblemBody } from '../shared/field-problem.ts'
+import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { composeArray, composeObject, toJson } from '../shared/json.ts'
 import { responseOf } from '../shared/known-body.ts'
 import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
 import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
-import { noLog } from '../shared/problem.ts'
+import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
+import type { Fetch } from '../shared/upstream-error.ts'
 import { readListQuery } from './list-query.ts'
 import { videoDocs } from './openapi.ts'
 import type { VideoRouteOptions, VideoServiceOptions } from './options.ts'
@@ -19,6 +22,11 @@ import { rejectParameter, unknownCallback, videoProblemBody, videoUnavailable } 
 import { createVideoService, type VideoService } from './service.ts'
 import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks.ts'
 import type { VideoRoutes } from './types.ts'
+import type { VideoUpstream } from './upstream.ts'
+import type { ContentOptions } from './videos/content.ts'
+import { videosDocs } from './videos/openapi.ts'
+import { createVideos, type VideosRequest } from './videos/routes.ts'
+import type { VideosRoutes } from './videos/types.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
@@ -29,6 +37,7 @@ export type * from './store.ts'
 export type * from './tasks.ts'
 export type * from './types.ts'
 export type { VideoCall, VideoUpstream } from './upstream.ts'
+export type * from './videos/types.ts'
 export type { LinkResult, StoredResult } from './view.ts'
 
 /** Options of `videoGeneration`: those of the service, or one that several plugins share. */
@@ -71,9 +80,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
       generatesVideos: (_required: true) => ({
         resolve: async ({ request, set, status }): Promise<Pick<VideoRouteRequest, 'videoCaller'>> => {
           try {
-            const { user, token } = await requireIdentity(identify, request)
-            if (!options.upstream) throw videoUnavailable(new Error('no upstream is configured'), false)
-            return { videoCaller: token === undefined ? { user } : { user, token } }
+            return { videoCaller: await callerOf(request, identify, options.upstream) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -161,4 +168,95 @@ const removeModeOf = (request: Request): RemoveMode | undefined => {
   const mode = new URL(request.url).searchParams.get('mode') || undefined
   if (mode === undefined || mode === 'cancel' || mode === 'delete') return mode
   return rejectParameter('mode', 'must be cancel or delete')
+}
+
+/** Options of `openaiVideos`. */
+export interface OpenaiVideosOptions extends VideoRouteOptions {
+  /** The service, which the plugin `videoGeneration` uses too. */
+  readonly service: Pick<VideoService, 'tasks'>
+  /** Undefined: every route responds 502, after authentication. */
+  readonly upstream?: VideoUpstream | undefined
+  /** Names of models for callers of these routes, and the names under which the upstream has them, for example of `sora-2`. Default: none. */
+  readonly modelAliases?: Readonly<Record<string, string>>
+  /** Responds with a stored copy, or the range of it that the request asks for. Undefined, or a result undefined: the upstream's link is read. */
+  readonly openCopy?: ContentOptions['openCopy']
+  /** Milliseconds without a byte from the upstream's storage, after which a download is broken off. Default 30,000. */
+  readonly silenceMs?: number
+  /** Reads results of the upstream. Default: the global `fetch`. */
+  readonly fetch?: Fetch
+  readonly clock?: Clock
+  readonly log?: Log
+  /** Receives denied accesses. Default: no audit. */
+  readonly audit?: Audit
+}
+
+/**
+ * Video generation in the form of the OpenAI API: `/v1/videos`, on the tasks of `videoGeneration`.
+ *
+ * Throws TypeError for a wrong `prefix` or alias, and without `identify`.
+ */
+export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
+  options: OpenaiVideosOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, VideosRoutes>> => {
+  checkElysia(Elysia)
+  checkIdentify(options.identify)
+  const { maxBodyBytes = 2 ** 26, silenceMs = 30_000, clock = systemClock, log = noLog, audit = noAudit } = options
+  checkAbove0({ maxBodyBytes, silenceMs })
+  const prefix = checkPath('prefix', options.prefix ?? '/v1/videos')
+  const videos = createVideos({
+    ...{ tasks: options.service.tasks, aliases: options.modelAliases ?? {}, maxBodyBytes },
+    ...{ openCopy: options.openCopy, fetch: options.fetch ?? fetch, silenceMs, clock },
+  })
+  const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
+  const errors = createErrorHandler({ errors: options.errors ?? fieldProblemBody, log, audit })
+
+  const route =
+    (respond: (request: VideosRequest) => Promise<Response>) =>
+    async ({ request, videosCaller, params, set }: VideosRouteContext) => {
+      try {
+        return await respond({ request, caller: videosCaller, id: params?.video_id ?? '' })
+      } catch (error) {
+        return errors.respond(error, { request, set })
+      }
+    }
+
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/openai-videos', seed: seedOf(options), prefix })
+    .macro({
+      makesVideos: (_required: true) => ({
+        resolve: async ({ request, set, status }): Promise<Pick<VideosRouteContext, 'videosCaller'>> => {
+          try {
+            return { videosCaller: await callerOf(request, identify, options.upstream) }
+          } catch (error) {
+            return errors.stop(error, { request, set, status })
+          }
+        },
+      }),
+    })
+    .post('', route(videos.create), { makesVideos: true, ...videosDocs.create })
+    .get('', route(videos.list), { makesVideos: true, ...videosDocs.list })
+    .post('/edits', route(videos.edit), { makesVideos: true, ...videosDocs.edit })
+    .post('/extensions', route(videos.extend), { makesVideos: true, ...videosDocs.extend })
+    .get('/:video_id', route(videos.retrieve), { makesVideos: true, ...videosDocs.retrieve })
+    .delete('/:video_id', route(videos.remove), { makesVideos: true, ...videosDocs.remove })
+    .get('/:video_id/content', route(videos.content), { makesVideos: true, ...videosDocs.content })
+    .post('/:video_id/remix', route(videos.remix), { makesVideos: true, ...videosDocs.remix })
+    .use(fallbackRoutes(errors))
+  return plugin
+}
+
+type VideosRouteContext = HandlerContext & {
+  readonly videosCaller: VideoCaller
+  /** Path parameters, decoded. Undefined: the path has none. */
+  readonly params?: Readonly<Record<string, string>>
+}
+
+/** The caller. Throws Problem 401, and 502 without an upstream. */
+const callerOf = async (
+  request: Request,
+  identify: Identify,
+  upstream: VideoUpstream | undefined,
+): Promise<VideoCaller> => {
+  const { user, token } = await requireIdentity(identify, request)
+  if (!upstream) throw videoUnavailable(new Error('no upstream is configured'), false)
+  return token === undefined ? { user } : { user, token }
 }

@@ -1,3 +1,4 @@
+import { asJsonObject } from '../../plugins/shared/json.ts'
 import type { PoolLimits, VideoUpstream } from '../../plugins/video-generation/index.ts'
 import { address, integer, key, printableForm, seconds, secondsAbove0, webAddress, words } from './parsers.ts'
 import type { Environment, Read } from './reader.ts'
@@ -9,6 +10,8 @@ export interface VideoConfig {
   /** Slots by model or endpoint. Undefined: no queue. */
   readonly slots?: Readonly<Record<string, PoolLimits>>
   readonly maxPriority: number
+  /** Names of models in `/v1/videos`, and the upstream's names of them. */
+  readonly modelAliases: Readonly<Record<string, string>>
   /** Ids of the vendor's preset assets, which every caller may use. */
   readonly presetAssets: readonly string[]
   readonly pollMs: number
@@ -46,6 +49,7 @@ export const readVideoConfig = (
     ...(url !== undefined && { upstream: { url, key: upstreamKey ?? '' } }),
     ...(slots && { slots: Object.fromEntries(slots) }),
     maxPriority: read('VIDEO_MAX_PRIORITY', 'must be an integer from 0 to 9', integer(0, 9)) ?? 0,
+    modelAliases: read('VIDEO_MODEL_ALIASES', aliasesForm, aliasesOf) ?? {},
     presetAssets: presetAssets ?? textPresetAssets,
     pollMs: read('VIDEO_POLL_SECONDS', secondsAbove0, seconds(1)) ?? 3_000,
     settleMs: read('VIDEO_SETTLE_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
@@ -57,6 +61,14 @@ const countForm = 'must be an integer from 1'
 const slotsForm = 'must be a JSON object of models or endpoints, each with its slots: an integer from 0'
 const weightsForm = 'must be a JSON object of user ids, each with a weight above 0'
 
+const aliasesForm = 'must be a JSON object of names, each with the name of a model or endpoint'
+
+const aliasesOf = (text: string): Readonly<Record<string, string>> | undefined => {
+  const aliases = parsedObject(text)
+  const valid = aliases && Object.values(aliases).every((name) => typeof name === 'string' && name !== '')
+  return valid ? (aliases as Record<string, string>) : undefined
+}
+
 const slotsOf = (text: string): Readonly<Record<string, number>> | undefined =>
   numbersOf(text, (slots) => Number.isSafeInteger(slots) && slots >= 0)
 
@@ -66,14 +78,17 @@ const weightsOf = (text: string): ReadonlyMap<string, number> | undefined => {
 }
 
 const numbersOf = (text: string, isValid: (value: number) => boolean): Readonly<Record<string, number>> | undefined => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+  const parsed = parsedObject(text)
+  if (!parsed) return undefined
   const entries = Object.entries(parsed)
   const valid = entries.length > 0 && entries.every(([, value]) => typeof value === 'number' && isValid(value))
   return valid ? (parsed as Record<string, number>) : undefined
+}
+
+const parsedObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    return asJsonObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
 }

@@ -44,7 +44,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'respondWithFile',
     's3Storage',
   ],
-  './video-generation': ['VideoProblem', 'createVideoService', 'videoGeneration', 'videoProblemBody'],
+  './video-generation': ['VideoProblem', 'createVideoService', 'openaiVideos', 'videoGeneration', 'videoProblemBody'],
   './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
   './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],
   './pagination-normalizer': [

@@ -4,7 +4,7 @@ import { type ListRules, paginationNormalizer } from 'sluice/pagination-normaliz
 import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
 import { createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
-import { videoGeneration } from 'sluice/video-generation'
+import { createVideoService, openaiVideos, videoGeneration } from 'sluice/video-generation'
 import { MemoryStore } from '../ownership/memory.ts'
 
 /** Sends a request to an app without a socket. */
@@ -80,6 +80,12 @@ export const textNamed = (name: string) =>
 export const videosNamed = (name: string) => {
   const store = openStore('sqlite::memory:')
   return videoGeneration({ store, identify, errors: ({ message }) => ({ [name]: message }) })
+}
+
+/** The same for `openaiVideos`. */
+export const openaiVideosNamed = (name: string) => {
+  const service = createVideoService({ store: openStore('sqlite::memory:') })
+  return openaiVideos({ service, identify, errors: ({ message }) => ({ [name]: message }) })
 }
 
 /** An upstream whose response is an event stream with its name. */

@@ -3,8 +3,8 @@ import type { AnyElysia } from 'elysia'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
-import { libraryPath, libraryRoutes, textRoutes, videoRoutes } from '../support/route-table.ts'
-import { identify, textNamed, videosNamed } from './fixture.ts'
+import { libraryPath, libraryRoutes, openaiVideoRoutes, textRoutes, videoRoutes } from '../support/route-table.ts'
+import { identify, openaiVideosNamed, textNamed, videosNamed } from './fixture.ts'
 import { codeOf, sources } from './sources.ts'
 
 /** What a pattern finds in a source file without its comments. */
@@ -66,5 +66,13 @@ describe('the route table of video generation', () => {
   test('every guarded route of the app is in the table', () => {
     const routes = videoRoutes.map(([method, path]) => `${method} /api/v3${path}`)
     expect(guardedRoutes(videosNamed('one'))).toEqual(routes.sort())
+  })
+
+  test('so are those of the OpenAI API', () => {
+    const pattern = /\.(get|post|put|patch|delete)\('([^']*)', [^{]*\{ makesVideos: true/g
+    const routes = read('plugins/video-generation', 'plugins/video-generation/index.ts', pattern)
+    expect(routes).toEqual(openaiVideoRoutes.map((row) => [...row]))
+    const paths = openaiVideoRoutes.map(([method, path]) => `${method} /v1/videos${path}`)
+    expect(guardedRoutes(openaiVideosNamed('one'))).toEqual(paths.sort())
   })
 })

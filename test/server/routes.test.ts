@@ -6,7 +6,12 @@ import { fileStorage, folderStorage } from '../../plugins/file-storage/index.ts'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
-import { videoGeneration, videoProblemBody } from '../../plugins/video-generation/index.ts'
+import {
+  createVideoService,
+  openaiVideos,
+  videoGeneration,
+  videoProblemBody,
+} from '../../plugins/video-generation/index.ts'
 import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import { errorReply } from '../routes/fixture.ts'
@@ -15,6 +20,7 @@ import {
   eventRoutes,
   libraryPath,
   libraryRoutes,
+  openaiVideoRoutes,
   openRoutes,
   sessionRoutes,
   textRoutes,
@@ -46,6 +52,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
     .use(events({ store, identify: noIdentity }))
     .use(fileStorage({ store, identify: noIdentity, publicUrl, secrets, storage: folderStorage('data/none') }))
     .use(videoGeneration({ store, identify: noIdentity }))
+    .use(openaiVideos({ service: createVideoService({ store }), identify: noIdentity }))
     .use(account({ store, secrets, publicUrl, face: { store, upstream }, log: noLog }))
   await store.close()
   const pairs = app.routes
@@ -62,7 +69,10 @@ const filled = (routes: readonly (readonly [string, string, ...unknown[]])[], pr
 const guarded = {
   session: filled(sessionRoutes),
   either: [...filled(eventRoutes), ...filled(uploadRoutes)],
-  token: [...filled(libraryRoutes, libraryPath), ...filled(textRoutes, '/v1'), ...filled(videoRoutes, '/api/v3')],
+  token: [
+    ...[...filled(libraryRoutes, libraryPath), ...filled(textRoutes, '/v1'), ...filled(videoRoutes, '/api/v3')],
+    ...filled(openaiVideoRoutes, '/v1/videos'),
+  ],
 }
 const open = filled(openRoutes)
 

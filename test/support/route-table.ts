@@ -46,6 +46,18 @@ export const videoRoutes = [
   ['DELETE', '/contents/generations/tasks/:task_id'],
 ] as const
 
+/** The routes of the OpenAI API for videos below `/v1/videos`. The same macro guards all of them. */
+export const openaiVideoRoutes = [
+  ['POST', ''],
+  ['GET', ''],
+  ['POST', '/edits'],
+  ['POST', '/extensions'],
+  ['GET', '/:video_id'],
+  ['DELETE', '/:video_id'],
+  ['GET', '/:video_id/content'],
+  ['POST', '/:video_id/remix'],
+] as const
+
 /** The routes for users with a browser. */
 export const sessionRoutes = [
   ['GET', '/api/session'],
