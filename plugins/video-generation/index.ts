@@ -9,7 +9,7 @@ import { fieldProblemBody } from '../shared/field-problem.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { composeArray, composeObject, toJson } from '../shared/json.ts'
 import { responseOf } from '../shared/known-body.ts'
-import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
+import { checkAbove0, checkCollaborator, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
 import { identifySameOrigin } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
@@ -193,7 +193,7 @@ export interface OpenaiVideosOptions extends VideoRouteOptions {
 /**
  * Video generation in the form of the OpenAI API: `/v1/videos`, on the tasks of `videoGeneration`.
  *
- * Throws TypeError for a wrong `prefix` or alias, and without `identify`.
+ * Throws TypeError for a wrong `prefix`, and without `identify` or `service`.
  */
 export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
   options: OpenaiVideosOptions & { readonly prefix?: Prefix },
@@ -202,6 +202,7 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
   checkIdentify(options.identify)
   const { maxBodyBytes = 2 ** 26, silenceMs = 30_000, clock = systemClock, log = noLog, audit = noAudit } = options
   checkAbove0({ maxBodyBytes, silenceMs })
+  checkCollaborator('service', options.service)
   const prefix = checkPath('prefix', options.prefix ?? '/v1/videos')
   const videos = createVideos({
     ...{ tasks: options.service.tasks, aliases: options.modelAliases ?? {}, maxBodyBytes },

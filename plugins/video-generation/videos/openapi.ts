@@ -85,7 +85,11 @@ const createFields = {
   ),
 }
 const reference = Type.Object(
-  { image_url: Type.String({ description: 'An address, a `data:` URL, or the asset address of an asset of the caller' }) },
+  {
+    image_url: Type.String({
+      description: 'An address, a `data:` URL, or the asset address of an asset of the caller',
+    }),
+  },
   { description: 'The first frame' },
 )
 
