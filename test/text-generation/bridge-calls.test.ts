@@ -78,6 +78,16 @@ describe('tool calls', () => {
     expect(callsOf(chunks)).toEqual([['call_2', 'f', '{}', 'completed']])
   })
 
+  test('of a custom tool have texts that may end anywhere: only another id or index begins another', () => {
+    const piece = (input: string, id?: string) =>
+      chunk({ tool_calls: [{ type: 'custom', ...(id && { id }), custom: { name: 'exec', input } }] })
+    const { output } = last([piece('{}', 'a'), piece('{}'), piece('x', 'b'), finish('tool_calls')])
+    expect(output).toMatchObject([
+      { type: 'custom_tool_call', call_id: 'a', input: '{}{}' },
+      { type: 'custom_tool_call', call_id: 'b', input: 'x' },
+    ])
+  })
+
   test('without index accept a late id', () => {
     const chunks = [toolDelta(undefined, { name: 'f' }), toolDelta(undefined, { arguments: '{}' }, 'a')]
     expect(callsOf(chunks)).toEqual([['a', 'f', '{}', 'completed']])

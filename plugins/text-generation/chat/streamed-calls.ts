@@ -1,5 +1,5 @@
 import { StreamError } from '../assembly.ts'
-import { callOfDelta, type KnownCall } from './call-of-delta.ts'
+import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { type ChunkObject, isChunkObject, textOf } from './chunk.ts'
 
 /** Maximum of calls in one response. OpenAI's client has the same bound. */
@@ -57,16 +57,13 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
   const calls: PartialCall<Builder>[] = []
   const usedIds = new Set<string>()
 
-  const findOrCreate = (delta: ChunkObject): PartialCall<Builder> => {
-    const index = typeof delta.index === 'number' ? delta.index : undefined
-    const body = isChunkObject(delta.function) ? delta.function : {}
-    const given = { index, id: textOf(delta.id), name: textOf(body.name), text: textOf(body.arguments) }
-    const known = callOfDelta(calls, given)
+  const findOrCreate = (delta: CallDelta): PartialCall<Builder> => {
+    const known = callOfDelta(calls, delta)
     if (known) return known
     if (calls.length >= maxCalls) throw new StreamError(`the response has more than ${maxCalls} tool calls`)
     const call: PartialCall<Builder> = {
-      ...{ index, id: '', name: '', kind: 'function', buffered: '', builder: undefined },
-      mayEndBefore: () => call.builder?.looksComplete === true,
+      ...{ index: delta.index, id: '', name: '', kind: 'function', buffered: '', builder: undefined },
+      mayEndBefore: () => call.kind === 'function' && call.builder?.looksComplete === true,
     }
     calls.push(call)
     return call
@@ -80,15 +77,12 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
     return call.builder
   }
 
-  const add = (call: PartialCall<Builder>, delta: ChunkObject): Builder | undefined => {
-    const custom = isChunkObject(delta.custom) ? delta.custom : undefined
-    const body = custom ?? (isChunkObject(delta.function) ? delta.function : {})
-    const text = textOf(custom ? custom.input : body.arguments)
+  const add = (call: PartialCall<Builder>, { isCustom, id, name, text }: ReadDelta): Builder | undefined => {
     if (!call.builder) {
-      if (custom || delta.type === 'custom') call.kind = 'custom'
+      if (isCustom) call.kind = 'custom'
       // A later empty string does not replace a value.
-      call.id = textOf(delta.id) || call.id
-      call.name = textOf(body.name) || call.name
+      call.id = id || call.id
+      call.name = name || call.name
       call.buffered += text
       // A call without an id waits for one until its arguments begin.
       if (call.name === '' || (call.id === '' && call.buffered === '')) return undefined
@@ -103,9 +97,13 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
   return {
     push(delta) {
       if (!isChunkObject(delta)) throw new StreamError('the upstream sent a tool call that is not an object')
-      return add(findOrCreate(delta), delta)
+      const read = readDelta(delta)
+      return add(findOrCreate(read), read)
     },
-    pushFunctionCall: (delta) => add(findOrCreate({ index: -1 }), { function: delta }),
+    pushFunctionCall(delta) {
+      const read = readDelta({ function: delta, index: -1 })
+      return add(findOrCreate(read), read)
+    },
     end() {
       for (const call of calls) {
         if (call.builder) continue
@@ -113,5 +111,21 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
         if (call.buffered !== '') builder.append(call.buffered)
       }
     },
+  }
+}
+
+interface ReadDelta extends CallDelta {
+  readonly isCustom: boolean
+}
+
+const readDelta = ({ index, id, type, custom, function: called }: ChunkObject): ReadDelta => {
+  const isCustom = isChunkObject(custom)
+  const body = isCustom ? custom : isChunkObject(called) ? called : {}
+  return {
+    index: typeof index === 'number' ? index : undefined,
+    id: textOf(id),
+    name: textOf(body.name),
+    text: textOf(isCustom ? body.input : body.arguments),
+    isCustom: isCustom || type === 'custom',
   }
 }
