@@ -30,7 +30,7 @@ export const libraries: Readonly<Record<string, string>> = {
 const styleSheets = [
   ...['theme', 'base', 'layout'],
   ...['buttons', 'fields', 'tabs', 'lists', 'cards', 'placeholder', 'toast', 'dialog'],
-  ...['login', 'face', 'uploads', 'chat', 'usage'],
+  ...['login', 'face', 'uploads', 'videos', 'chat', 'usage'],
 ]
 
 const pageFolder = new URL('./page/', import.meta.url)

@@ -14,14 +14,16 @@ import { linkTo, useRoute } from './route.js'
 import { useSession } from './session.js'
 import { language, t } from './strings.js'
 import { showToast, Toast } from './toast.js'
-import { Tokens } from './tokens.js'
+import { Access } from './tokens.js'
 import { useUploads } from './uploads.js'
 import { Usage } from './usage.js'
 import { useVerification } from './verification.js'
+import { VideoScreen } from './video-screen.js'
+import { useVideos } from './videos.js'
 
-/** @typedef {'groups' | 'face' | 'chat' | 'usage' | 'tokens'} Screen */
+/** @typedef {'groups' | 'videos' | 'face' | 'chat' | 'usage' | 'tokens'} Screen */
 /** @type {readonly Screen[]} */
-const screens = ['groups', 'face', 'chat', 'usage', 'tokens']
+const screens = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
 
 const App = () => {
   const { state, api, load, login, logout } = useSession()
@@ -43,7 +45,7 @@ const App = () => {
 }
 
 /**
- * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face verification, and the uploads.
+ * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face verification, the uploads, and the video tasks.
  * @param {{ user: import('./session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
  */
 const Layout = ({ user, justLoggedIn, logout }) => {
@@ -52,6 +54,7 @@ const Layout = ({ user, justLoggedIn, logout }) => {
   const conversation = useConversation()
   const verification = useVerification()
   const uploads = useUploads()
+  const videos = useVideos({ shown: current === 'videos' })
   const loggingOut = useAction(logout)
   useEffect(() => {
     if (loggingOut.error) showToast(loggingOut.error, { isError: true })
@@ -91,10 +94,11 @@ const Layout = ({ user, justLoggedIn, logout }) => {
     </nav>
     <main id="main" class=${current}>
       ${current === 'groups' && groups(parts, uploads)}
+      ${current === 'videos' && html`<${VideoScreen} videos=${videos} part=${parts[0]} />`}
       ${current === 'face' && html`<${Face} verification=${verification} />`}
       ${current === 'chat' && html`<${Chat} conversation=${conversation} />`}
       ${current === 'usage' && html`<${Usage} />`}
-      ${current === 'tokens' && html`<${Tokens} />`}
+      ${current === 'tokens' && html`<${Access} part=${parts[0]} />`}
     </main>
     <${Toast} />
   `

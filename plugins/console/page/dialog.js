@@ -7,9 +7,9 @@ import { t } from './strings.js'
 /**
  * A modal dialog, open while it is rendered. Afterwards the focus returns to the element that had it, or to the heading of the screen when that
  * element is gone.
- * @param {{ title: string, onClose: () => void, children?: unknown }} props
+ * @param {{ title: string, wide?: boolean, onClose: () => void, children?: unknown }} props
  */
-export const Dialog = ({ title, onClose, children }) => {
+export const Dialog = ({ title, wide = false, onClose, children }) => {
   const id = useId()
   const dialog = useRef(/** @type {HTMLDialogElement | null} */ (null))
   // In a layout effect, so that the dialog has the focus before the user's next key.
@@ -31,7 +31,7 @@ export const Dialog = ({ title, onClose, children }) => {
     onClose()
   }
   return html`
-    <dialog ref=${dialog} aria-labelledby=${id} onCancel=${cancel}>
+    <dialog ref=${dialog} class=${wide ? 'wide' : ''} aria-labelledby=${id} onCancel=${cancel}>
       <h2 id=${id}>${title}</h2>
       ${children}
     </dialog>

@@ -22,6 +22,21 @@ export const Field = ({ label, hint, multiline, ...input }) => {
 }
 
 /**
+ * A checkbox with a label beside it.
+ * @param {{ label: string, checked: boolean, onChange: (checked: boolean) => void }} props
+ */
+export const Check = ({ label, checked, onChange }) => html`
+  <label class="check">
+    <input
+      type="checkbox"
+      checked=${checked}
+      onChange=${(/** @type {Event} */ event) => onChange(/** @type {HTMLInputElement} */ (event.currentTarget).checked)}
+    />
+    <span>${label}</span>
+  </label>
+`
+
+/**
  * A select with a label.
  * @param {{ label: string, choices: readonly (readonly [value: string, text: string])[], value?: string } & Record<string, unknown>} props
  */

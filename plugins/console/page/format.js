@@ -37,17 +37,24 @@ export const formatNumber = (value) => number.format(value)
  */
 export const formatCost = (value) => cost.format(value)
 
-const byteUnits = /** @type {const} */ (['byte', 'kilobyte', 'megabyte', 'gigabyte'])
-
 /**
  * A length of a file, as `1.5 MB`.
  * @param {number} bytes
  */
 export const formatBytes = (bytes) => {
-  const power = bytes < 1 ? 0 : Math.min(byteUnits.length - 1, Math.floor(Math.log10(bytes) / 3))
-  const maximumFractionDigits = power === 0 ? 0 : 1
-  const format = { style: /** @type {const} */ ('unit'), unit: byteUnits[power], maximumFractionDigits }
-  return new Intl.NumberFormat(locale, format).format(bytes / 1000 ** power)
+  const [unit, power] = bytes < 1_000_000 ? ['kilobyte', 1] : ['megabyte', 2]
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: 1 }).format(bytes / 1000 ** power)
+}
+
+/**
+ * An estimated time, in words: seconds, or whole minutes.
+ * @param {number} seconds
+ */
+export const formatDuration = (seconds) => {
+  const isShort = seconds < 90
+  const unit = isShort ? 'second' : 'minute'
+  const value = Math.max(1, Math.round(isShort ? seconds : seconds / 60))
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
 }
 
 /**

@@ -24,6 +24,18 @@ const pathOf = (id) => `${groupsPath}/${encodeURIComponent(id)}`
 export const readGroup = async (api, id, signal) => (await api.requestWithToken(pathOf(id), { signal })).Result
 
 /**
+ * The newest groups of one type, at most 100.
+ * @param {Api} api
+ * @param {GroupType} type
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<readonly Group[]>}
+ */
+export const listGroups = async (api, type, signal) => {
+  const query = new URLSearchParams({ GroupType: type, PageSize: '100', SortBy: 'CreateTime', SortOrder: 'Desc' })
+  return (await api.requestWithToken(`${groupsPath}?${query}`, { signal })).Result?.Items ?? []
+}
+
+/**
  * @param {Api} api
  * @param {Group} group
  */

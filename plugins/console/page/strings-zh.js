@@ -38,6 +38,7 @@ export const chinese = {
   nav: {
     label: '栏目',
     groups: '素材',
+    videos: '视频',
     face: '人脸验证',
     chat: '对话',
     usage: '用量',
@@ -118,6 +119,7 @@ export const chinese = {
   },
   tokens: {
     title: 'API 令牌',
+    sections: '程序接入',
     lead: '程序调用 API 时需要令牌。请为每个程序单独创建，这样吊销其中一个不会影响其他程序。',
     create: '新建令牌',
     created: '新令牌',

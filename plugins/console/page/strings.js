@@ -39,6 +39,7 @@ const english = {
   nav: {
     label: 'Sections',
     groups: 'Assets',
+    videos: 'Videos',
     face: 'Face check',
     chat: 'Chat',
     usage: 'Usage',
@@ -121,6 +122,7 @@ const english = {
   },
   tokens: {
     title: 'API tokens',
+    sections: 'Access for programs',
     lead: 'A program that calls the API sends a token. Give each program its own, so that one can be revoked without the others.',
     create: 'New token',
     created: 'Your new token',

@@ -10,8 +10,10 @@ import { html } from './html.js'
 import { Icon } from './icons.js'
 import { paths } from './paths.js'
 import { Empty, Failure, Loading } from './placeholder.js'
+import { linkTo } from './route.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
+import { Webhooks } from './webhooks.js'
 
 /** @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null }} Token */
 
@@ -26,7 +28,23 @@ const lifetimes = [
   ['', t.tokens.noExpiry],
 ]
 
-export const Tokens = () => {
+/**
+ * The user's access for programs: API tokens, and webhooks.
+ * @param {{ part: string | undefined }} props `part`: `webhooks`, or undefined for the tokens
+ */
+export const Access = ({ part }) => {
+  const isWebhooks = part === 'webhooks'
+  return html`
+    <div class="heading"><h1 tabindex="-1">${isWebhooks ? t.webhooks.tab : t.tokens.title}</h1></div>
+    <nav class="tabs" aria-label=${t.tokens.sections}>
+      <a href=${linkTo('tokens')} aria-current=${isWebhooks ? undefined : 'true'}>${t.tokens.title}</a>
+      <a href=${linkTo('tokens', 'webhooks')} aria-current=${isWebhooks ? 'true' : undefined}>${t.webhooks.tab}</a>
+    </nav>
+    ${isWebhooks ? html`<${Webhooks} />` : html`<${Tokens} />`}
+  `
+}
+
+const Tokens = () => {
   const api = useApi()
   const list = useLoaded(async (signal) => {
     // The list also shows the console's own token. Create it first.
@@ -56,11 +74,10 @@ export const Tokens = () => {
   const consoles = (list.value ?? []).filter(isConsoleToken).reverse()
 
   return html`
-    <div class="heading">
-      <h1 tabindex="-1">${t.tokens.title}</h1>
+    <p class="lead">${t.tokens.lead}</p>
+    <div class="actions list-actions">
       <button type="button" class="primary" onClick=${() => setCreating(true)}><${Icon} name="add" />${t.tokens.create}</button>
     </div>
-    <p class="lead">${t.tokens.lead}</p>
     <${Failure} message=${list.error} retry=${list.reload} />
     ${!list.value && list.busy && html`<${Loading} kind="rows" />`}
     ${
