@@ -146,7 +146,12 @@ export const createApp = (options: AppOptions): FetchHandler => {
           store: options.people.store,
           upstream: library.upstream,
         },
-        console: { library: `/api/${segment}/proxy`, ...(options.video.upstream && { video: '/api/v3' }) },
+        console: {
+          library: `/api/${segment}/proxy`,
+          video: options.video.upstream && '/api/v3',
+          uploads: options.files && '/api/uploads',
+          events: '/api/events',
+        },
         errors,
         log,
         audit,
