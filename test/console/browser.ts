@@ -38,7 +38,7 @@ const picture = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 400 300"><
 
 export const visit = async (
   browser: Browser,
-  fixture: Pick<Fixture, 'url'>,
+  fixture: Pick<Fixture, 'url'> & { readonly mediaOrigin?: string },
   options: BrowserContextOptions = {},
 ): Promise<Visit> => {
   const context = await browser.newContext({ viewport: desktop, locale: 'en-GB', timezoneId: 'UTC', ...options })
@@ -46,7 +46,7 @@ export const visit = async (
   const hosts = new Set<string>()
   // Other hosts store uploads. No request reaches them: every image is this picture.
   await context.route(
-    (url) => url.origin !== fixture.url && url.protocol.startsWith('http'),
+    (url) => ![fixture.url, fixture.mediaOrigin].includes(url.origin) && url.protocol.startsWith('http'),
     (route) => {
       hosts.add(new URL(route.request().url()).host)
       return route.request().resourceType() === 'image'
