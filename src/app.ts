@@ -148,12 +148,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
         },
         console: {
           library: `/api/${segment}/proxy`,
-        console: {
-          library: `/api/${segment}/proxy`,
           video: options.video.upstream && '/api/v3',
-          uploads: options.files && '/api/uploads',
-          events: '/api/events',
-        },
           uploads: options.files && '/api/uploads',
           events: '/api/events',
         },

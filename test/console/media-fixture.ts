@@ -55,17 +55,17 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       ...options.emulator,
       video: { queuedMs: 0, runningMs: Number.POSITIVE_INFINITY, ...options.emulator?.video },
     },
-    video: { pollMs: 20, reconcile: background.signal, idempotency: store.idempotency, ...options.video },
+    video: { pollMs: 20, reconcile: background.signal, ...options.video },
     checked: 'own',
     around: (handle) => {
       const paths = {
         video: '/api/v3',
         uploads: '/api/uploads',
-        ...(options.live !== false && { events: '/api/live/events' }),
+        ...(options.live !== false && { events: '/api/events' }),
       }
       const own = new Elysia()
         .use(consolePages({ paths }))
-        .use(events({ store, identify, prefix: '/api/live', everyMs: 20, background: background.signal }))
+        .use(events({ store, identify, everyMs: 20, background: background.signal }))
         .use(
           fileStorage({
             ...{ store, secrets, identify, storage: folderStorage(folder), publicUrl: filesOrigin },
@@ -73,7 +73,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
           }),
         )
       return (request) =>
-        /^\/(?:console|api\/(?:uploads|files|live))\b/.test(new URL(request.url).pathname)
+        /^\/(?:console|api\/(?:uploads|files|events))\b/.test(new URL(request.url).pathname)
           ? own.handle(request)
           : handle(request)
     },

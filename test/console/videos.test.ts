@@ -42,7 +42,7 @@ describeWithBrowser('a video', () => {
 
   for (const live of [true, false]) {
     test(`is made of a first and a last frame, watched by ${live ? 'events' : 'polling'}, and played`, async () => {
-      await using fixture = await openMediaFixture({ live })
+      await using fixture = await openMediaFixture({ live, emulator: { processingMs: Number.POSITIVE_INFINITY } })
       const group = await fixture.addGroup('holidays')
       for (const name of ['beach', 'mountain']) fixture.emulator.library.addAsset({ groupId: group, name })
       fixture.emulator.library.addAsset({ groupId: group, name: 'clip', type: 'Video' })
@@ -73,13 +73,14 @@ describeWithBrowser('a video', () => {
       const player = page.locator('video.player')
       await player.waitFor()
       await page.getByRole('status').getByText('A video is ready').waitFor()
-      const played = await player.evaluate<number>(`async (it) => {
-        it.muted = true
-        await it.play()
-        it.currentTime = it.duration - 0.1
-        await new Promise((resolve) => it.addEventListener('ended', resolve))
-        return it.currentTime
-      }`)
+      const played = await page.evaluate<number>(`(async () => {
+        const player = document.querySelector('video.player')
+        player.muted = true
+        await player.play()
+        player.currentTime = player.duration - 0.1
+        await new Promise((resolve) => player.addEventListener('ended', resolve))
+        return player.currentTime
+      })()`)
       expect(played).toBeGreaterThan(1)
       expect(visiting.errors).toEqual([])
     })
@@ -140,13 +141,24 @@ describeWithBrowser('a video', () => {
     const { page } = visiting
     await openForm(page, fixture)
     await page.getByLabel('Prompt').fill('only once')
-    await page.route('**/contents/generations/tasks', async (route) => {
-      await route.fetch()
-      await route.abort()
-    })
-    await submit(page).dblclick()
-    await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
-    await page.unroute('**/contents/generations/tasks')
+    const keys: (string | undefined)[] = []
+    for (const _ of ['the first try', 'another try']) {
+      const clicked = Promise.withResolvers<void>()
+      await page.route('**/contents/generations/tasks', async (route) => {
+        keys.push(route.request().headers()['idempotency-key'])
+        await clicked.promise
+        await route.abort()
+      })
+      const failed = page.waitForEvent('requestfailed')
+      await submit(page).dblclick()
+      clicked.resolve()
+      await failed
+      await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
+      await page.unroute('**/contents/generations/tasks')
+    }
+    expect(keys.length).toBe(2)
+    expect(keys[0]).toMatch(/^[\w-]{36}$/)
+    expect(keys[1]).toBe(keys[0])
     await submit(page).dblclick()
     await page.getByText('The model is making the video.').waitFor()
     expect(onlyTask(fixture).request.prompt).toBe('only once')
@@ -161,7 +173,7 @@ describeWithBrowser('a video', () => {
     await make(page, fixture, markup)
     await page.getByText('The model is making the video.').waitFor()
     const error = { code: 'OutputVideoSensitiveContentDetected', message: `The output ${markup} is not allowed.` }
-    fixture.emulator.video.finish(onlyTask(fixture).id, { status: 'failed', error })
+    fixture.emulator.video.finish(onlyTask(fixture).id, { status: 'failed', ...error })
     await page.getByRole('alert').getByText(error.message).waitFor()
     await page.getByRole('link', { name: 'Videos' }).last().click()
     await page.locator('.rows').getByText(error.message).waitFor()
