@@ -173,7 +173,7 @@ const removeModeOf = (request: Request): RemoveMode | undefined => {
 /** Options of `openaiVideos`. */
 export interface OpenaiVideosOptions extends VideoRouteOptions {
   /** The service, which the plugin `videoGeneration` uses too. */
-  readonly service: Pick<VideoService, 'tasks'>
+  readonly service: Pick<VideoService, 'tasks' | 'once'>
   /** Undefined: every route responds 502, after authentication. */
   readonly upstream?: VideoUpstream | undefined
   /** Names of models for callers of these routes, and the names under which the upstream has them, for example of `sora-2`. Default: none. */
@@ -205,7 +205,7 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
   checkCollaborator('service', options.service)
   const prefix = checkPath('prefix', options.prefix ?? '/v1/videos')
   const videos = createVideos({
-    ...{ tasks: options.service.tasks, aliases: options.modelAliases ?? {}, maxBodyBytes },
+    ...{ service: options.service, aliases: options.modelAliases ?? {}, maxBodyBytes },
     ...{ openCopy: options.openCopy, fetch: options.fetch ?? fetch, silenceMs, clock },
   })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)

@@ -136,6 +136,25 @@ eachDatabase('OpenAI’s client and videos', (database) => {
     expect(await errorOf(videos.edit({ prompt: 'a', video: file }))).toMatchObject({ status: 400, param: 'video' })
   })
 
+  test('with an idempotency key creates one video, whatever boundary its forms have', async () => {
+    const before = fixture.emulator.video.tasks().length
+    const given = { prompt: 'a cat', input_reference: new File([png], 'cat.png') }
+    const [first, again] = await Promise.all([
+      videos.create(given, { headers: { 'idempotency-key': 'key-1' }, maxRetries: 5 }),
+      videos.create(given, { headers: { 'idempotency-key': 'key-1' }, maxRetries: 5 }),
+    ])
+    expect(again.id).toBe(first.id)
+    const other = videos.create({ ...given, prompt: 'a dog' }, { headers: { 'idempotency-key': 'key-1' } })
+    expect(await errorOf(other)).toMatchObject({ status: 409, code: 'idempotency_key_reused' })
+    await poll(videos, first)
+    const key = { headers: { 'idempotency-key': 'key-2' } }
+    const remix = await videos.remix(first.id, { prompt: 'a dog' }, key)
+    await poll(videos, remix)
+    await videos.delete(first.id)
+    expect((await videos.remix(first.id, { prompt: 'a dog' }, key)).id).toBe(remix.id)
+    expect(fixture.emulator.video.tasks()).toHaveLength(before + 2)
+  })
+
   test('gets the error of a failed video, and its own field in a rejection', async () => {
     const failed = await poll(videos, await videos.create({ prompt: 'fail with OutputVideoSensitiveContentDetected' }))
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'OutputVideoSensitiveContentDetected' } })

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import {
   errorResponses,
+  idempotencyKeyParameter,
   jsonContent,
   jsonResponse,
   type OperationDescription,
@@ -8,6 +9,7 @@ import {
   queryParameter,
   type ResponseDescription,
   type RouteOptions,
+  replayedHeaders,
   routeOptions,
   type SchemaOf,
 } from '../../shared/openapi.ts'
@@ -117,14 +119,14 @@ const route = (
     },
   })
 
-const ok = {
-  200: jsonResponse('The video', video, {
-    'openai-poll-after-ms': {
-      description: 'Of a video that is not finished: milliseconds after which to ask again',
-      schema: Type.Integer({ minimum: 0 }),
-    },
-  }),
+const pollHeaders = {
+  'openai-poll-after-ms': {
+    description: 'Of a video that is not finished: milliseconds after which to ask again',
+    schema: Type.Integer({ minimum: 0 }),
+  },
 }
+const ok = { 200: jsonResponse('The video', video, pollHeaders) }
+const created = { 200: jsonResponse('The video', video, { ...pollHeaders, ...replayedHeaders }) }
 const videoId = pathParameter('video_id', "Id of one of the caller's videos, or of a task of the native API")
 
 const contentHeaders = {
@@ -138,7 +140,8 @@ const content = Object.fromEntries(
 
 /** Elysia options of each route. The handlers read and check the requests themselves; the schemas are for OpenAPI documents. */
 export const videosDocs = {
-  create: route('createVideo', "Create a video, as in OpenAI's API", ok, {
+  create: route('createVideo', "Create a video, as in OpenAI's API", created, {
+    parameters: [idempotencyKeyParameter],
     requestBody: bodyOf(
       'CreateVideo',
       { ...createFields, input_reference: Type.Optional(reference) },
@@ -180,12 +183,16 @@ export const videosDocs = {
       ],
     },
   ),
-  remix: route('remixVideo', 'Create a video from another one and a new prompt', ok, {
-    parameters: [videoId],
+  remix: route('remixVideo', 'Create a video from another one and a new prompt', created, {
+    parameters: [videoId, idempotencyKeyParameter],
     requestBody: bodyOf('RemixVideo', { prompt }),
   }),
-  edit: route('editVideo', 'Edit a video', ok, { requestBody: bodyOf('EditVideo', { prompt, video: source }) }),
-  extend: route('extendVideo', 'Continue a video', ok, {
+  edit: route('editVideo', 'Edit a video', created, {
+    parameters: [idempotencyKeyParameter],
+    requestBody: bodyOf('EditVideo', { prompt, video: source }),
+  }),
+  extend: route('extendVideo', 'Continue a video', created, {
+    parameters: [idempotencyKeyParameter],
     requestBody: bodyOf('ExtendVideo', { prompt, video: source, seconds }),
   }),
 }

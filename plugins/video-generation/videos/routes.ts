@@ -1,19 +1,21 @@
+import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
-import { composeInTurns, readJsonInTurns } from '../../shared/json.ts'
+import { composeInTurns, type Json, readJsonInTurns } from '../../shared/json.ts'
 import { responseOf } from '../../shared/known-body.ts'
-import type { VideoCaller, VideoTasks } from '../tasks.ts'
+import type { VideoService } from '../service.ts'
+import type { VideoCaller } from '../tasks.ts'
 import { type ContentOptions, downloadContent } from './content.ts'
 import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
 import { type Fields, readFields } from './fields.ts'
 import { listVideos } from './list.ts'
 import { createNames, derivedNames, type FieldNames, translateError } from './problem.ts'
-import { createFields, type ModelAliases, type NewVideo, toTask } from './request.ts'
+import { createFields, type ModelAliases, toTask, type VideoNotes } from './request.ts'
 import type { Video } from './types.ts'
 import { toVideo } from './video.ts'
 
 export interface VideosOptions extends ContentOptions {
-  readonly tasks: VideoTasks
+  readonly service: Pick<VideoService, 'tasks' | 'once'>
   /** Names of models for callers of these routes, and the names under which the upstream has them. */
   readonly aliases: ModelAliases
   /** The maximum length of a body, in bytes. */
@@ -43,33 +45,46 @@ export interface Videos {
 
 /** Creates the routes of the OpenAI API on the service that the native routes use too. */
 export const createVideos = (options: VideosOptions): Videos => {
-  const { tasks, aliases, maxBodyBytes, clock } = options
+  const { service, aliases, maxBodyBytes, clock } = options
+  const { tasks, once } = service
 
   const fieldsOf = (request: Request, names: readonly string[]) => readFields(request, { names, maxBodyBytes })
 
-  const create = async (
-    { body, notes }: NewVideo,
+  /** @param repeated the bytes that a repetition with the same `Idempotency-Key` must repeat: a form has another boundary each time */
+  const create = (
     { caller, request }: VideosRequest,
+    repeated: Uint8Array,
     names: FieldNames,
-  ): Promise<Response> => {
-    const bytes = await composeInTurns(body)
-    inFlightOf(request)?.reading(bytes.length)
-    const json = await readJsonInTurns(bytes)
-    const creating = tasks.create(caller, json, request, { notes: { ...notes } })
-    const task = await creating.catch((error: unknown) => {
-      throw translateError(error, names)
-    })
-    return videoResponse(toVideo(task))
-  }
+    compose: () => Promise<{ readonly json: Json; readonly notes: VideoNotes }>,
+  ): Awaitable<Response> =>
+    once(
+      { request, user: caller.user, route: 'createVideo', body: repeated },
+      async (attempt) => {
+        const { json, notes } = await compose()
+        return tasks.create(caller, json, request, { notes: { ...notes }, attempt }).catch((error: unknown) => {
+          throw translateError(error, names)
+        })
+      },
+      (view) => videoResponse(toVideo(view)),
+    )
 
-  const derive = async (fields: Fields, id: string, derivation: Derivation, given: VideosRequest) => {
-    const source = await tasks.find(given.caller.user, id)
-    return create(toDerivedTask(fields, source, { derivation, clock }), given, derivedNames)
+  const derive = (fields: Fields, id: string, derivation: Derivation, given: VideosRequest) => {
+    const repeated = new TextEncoder().encode(JSON.stringify([derivation, id, ...fields]))
+    return create(given, repeated, derivedNames, async () => {
+      const source = await tasks.find(given.caller.user, id)
+      const { body, notes } = toDerivedTask(fields, source, { derivation, clock })
+      return { json: body, notes }
+    })
   }
 
   return {
-    create: async (given) =>
-      create(await toTask(await fieldsOf(given.request, createFields), aliases), given, createNames),
+    async create(given) {
+      const { request } = given
+      const { body, notes } = await toTask(await fieldsOf(request, createFields), aliases)
+      const bytes = await composeInTurns(body)
+      inFlightOf(request)?.reading(bytes.length)
+      return create(given, bytes, createNames, async () => ({ json: await readJsonInTurns(bytes), notes }))
+    },
     async list({ caller, request }) {
       return jsonResponse(await listVideos(tasks, caller.user, new URL(request.url).searchParams))
     },
