@@ -39,6 +39,7 @@ import {
   videoGeneration,
   videoProblemBody,
 } from '../plugins/video-generation/index.ts'
+import { countDeliveries } from './delivery-metrics.ts'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
@@ -59,7 +60,7 @@ export interface AppOptions {
     readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
     readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
   }
-  readonly events: Omit<EventsOptions, 'errors' | 'log'>
+  readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
   readonly files?: Omit<FileStorageOptions, 'errors' | 'log' | 'audit'>
   readonly health: Omit<Health, 'upstreams'>
@@ -157,7 +158,16 @@ export const createApp = (options: AppOptions): FetchHandler => {
         audit,
       }),
     )
-    .use(events({ ...options.events, errors, log }))
+    .use(
+      events({
+        ...options.events,
+        webhooks: options.events.webhooks && {
+          ...options.events.webhooks,
+          observe: countDeliveries(recorder.registry),
+        },
+        ...{ errors, log, audit },
+      }),
+    )
   if (options.files) app.use(fileStorage({ ...options.files, errors, log, audit }))
   const toResponse = renderRejection(options.gateway.segment)
   const limits = concurrencyLimits({

@@ -87,8 +87,8 @@ export interface Config extends DatabaseConfig {
     readonly queueMs: number
   }
   readonly face: { readonly taskMs: number }
-  /** How long events are kept for clients that come back. */
-  readonly events: { readonly keepMs: number }
+  /** How long events are kept for clients that come back, and networks that webhooks may reach although they are not public. */
+  readonly events: { readonly keepMs: number; readonly webhookNetworks: readonly string[] }
   readonly text: {
     /** Empty: text generation responds with 502. */
     readonly upstreams: readonly TextUpstream[]
@@ -212,7 +212,10 @@ export const readConfig = (env: Environment): Config | Problems => {
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
     },
     face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
-    events: { keepMs: read('EVENT_DAYS', daysForm, days(1)) ?? 7 * dayMs },
+    events: {
+      keepMs: read('EVENT_DAYS', daysForm, days(1)) ?? 7 * dayMs,
+      webhookNetworks: read('WEBHOOK_NETWORKS', 'must be addresses or networks, separated by commas', networks) ?? [],
+    },
     text: {
       upstreams: textUpstreams,
       timeoutMs: read('TEXT_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 200_000,

@@ -181,6 +181,12 @@ const openApp = async (
       store,
       identify: identifyEither,
       keepMs: config.events.keepMs,
+      webhooks: {
+        store,
+        identify: identifyBySession(session),
+        publicUrl,
+        networks: config.events.webhookNetworks,
+      },
       background: reconcile,
     },
     files: config.storage && {

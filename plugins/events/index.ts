@@ -1,30 +1,56 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { type Audit, noAudit } from '../shared/audit.ts'
 import { type RunUntil, signalOf } from '../shared/background.ts'
 import { responseFrom } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
+import { createErrorHandler, type ErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { inFlightOf } from '../shared/in-flight.ts'
 import { noStore } from '../shared/no-store.ts'
-import { checkAbove0, checkCollaborator, checkElysia, checkIdentify, checkPath } from '../shared/options.ts'
+import {
+  checkAbove0,
+  checkCollaborator,
+  checkElysia,
+  checkIdentify,
+  checkPath,
+  checkPublicUrl,
+} from '../shared/options.ts'
+import type { PublicUrl } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { streamHeaders } from '../sse-relay/index.ts'
+import { createTargetRules } from './address.ts'
+import { type DeliveryOutcome, deliver } from './deliver.ts'
+import type { DeliveryStore, LeasedDelivery } from './delivery-store.ts'
 import { readTypeFilter } from './filter.ts'
 import { EventHub } from './hub.ts'
-import { type EventRoutes, eventDocs } from './openapi.ts'
+import { type EventRoutes, eventDocs, type WebhookRoutes, webhookDocs } from './openapi.ts'
 import type { EventStore } from './store.ts'
 import { EventStream } from './stream.ts'
 import { sweepRegularly } from './sweep.ts'
+import type { WebhookStore } from './webhook-store.ts'
+import { createWebhooks } from './webhooks.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
+export { createTargetRules, type TargetRules, targetProblem } from './address.ts'
+export type { DeliveryOutcome } from './deliver.ts'
+export type { DeliveryStore, FailedDelivery, LeasedDelivery } from './delivery-store.ts'
 export type { EventMessage } from './frames.ts'
-export type { EventRoutes, StreamedEvent } from './openapi.ts'
+export type {
+  CreatedWebhook,
+  EventRoutes,
+  StreamedEvent,
+  WebhookInfo,
+  WebhookList,
+  WebhookRequest,
+  WebhookRoutes,
+} from './openapi.ts'
 export type { EventStore, StoredEvent } from './store.ts'
+export type { NewWebhook, StoredWebhook, WebhookStore } from './webhook-store.ts'
 
 /** Options of `events`. Times are milliseconds. */
 export interface EventsOptions {
@@ -43,22 +69,49 @@ export interface EventsOptions {
   readonly maxStreams?: number
   /** Whether this process removes old events, until the signal aborts. The signal also ends all streams. Default: it does not. */
   readonly background?: RunUntil
+  /** Webhooks: their routes, and the delivery of events. Default: none. */
+  readonly webhooks?: WebhookOptions | undefined
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
   readonly clock?: Clock
   readonly log?: Log
+  /** Receives an event for each webhook that was created, deleted or disabled. Default: none. */
+  readonly audit?: Audit
 }
+
+/** Options of webhooks. */
+export interface WebhookOptions {
+  readonly store: WebhookStore & DeliveryStore
+  /** Identifies the caller by a session, not by a token: who has a stolen token must not be told what its user does. */
+  readonly identify: Identify
+  /** The URL that browsers use. Requests that change something must come from a page of its origin. */
+  readonly publicUrl: PublicUrl
+  /** Webhooks that one user may have. Default 10. */
+  readonly maxWebhooks?: number
+  /** Networks in CIDR notation with addresses that are not public, to which deliveries may go all the same. Default: none. */
+  readonly networks?: readonly string[]
+  /** Receives how each attempt of a delivery has ended. */
+  readonly observe?: (outcome: DeliveryOutcome) => void
+}
+
+/** The routes of `events`, for Eden. `Webhooks` is the type of its option `webhooks`. */
+export type EventsRoutes<Prefix extends string, Webhooks> = RoutesAt<Prefix, EventRoutes> &
+  (Webhooks extends object ? RoutesAt<Prefix, WebhookRoutes> : Record<never, never>)
 
 /**
  * `GET /events` below the prefix: a stream of the caller's own events (server-sent events), which a client resumes with `Last-Event-ID`.
  *
- * `?types=video.*,asset.active` leaves out all others. The stream ends when the caller's credential is revoked. Throws TypeError for a wrong `prefix`,
- * `store`, `identify`, time or maximum.
+ * `?types=video.*,asset.active` leaves out all others. The stream ends when the caller's credential is revoked. With `webhooks` there are also
+ * `GET`, `POST /webhooks` and `DELETE /webhooks/:id`, and a process with `background` delivers events. Throws TypeError for a wrong `prefix`, `store`,
+ * `identify`, `publicUrl`, time or maximum.
  */
-export const events = <const Prefix extends string = '/api'>(
-  options: EventsOptions & { readonly prefix?: Prefix },
-): RoutesPlugin<RoutesAt<Prefix, EventRoutes>> => {
+export const events = <
+  const Prefix extends string = '/api',
+  const Webhooks extends WebhookOptions | undefined = undefined,
+>(
+  options: EventsOptions & { readonly prefix?: Prefix; readonly webhooks?: Webhooks },
+): RoutesPlugin<EventsRoutes<Prefix, Webhooks>> => {
   checkElysia(Elysia)
   const { store, identify, clock = systemClock, log = noLog } = options
   const { keepMs = 7 * 86_400_000, everyMs = 500, heartbeatMs = 15_000, maxStreams = 16 } = options
@@ -103,10 +156,44 @@ export const events = <const Prefix extends string = '/api'>(
   }
 
   const errors = createErrorHandler({ ...options, finish: noStore })
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/events', seed: seedOf(options), prefix: `${prefix}/events` })
+  const routes = new Elysia({ prefix: `${prefix}/events` })
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => stream(request)), eventDocs.stream)
     .use(fallbackRoutes(errors))
-  return plugin
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/events', seed: seedOf(options) }).use(routes)
+  return options.webhooks ? plugin.use(webhookRoutes(options, options.webhooks, prefix, errors)) : plugin
+}
+
+const webhookRoutes = (
+  { store, background, clock = systemClock, log = noLog, audit = noAudit }: EventsOptions,
+  webhooks: WebhookOptions,
+  prefix: string,
+  errors: ErrorHandler,
+): AnyElysia => {
+  const { identify, publicUrl, maxWebhooks = 10, networks, observe } = webhooks
+  checkCollaborator('webhooks.store', webhooks.store)
+  checkIdentify(identify)
+  checkPublicUrl(publicUrl)
+  checkAbove0({ maxWebhooks })
+  const rules = createTargetRules(networks)
+  const signal = signalOf(background)
+  if (signal) {
+    const onDisabled = ({ id, user }: LeasedDelivery) =>
+      audit.note({ action: 'webhook.disable', user, target: { kind: 'webhook', id } })
+    const onEvents: EventStore['onEvents'] = (listener) => store.onEvents(listener)
+    void deliver({ store: webhooks.store, onEvents, rules, signal, clock, log, observe, onDisabled })
+  }
+  const { list, create, remove } = createWebhooks({
+    ...{ store: webhooks.store, identify, publicUrl, maxWebhooks, rules, clock, audit },
+  })
+  return new Elysia({ prefix: `${prefix}/webhooks` })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), webhookDocs.list)
+    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), webhookDocs.create)
+    .delete(
+      '/:id',
+      async ({ request, params, set }) => errors.handle({ request, set }, () => remove(request, params.id)),
+      webhookDocs.remove,
+    )
+    .use(fallbackRoutes(errors))
 }
 
 /** An id longer than any of ours is unknown, and so the client is told that events may be missing. */

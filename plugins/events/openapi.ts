@@ -3,10 +3,15 @@ import {
   type ErrorBody,
   errorBody,
   errorResponses,
+  jsonBody,
+  jsonResponse,
+  noStoreHeader,
   type OperationDescription,
+  pathParameter,
   queryParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
 } from '../shared/openapi.ts'
 import type { Responses, Route } from '../shared/plugin.ts'
 import type { EventMessage } from './frames.ts'
@@ -18,6 +23,40 @@ export interface StreamedEvent {
   readonly data: EventMessage
 }
 
+/** A webhook of the caller, without its secret. Times are ISO 8601, in UTC. */
+export interface WebhookInfo {
+  readonly id: string
+  readonly url: string
+  /** Types of events, and families such as `video.*`. Null: all. */
+  readonly types: readonly string[] | null
+  /** `failing`: the last delivery has failed. `disabled`: nothing was accepted in a day, and nothing is delivered any more. */
+  readonly status: 'active' | 'failing' | 'disabled'
+  /** Events that wait for it, up to 1,000. */
+  readonly waiting: number
+  readonly created_at: string
+  readonly delivered_at: string | null
+  readonly failing_since: string | null
+  /** Why the last delivery has failed. */
+  readonly last_error: string | null
+  readonly disabled_at: string | null
+}
+
+export interface WebhookRequest {
+  readonly url: string
+  readonly types?: readonly string[] | null
+}
+
+export interface WebhookList {
+  readonly success: true
+  readonly webhooks: readonly WebhookInfo[]
+}
+
+/** The response to a request for a webhook: the only one with the secret. */
+export interface CreatedWebhook {
+  readonly success: true
+  readonly webhook: WebhookInfo & { readonly secret: string }
+}
+
 /** The routes of `events` below its prefix, for Eden. */
 export type EventRoutes = {
   events: {
@@ -25,6 +64,23 @@ export type EventRoutes = {
       Responses<AsyncGenerator<StreamedEvent, void, unknown>, ErrorBody, 400 | 401 | 429 | 500 | 503>,
       { query: { readonly types?: string; readonly last_event_id?: string } }
     >
+  }
+}
+
+/** The routes of `events` with the option `webhooks`, below its prefix, for Eden. */
+export type WebhookRoutes = {
+  webhooks: {
+    get: Route<Responses<WebhookList, ErrorBody, 401 | 429 | 500 | 503>>
+    post: Route<
+      Responses<CreatedWebhook, ErrorBody, 400 | 401 | 403 | 408 | 409 | 413 | 415 | 429 | 500 | 503>,
+      { body: WebhookRequest }
+    >
+    ':id': {
+      delete: Route<
+        Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 404 | 429 | 500 | 503>,
+        { params: { id: string } }
+      >
+    }
   }
 }
 
@@ -45,6 +101,87 @@ const sentEvent = Type.Object(
   },
   { title: 'SentEvent' },
 )
+
+const time = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const types = Type.Array(Type.String(), {
+  minItems: 1,
+  maxItems: 50,
+  description: 'Types of events, and families such as `video.*`',
+})
+
+const webhookFields = {
+  id: Type.String(),
+  url: Type.String(),
+  types: Type.Union([types, Type.Null()], { description: 'Null: all' }),
+  status: Type.Union([Type.Literal('active'), Type.Literal('failing'), Type.Literal('disabled')]),
+  waiting: Type.Integer({ minimum: 0, description: 'Events that wait for it, up to 1,000' }),
+  created_at: Type.String({ description: 'ISO 8601, in UTC' }),
+  delivered_at: time('When the address has accepted a delivery for the last time'),
+  failing_since: time('The first failed delivery after that'),
+  last_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last delivery has failed' }),
+  disabled_at: time('Nothing was accepted in a day, or the address is gone. Nothing is delivered any more'),
+}
+
+const webhookList: SchemaOf<WebhookList> = Type.Object(
+  { success: Type.Literal(true), webhooks: Type.Array(Type.Object(webhookFields, { title: 'Webhook' })) },
+  { title: 'WebhookList' },
+)
+
+const createdWebhook: SchemaOf<CreatedWebhook> = Type.Object(
+  {
+    success: Type.Literal(true),
+    webhook: Type.Object({
+      ...webhookFields,
+      secret: Type.String({ pattern: '^whsec_', description: 'Signs deliveries. Only this response contains it' }),
+    }),
+  },
+  { title: 'CreatedWebhook' },
+)
+
+const webhookRequest: SchemaOf<WebhookRequest> = Type.Object(
+  {
+    url: Type.String({ maxLength: 2048, description: 'An http or https URL on the public internet' }),
+    types: Type.Optional(Type.Union([types, Type.Null()], { description: 'Default: all' })),
+  },
+  { title: 'WebhookRequest' },
+)
+
+const success = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
+
+const webhookRoute = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
+  routeOptions({ ...operation, tags: ['webhooks'] })
+
+/** Elysia options of the routes for webhooks. */
+export const webhookDocs = {
+  list: webhookRoute({
+    operationId: 'listWebhooks',
+    summary: "List the caller's webhooks",
+    responses: {
+      200: jsonResponse('The webhooks', webhookList, noStoreHeader),
+      ...errorResponses(errorBody, 401, 429, 500, 503),
+    },
+  }),
+  create: webhookRoute({
+    operationId: 'createWebhook',
+    summary: 'Add an address that is told of events',
+    description:
+      'Each event is a POST request with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks. An event that is not accepted with a status 2xx is sent again for a day.',
+    requestBody: jsonBody(webhookRequest),
+    responses: {
+      200: jsonResponse('The webhook', createdWebhook, noStoreHeader),
+      ...errorResponses(errorBody, 400, 401, 403, 408, 409, 413, 415, 429, 500, 503),
+    },
+  }),
+  remove: webhookRoute({
+    operationId: 'deleteWebhook',
+    summary: "Delete one of the caller's webhooks, with all that waits for it",
+    parameters: [pathParameter('id', 'Id of the webhook')],
+    responses: {
+      200: jsonResponse('Deleted', success, noStoreHeader),
+      ...errorResponses(errorBody, 401, 403, 404, 429, 500, 503),
+    },
+  }),
+}
 
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['events'] })

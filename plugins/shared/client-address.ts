@@ -54,6 +54,12 @@ export const createIsTrustedPeer = (trustedProxies: readonly string[] = []): ((r
   }
 }
 
+/** Creates a function that returns whether an address (`parseAddress`) is in one of the networks. */
+export const createIsInNetworks = (networks: readonly string[]): ((address: string) => boolean) => {
+  const list = blockListOf(networks)
+  return (address) => isIn(list, address)
+}
+
 const peerAddressOf = (request: Delivered): string | undefined => {
   const delivered = request[peer]
   return typeof delivered === 'object' ? delivered.address : delivered

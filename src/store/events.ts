@@ -44,7 +44,7 @@ const nextSequence = sql`update event_sequence set value = value + 1`
  * for its locks after that.
  */
 export const addEvent = ({ user, type, data, at }: NewEvent): readonly Statement[] => {
-  const id = `evt_${randomUUID().replaceAll('-', '')}`
+  const id = `evt_${randomId()}`
   return [
     nextSequence,
     sql`
@@ -53,9 +53,8 @@ export const addEvent = ({ user, type, data, at }: NewEvent): readonly Statement
         cast(${at} as bigint)
       from event_sequence`,
     sql`
-      insert into deliveries (id, sequence, user_id, webhook_id, event_sequence, created_at, due_at, lease_until, attempts)
-      select ${`${id}.`} || webhooks.id, event_sequence.value, webhooks.user_id, webhooks.id, event_sequence.value,
-        cast(${at} as bigint), cast(${at} as bigint), 0, 0
+      insert into deliveries (webhook_id, event_sequence, created_at, due_at, attempts)
+      select webhooks.id, event_sequence.value, cast(${at} as bigint), cast(${at} as bigint), 0
       from event_sequence
       join webhooks on webhooks.user_id = ${user}
       where webhooks.disabled_at is null
@@ -73,6 +72,20 @@ export const addEvent = ({ user, type, data, at }: NewEvent): readonly Statement
           limit ${maxWaiting}
         ) counted
       ) < ${maxWaiting}`,
+    sql`
+      update webhooks
+      set due_at = case
+        when due_at < ${at} then due_at
+        when paused_until > ${at} then paused_until
+        else ${at}
+      end
+      where user_id = ${user}
+      and exists (
+        select 1
+        from deliveries
+        join event_sequence on event_sequence.value = deliveries.event_sequence
+        where deliveries.webhook_id = webhooks.id
+      )`,
   ]
 }
 
@@ -80,15 +93,17 @@ export const addEvent = ({ user, type, data, at }: NewEvent): readonly Statement
 export const addDelivery = ({ user, url, subject, body, at }: NewCallback): readonly Statement[] => [
   nextSequence,
   sql`
-    delete from deliveries
+    delete from callbacks
     where subject = ${subject}
     and lease_until <= ${at}`,
   sql`
-    insert into deliveries (id, sequence, user_id, url, subject, body, created_at, due_at, lease_until, attempts)
-    select cast(${`msg_${randomUUID().replaceAll('-', '')}`} as text), value, cast(${user} as text), cast(${url} as text),
+    insert into callbacks (id, sequence, user_id, url, subject, body, created_at, due_at, lease_until, attempts)
+    select cast(${`msg_${randomId()}`} as text), value, cast(${user} as text), cast(${url} as text),
       cast(${subject} as text), cast(${body} as text), cast(${at} as bigint), cast(${at} as bigint), 0, 0
     from event_sequence`,
 ]
+
+const randomId = () => randomUUID().replaceAll('-', '')
 
 /** Whether a transaction has added an event or a delivery. */
 export const addsEvents = (statements: readonly Statement[]): boolean =>

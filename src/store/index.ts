@@ -1,5 +1,7 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
+import type { DeliveryStore } from '../../plugins/events/delivery-store.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
+import type { WebhookStore } from '../../plugins/events/webhook-store.ts'
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
 import type { FileStore } from '../../plugins/file-storage/store.ts'
 import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
@@ -18,6 +20,7 @@ import { type AuditRecords, createAuditStore } from './audit.ts'
 import { createClaimStore } from './claims.ts'
 import { type Database, notifyOnCommit, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
+import { createDeliveryStore } from './deliveries.ts'
 import { addsEvents, createEventStore } from './events.ts'
 import { createFileStore } from './files.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
@@ -36,6 +39,7 @@ import { createUsageStore, type UsageRecords } from './usage.ts'
 import { createUserStore, type UserRecords } from './users.ts'
 import { createVerificationStore } from './verifications.ts'
 import { createVideoTaskStore } from './video-tasks.ts'
+import { createWebhookStore } from './webhooks.ts'
 
 export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
 export { StoreError } from './error.ts'
@@ -81,6 +85,8 @@ export interface Store
     LeaseStore,
     EventStore,
     FileStore,
+    WebhookStore,
+    DeliveryStore,
     Records {
   revision(): Promise<number>
   /** With the changes since that revision, if the store still has them. Both forms cost one query. */
@@ -128,6 +134,8 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createVerificationStore(database, clock),
     ...createVideoTaskStore(database),
     ...createLeaseStore(database),
+    ...createWebhookStore(database),
+    ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),
     ...createFileStore(database),
     rateLimits: createRateLimitStore(database),

@@ -50,7 +50,7 @@ describe('config', () => {
       store: { url: 'sqlite:data/sluice.db' },
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
       face: { taskMs: 1_800_000 },
-      events: { keepMs: 7 * 86_400_000 },
+      events: { keepMs: 7 * 86_400_000, webhookNetworks: [] },
       text: {
         upstreams: [],
         timeoutMs: 200_000,
@@ -95,6 +95,7 @@ describe('config', () => {
         UPSTREAM_QUEUE_SECONDS: '0',
         FACE_TASK_SECONDS: '60',
         EVENT_DAYS: '3',
+        WEBHOOK_NETWORKS: '10.1.0.0/16',
         TEXT_UPSTREAM_URL: 'http://127.0.0.1:9/v1/',
         TEXT_UPSTREAM_KEY: 'text-key',
         TEXT_TIMEOUT_SECONDS: '1',
@@ -184,7 +185,7 @@ describe('config', () => {
         queueMs: 0,
       },
       face: { taskMs: 60_000 },
-      events: { keepMs: 3 * 86_400_000 },
+      events: { keepMs: 3 * 86_400_000, webhookNetworks: ['10.1.0.0/16'] },
       text: {
         upstreams: [{ url: 'http://127.0.0.1:9/v1', key: 'text-key' }],
         timeoutMs: 1_000,

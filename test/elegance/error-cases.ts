@@ -161,7 +161,7 @@ export const cases = {
     ],
   },
   events: {
-    mount: (options) => events({ ...options, store, identify }),
+    mount: (options) => events({ ...options, store, identify, webhooks: { store, identify, publicUrl } }),
     errors: [
       unauthenticated('/api/events'),
       error(
@@ -170,6 +170,9 @@ export const cases = {
         'types must be 1 to 50 types of events such as video.succeeded or video.*',
       ),
       error({ path: '/api/events', method: 'POST' }, 405, 'method not allowed'),
+      unauthenticated('/api/webhooks'),
+      error({ path: '/api/webhooks', method: 'POST', ...as('ann') }, 403, 'request comes from a foreign origin'),
+      error({ path: '/api/webhooks/x', method: 'GET' }, 405, 'method not allowed'),
     ],
   },
   console: {

@@ -32,7 +32,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './api-token': ['RevisionClock', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consoleFiles', 'consolePages'],
-  './events': ['events'],
+  './events': ['createTargetRules', 'events', 'targetProblem'],
   './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
   './idempotency': ['IdempotencyProblem', 'createIdempotency', 'replayedHeader'],
   './file-storage': [

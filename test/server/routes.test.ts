@@ -49,7 +49,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))
-    .use(events({ store, identify: noIdentity }))
+    .use(events({ store, identify: noIdentity, webhooks: { store, identify: noIdentity, publicUrl } }))
     .use(fileStorage({ store, identify: noIdentity, publicUrl, secrets, storage: folderStorage('data/none') }))
     .use(videoGeneration({ store, identify: noIdentity }))
     .use(openaiVideos({ service: createVideoService({ store }), identify: noIdentity }))

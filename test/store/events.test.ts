@@ -126,10 +126,10 @@ eachDatabase('events', (tested) => {
     const delivery = (body: string, at = 1_000) =>
       database.batch(addDelivery({ user, subject, url: 'https://ann.example/', body, at }))
     await delivery('{"status":"queued"}')
-    await database.query(sql`update deliveries set lease_until = 2000 where subject = ${subject}`)
+    await database.query(sql`update callbacks set lease_until = 2000 where subject = ${subject}`)
     await delivery('{"status":"running"}')
     await delivery('{"status":"succeeded"}')
-    const waiting = await database.query(sql`select body from deliveries where subject = ${subject} order by sequence`)
+    const waiting = await database.query(sql`select body from callbacks where subject = ${subject} order by sequence`)
     // The first is being sent.
     expect(waiting).toEqual([{ body: '{"status":"queued"}' }, { body: '{"status":"succeeded"}' }])
   })
@@ -138,8 +138,8 @@ eachDatabase('events', (tested) => {
     const [ann, bob] = [randomUUID(), randomUUID()]
     const webhook = (user: string, name: string, types?: string, disabledAt?: number) =>
       database.query(sql`
-        insert into webhooks (id, user_id, url, types, secret, created_at, failures, paused_until, disabled_at)
-        values (${`${user}-${name}`}, ${user}, 'https://ann.example/', ${types}, 's', 1, 0, 0, ${disabledAt})`)
+        insert into webhooks (id, user_id, url, types, secret, created_at, failures, paused_until, disabled_at, lease_until)
+        values (${`${user}-${name}`}, ${user}, 'https://ann.example/', ${types}, 's', 1, 0, 0, ${disabledAt}, 0)`)
     await webhook(ann, 'all')
     await webhook(ann, 'some', ' asset.active video.succeeded ')
     await webhook(ann, 'family', ' video.* ')
@@ -150,7 +150,7 @@ eachDatabase('events', (tested) => {
       await database.batch(event(ann, { type }))
       const rows = await database.query<{ webhook: string }>(sql`
         delete from deliveries
-        where user_id = ${ann}
+        where webhook_id like ${`${ann}%`}
         returning webhook_id as webhook`)
       return rows.map(({ webhook }) => webhook.slice(ann.length + 1)).sort()
     }

@@ -33,7 +33,7 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
     text: { upstreams: [], identify },
     video: { store, identify },
     people: { store, secrets, publicUrl: 'http://localhost', face: {} },
-    events: { store, identify },
+    events: { store, identify, webhooks: { store, identify, publicUrl: 'http://localhost' } },
     files: { store, identify, secrets, publicUrl: 'http://localhost', storage: folderStorage('data/none') },
     limits: {},
     health: { database: () => store.ready(), draining: () => false },

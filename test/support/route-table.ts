@@ -66,6 +66,9 @@ export const sessionRoutes = [
   ['POST', '/api/tokens'],
   ['DELETE', '/api/tokens/:id'],
   ['GET', '/api/usage'],
+  ['GET', '/api/webhooks'],
+  ['POST', '/api/webhooks'],
+  ['DELETE', '/api/webhooks/:id'],
   ['POST', '/api/media/face-verifications'],
   ['GET', '/api/media/face-verifications/:id'],
 ] as const
