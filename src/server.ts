@@ -11,6 +11,7 @@ import { createMediaKind } from './config/media-upstream.ts'
 import { openStorage } from './config/storage.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { withCors } from './cors.ts'
+import { createCallbackCheck, eventOptions } from './event-options.ts'
 import { identifyByEither, sessionsOfSameOrigin } from './identify.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
@@ -120,7 +121,8 @@ const openApp = async (
     // a user's session, or replace it with the session of another user.
     cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
   }
-  const identifyEither = identifyByEither(identify, identifyBySession(session))
+  const identifySession = identifyBySession(session)
+  const identifyEither = identifyByEither(identify, identifySession)
   return createApp({
     gateway: {
       kind: config.media.upstream && createMediaKind(config.media.upstream),
@@ -162,6 +164,7 @@ const openApp = async (
       idempotency: store.idempotency,
       identifierSecret: await store.secret('video'),
       publicUrl: () => config.http.publicUrl,
+      checkCallbackUrl: createCallbackCheck(config),
       maxBodyBytes: config.http.maxBodyBytes,
       reconcile,
     },
@@ -177,18 +180,11 @@ const openApp = async (
       maxTokens: config.people.maxTokens,
       maxSessions: config.people.maxSessions,
     },
-    events: {
-      store,
-      identify: identifyEither,
-      keepMs: config.events.keepMs,
-      webhooks: {
-        store,
-        identify: identifyBySession(session),
-        publicUrl,
-        networks: config.events.webhookNetworks,
-      },
-      background: reconcile,
-    },
+    events: eventOptions(
+      config,
+      { store, identify: identifyEither, background: reconcile },
+      { store, publicUrl, identify: identifySession },
+    ),
     files: config.storage && {
       ...{ store, publicUrl, secrets },
       storage: openStorage(config.storage),

@@ -9,13 +9,16 @@ export interface EventMessage {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** The JSON of an event (`EventMessage`). */
+/** The JSON of an event (`EventMessage`), in one line. */
 export const eventJson = ({ type, data, at }: Pick<StoredEvent, 'type' | 'data' | 'at'>): string =>
-  `{"type":${JSON.stringify(type)},"timestamp":"${new Date(at).toISOString()}","data":${data}}`
+  `{"type":${JSON.stringify(type)},"timestamp":"${new Date(at).toISOString()}","data":${toLine(data)}}`
+
+/** Line ends can only be between the tokens of a JSON text: in strings they are escaped (RFC 8259 section 7). */
+const toLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json)
 
 const encoder = new TextEncoder()
 
-/** An event as a frame of a stream. Stored data is one line of JSON, so one `data` field is enough. */
+/** An event as a frame of a stream. */
 export const frameOf = (event: Pick<StoredEvent, 'id' | 'type' | 'data' | 'at'>): Uint8Array =>
   encoder.encode(`id: ${event.id}\nevent: ${event.type}\ndata: ${eventJson(event)}\n\n`)
 

@@ -67,7 +67,12 @@ results.request = { ...seen, host: seen.host === `127.0.0.1:${plainPort}` }
 
 // A redirect to another receiver.
 let redirected = 0
-const target = await listen(createHttpServer((_, response) => void (redirected++, response.end())))
+const target = await listen(
+  createHttpServer((_, response) => {
+    redirected++
+    response.end()
+  }),
+)
 const redirecting = createHttpServer((_, response) =>
   response.writeHead(307, { location: `http://127.0.0.1:${target}/` }).end(),
 )
@@ -77,7 +82,10 @@ results.redirected = redirected
 // A name that resolves to another address the next time. The system cannot resolve it at all.
 let resolved = 0
 let rebound = 0
-const other = createHttpServer((_, response) => void (rebound++, response.end()))
+const other = createHttpServer((_, response) => {
+  rebound++
+  response.end()
+})
 await listen(other, plainPort, '127.0.0.2')
 results.rebinding = await send(`http://rebind.example:${plainPort}/`, {
   rules: { ...isLoopback, resolve: async () => (resolved++ === 0 ? ['127.0.0.1'] : ['127.0.0.2']) },

@@ -47,7 +47,10 @@ eachDatabase('an event stream', (tested) => {
     expect(start).toMatchObject({ type: 'stream.start', id: expect.stringMatching(/^evt_/) })
     expect(start?.text).toContain('retry: ')
     await happen(other, bob, 'video.failed')
-    await happen(other, ann, 'video.running', { data: '{"id":"cgt-1","status":"running"}', at: 1_700_000_000_000 })
+    await happen(other, ann, 'video.running', {
+      data: '{"id":"cgt-1",\r\n\n "status":"running"}',
+      at: 1_700_000_000_000,
+    })
     expect(await stream.next()).toMatchObject({
       id: expect.stringMatching(/^evt_[0-9a-f]{32}$/),
       type: 'video.running',
