@@ -64,8 +64,8 @@ export interface VideoServiceOptions {
   /** Time limit of a create call, in milliseconds. Default 60,000. */
   readonly createTimeoutMs?: number
   /**
-   * Milliseconds after which a task whose create call got no answer counts as not created, if no list has it. They count from the end of the call's lease, 30
-   * seconds after its time limit. Default 60,000.
+   * Milliseconds after which a task whose create call got no answer counts as not created, if no list has it. They count from the end of the call's lease, 1.5
+   * times its time limit. Default 60,000.
    */
   readonly settleMs?: number
   /** Milliseconds for which a caller waits until a lost answer is settled, where there is no queue. Default 5,000. */

@@ -27,7 +27,7 @@ const appearsMs = 60_000
  *
  * Returns what has changed.
  */
-export const pollTasks = async (context: PollContext): Promise<readonly MovedVideoTask[]> => {
+export const pollTasks = async (context: PollContext, signal?: AbortSignal): Promise<readonly MovedVideoTask[]> => {
   const { store, describe, clock } = context
   const due = await store.dueVideoTasks(clock.now(), maxTasks)
   const moved: MovedVideoTask[] = []
@@ -35,10 +35,11 @@ export const pollTasks = async (context: PollContext): Promise<readonly MovedVid
   for (const group of Map.groupBy(due, ({ serviceTier }) => serviceTier).values()) {
     for (let from = 0; from < group.length; from += idsPerCall) {
       const tasks = group.slice(from, from + idsPerCall)
-      const found = await listed(tasks, context)
+      const found = await listed(tasks, context, signal)
       const absent = tasks.filter(({ upstreamId = '' }) => !found.has(upstreamId)).slice(0, single)
       single -= absent.length
-      for (const task of absent) found.set(task.upstreamId ?? '', await context.client.get(task.upstreamId ?? ''))
+      for (const task of absent)
+        found.set(task.upstreamId ?? '', await context.client.get(task.upstreamId ?? '', signal))
       const now = clock.now()
       const moves = tasks.flatMap((task) => {
         const { upstreamId = '' } = task
@@ -54,11 +55,12 @@ export const pollTasks = async (context: PollContext): Promise<readonly MovedVid
 const listed = async (
   tasks: readonly VideoTask[],
   { client }: VideoContext,
+  signal: AbortSignal | undefined,
 ): Promise<Map<string, UpstreamTask | undefined>> => {
   const ids = tasks.flatMap(({ upstreamId }) => upstreamId ?? [])
   const [first] = tasks
   if (!first) return new Map()
-  const { tasks: found } = await client.list({ ids, serviceTier: first.serviceTier, size: idsPerCall })
+  const { tasks: found } = await client.list({ ids, serviceTier: first.serviceTier, size: idsPerCall }, signal)
   return new Map(found.map((task) => [task.id, task]))
 }
 

@@ -49,19 +49,21 @@ export const startPoller = ({ context, leases, signal }: PollerOptions): Poller 
   }
 
   const attempt = async (step: string, work: () => Promise<unknown>): Promise<void> => {
-    await work().catch((err: unknown) => log.warn({ err, step }, 'a step of the background work has failed'))
+    await work().catch((err: unknown) => {
+      if (!signal.aborted) log.warn({ err, step }, 'a step of the background work has failed')
+    })
   }
 
   const run = async (during: AbortSignal): Promise<undefined> => {
     dispatch(during)
     await attempt('poll', async () => {
-      const moved = await pollTasks(context)
+      const moved = await pollTasks(context, during)
       if (moved.some(({ freed }) => freed)) dispatch(during)
     })
     await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired, describe))
     await attempt('settle', async () => {
       const claims = await store.unsettledVideoTasks(clock.now(), maxClaims)
-      if (claims.length > 0) await settleClaims(claims, context)
+      if (claims.length > 0) await settleClaims(claims, context, during)
     })
   }
 

@@ -56,7 +56,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       const base = options.publicUrl?.()
       return base === undefined ? undefined : `${base}${prefix}${callbackPath}/${id}/${callbackKey(secret, id)}`
     },
-    leaseMs: createTimeoutMs + leaseMarginMs,
+    leaseMs: leasesPerTimeout * createTimeoutMs,
     describe: (task: VideoTask) => {
       const body = viewOf(task, linkResult).body.raw
       const { callback_url: url } = readTaskFields(task.fields).own
@@ -122,8 +122,8 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
 
 const readFailed = 'failed to read the video tasks'
 
-/** Time that a claim lasts longer than its create call: for the store. Milliseconds. */
-const leaseMarginMs = 30_000
+/** A claim lasts longer than its create call: the store needs time too. */
+const leasesPerTimeout = 1.5
 
 /** The filter without texts that are no ids. Undefined: nothing matches. */
 const withKnownIds = (filter: VideoTaskFilter): VideoTaskFilter | undefined => {

@@ -13,8 +13,8 @@ const pageSize = 500
 /** Pages of one status that a search reads. */
 const maxPages = 20
 
-/** Milliseconds until a claim that is still open is looked at again. */
-const retryMs = 5_000
+/** Milliseconds until a claim that is still open is looked at again, at most. */
+const maxRetryMs = 5_000
 
 /** The code of a task, or of an error, of which nobody knows whether the upstream has created it. */
 export const unknownOutcomeCode = 'create_outcome_unknown'
@@ -29,12 +29,13 @@ export const unknownOutcomeCode = 'create_outcome_unknown'
 export const settleClaims = async (
   claims: readonly VideoTask[],
   context: VideoContext,
+  signal?: AbortSignal,
 ): Promise<ReadonlyMap<string, ClaimSettlement>> => {
   const now = context.clock.now()
   const settled = new Map<string, ClaimSettlement>()
   for (const [tier, group] of Map.groupBy(claims, ({ serviceTier }) => serviceTier)) {
     const overdue = group.some((claim) => isOverdue(claim, context, now))
-    const search = await findTasks(tier, overdue ? allStatuses : openStatuses, context)
+    const search = await findTasks(tier, overdue ? allStatuses : openStatuses, context, signal)
     const fitting = group.map((claim) => ({
       claim,
       tasks: search.tasks.filter((task) => belongsTo(task, claim, context)),
@@ -61,12 +62,13 @@ const findTasks = async (
   serviceTier: VideoTask['serviceTier'],
   statuses: readonly string[],
   { client, log }: VideoContext,
+  signal: AbortSignal | undefined,
 ): Promise<{ readonly tasks: readonly UpstreamTask[]; readonly complete: boolean }> => {
   const tasks: UpstreamTask[] = []
   let complete = true
   for (const status of statuses) {
     for (let page = 1; ; page++) {
-      const found = await client.list({ status, serviceTier, page, size: pageSize })
+      const found = await client.list({ status, serviceTier, page, size: pageSize }, signal)
       tasks.push(...found.tasks)
       if (found.tasks.length === 0 || page * pageSize >= found.total) break
       if (page < maxPages) continue
@@ -86,7 +88,7 @@ const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecret }: V
 const settle = async (
   claim: VideoTask,
   { found, absent }: { readonly found: readonly UpstreamTask[]; readonly absent: boolean },
-  { store, limitsOf, describe, clock, pollMs, log }: VideoContext,
+  { store, limitsOf, describe, clock, pollMs, settleMs, log }: VideoContext,
 ): Promise<ClaimSettlement> => {
   const now = clock.now()
   const fields = { task: claim.id, user: claim.user }
@@ -103,7 +105,7 @@ const settle = async (
     return 'failed'
   }
   if (!absent) {
-    await store.deferVideoClaim(claim, now + retryMs)
+    await store.deferVideoClaim(claim, now + Math.min(maxRetryMs, settleMs / 2))
     return 'open'
   }
   log.warn(fields, 'the upstream has not created a task whose answer was lost')

@@ -88,16 +88,25 @@ export interface UpstreamTasks {
  * The client of the upstream of video generation.
  *
  * Its methods reject with UpstreamRejectedError for an error status, UpstreamKeyRejectedError when the upstream rejects the gateway's key,
- * UpstreamUnreachableError without a complete response, and UpstreamInvalidError for a response that no caller may see.
+ * UpstreamUnreachableError without a complete response, and UpstreamInvalidError for a response that no caller may see. A signal aborts a call.
  */
 export interface VideoClient {
   /** Creates a task. Resolves with the upstream's id. Never aborted: the task may exist by then. */
   create(body: Uint8Array | string, headers?: Headers): Promise<string>
   /** Undefined: the upstream does not have the task any more. */
-  get(id: string): Promise<UpstreamTask | undefined>
-  list(query: UpstreamQuery): Promise<UpstreamTasks>
+  get(id: string, signal?: AbortSignal): Promise<UpstreamTask | undefined>
+  list(query: UpstreamQuery, signal?: AbortSignal): Promise<UpstreamTasks>
   /** Cancels a queued task, or deletes an ended one. */
   delete(id: string): Promise<void>
+}
+
+interface OutgoingCall {
+  readonly method: string
+  readonly body?: Uint8Array | string
+  /** Headers of the caller's request. */
+  readonly headers?: Headers
+  /** Aborts the call. */
+  readonly signal?: AbortSignal | undefined
 }
 
 /** Maximum size of a response: a page of 500 tasks has about 1 MB. */
@@ -122,12 +131,13 @@ export const createVideoClient = ({
   const call = async (
     action: VideoAction,
     address: string,
-    { method, body, headers: caller }: { method: string; body?: Uint8Array | string; headers?: Headers },
+    { method, body, headers: caller, signal }: OutgoingCall,
   ): Promise<Uint8Array<ArrayBuffer>> => {
     const startedAt = performance.now()
     const trace = traceCall?.({ action, url: upstream.url })
     const report = (status: number, keyRejected = false) =>
       observe?.({ action, status, seconds: (performance.now() - startedAt) / 1000, keyRejected })
+    const limit = AbortSignal.timeout(action === 'CreateVideoTask' ? createTimeoutMs : timeoutMs)
     let response: Response
     let bytes: Uint8Array<ArrayBuffer> | undefined
     try {
@@ -140,7 +150,7 @@ export const createVideoClient = ({
           authorization: `Bearer ${upstream.key}`,
         },
         body: body as RequestInit['body'],
-        signal: AbortSignal.timeout(action === 'CreateVideoTask' ? createTimeoutMs : timeoutMs),
+        signal: signal ? AbortSignal.any([limit, signal]) : limit,
         // A redirect could send the account's credential to another host.
         redirect: 'manual',
         // Without keep-alive the runtime sends a request only once.
@@ -168,9 +178,9 @@ export const createVideoClient = ({
       return id
     },
 
-    async get(id) {
+    async get(id, signal) {
       try {
-        const bytes = await call('GetVideoTask', `${url}/${encodeURIComponent(id)}`, { method: 'GET' })
+        const bytes = await call('GetVideoTask', `${url}/${encodeURIComponent(id)}`, { method: 'GET', signal })
         const task = taskOf(readResponse(bytes))
         if (task?.id !== id) throw new UpstreamInvalidError('the response is about another task')
         return task
@@ -180,12 +190,12 @@ export const createVideoClient = ({
       }
     },
 
-    async list({ status, ids = [], serviceTier, page = 1, size }) {
+    async list({ status, ids = [], serviceTier, page = 1, size }, signal) {
       const query = new URLSearchParams({ page_num: String(page), page_size: String(size) })
       if (status !== undefined) query.set('filter.status', status)
       if (serviceTier === 'flex') query.set('filter.service_tier', serviceTier)
       for (const id of ids) query.append('filter.task_ids', id)
-      const bytes = await call('ListVideoTasks', `${url}?${query}`, { method: 'GET' })
+      const bytes = await call('ListVideoTasks', `${url}?${query}`, { method: 'GET', signal })
       const json = await readJsonInTurns(bytes, responseLimits).catch(rejectInvalid)
       const items = json.get('items')
       if (!items?.isArray) throw new UpstreamInvalidError('the response has no items')

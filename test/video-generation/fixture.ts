@@ -3,6 +3,7 @@ import type { AppOptions } from '../../src/app.ts'
 import { type EmulatorOptions, startEmulator, type VideoOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { checkReply } from '../support/checked-servers.ts'
+import { freshDatabase, type TestDatabase } from '../support/database.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
 export { MODEL, MODEL_10, MODEL_25, media, text } from '../emulator/video-client.ts'
@@ -47,7 +48,8 @@ export interface VideoFixtureOptions {
   readonly video?: VideoOptions
   readonly gateway?: Partial<AppOptions['video']>
   readonly emulator?: EmulatorOptions
-  readonly store?: Store
+  /** Default: SQLite in memory. */
+  readonly database?: TestDatabase['kind']
   readonly more?: TestGatewayOptions
 }
 
@@ -59,7 +61,9 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     video: { queuedMs: 0, runningMs: Number.POSITIVE_INFINITY, ...options.video },
   })
   const background = new AbortController()
-  const store = options.store ?? openStore('sqlite::memory:')
+  // A database of its own: two emulators may give the same ids.
+  const database = options.database && (await freshDatabase(options.database))
+  const store = openStore(database?.url ?? 'sqlite::memory:')
   const gateway = await startGateway({
     ...options.more,
     emulator,
@@ -75,7 +79,8 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     async [Symbol.asyncDispose]() {
       background.abort()
       await gateway[Symbol.asyncDispose]()
-      if (!options.store) await store.close()
+      await store.close()
+      await database?.remove()
       await emulator.stop()
     },
   }

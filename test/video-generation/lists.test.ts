@@ -1,13 +1,13 @@
-import { expect, test } from 'bun:test'
-import { eachDatabase } from '../support/database.ts'
+import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
 import { MODEL, MODEL_10, openVideoFixture, until, type VideoUser } from './fixture.ts'
 
 const ids = async (user: VideoUser, query: string): Promise<string[]> =>
   (await user.send('GET', query)).json.items.map(({ id }: { id: string }) => id)
 
-eachDatabase('lists of tasks', (database) => {
+describe.each(databaseNames)('lists of tasks (%s)', (kind) => {
   test('have exactly the tasks of the caller, with every filter, newest first', async () => {
-    await using fixture = await openVideoFixture({ store: await database.open(), video: { maxRunning: { '*': 2 } } })
+    await using fixture = await openVideoFixture({ database: kind, video: { maxRunning: { '*': 2 } } })
     const { ann, bob, emulator } = fixture
     const finish = async (id: string, nth: number, status: 'succeeded' | 'failed') => {
       const upstream = emulator.video.tasks()[nth]?.id ?? ''
@@ -57,7 +57,7 @@ eachDatabase('lists of tasks', (database) => {
   })
 
   test('reject a wrong query', async () => {
-    await using fixture = await openVideoFixture({ store: await database.open() })
+    await using fixture = await openVideoFixture({ database: kind })
     for (const query of [
       ...['page_num=0', 'page_num=x', 'page_num=1.5', 'page_num=1000001', 'page_size=0', 'page_size=501'],
       ...['filter.status=done', 'filter.service_tier=fast', 'filter.status=queued&filter.status=running'],

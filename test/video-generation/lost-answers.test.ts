@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
+import { openVideoFixture, until } from './fixture.ts'
+
+/** The upstream creates the task, and its answer is lost. */
+const lost = { kind: 'reset-after', action: 'CreateVideoTask' } as const
+/** The request is lost before the upstream sees it. */
+const unseen = { kind: 'reset-before', action: 'CreateVideoTask' } as const
+
+describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
+  test('is settled while the caller waits, by the task that the upstream lists', async () => {
+    await using fixture = await openVideoFixture({ database: kind })
+    const { ann, emulator } = fixture
+    emulator.faults.add(lost)
+    const id = await ann.created()
+    expect(emulator.video.tasks()).toHaveLength(1)
+    await until(async () => (await ann.statusOf(id)) === 'running')
+  })
+
+  test('of which several callers wait is given to each its own', async () => {
+    await using fixture = await openVideoFixture({ database: kind })
+    const { ann, bob, emulator } = fixture
+    emulator.faults.add({ ...lost, times: 6 })
+    const users = [ann, ann, bob, ann, bob, ann]
+    const ids = await Promise.all(users.map((user, nth) => user.created(`cat ${nth}`)))
+    expect(new Set(ids).size).toBe(6)
+    expect(emulator.video.tasks()).toHaveLength(6)
+    for (const [nth, id] of ids.entries()) {
+      const task = emulator.video.tasks().find(({ request }) => request.prompt === `cat ${nth}`)
+      emulator.video.finish(task?.id ?? '', { status: 'failed', code: `Code.${'ABCDEF'[nth]}`, message: 'x' })
+      await until(async () => (await users[nth]?.statusOf(id)) === 'failed')
+      expect((await users[nth]?.get(id))?.json.error.code).toBe(`Code.${'ABCDEF'[nth]}`)
+    }
+  })
+
+  test('is a 503 when lists show the task late, and the task is the caller’s later', async () => {
+    await using fixture = await openVideoFixture({
+      database: kind,
+      video: { listedAfterMs: 1_500 },
+      gateway: { settleWaitMs: 300, createTimeoutMs: 100, settleMs: 20_000 },
+    })
+    const { ann, emulator } = fixture
+    emulator.faults.add(lost)
+    const reply = await ann.create()
+    expect([reply.status, reply.code, reply.headers.get('retry-after')]).toEqual([503, 'create_outcome_unknown', '120'])
+    const { items } = (await ann.send('GET', '')).json
+    expect(items).toMatchObject([{ status: 'queued' }])
+    emulator.video.advance(2_000)
+    await until(async () => (await ann.statusOf(items[0].id)) === 'running')
+    expect(emulator.video.tasks()).toHaveLength(1)
+  })
+
+  test('leaves nothing where the upstream has not created the task', async () => {
+    await using fixture = await openVideoFixture({
+      database: kind,
+      gateway: { settleWaitMs: 100, createTimeoutMs: 100 },
+    })
+    const { ann, emulator } = fixture
+    emulator.faults.add(unseen)
+    expect((await ann.create()).code).toBe('create_outcome_unknown')
+    const { id } = (await ann.send('GET', '')).json.items[0]
+    await until(async () => (await ann.get(id)).status === 404)
+    expect(emulator.video.tasks()).toEqual([])
+  })
+})
+
+test('a create call that was certainly not sent is a 502, and leaves nothing', async () => {
+  await using fixture = await openVideoFixture({
+    gateway: { upstream: { url: 'http://127.0.0.1:1/api/v3', key: 'the key' } },
+  })
+  const reply = await fixture.ann.create()
+  expect([reply.status, reply.code, reply.json.error.message]).toEqual([
+    502,
+    'UpstreamUnavailable',
+    'upstream unavailable',
+  ])
+  expect((await fixture.ann.send('GET', '')).json.total).toBe(0)
+})
+
+test('a task of another program of the account, and one of another user, is no candidate', async () => {
+  await using fixture = await openVideoFixture({ gateway: { settleWaitMs: 400 } })
+  const { ann, emulator } = fixture
+  const id = await ann.created('of ann')
+  const [own] = emulator.video.tasks()
+  // The same request again, as a second program with the same key would send it: other identifier, or other nonce.
+  for (const change of [{ safety_identifier: 'other' }, { execution_expires_after: 3_600 }]) {
+    const body = JSON.stringify({ ...own?.body, callback_url: undefined, ...change })
+    const headers = { authorization: `Bearer ${emulator.video.key}`, 'content-type': 'application/json' }
+    await fetch(`${emulator.video.url}/contents/generations/tasks`, { method: 'POST', headers, body })
+  }
+  emulator.faults.add(unseen)
+  expect((await ann.create('lost')).code).toBe('create_outcome_unknown')
+  expect((await ann.send('GET', '')).json.items).toHaveLength(2)
+  expect(await ann.statusOf(id)).toBe('running')
+})

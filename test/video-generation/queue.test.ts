@@ -1,0 +1,126 @@
+import { describe, expect, test } from 'bun:test'
+import { type RateLimitKind, rateLimitKinds } from '../../src/emulator/video/rate-limits.ts'
+import { databaseNames } from '../support/database.ts'
+import { openVideoFixture, until, type VideoFixture } from './fixture.ts'
+
+const oneSlot = { slots: { '*': { running: 1 } } }
+
+/** Ends the running tasks of the upstream, one after the other, until all tasks have ended. Returns their prompts in that order. */
+const runAll = async ({ emulator }: VideoFixture, count: number): Promise<string[]> => {
+  const prompts: string[] = []
+  while (prompts.length < count) {
+    await until(() => emulator.video.tasks().some(({ status }) => status === 'running'))
+    for (const task of emulator.video.tasks().filter(({ status }) => status === 'running')) {
+      prompts.push(task.request.prompt)
+      emulator.video.finish(task.id)
+    }
+  }
+  return prompts
+}
+
+describe.each(databaseNames)('with slots (%s)', (database) => {
+  test('tasks wait for their turn, users take turns, and never more run than there are slots', async () => {
+    await using fixture = await openVideoFixture({ database, gateway: oneSlot })
+    const { ann, bob, emulator } = fixture
+    const ids: string[] = []
+    for (const prompt of ['a1', 'a2', 'a3']) ids.push(await ann.created(prompt))
+    const ofBob = await bob.created('b1')
+    expect(emulator.video.tasks()).toHaveLength(1)
+    const waiting = await ann.get(ids[1] ?? '')
+    expect([waiting.json.status, waiting.headers.get('x-queue-position')]).toEqual(['queued', expect.any(String)])
+    expect((await bob.get(ofBob)).headers.get('x-queue-position')).toBe('1')
+    expect((await ann.get(ids[0] ?? '')).headers.get('x-queue-position')).toBeNull()
+    expect(await runAll(fixture, 4)).toEqual(['a1', 'b1', 'a2', 'a3'])
+    for (const id of ids) await until(async () => (await ann.statusOf(id)) === 'succeeded')
+  })
+
+  test('a waiting task is cancelled without the upstream', async () => {
+    await using fixture = await openVideoFixture({ database, gateway: oneSlot })
+    const { ann, emulator } = fixture
+    await ann.created('first')
+    const id = await ann.created('second')
+    expect((await ann.send('DELETE', `/${id}?mode=delete`)).status).toBe(409)
+    expect((await ann.send('DELETE', `/${id}`)).status).toBe(200)
+    expect((await ann.get(id)).json).toMatchObject({ id, status: 'cancelled', error: null })
+    expect(await runAll(fixture, 1)).toEqual(['first'])
+    expect(emulator.video.tasks()).toHaveLength(1)
+  })
+
+  test('an error of the upstream that comes later ends the task as failed; one that comes at once reaches the caller', async () => {
+    await using fixture = await openVideoFixture({ database, gateway: oneSlot })
+    const { ann, emulator } = fixture
+    const wrong = { resolution: '9p' }
+    expect((await ann.create('x', wrong)).code).toBe('InvalidParameter')
+    await ann.created('first')
+    const id = await ann.created('second', wrong)
+    emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
+    await until(async () => (await ann.statusOf(id)) === 'failed')
+    const { json } = await ann.get(id)
+    expect(json.error).toMatchObject({ code: 'InvalidParameter', message: expect.stringContaining('resolution') })
+    expect(json).toMatchObject({ id, model: expect.any(String), service_tier: 'default' })
+  })
+
+  test('a lost answer costs no task and makes none twice', async () => {
+    await using fixture = await openVideoFixture({ database, gateway: { ...oneSlot, createTimeoutMs: 100 } })
+    const { ann, emulator } = fixture
+    emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' })
+    const first = await ann.created('first')
+    const second = await ann.created('second')
+    await until(async () => (await ann.statusOf(first)) === 'running')
+    // Now the request is lost: the task waits again, and is sent a second time.
+    emulator.faults.add({ kind: 'reset-before', action: 'CreateVideoTask' })
+    expect(await runAll(fixture, 2)).toEqual(['first', 'second'])
+    await until(async () => (await ann.statusOf(second)) === 'succeeded')
+    expect(emulator.video.tasks()).toHaveLength(2)
+  })
+})
+
+test('without slots every kind of 429 is the caller’s, and nothing remains of the task', async () => {
+  await using fixture = await openVideoFixture()
+  const { ann, emulator } = fixture
+  for (const limit of rateLimitKinds) {
+    emulator.faults.add({ kind: 'rate-limit', limit })
+    const { status, json } = await ann.create()
+    expect([limit, status, json.error.type]).toEqual([limit, 429, 'TooManyRequests'])
+  }
+  expect((await ann.send('GET', '')).json.total).toBe(0)
+})
+
+test('with slots a 429 that passes makes the task wait, and one about money is the caller’s', async () => {
+  const money: readonly RateLimitKind[] = ['trial', 'five-hours', 'week', 'month', 'set']
+  for (const limit of rateLimitKinds) {
+    await using fixture = await openVideoFixture({ gateway: { slots: { '*': { running: 5 } } } })
+    const { ann, emulator } = fixture
+    emulator.faults.add({ kind: 'rate-limit', limit })
+    const { status, json } = await ann.create()
+    if (money.includes(limit)) expect([limit, status]).toEqual([limit, 429])
+    else {
+      expect([limit, status]).toEqual([limit, 200])
+      await until(async () => (await ann.statusOf(json.id)) === 'running')
+      expect(emulator.video.tasks()).toHaveLength(1)
+    }
+  }
+}, 120_000)
+
+test('a user has a maximum of waiting tasks', async () => {
+  await using fixture = await openVideoFixture({ gateway: { slots: { '*': { running: 1, waitingPerUser: 1 } } } })
+  const { ann, bob } = fixture
+  await ann.created('runs')
+  await ann.created('waits')
+  const { status, code, headers } = await ann.create()
+  expect([status, code, headers.get('retry-after')]).toEqual([429, 'QuotaExceeded', '30'])
+  expect((await bob.create()).status).toBe(200)
+})
+
+test('a rejected key makes tasks wait for the operator, and is logged', async () => {
+  const errors: string[] = []
+  const ignore = () => {}
+  const log = { debug: ignore, info: ignore, warn: ignore, error: (_: object, text: string) => void errors.push(text) }
+  await using fixture = await openVideoFixture({ gateway: oneSlot, more: { log } })
+  const { ann, emulator } = fixture
+  emulator.faults.add({ kind: 'status', status: 401, action: 'CreateVideoTask' })
+  const { status, json } = await ann.create()
+  expect(status).toBe(200)
+  expect(await ann.statusOf(json.id)).toBe('queued')
+  expect(errors).toContain("upstream rejected the gateway's key")
+})
