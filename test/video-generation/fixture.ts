@@ -50,6 +50,8 @@ export interface VideoFixtureOptions {
   readonly emulator?: EmulatorOptions
   /** Default: SQLite in memory. */
   readonly database?: TestDatabase['kind']
+  /** Instead of a database; it stays open. */
+  readonly store?: Store
   readonly more?: TestGatewayOptions
 }
 
@@ -63,7 +65,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
   const background = new AbortController()
   // A database of its own: two emulators may give the same ids.
   const database = options.database && (await freshDatabase(options.database))
-  const store = openStore(database?.url ?? 'sqlite::memory:')
+  const store = options.store ?? openStore(database?.url ?? 'sqlite::memory:')
   const gateway = await startGateway({
     ...options.more,
     emulator,
@@ -79,7 +81,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     async [Symbol.asyncDispose]() {
       background.abort()
       await gateway[Symbol.asyncDispose]()
-      await store.close()
+      if (!options.store) await store.close()
       await database?.remove()
       await emulator.stop()
     },
