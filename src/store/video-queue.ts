@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto'
 import type { PoolLimits } from '../../plugins/video-generation/store.ts'
-import { type Statement, type Steps, sql } from './database.ts'
+import { type Database, type Statement, type Steps, sql } from './database.ts'
 import { nextUser, strideOf, type WaitingUser } from './video-turns.ts'
 
 /** After each such time without a 429 of the kind `running`, a pool tries one slot more. */
@@ -92,6 +92,28 @@ export const slotsOf = (
   { learnt = Number.POSITIVE_INFINITY }: { readonly learnt?: number },
   { running }: PoolLimits,
 ): number => Math.min(running, learnt)
+
+/**
+ * Whether no task of a pool can start now, without a lock: most attempts find no free slot, and should write nothing. A task that ends at the same time
+ * is noticed by the process that ends it.
+ */
+export const isPoolFull = async (
+  database: Database,
+  pool: string,
+  limits: PoolLimits,
+  now: number,
+): Promise<boolean> => {
+  const [row] = await database.query<{ running: number; learnt?: number; learntAt?: number; pausedUntil?: number }>(sql`
+    select count(*) as running, max(video_pools.learnt) as learnt, max(video_pools.learnt_at) as "learntAt",
+      max(video_pools.paused_until) as "pausedUntil"
+    from video_tasks
+    left join video_pools on video_pools.pool = video_tasks.pool
+    where video_tasks.pool = ${pool}
+    and video_tasks.phase in ('submitting', 'submitted')`)
+  const { running = 0, learnt, learntAt = now, pausedUntil = 0 } = row ?? {}
+  const raised = Math.max(0, Math.floor((now - learntAt) / quietMs))
+  return pausedUntil > now || running >= slotsOf(learnt === undefined ? {} : { learnt: learnt + raised }, limits)
+}
 
 /** Locks a pool. The first step of a transaction that may start a task. */
 export function* enterPool(pool: string, now: number): Steps<Pool> {

@@ -7,7 +7,7 @@ import { listVideoTasks } from './video-lists.ts'
 import { moveTasks, signalPool, videoCopies } from './video-moves.ts'
 import { tellStatuses } from './video-notices.ts'
 import { placeInQueue } from './video-place.ts'
-import { beginTurn, claimNext, enterPool, returnTurn, setNonce } from './video-queue.ts'
+import { beginTurn, claimNext, enterPool, isPoolFull, returnTurn, setNonce } from './video-queue.ts'
 import { readClaimed, readTasks } from './video-rows.ts'
 
 /** How often a transaction is made again after a unique index has rejected it: another one has chosen the same nonce at once. */
@@ -36,6 +36,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
     },
 
     async claimVideoTask(pool, limits, now, leaseUntil) {
+      if (await isPoolFull(database, pool, limits, now)) return undefined
       return retried(function* () {
         const state = yield* enterPool(pool, now)
         const id = yield* claimNext({ pool, state, limits, now, leaseUntil })
