@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createDroppedTools } from '../../plugins/text-generation/upstream/dropped-tools.ts'
 import { chunk, openApp, streaming } from './fixture.ts'
 
 const upstream = () => streaming([chunk({ content: 'x' }), chunk({}, 'stop'), '[DONE]'])
@@ -56,6 +57,19 @@ describe('tools that the upstream would run itself', () => {
     }
     expect(lines).toHaveLength(4)
     expect(lines[0]).toEqual({ upstream: url, tool: 'web_search' })
+  })
+
+  test('are at most 50 in a header, and 1,000 in the log', () => {
+    let lines = 0
+    const dropped = createDroppedTools({ debug() {}, warn() {}, error() {}, info: () => void lines++ })
+    const response = new Response()
+    for (let first = 0; first < 1_200; first += 60) {
+      const types = Array.from({ length: 60 }, (_, nth) => `tool_${first + nth}`)
+      dropped.report(response, types, { upstream: { url } })
+      expect(response.headers.get('x-dropped-tools')?.split(', ')).toEqual(types.slice(0, 50))
+    }
+    for (let nth = 0; nth < 100; nth++) dropped.report(response, [`more_${nth}`], { upstream: { url } })
+    expect(lines).toBe(1_000)
   })
 
   test('are dropped from the input too', async () => {

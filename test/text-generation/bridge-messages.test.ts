@@ -198,6 +198,7 @@ describe('the output items of a turn become one assistant message', () => {
   const output = (id: string) => ({ type: 'function_call_output', call_id: id, output: `of ${id}` })
   const tool = (id: string) => ({ role: 'tool', tool_call_id: id, content: `of ${id}` })
   const said = (content: string) => ({ type: 'message', role: 'assistant', content })
+  const refused = (refusal: string) => ({ ...said(''), content: [{ type: 'refusal', refusal }] })
   const thought = (text: string) => ({
     type: 'reasoning',
     id: 'rs',
@@ -226,6 +227,11 @@ describe('the output items of a turn become one assistant message', () => {
       'calls between two parts of a message, too',
       [said('lo'), call('1'), said('ok'), output('1')],
       [{ role: 'assistant', content: 'look', tool_calls: [chatCall('1')] }, tool('1')],
+    ],
+    [
+      'refusals before and after a call, too',
+      [refused('no'), call('1'), refused(', never'), output('1')],
+      [{ role: 'assistant', content: null, refusal: 'no, never', tool_calls: [chatCall('1')] }, tool('1')],
     ],
     [
       'sequential calls are separate turns',

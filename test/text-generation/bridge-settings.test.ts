@@ -70,6 +70,11 @@ describe('settings', () => {
         },
       },
     ],
+    [
+      'a JSON schema in the form of chat completions',
+      { text: { format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } } },
+      { response_format: { type: 'json_schema', json_schema: { name: 'n', schema: {} } } },
+    ],
     ['probabilities', { include: ['message.output_text.logprobs'] }, { logprobs: true }],
     ['top_logprobs', { top_logprobs: 3 }, { logprobs: true, top_logprobs: 3 }],
     ['top_logprobs 0', { top_logprobs: 0 }, {}],

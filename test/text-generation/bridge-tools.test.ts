@@ -262,6 +262,11 @@ describe('images and files in the output of a tool', () => {
       { type: 'message', role: 'assistant', content: 'A cat.' },
     ]
     const chatImage = { type: 'image_url', image_url: { url: 'data:image/png;base64,AA' } }
+    const question = { role: 'user', content: 'And now?' }
+    expect((chatOf({ input: [call('a'), output('a', image), question] }).messages as unknown[]).slice(2)).toEqual([
+      { role: 'user', content: [{ type: 'text', text: 'Output of the tool call a:' }, chatImage] },
+      question,
+    ])
     expect((chatOf({ input }).messages as unknown[]).slice(1)).toEqual([
       { role: 'tool', tool_call_id: 'a', content: 'seen' },
       { role: 'tool', tool_call_id: 'b', content: 'The output is in the next message of the user.' },

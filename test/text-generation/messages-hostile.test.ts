@@ -124,8 +124,8 @@ describe('Hostile bodies:', () => {
 
 describe('Hostile upstreams:', () => {
   test('a stream of more characters than allowed is an error', async () => {
-    const endless = Array.from({ length: 200 }, () => chunk({ content: 'x'.repeat(100) }))
-    const app = openMessages(() => streaming(endless), { maxResponseBytes: 10_000 })
+    const long = Array.from({ length: 200 }, () => chunk({ content: 'x'.repeat(100) }))
+    const app = openMessages(() => streaming([...long, chunk({}, 'stop'), '[DONE]']), { maxResponseBytes: 10_000 })
     expect((await app.post('/messages', minimal)).status).toBe(502)
     const text = await (await app.post('/messages', { ...minimal, stream: true })).text()
     expect(text).toContain('"type":"api_error"')

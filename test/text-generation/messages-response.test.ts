@@ -130,6 +130,7 @@ describe('A chat response becomes a message:', () => {
     expect(await reason('stop', call(0, 'a', '{}'))).toEqual(['tool_use', null, undefined])
     expect(await reason('tool_calls')).toEqual(['end_turn', null, undefined])
     expect(await reason('stop', undefined, { stop_reason: 'END' })).toEqual(['stop_sequence', 'END', undefined])
+    expect(await reason('stop', undefined, { stop_reason: 'of the server' })).toEqual(['end_turn', null, undefined])
     expect(await reason('stop', undefined, { matched_stop: 151_645 })).toEqual(['end_turn', null, undefined])
   })
 

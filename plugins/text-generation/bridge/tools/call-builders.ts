@@ -160,7 +160,7 @@ class WholeCallBuilder extends BaseCallBuilder<LocalShellCallItem | ToolSearchCa
   item(): LocalShellCallItem | ToolSearchCallItem {
     const { id, status, start } = this
     const common = { id, status, call_id: start.callId }
-    const members = status === 'in_progress' ? {} : membersIn(this.text)
+    const members = membersIn(this.text)
     if (this.#kind === 'tool_search')
       return { type: 'tool_search_call', ...common, execution: 'client', arguments: members }
     return { type: 'local_shell_call', ...common, action: toAction(members) }
