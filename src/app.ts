@@ -7,7 +7,7 @@ import {
 } from '../plugins/concurrency-limits/index.ts'
 import { type EventsOptions, events } from '../plugins/events/index.ts'
 import type { FaceVerificationOptions } from '../plugins/face-verification/index.ts'
-import { type FileStorageOptions, fileStorage } from '../plugins/file-storage/index.ts'
+import { type FileStorageOptions, fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
 import {
   createMetrics,
   type Metrics,
@@ -119,7 +119,11 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const videoOptions = { ...options.video, assets: library.assets, log, audit, traceCall, observe: observeVideo }
   const service = createVideoService(videoOptions)
   const video = videoGeneration({ ...videoOptions, service })
-  const videos = openaiVideos({ ...videoOptions, service })
+  const storage = options.files?.storage
+  const videos = openaiVideos({
+    ...{ ...videoOptions, service },
+    ...(storage && { openCopy: (key: string, request: Request) => respondWithFile(request, { storage, key }) }),
+  })
   const root = bare().onError(renderProblems(errors, log))
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
@@ -136,6 +140,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     .use(library.gateway)
     .use(text)
     .use(missingPrefixRoutes(text))
+    .use(missingPrefixRoutes({ routes: videos.routes, config: { prefix: '/v1' } }))
     .use(video)
     .use(videos)
     .use(

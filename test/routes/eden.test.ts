@@ -4,6 +4,7 @@ import { Elysia } from 'elysia'
 import { account } from '../../plugins/account/index.ts'
 import { type ChatCompletion, textGeneration } from '../../plugins/text-generation/index.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
+import { createVideoService, openaiVideos, type Video } from '../../plugins/video-generation/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { gateway } from '../../src/gateway.ts'
 import type { AssetGroup } from '../../src/schema/types.ts'
@@ -24,6 +25,13 @@ const app = new Elysia()
   .use(gateway({ kind: rest(emulator.rest), store, identify, secrets }))
   .use(textGeneration({ upstreams: [emulator.text], identify }))
   .use(textGeneration({ upstreams: [emulator.text], identify, prefix: '/models/v1' }))
+  .use(
+    openaiVideos({
+      service: createVideoService({ store, upstream: emulator.video }),
+      upstream: emulator.video,
+      identify,
+    }),
+  )
   .use(account({ store, secrets, publicUrl: 'http://localhost' }))
 const client = treaty(app, { parseDate: false })
 
@@ -52,6 +60,24 @@ describe('Eden infers', () => {
     expect((await library.groups.post({})).status).toBe(400)
     // @ts-expect-error: assets cannot be sorted by name
     expect((await library.get({ query: { SortBy: 'Name' } })).status).toBe(400)
+  })
+
+  test('the bodies of videos', async () => {
+    const { videos } = client.v1
+    const { data, error } = await videos.post({ prompt: 'a cat', model: 'doubao-seedance-2-0-260128', seconds: 5 })
+    if (!data) throw error
+    isType<string>().of(data.id)
+    expect(data.seconds).toBe('5')
+    const list = await videos.get({ query: { limit: 1, order: 'asc' } })
+    if (!list.data) throw list.error
+    isType<readonly Video[]>().of(list.data.data)
+    expect(list.data.data.map(({ id }) => id)).toEqual([data.id])
+    const one = await videos({ video_id: data.id }).get()
+    expect(one.data?.prompt).toBe('a cat')
+    // @ts-expect-error: a video needs a prompt
+    expect((await videos.post({ model: 'm' })).status).toBe(400)
+    // @ts-expect-error: there is no such variant
+    expect((await videos({ video_id: data.id }).content.get({ query: { variant: 'spritesheet' } })).status).toBe(400)
   })
 
   test('the bodies of messages', async () => {

@@ -92,6 +92,8 @@ test('the default server says to clients without /v1 in their base address that 
     ['GET', '/models/m'],
     ['POST', '/embeddings'],
     ['POST', '/completions'],
+    ['POST', '/videos'],
+    ['GET', '/videos/cgt-1/content'],
   ] as const) {
     const response = await fetch(`${gateway.url}${path}?key=secret`, { method })
     expect([response.status, await response.json()]).toEqual([
