@@ -90,7 +90,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
     .post(
       '/contents/generations/tasks',
       route(async ({ request, videoCaller }) => {
-        const { json, bytes } = await readJsonBody(request, maxBodyBytes)
+        const { json, bytes } = await readJsonBody(request, maxBodyBytes, requestLimits)
         return once(
           { request, user: videoCaller.user, route: 'createVideoTask', body: bytes },
           (attempt) => tasks.create(videoCaller, json, request, { attempt }),
@@ -140,6 +140,9 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
     .use(fallbackRoutes(errors))
   return plugin
 }
+
+/** A request has some 300 values. Each key of it costs time. */
+const requestLimits = { maxValues: 10_000, maxKeyBytes: 2 ** 18 }
 
 interface VideoRouteRequest {
   readonly request: Request

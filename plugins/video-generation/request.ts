@@ -60,7 +60,7 @@ export const readVideoRequest = (json: Json): VideoRequest => {
 const topLevelOf = (json: Json): ReadonlyMap<string, Json> => {
   const values = new Map<string, Json>()
   for (const { key, value } of json.members()) {
-    const known = knownNames.find((name) => isSpelling(key, name))
+    const known = knownSpellings.get(foldName(key))
     if (known === undefined) continue
     if (key !== known) rejectParameter(key.slice(0, 64), `must be spelled ${known}`)
     if (values.has(key)) rejectParameter(key, 'is given more than once')
@@ -70,19 +70,19 @@ const topLevelOf = (json: Json): ReadonlyMap<string, Json> => {
   return values
 }
 
-/** Whether an upstream might read a key as a name: it may ignore case (also of the letters that Unicode folds into ASCII) and separators. */
-const isSpelling = (key: string, name: string): boolean => key === name || foldName(key) === foldName(name)
-
 /** Longer than any spelling of a name. */
 const maxKeyLength = 256
 
-const foldName = (key: string): string =>
-  key
-    .slice(0, maxKeyLength)
-    .normalize('NFKC')
-    .toUpperCase()
-    .toLowerCase()
-    .replace(/[^a-z0-9]/g, '')
+/** Two keys that an upstream might read as the same name become equal: it may ignore case (also of the letters that Unicode folds into ASCII) and separators. */
+const foldName = (key: string): string => {
+  const start = key.slice(0, maxKeyLength)
+  // Most keys are ASCII. To normalize others costs fifty times as much.
+  const ascii = /^[\0-\x7f]*$/.test(start) ? start : start.normalize('NFKC').toUpperCase()
+  return ascii.toLowerCase().replace(/[^a-z0-9]/g, '')
+}
+
+const knownSpellings: ReadonlyMap<string, string> = new Map(knownNames.map((name) => [foldName(name), name]))
+const draftSpellings: ReadonlySet<string> = new Set(draftNames.map(foldName))
 
 const textOf = (values: ReadonlyMap<string, Json>, name: string, max: number): string | undefined => {
   const value = values.get(name)
@@ -158,8 +158,8 @@ const forbidTaskIds = (request: Json, draft: VideoRequest['draft']): void => {
         const inner = path === '' ? key.slice(0, 64) : `${path}.${key.slice(0, 64)}`
         const isDraft = draft !== undefined && path === `content[${draft.index}]` && key === 'draft_task'
         if (isDraft) continue
-        if (draftNames.some((name) => isSpelling(key, name))) rejectParameter(inner, 'is not supported here')
-        if (key !== 'text') visit(value, inner)
+        if (draftSpellings.has(foldName(key))) rejectParameter(inner, 'is not supported here')
+        if (key !== 'text' || !value.isString) visit(value, inner)
       }
     } else if (json.isString && json.byteLength <= maxIdBytes && taskIdStart.test(json.string() ?? ''))
       rejectParameter(path, 'must not be the id of a task: name a draft in content[].draft_task.id')
