@@ -11,7 +11,7 @@ import { ownNames, readVideoRequest, type VideoRequest } from './request.ts'
 import { settleClaims, unknownOutcomeCode } from './settle.ts'
 import type { ClaimedVideoTask, VideoTask } from './store.ts'
 import { submit, type VideoContext } from './submit.ts'
-import { newTaskId, taskIdOf } from './task-id.ts'
+import { isTaskId, newTaskId, taskIdOf } from './task-id.ts'
 import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
 
 export interface CreateContext extends VideoContext, AssetOwnershipOptions {
@@ -145,7 +145,7 @@ const ownDraft = async (
 ): Promise<{ readonly id: string; readonly upstreamId: string } | undefined> => {
   if (!draft) return undefined
   const { id } = draft
-  const task = await storeCall(store.videoTask(user, id), 'failed to check the draft task')
+  const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), 'failed to check the draft task') : undefined
   if (task?.status === 'succeeded' && task.upstreamId !== undefined) return { id, upstreamId: task.upstreamId }
   throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
 }

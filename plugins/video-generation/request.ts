@@ -44,7 +44,10 @@ export const readVideoRequest = (json: Json): VideoRequest => {
   if (serviceTier !== 'default' && serviceTier !== 'flex')
     return rejectParameter('service_tier', 'must be default or flex')
   const own = ownFieldsOf(values)
-  const draft = draftOf(values.get('content'))
+  const content = values.get('content')
+  // A text in its place would be a prompt, in which the search for assets does not look.
+  if (content && !content.isArray) return rejectParameter('content', 'must be an array')
+  const draft = draftOf(content)
   forbidTaskIds(json, draft)
   return {
     model,
