@@ -49,6 +49,10 @@ describeWithBrowser('a video', () => {
       fixture.emulator.library.addAsset({ groupId: group, name: 'slow', status: 'Processing' })
       await using visiting = await visit(browser, fixture)
       const { page } = visiting
+      let polls = 0
+      page.on('request', (request) => {
+        if (request.url().includes('filter.task_ids')) polls++
+      })
       await openForm(page, fixture)
       await page.getByLabel('Prompt').fill('From the beach to the mountain')
       await page.getByLabel('A first frame').check()
@@ -73,6 +77,7 @@ describeWithBrowser('a video', () => {
       const player = page.locator('video.player')
       await player.waitFor()
       await page.getByRole('status').getByText('A video is ready').waitFor()
+      expect(polls > 0).toBe(!live)
       const played = await page.evaluate<number>(`(async () => {
         const player = document.querySelector('video.player')
         player.muted = true
