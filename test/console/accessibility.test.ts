@@ -1,26 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
-import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, test } from 'bun:test'
+import type { Browser } from 'playwright-core'
+import { openChecker } from './axe.ts'
 import { describeWithBrowser, desktop, login, openBrowser, phone, visit } from './browser.ts'
 import { type Fixture, openFixture } from './fixture.ts'
-
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
-
-interface Violation {
-  readonly id: string
-  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
-}
-
-/** The violations that axe finds, best practices included. */
-const violations = async (page: Page): Promise<readonly string[]> => {
-  // A colour in the middle of a transition has no meaningful contrast: wait for the end.
-  await page.evaluate(
-    'Promise.allSettled(document.getAnimations().filter((one) => one.effect.getTiming().iterations !== Infinity).map((one) => one.finished))',
-  )
-  const found = await page.evaluate<readonly Violation[]>('axe.run().then(({ violations }) => violations)')
-  return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
-}
 
 const fill = async ({ emulator, store, user }: Fixture) => {
   const { id } = emulator.library.addGroup({ name: 'holidays', description: 'Beach and mountains' })
@@ -52,8 +34,7 @@ describeWithBrowser('axe finds no violation', () => {
         // The script of axe must bypass the content security policy.
         await using visiting = await visit(browser, fixture, { viewport, colorScheme, bypassCSP: true })
         const { page } = visiting
-        await page.addScriptTag({ content: axe })
-        const check = async (screen: string) => expect([screen, await violations(page)]).toEqual([screen, []])
+        const check = await openChecker(page)
         const open = (button: string) => page.getByRole('button', { name: button }).first().click()
 
         await check('login')

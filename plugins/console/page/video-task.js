@@ -77,15 +77,30 @@ export const removeTask = async (api, task) => {
 }
 
 /** @param {Task} task */
+const stepOf = ({ status }) => (status === 'queued' ? 0 : status === 'running' ? 1 : 2)
+
+/** @param {Task} task */
 export const hasEnded = ({ status }) => status !== 'queued' && status !== 'running'
 
 /**
- * Why a task has failed, in words.
- * @param {Task & { failure_reason?: TaskError | null }} task
+ * The tasks with the newer state of one of them, or with one more, which comes first.
+ *
+ * Statuses never go backwards, so a response that was overtaken by another changes nothing.
+ * @param {readonly Task[]} tasks
+ * @param {Task} task
  */
-export const reasonOf = ({ status, error, failure_reason: listed }) => {
-  const reason = error ?? listed
-  if (status === 'expired') return reason?.message || t.videos.expiredReason
-  if (status !== 'failed') return undefined
-  return reason?.message || reason?.code || t.videos.failedReason
+export const withTask = (tasks, task) => {
+  const known = tasks.find(({ id }) => id === task.id)
+  if (!known) return [task, ...tasks]
+  if (stepOf(known) > stepOf(task)) return tasks
+  return tasks.map((one) => (one === known ? task : one))
+}
+
+/**
+ * Why a task has failed, in words.
+ * @param {Task} task
+ */
+export const reasonOf = ({ status, error }) => {
+  if (status === 'expired') return error?.message || t.videos.expiredReason
+  return status === 'failed' ? error?.message || error?.code || t.videos.failedReason : undefined
 }

@@ -7,7 +7,7 @@ import { paths } from './paths.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
 import { emptyPlan, requestOf } from './video-request.js'
-import { createTask, hasEnded, listTasks, readTask, removeTask } from './video-task.js'
+import { createTask, hasEnded, listTasks, readTask, removeTask, withTask } from './video-task.js'
 
 /** @typedef {import('./video-task.js').Task} Task */
 /** @typedef {import('./video-request.js').Plan} Plan */
@@ -42,11 +42,8 @@ export const useVideos = ({ shown }) => {
   const upsert = (task) =>
     setTasks((before) => {
       const known = before.find(({ id }) => id === task.id)
-      if (!known) return [task, ...before]
-      // Statuses never go backwards: this is an older response.
-      if (hasEnded(known) && !hasEnded(task)) return before
-      if (known.status !== task.status && hasEnded(task)) announce(task)
-      return before.map((one) => (one === known ? task : one))
+      if (known && !hasEnded(known) && hasEnded(task)) announce(task)
+      return withTask(before, task)
     })
   const forget = (/** @type {string} */ id) => setTasks((before) => before.filter((task) => task.id !== id))
 
