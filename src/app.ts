@@ -157,6 +157,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
           video: options.video.upstream && '/api/v3',
           uploads: options.files && '/api/uploads',
           events: '/api/events',
+          webhooks: options.events.webhooks && '/api/webhooks',
         },
         errors,
         log,

@@ -79,7 +79,7 @@ describeWithBrowser('axe finds no violation, and nothing is wider than the scree
         await press('Save the video as an asset')
         await page.getByRole('option', { name: 'holidays' }).waitFor({ state: 'attached' })
         await check('saving a result')
-      }, 60_000)
+      }, 90_000)
     }
   }
 })

@@ -133,7 +133,7 @@ describeWithBrowser('a local file', () => {
     await choose(page, 'once.png')
     await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
     await page.unroute('**/proxy/assets')
-    await page.getByRole('button', { name: 'Try once.png again' }).click()
+    await page.getByRole('button', { name: 'Try again: once.png' }).click()
     await page.getByRole('heading', { name: 'once' }).waitFor()
     expect(fixture.emulator.library.assets().length).toBe(1)
     expect(uploads).toBe(1)

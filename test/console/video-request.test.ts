@@ -104,3 +104,17 @@ test('a request has the same idempotency key until it succeeds, and another requ
   keys.succeeded()
   expect(keys.keyOf({ a: 2 })).not.toBe(other)
 })
+
+test('a response that was overtaken does not take the state of a task back', async () => {
+  const globals = { document: { documentElement: { dataset: { paths: '{"page":""}' } } }, location: { pathname: '/' } }
+  Object.assign(globalThis, globals)
+  const { withTask } = await load('video-task.js').finally(() => {
+    for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
+  })
+  const task = (id: string, status: string) => ({ id, status })
+  const running = [task('a', 'running'), task('b', 'queued')]
+  expect(withTask(running, task('a', 'queued'))).toEqual(running)
+  expect(withTask(running, task('a', 'failed'))).toEqual([task('a', 'failed'), task('b', 'queued')])
+  expect(withTask([task('a', 'succeeded')], task('a', 'running'))).toEqual([task('a', 'succeeded')])
+  expect(withTask(running, task('c', 'queued'))).toEqual([task('c', 'queued'), ...running])
+})

@@ -95,6 +95,7 @@ export const chineseMedia = {
     choose: '选择',
     chooseOf: (label) => `选择${label}`,
     change: '更换',
+    changeOf: (label) => `更换${label}`,
     remove: '移除',
     removeOf: (name) => `移除 ${name}`,
     addReferences: '添加参考素材',

@@ -69,7 +69,7 @@ const FrameInput = ({ label, input, pick, remove }) => html`
     ${input && html`<${Thumbnail} type=${input.type} address=${input.preview ?? httpUrl(input.url)} />`}
     <p><strong>${label}</strong>${input && html`<br />${input.title}`}</p>
     <div class="actions">
-      <button type="button" class="small" aria-label=${t.videos.chooseOf(label)} onClick=${pick}>${input ? t.videos.change : t.videos.choose}</button>
+      <button type="button" class="small" aria-label=${(input ? t.videos.changeOf : t.videos.chooseOf)(label)} onClick=${pick}>${input ? t.videos.change : t.videos.choose}</button>
       ${input && html`<button type="button" class="small" aria-label=${t.videos.removeOf(label)} onClick=${remove}>${t.videos.remove}</button>`}
     </div>
   </li>
