@@ -9,8 +9,8 @@ export interface UnderLeaseOptions {
   /** Name of the lease. */
   readonly name: string
   /**
-   * The job. It is called again and again in the process that has the lease. Its signal aborts when the loop ends or the lease is lost. Resolves with
-   * the milliseconds until the next call; undefined: `everyMs`.
+   * The job. It is called again and again in the process that has the lease. Its signal aborts when the loop ends or the lease is lost, also after the job
+   * has resolved. Resolves with the milliseconds until the next call; undefined: `everyMs`.
    */
   readonly run: (signal: AbortSignal) => Promise<number | undefined>
   /** Ends the loop. */
@@ -19,7 +19,7 @@ export interface UnderLeaseOptions {
   readonly clock?: Pick<Clock, 'now'>
   /** Time between two calls. Milliseconds, default 1,000. */
   readonly everyMs?: number
-  /** Length of the lease: how long the job rests when its process was killed. Milliseconds, default 15,000. */
+  /** Length of the lease: how long the job rests when its process was killed. Milliseconds, default 6,000. */
   readonly leaseMs?: number
   /** Waits. Default: a timer, which does not keep the process alive. */
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
@@ -47,55 +47,71 @@ export const runUnderLease = ({
   log,
   clock = systemClock,
   everyMs = 1_000,
-  leaseMs = 15_000,
+  leaseMs = 6_000,
   sleep = delay,
 }: UnderLeaseOptions): UnderLease => {
   const holder = randomUUID()
   let until = 0
   let woken = new AbortController()
+  /** As long as this process has the lease. */
+  let held: AbortController | undefined
 
-  const take = async (): Promise<boolean> => {
-    const end = clock.now() + leaseMs
-    const taken = await store.takeLease(name, holder, clock.now(), end)
-    if (taken) until = end
-    return taken
+  const lose = (reason: unknown): void => {
+    held?.abort(reason)
+    held = undefined
   }
 
-  /** Extends the lease until the job has ended. Aborts the job when the lease is lost. */
-  const extend = async (job: AbortController): Promise<void> => {
-    for (;;) {
-      await sleep(leaseMs / 3, job.signal)
-      if (job.signal.aborted) return
-      const kept = await take().catch(() => clock.now() < until)
-      if (!kept) job.abort(new Error(`the lease ${name} is lost`))
+  const take = async (): Promise<AbortController | undefined> => {
+    const end = clock.now() + leaseMs
+    const taken = await store.takeLease(name, holder, clock.now(), end).catch((error: unknown) => {
+      // A lease that is not extended still lasts until its end.
+      if (held && clock.now() < until) return undefined
+      lose(error)
+      throw error
+    })
+    if (taken === false) lose(new Error(`the lease ${name} is lost`))
+    if (!taken) return held
+    until = end
+    held ??= new AbortController()
+    return held
+  }
+
+  /** Extends the lease while the job runs. */
+  const extend = async (job: AbortSignal): Promise<void> => {
+    while (!job.aborted) {
+      await sleep(leaseMs / 3, job)
+      if (!job.aborted) await take().catch(() => {})
     }
   }
 
-  const runOnce = async (): Promise<number | undefined> => {
+  const runOnce = async ({ signal: lease }: AbortController): Promise<number | undefined> => {
     const job = new AbortController()
-    const end = () => job.abort(signal.reason)
-    signal.addEventListener('abort', end)
-    const extended = extend(job)
+    const extended = extend(job.signal)
     try {
-      return await run(job.signal)
+      return await run(lease)
     } finally {
-      signal.removeEventListener('abort', end)
       job.abort()
       await extended
     }
   }
 
   const loop = async (): Promise<void> => {
+    // One listener: `AbortSignal.any` would add one to this long-lived signal in each round.
+    signal.addEventListener('abort', () => {
+      woken.abort()
+      lose(signal.reason)
+    })
     while (!signal.aborted) {
       woken = new AbortController()
       let waitMs = everyMs
       try {
-        if (!(await take())) waitMs = Math.max(everyMs, leaseMs / 3)
-        else if (!signal.aborted) waitMs = (await runOnce()) ?? everyMs
+        const lease = await take()
+        if (!lease) waitMs = Math.max(everyMs, leaseMs / 3)
+        else if (!signal.aborted) waitMs = (await runOnce(lease)) ?? everyMs
       } catch (err) {
         if (!signal.aborted) log.warn({ err, lease: name }, 'a job failed, and is tried again')
       }
-      await sleep(waitMs, AbortSignal.any([signal, woken.signal]))
+      await sleep(waitMs, woken.signal)
     }
     await store.releaseLease(name, holder).catch(() => {})
   }

@@ -7,7 +7,7 @@ import { busyPart, type SimulationOptions, simulate } from './queue-simulation.t
 /** Two stores on one database: two processes. */
 const withStores = async (kind: (typeof databaseNames)[number], run: (stores: readonly Store[]) => Promise<void>) => {
   const database = await freshDatabase(kind)
-  const stores = [openStore(database.url), openStore(database.url)]
+  const stores = [0, 1].map(() => openStore(database.url, { deadlineMs: 30_000 }))
   try {
     await stores[0]?.migrate()
     await run(stores)
