@@ -116,7 +116,14 @@ export const createApp = (options: AppOptions): FetchHandler => {
     observe: observeText,
     observeUsage: recorder.text,
   })
-  const videoOptions = { ...options.video, assets: library.assets, log, audit, traceCall, observe: observeVideo }
+  const videoOptions = {
+    ...options.video,
+    assets: library.authorizedAssets,
+    log,
+    audit,
+    traceCall,
+    observe: observeVideo,
+  }
   const service = createVideoService(videoOptions)
   const video = videoGeneration({ ...videoOptions, service })
   const storage = options.files?.storage

@@ -21,6 +21,7 @@ import {
 } from '../plugins/shared/error-handler.ts'
 import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
 import { identityOf } from '../plugins/shared/identify.ts'
+import type { AssetOwners } from '../plugins/shared/media/asset-ownership.ts'
 import { checkIdentify, checkPath } from '../plugins/shared/options.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../plugins/shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../plugins/shared/plugin.ts'
@@ -39,6 +40,7 @@ import {
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
+import { authorizedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
@@ -96,6 +98,8 @@ export interface AssetLibrary<Prefix extends string> {
   readonly upstream: Upstream
   /** Checks the owner of an asset, for `textGeneration`. Undefined without an upstream. */
   readonly assets: Pick<Owners, 'asset'> | undefined
+  /** The same, for uses that show a person: `videoGeneration`. Undefined without an upstream. */
+  readonly authorizedAssets: AssetOwners | undefined
 }
 
 /** The gateway plugin, and the parts of it that other plugins need. */
@@ -158,7 +162,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     })
     .delete('/assets/:asset_id', route(deleteAsset(library)), { ownsAsset: 'asset_id', ...docs.deleteAsset })
     .use(fallbackRoutes(handler))
-  return { gateway: routes, upstream, assets: options.kind && rules }
+  const assets = options.kind && rules
+  return { gateway: routes, upstream, assets, authorizedAssets: assets && authorizedAssets(assets) }
 }
 
 /** Creates the handler of a route from a function that may throw. */

@@ -34,6 +34,7 @@ export interface OwnershipOptions<Evidence = unknown> {
 
 /** An asset that the caller owns. */
 export interface OwnedAsset<Evidence> extends OwnedId<'asset'> {
+  readonly group: OwnedGroup
   /** Undefined if `locate` was not called. */
   readonly evidence: Evidence | undefined
 }
@@ -88,7 +89,7 @@ export interface Ownership<Evidence = unknown> {
  * without a store.
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
-  type Checked = { readonly id: string; readonly evidence: Evidence | undefined }
+  type Checked = { readonly id: string; readonly group: OwnedGroup; readonly evidence: Evidence | undefined }
   const { store, locate } = options
   checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
@@ -184,7 +185,8 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     async asset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
-      if (await recordedGroup(user, asset)) return declareOwned<'asset', Checked>({ id: asset, evidence: undefined })
+      const group = await recordedGroup(user, asset)
+      if (group) return declareOwned<'asset', Checked>({ id: asset, group, evidence: undefined })
       return this.locateAsset(user, asset, request)
     },
 
@@ -196,7 +198,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       const group = isPromise(found) ? await found : found
       if (!group) throw foreignAsset(asset)
       this.cacheGroup(asset, group)
-      return declareOwned<'asset', Checked>({ id: asset, evidence: located?.evidence })
+      return declareOwned<'asset', Checked>({ id: asset, group, evidence: located?.evidence })
     },
 
     cacheGroup(asset: string, group: OwnedGroup): void {
