@@ -22,7 +22,7 @@ beforeEach(async () => {
     if (status > 0) response.writeHead(status).end()
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  emulator = await startAt({ runningMs: 1000, callbackTimeoutMs: 50 })
+  emulator = await startAt({ runningMs: 1000 })
 })
 afterEach(async () => {
   await emulator.stop()
@@ -75,6 +75,8 @@ test('a cancellation is told', async () => {
 })
 
 test('an end is told up to three times until somebody answers in time; other states once', async () => {
+  await emulator.stop()
+  emulator = await startAt({ runningMs: 1000, callbackTimeoutMs: 500 })
   answers = [200, 500, 0, 503, 0]
   await run()
   expect(states()).toEqual(['queued', 'running', 'succeeded', 'succeeded', 'succeeded'])
