@@ -37,6 +37,7 @@ import {
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../plugins/upstream-proxy/index.ts'
+import { type AssetEvents, watchAssets } from './routes/asset-watch.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
@@ -70,6 +71,8 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly maxBodyBytes?: number
   /** With it, the creation of a group or an asset honors the header `Idempotency-Key`. Default: the header is ignored. */
   readonly idempotency?: IdempotencyStore
+  /** Where events of assets are recorded, for `sluice/events`. With `reconcile`, assets in progress are polled for them. Default: nowhere. */
+  readonly events?: AssetEvents
   /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
@@ -123,11 +126,12 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
   const library: Library = {
-    ...{ upstream, claims: store, assets: store, idempotency },
+    ...{ upstream, claims: store, assets: store, idempotency, events: options.events },
     ...{ maxBodyBytes, claimMs, clock, log, audit },
   }
   const until = signalOf(options.reconcile)
   if (until) void reconcileGroups(library, store, until)
+  if (until && options.events && options.kind) watchAssets(library, options.events, rules, until)
 
   const handler = createErrorHandler({ errors, log, audit })
   const route = handlerOf(handler)

@@ -128,6 +128,7 @@ const openApp = async (
       kind: config.media.upstream && createMediaKind(config.media.upstream),
       store,
       idempotency: store.idempotency,
+      events: store,
       identify,
       revisionClock,
       secrets,

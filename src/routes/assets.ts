@@ -10,6 +10,7 @@ import {
 } from '../../plugins/upstream-proxy/index.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
+import { tellDeletedAsset, watchAsset } from './asset-watch.ts'
 import { envelope } from './envelope.ts'
 import { createdId, createOnce, type Evidence, type Library, type Owners } from './library.ts'
 import { settleAsset } from './settle.ts'
@@ -45,6 +46,7 @@ export const createAsset =
       if (attempt && !(await attempt.remember(created))) return created
       // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
       await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
+      await watchAsset(library, asset, group)
       return created
     })
   }
@@ -104,9 +106,15 @@ export const updateAsset =
 
 /** `DELETE /assets/{id}`. */
 export const deleteAsset =
-  ({ upstream, audit }: Library) =>
-  async ({ request, asset, caller }: Pick<ChangeContext, 'request' | 'asset' | 'caller'>): Promise<Response> => {
-    const response = await upstream.send({ action: 'DeleteAsset', asset }, caller)
-    audit.note({ action: 'asset.delete', target: { kind: 'asset', id: asset.id } }, request)
+  (library: Library) =>
+  async ({
+    request,
+    user,
+    asset,
+    caller,
+  }: Pick<ChangeContext, 'request' | 'user' | 'asset' | 'caller'>): Promise<Response> => {
+    const response = await library.upstream.send({ action: 'DeleteAsset', asset }, caller)
+    library.audit.note({ action: 'asset.delete', target: { kind: 'asset', id: asset.id } }, request)
+    await tellDeletedAsset(library, asset.id, user)
     return toResponse(response)
   }

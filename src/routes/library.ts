@@ -23,6 +23,7 @@ import {
   type UpstreamResponse,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
+import type { AssetEvents } from './asset-watch.ts'
 
 /** The collaborators of the asset library's routes. */
 export interface Library {
@@ -30,6 +31,8 @@ export interface Library {
   readonly claims: ClaimStore
   /** The assets that the gateway has created and reported to their callers. */
   readonly assets: Pick<OwnershipStore, 'groupOfAsset'>
+  /** Where events of assets are recorded. Undefined: nowhere. */
+  readonly events: AssetEvents | undefined
   /** Undefined: the header `Idempotency-Key` is ignored. */
   readonly idempotency: Idempotency | undefined
   /** Maximum length of a request body, in bytes. */

@@ -15,6 +15,8 @@ import type { StoredResponseStore } from '../../plugins/text-generation/objects/
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
+import type { AssetWatchStore } from '../routes/asset-watch.ts'
+import { createAssetWatchStore } from './asset-watches.ts'
 import { createAttemptStore } from './attempts.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'
 import { createClaimStore } from './claims.ts'
@@ -84,6 +86,7 @@ export interface Store
     VideoTaskStore,
     LeaseStore,
     EventStore,
+    AssetWatchStore,
     FileStore,
     WebhookStore,
     DeliveryStore,
@@ -134,6 +137,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...createVerificationStore(database, clock),
     ...createVideoTaskStore(database),
     ...createLeaseStore(database),
+    ...createAssetWatchStore(database),
     ...createWebhookStore(database),
     ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),

@@ -1,0 +1,191 @@
+import { delay } from '../../plugins/shared/delay.ts'
+import { readId } from '../../plugins/shared/id.ts'
+import type { Json } from '../../plugins/shared/json.ts'
+import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
+import { Problem } from '../../plugins/shared/problem.ts'
+import { runUnderLease } from '../../plugins/shared/under-lease.ts'
+import { groupBatches, itemsOf, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
+import { type Library, locateAsset, type Owners } from './library.ts'
+
+/** An asset that the upstream still processes. Times are milliseconds since 1970. */
+export interface AssetWatch {
+  readonly asset: string
+  readonly group: string
+  /** Who has created it. */
+  readonly user: string
+  readonly createdAt: number
+  /** Polls that found it still processing. */
+  readonly polls: number
+}
+
+/** What has become of an asset. */
+export interface AssetProgress {
+  readonly status: 'processing' | 'active' | 'failed' | 'deleted'
+  /** The fields of the asset that the event contains, as a JSON object. */
+  readonly data: string
+  readonly at: number
+}
+
+/** Store port: assets in progress, and the events of all assets. Each change and its event are one transaction. */
+export interface AssetWatchStore {
+  /** Adds a watch, and the event that the asset is being processed; nothing when there is one already. */
+  watchAsset(watch: Omit<AssetWatch, 'polls'>, dueAt: number, change: AssetProgress): Promise<void>
+  /** The watches that are due longest. */
+  dueAssetWatches(now: number, max: number): Promise<readonly AssetWatch[]>
+  /** Sets when each is due again, and counts a poll. */
+  postponeAssetWatches(due: readonly { readonly asset: string; readonly dueAt: number }[]): Promise<void>
+  /** Ends a watch, with the event if there is a change. Nothing when it has ended already. */
+  endAssetWatch(asset: string, change?: AssetProgress): Promise<void>
+  /** Adds the event that a user has deleted an asset, and ends its watch. */
+  assetDeleted(asset: string, user: string, change: AssetProgress): Promise<void>
+}
+
+/** Where the asset library records events. */
+export type AssetEvents = AssetWatchStore & LeaseStore
+
+const everyMs = 2_000
+/** Calls of the background, under the limits that it shares with all callers. */
+const callsPerSecond = 2
+const maxDue = 200
+/** Up to this number of assets, one call for each costs less than a list: the upstream allows ten times as many. */
+const maxSingle = 2
+/** Single calls of a round for assets that no list has shown: deleted or moved ones, or more changes than a page has. */
+const maxUnlisted = 5
+const giveUpMs = 86_400_000
+const busyMs = 10_000
+
+/** Processing takes seconds for an image, and minutes for a video. */
+const pollDelayMs = (polls: number): number => Math.min(60_000, Math.round(3_000 * 1.6 ** Math.min(polls, 20)))
+
+/** The first fields of an asset: what its owner needs to know, without its address, which expires. */
+const fields = ['Id', 'GroupId', 'Name', 'AssetType', 'Status', 'Error'] as const
+
+const changeOf = (item: Json, at: number): AssetProgress | undefined => {
+  const status = item.get('Status')?.string()
+  if (status !== 'Active' && status !== 'Failed') return undefined
+  const data = Object.fromEntries(fields.map((field) => [field, item.get(field)?.value()]))
+  return { status: status === 'Active' ? 'active' : 'failed', data: JSON.stringify(data), at }
+}
+
+/** Records that an asset was created, so that its user is told what becomes of it. Never rejects: the asset exists. */
+export const watchAsset = async (
+  { events, clock, log }: Pick<Library, 'events' | 'clock' | 'log'>,
+  asset: string,
+  { id: group, user }: { readonly id: string; readonly user: string },
+): Promise<void> => {
+  const at = clock.now()
+  const change = {
+    status: 'processing',
+    data: JSON.stringify({ Id: asset, GroupId: group, Status: 'Processing' }),
+    at,
+  } as const
+  await events
+    ?.watchAsset({ asset, group, user, createdAt: at }, at + pollDelayMs(0), change)
+    .catch((err: unknown) => log.warn({ err, asset }, 'asset cannot be watched'))
+}
+
+/** Records that a user has deleted an asset. Never rejects. */
+export const tellDeletedAsset = async (
+  { events, clock, log }: Pick<Library, 'events' | 'clock' | 'log'>,
+  asset: string,
+  user: string,
+): Promise<void> => {
+  const change = { status: 'deleted', data: JSON.stringify({ Id: asset }), at: clock.now() } as const
+  await events
+    ?.assetDeleted(asset, user, change)
+    .catch((err: unknown) => log.warn({ err, asset }, 'the deletion of an asset cannot be recorded'))
+}
+
+/**
+ * Polls assets in progress, in one process at a time, until the signal aborts.
+ *
+ * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still are the user's.
+ */
+export const watchAssets = (
+  { upstream, clock, log }: Pick<Library, 'upstream' | 'clock' | 'log'>,
+  events: AssetEvents,
+  owners: Pick<Owners, 'group'>,
+  signal: AbortSignal,
+): void => {
+  const ownedGroup = (user: string, id: string) =>
+    owners.group(user, id).catch((error: unknown) => {
+      if (error instanceof Problem && error.status < 500) return undefined
+      throw error
+    })
+
+  const readOne = async ({ asset, user }: AssetWatch): Promise<'gone' | AssetProgress | undefined> => {
+    const { group, evidence } = await locateAsset(upstream, asset, {})
+    if (group === undefined || evidence instanceof UpstreamRejectedError || !(await ownedGroup(user, group)))
+      return 'gone'
+    const item = evidence.json?.get('Result')
+    return item && changeOf(item, clock.now())
+  }
+
+  /** The outcomes of assets, by their ids. */
+  const readLists = async (
+    watches: readonly (AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> })[],
+    pause: () => Promise<void>,
+  ): Promise<ReadonlyMap<string, AssetProgress>> => {
+    const groupOf = new Map(watches.map(({ asset, group }) => [asset, group]))
+    const outcomes = new Map<string, AssetProgress>()
+    for (const [groupType, ofType] of Map.groupBy(watches, ({ owned }) => owned.type)) {
+      const groups = new Map(ofType.map(({ owned }) => [owned.id, owned]))
+      for (const batch of groupBatches([...groups.values()])) {
+        await pause()
+        const response = await upstream.send({
+          action: 'ListAssets',
+          query: {
+            ...{ groupType, groups: batch, statuses: ['Active', 'Failed'], sortBy: 'UpdateTime', sortOrder: 'Desc' },
+            paging: { pageNumber: 1, pageSize: 100 },
+          },
+        })
+        for (const item of itemsOf(response)) {
+          const id = readId(item.get('Id')?.string())
+          const change = changeOf(item, clock.now())
+          if (id !== undefined && change && groupOf.get(id) === item.get('GroupId')?.string()) outcomes.set(id, change)
+        }
+      }
+    }
+    return outcomes
+  }
+
+  const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
+    const pause = () => delay(1000 / callsPerSecond, job)
+    const now = clock.now()
+    const watches: (AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> })[] = []
+    for (const watch of due) {
+      const owned = await ownedGroup(watch.user, watch.group)
+      if (owned && now < watch.createdAt + giveUpMs) watches.push({ ...watch, owned })
+      else await events.endAssetWatch(watch.asset)
+    }
+    const outcomes = new Map<string, AssetProgress | 'gone'>(
+      watches.length > maxSingle ? await readLists(watches, pause) : [],
+    )
+    const unlisted = watches.filter(({ asset, polls }) => !outcomes.has(asset) && polls % 3 === 2).slice(0, maxUnlisted)
+    for (const watch of watches.length > maxSingle ? unlisted : watches) {
+      await pause()
+      const outcome = job.aborted ? undefined : await readOne(watch)
+      if (outcome) outcomes.set(watch.asset, outcome)
+    }
+    for (const [asset, outcome] of outcomes) await events.endAssetWatch(asset, outcome === 'gone' ? undefined : outcome)
+    const waiting = watches.filter(({ asset }) => !outcomes.has(asset))
+    await events.postponeAssetWatches(
+      waiting.map(({ asset, polls }) => ({ asset, dueAt: clock.now() + pollDelayMs(polls + 1) })),
+    )
+  }
+
+  runUnderLease({
+    ...{ store: events, name: 'asset-watch', signal, log, clock, everyMs },
+    async run(job) {
+      const due = await events.dueAssetWatches(clock.now(), maxDue)
+      if (due.length === 0) return everyMs
+      try {
+        await round(due, job)
+        return everyMs
+      } catch (err) {
+        if (!job.aborted) log.warn({ err, assets: due.length }, 'assets in progress could not be polled')
+        return busyMs
+      }
+    },
+  })
+}
