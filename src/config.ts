@@ -110,6 +110,8 @@ export interface Config extends DatabaseConfig {
   readonly storage?: StorageConfig
   /** How long uploads are kept. */
   readonly uploads: { readonly keepMs: number }
+  /** How long copies of results are kept after the end of their tasks. */
+  readonly results: { readonly keepMs: number }
   readonly video: VideoConfig
   /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
@@ -228,6 +230,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     },
     storage,
     uploads: { keepMs: read('UPLOAD_HOURS', hoursForm, hours(1)) ?? dayMs },
+    results: { keepMs: read('RESULT_DAYS', daysForm, days(1)) ?? 30 * dayMs },
     video: readVideoConfig(env, read, addProblem, presetAssets),
     sessionSecrets,
     metricsToken,

@@ -8,10 +8,10 @@ import { identifyBySession } from '../plugins/web-session/index.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
-import { openStorage } from './config/storage.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { withCors } from './cors.ts'
 import { createCallbackCheck, eventOptions } from './event-options.ts'
+import { openFiles } from './files.ts'
 import { identifyByEither, sessionsOfSameOrigin } from './identify.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
@@ -123,6 +123,12 @@ const openApp = async (
   }
   const identifySession = identifyBySession(session)
   const identifyEither = identifyByEither(identify, identifySession)
+  const stored = openFiles(config, {
+    ...{ store, publicUrl, secrets },
+    identify: identifyEither,
+    requireSameOrigin: sessionsOfSameOrigin(publicUrl),
+    sweep: reconcile,
+  })
   return createApp({
     gateway: {
       kind: config.media.upstream && createMediaKind(config.media.upstream),
@@ -167,6 +173,7 @@ const openApp = async (
       publicUrl: () => config.http.publicUrl,
       checkCallbackUrl: createCallbackCheck(config),
       maxBodyBytes: config.http.maxBodyBytes,
+      results: stored?.results,
       reconcile,
     },
     people: {
@@ -186,16 +193,7 @@ const openApp = async (
       { store, identify: identifyEither, background: reconcile },
       { store, publicUrl, identify: identifySession },
     ),
-    files: config.storage && {
-      ...{ store, publicUrl, secrets },
-      storage: openStorage(config.storage),
-      identify: identifyEither,
-      requireSameOrigin: sessionsOfSameOrigin(publicUrl),
-      maxUploads: config.people.maxUploads,
-      maxUploadBytes: config.people.maxUploadBytes,
-      uploadTtlMs: config.uploads.keepMs,
-      sweep: reconcile,
-    },
+    files: stored?.files,
     health,
     limits: config.limits,
     metricsToken: config.metricsToken,

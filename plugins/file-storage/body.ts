@@ -68,7 +68,8 @@ const fileOfForm = async (body: ReadableStream<Uint8Array>, boundary: string): P
 
 const noFile = () => new Problem(400, 'the request has no file')
 
-const withHead = async (source: AsyncIterator<Uint8Array>): Promise<Pick<UploadedFile, 'head' | 'bytes'>> => {
+/** Reads the first bytes of a file. Throws Problem 400 for an empty one. */
+export const withHead = async (source: AsyncIterator<Uint8Array>): Promise<Pick<UploadedFile, 'head' | 'bytes'>> => {
   const chunks: Uint8Array[] = []
   let length = 0
   while (length < sniffBytes) {

@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import { fileContentTypes } from '../shared/file-type.ts'
 import {
   type ErrorBody,
   errorBody,
@@ -18,6 +19,8 @@ export interface UploadInfo {
   readonly id: string
   /** A link to the file that needs no credential. */
   readonly url: string
+  /** By the content of the file. */
+  readonly content_type: string
   /** When the link expires and the file is removed: ISO 8601, in UTC. */
   readonly expires_at: string
 }
@@ -42,6 +45,7 @@ const createdUpload: SchemaOf<CreatedUpload> = Type.Object(
     upload: Type.Object({
       id: Type.String(),
       url: Type.String({ description: 'A link to the file, which needs no credential: for CreateAsset' }),
+      content_type: Type.String({ description: 'By the content of the file' }),
       expires_at: Type.String({ description: 'When the link expires and the file is removed: ISO 8601, in UTC' }),
     }),
   },
@@ -71,7 +75,7 @@ const parameters = [
   queryParameter('signature', 'Proves that the gateway has made the link', Type.String()),
 ]
 
-const content = { '*/*': file }
+const content = Object.fromEntries([...fileContentTypes, 'application/octet-stream'].map((type) => [type, file]))
 const fileResponses = {
   200: { description: 'The file', headers: fileHeaders, content },
   206: {

@@ -90,7 +90,12 @@ export const upload = (options: UploadOptions) => {
         audit.note({ action: 'upload.create', target: { kind: 'upload', id } }, request)
         return noStoreJson({
           success: true,
-          upload: { id, url: links.urlOf(key, expiresAt), expires_at: new Date(expiresAt).toISOString() },
+          upload: {
+            id,
+            url: links.urlOf(key, expiresAt),
+            content_type: type.contentType,
+            expires_at: new Date(expiresAt).toISOString(),
+          },
         })
       } catch (error) {
         await discard(key)

@@ -28,6 +28,9 @@ const byExtension: ReadonlyMap<string, FileType> = new Map(fileTypes.map((type) 
 /** The names of all types, for messages. */
 export const acceptedExtensions: string = fileTypes.map(({ extension }) => extension).join(', ')
 
+/** The content types of all types. */
+export const fileContentTypes: readonly string[] = fileTypes.map(({ contentType }) => contentType)
+
 /** The content type of a key, by the extension that the gateway has given it. */
 export const contentTypeOf = (key: string): string | undefined =>
   byExtension.get(key.slice(key.lastIndexOf('.') + 1))?.contentType

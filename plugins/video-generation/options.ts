@@ -10,9 +10,9 @@ import type { RequireSameOrigin } from '../shared/origin.ts'
 import type { Log } from '../shared/problem.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
+import type { VideoResultStorage } from './results.ts'
 import type { PoolLimits, VideoTask, VideoTaskStore, VideoUsage } from './store.ts'
 import type { VideoCall, VideoUpstream } from './upstream.ts'
-import type { LinkResult } from './view.ts'
 
 /** Options of `createVideoService`. */
 export interface VideoServiceOptions {
@@ -49,12 +49,10 @@ export interface VideoServiceOptions {
    * does none of that.
    */
   readonly reconcile?: RunUntil | undefined
-  /** Whether results are copied to a storage before their tasks end. Default false. */
-  readonly copyResults?: boolean
-  /** Links to the copies of a result. Default: the upstream's links. */
-  readonly linkResult?: LinkResult | undefined
-  /** Deletes the copies of a result with its task. */
-  readonly deleteCopies?: ((task: VideoTask) => Promise<void>) | undefined
+  /** Copies results before their tasks end, so that their links work longer than those of the upstream. Default: the upstream's links. */
+  readonly results?: VideoResultStorage | undefined
+  /** The first pause after a copy has failed, in milliseconds; further ones are longer. Default 5,000. */
+  readonly copyPauseMs?: number
   /** With it, requests that create a task honor the header `Idempotency-Key`. Default: the header is ignored. */
   readonly idempotency?: IdempotencyStore | undefined
   /** Cost of a task that has ended, in billionths of the currency unit. Default: no task has a cost. */

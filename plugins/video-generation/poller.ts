@@ -14,6 +14,8 @@ export interface PollerOptions {
   readonly context: PollContext
   readonly leases: LeaseStore
   readonly signal: AbortSignal
+  /** Called when results are to be copied. */
+  readonly onCopying?: () => void
 }
 
 /** Claims that one round settles. */
@@ -27,7 +29,7 @@ const roundMs = 1_000
  * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks, until the signal aborts. One process at a time
  * does it.
  */
-export const startPoller = ({ context, leases, signal }: PollerOptions): Poller => {
+export const startPoller = ({ context, leases, signal, onCopying }: PollerOptions): Poller => {
   const { store, describe, clock, log } = context
   const dispatcher = createDispatcher(context)
   const dispatched = { running: false, again: false }
@@ -59,6 +61,7 @@ export const startPoller = ({ context, leases, signal }: PollerOptions): Poller 
     await attempt('poll', async () => {
       const moved = await pollTasks(context, during)
       if (moved.some(({ freed }) => freed)) dispatch(during)
+      if (moved.some(({ task }) => task.phase === 'copying')) onCopying?.()
     })
     await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired, describe))
     await attempt('settle', async () => {

@@ -1,13 +1,13 @@
 import { UpstreamRejectedError } from '../shared/upstream-error.ts'
 import { moveOf, type PollContext } from './poll.ts'
 import { unknownTask, VideoProblem } from './problem.ts'
+import { keysOf, type VideoResultStorage } from './results.ts'
 import type { VideoTask } from './store.ts'
 import type { RemoveMode, VideoStatus } from './tasks.ts'
 import type { UpstreamTask } from './upstream.ts'
 
 export interface RemoveContext extends PollContext {
-  /** Deletes the copies of a result. */
-  readonly deleteCopies?: ((task: VideoTask) => Promise<void>) | undefined
+  readonly results?: Pick<VideoResultStorage, 'remove'> | undefined
 }
 
 /** How often a task is read again that has changed in the meantime. */
@@ -89,7 +89,8 @@ const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, contex
   if (task.status === 'cancelled' && mode === undefined) throw notRemovable(task, 'cancelled')
   const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now(), context.describe)
   if (!deleted) return false
-  await context.deleteCopies?.(deleted)
+  // Else the sweep of the storage would remove them a minute later.
+  await context.results?.remove(keysOf(deleted))
   // The upstream's record may be the only copy of the result. It vanishes by itself.
   if (mode === 'delete' && deleted.upstreamId !== undefined && deleted.status !== 'cancelled')
     await context.client.delete(deleted.upstreamId).catch((err: unknown) => {

@@ -6,6 +6,7 @@ import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../s
 import { noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
+import { startCopier } from './copy.ts'
 import { createTask } from './create.ts'
 import { type CreateVideoOnce, createVideoOnce } from './create-once.ts'
 import { readTaskFields } from './fields.ts'
@@ -13,6 +14,7 @@ import type { VideoServiceOptions } from './options.ts'
 import { type Poller, startPoller } from './poller.ts'
 import { unknownTask, videoUnavailable } from './problem.ts'
 import { removeTask } from './remove.ts'
+import { linksTo } from './results.ts'
 import type { PoolLimits, VideoTask } from './store.ts'
 import { isTaskId } from './task-id.ts'
 import type { QueuePlace, VideoTaskFilter, VideoTasks } from './tasks.ts'
@@ -37,13 +39,14 @@ export interface VideoService {
  * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, and for a number that is not above 0.
  */
 export const createVideoService = (options: VideoServiceOptions): VideoService => {
-  const { store, upstream, assets, linkResult, audit = noAudit } = options
+  const { store, upstream, assets, results, audit = noAudit } = options
   const { clock = systemClock, log = noLog, pollMs = 3_000, settleMs = 60_000, settleWaitMs = 5_000 } = options
   const { createTimeoutMs = 60_000, maxPriority = 0 } = options
   checkCollaborator('store', store)
   checkAbove0({ pollMs, settleMs, settleWaitMs, createTimeoutMs })
   if (upstream) checkUpstreamUrl('upstream.url', upstream.url)
   if (upstream) checkKey('upstream.key', upstream.key)
+  const linkResult = results && linksTo(results)
   const secret = options.identifierSecret ?? randomBytes(32).toString('hex')
   const prefix = options.prefix ?? '/api/v3'
   const context = {
@@ -63,13 +66,17 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       return { data: body, ...(url !== undefined && { callback: { url, body } }) }
     },
     checkCallbackUrl: options.checkCallbackUrl,
-    copies: options.copyResults ?? false,
+    copies: results !== undefined,
     costOf: options.costOf,
-    deleteCopies: options.deleteCopies,
+    results,
   }
   let poller: Poller | undefined
   const until = signalOf(options.reconcile)
-  if (until && upstream) poller = startPoller({ context, leases: store, signal: until })
+  if (until && upstream) {
+    const allowsHttp = upstream.url.startsWith('http:')
+    const copier = results && startCopier({ ...context, results, allowsHttp, minPauseMs: options.copyPauseMs }, until)
+    poller = startPoller({ context, leases: store, signal: until, onCopying: () => copier?.wake() })
+  }
 
   const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {
     const limits = task.phase === 'waiting' ? context.limitsOf(task.model) : undefined

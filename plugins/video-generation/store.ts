@@ -223,6 +223,8 @@ export interface VideoTaskStore {
   dueVideoCopies(now: number, max: number): Promise<readonly VideoTask[]>
   /** Takes the copying of a result until `until`. Undefined: another process has it, or there is nothing to copy. */
   leaseVideoCopy(id: string, now: number, until: number): Promise<VideoTask | undefined>
+  /** Extends a lease that ends at `until`. False: it has ended, or the task has been deleted. */
+  extendVideoCopy(id: string, until: number, newUntil: number): Promise<boolean>
   /** Ends a copying task as `succeeded`. @param retryAt when to copy the result again, if it could not be copied */
   endVideoTask(
     id: string,

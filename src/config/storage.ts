@@ -1,4 +1,4 @@
-import { folderStorage, type S3StorageOptions, type Storage, s3Storage } from '../../plugins/file-storage/index.ts'
+import type { S3StorageOptions } from '../../plugins/file-storage/index.ts'
 import { key, printableForm } from './parsers.ts'
 import type { Environment, Read } from './reader.ts'
 
@@ -22,10 +22,6 @@ export const readStorage = (
   if (url.kind === 'folder') return url
   return { ...url, accessKey: required('STORAGE_ACCESS_KEY'), secretKey: required('STORAGE_SECRET_KEY') }
 }
-
-/** Creates the storage. It connects at its first use. */
-export const openStorage = (config: StorageConfig): Storage =>
-  config.kind === 'folder' ? folderStorage(config.path) : s3Storage(config)
 
 const storageForm =
   'must be file:PATH, none, or s3://BUCKET/PREFIX with the parameters endpoint, region and style (path or host)'

@@ -1,5 +1,6 @@
 import type { VideoTask, VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import { type Database, type Steps, sql } from './database.ts'
+import { expireFile } from './files.ts'
 import { tellDeletion, tellStatuses } from './video-notices.ts'
 import { selectTask, taskOf } from './video-rows.ts'
 
@@ -26,7 +27,7 @@ export const videoEnds = (database: Database): Ends => ({
 
   async deleteVideoTask(user, id, at, describe) {
     return database.transaction(function* () {
-      const deleted = yield* deleteEnded(id, user)
+      const deleted = yield* deleteEnded(id, at, user)
       if (deleted) yield* tellDeletion(deleted, at, describe)
       return deleted
     })
@@ -63,7 +64,7 @@ export const videoEnds = (database: Database): Ends => ({
         limit ${max}`
       const swept: VideoTask[] = []
       for (const { id } of old) {
-        const task = yield* deleteEnded(String(id))
+        const task = yield* deleteEnded(String(id), endedBefore)
         if (task) swept.push(task)
       }
       return swept
@@ -91,7 +92,8 @@ export const videoEnds = (database: Database): Ends => ({
   },
 })
 
-function* deleteEnded(id: string, user?: string): Steps<VideoTask | undefined> {
+/** Deletes a task that has ended. The copies of its result expire, so that the next sweep removes them. */
+function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | undefined> {
   const [task] = yield selectTask(id)
   if (user !== undefined && task?.user !== user) return undefined
   const [deleted] = yield sql`
@@ -99,5 +101,9 @@ function* deleteEnded(id: string, user?: string): Steps<VideoTask | undefined> {
     where id = ${id}
     and phase = 'ended'
     returning id`
-  return task && deleted && taskOf(task)
+  if (!task || !deleted) return undefined
+  for (const key of Object.values(JSON.parse(String(task.result ?? '{}')))) {
+    if (typeof key === 'string') yield expireFile(key, at)
+  }
+  return taskOf(task)
 }

@@ -54,6 +54,7 @@ function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<MovedV
       final_task = ${copies ? task : undefined},
       freed_at = ${ends ? at : undefined},
       ended_at = ${ends && !copies ? at : undefined},
+      lease_until = 0,
       due_at = case
         when ${Number(ends)} = 1 then cast(${copies ? at : undefined} as bigint)
         when due_at = ${readDueAt ?? before.dueAt} then cast(${dueAt} as bigint)
@@ -127,7 +128,10 @@ export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSig
     where pool = ${pool}`
 }
 
-type Copies = Pick<VideoTaskStore, 'dueVideoCopies' | 'leaseVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'>
+type Copies = Pick<
+  VideoTaskStore,
+  'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
+>
 
 /** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
 export const videoCopies = (database: Database): Copies => ({
@@ -157,6 +161,17 @@ export const videoCopies = (database: Database): Copies => ({
       const [task] = yield selectTask(id)
       return task && taskOf(task)
     })
+  },
+
+  async extendVideoCopy(id, until, newUntil) {
+    const extended = await database.query(sql`
+      update video_tasks
+      set lease_until = ${newUntil}
+      where id = ${id}
+      and phase in ('copying', 'ended')
+      and lease_until = ${until}
+      returning id`)
+    return extended.length === 1
   },
 
   async endVideoTask(id, at, result, retryAt, describe) {

@@ -61,6 +61,7 @@ describe('config', () => {
       },
       storage: { kind: 'folder', path: 'data/storage' },
       uploads: { keepMs: 86_400_000 },
+      results: { keepMs: 30 * 86_400_000 },
       video: {
         ...{ maxPriority: 0, modelAliases: {}, presetAssets: [] },
         ...{ pollMs: 3_000, settleMs: 60_000, createTimeoutMs: 60_000 },
@@ -139,6 +140,7 @@ describe('config', () => {
         STORAGE_ACCESS_KEY: 'storage-access-key',
         STORAGE_SECRET_KEY: 'storage-secret-key',
         UPLOAD_HOURS: '2',
+        RESULT_DAYS: '5',
         AUDIT_DAYS: '0',
         DRAIN_SECONDS: '0',
         METRICS_TOKEN: 'metrics-token',
@@ -207,6 +209,7 @@ describe('config', () => {
         secretKey: 'storage-secret-key',
       },
       uploads: { keepMs: 7_200_000 },
+      results: { keepMs: 5 * 86_400_000 },
       video: {
         upstream: { url: 'http://127.0.0.1:9/api/v3', key: 'video-key' },
         slots: { '*': { running: 3, ...userLimits }, 'ep-1': { running: 10, ...userLimits } },

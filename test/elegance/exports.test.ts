@@ -38,6 +38,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './file-storage': [
     'FileTooLargeError',
     'createFileLinks',
+    'createResultStorage',
     'fileStorage',
     'folderStorage',
     'maxUploadBodyBytes',

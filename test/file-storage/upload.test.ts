@@ -54,6 +54,7 @@ describe('an upload', () => {
         url: expect.stringMatching(
           /^https:\/\/files\.example\/api\/files\/uploads\/up_[0-9a-f]{32}\.png\?expires=\d+&signature=[\w-]{43}$/,
         ),
+        content_type: 'image/png',
         expires_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
       },
     })

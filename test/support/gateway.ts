@@ -1,5 +1,10 @@
 import { Agent, request } from 'node:http'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
+import {
+  createResultStorage,
+  type FileStorageOptions,
+  type ResultStorageOptions,
+} from '../../plugins/file-storage/index.ts'
 import { RevisionClock } from '../../plugins/ownership/index.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
@@ -35,6 +40,8 @@ export interface TestGateway extends AsyncDisposable {
 }
 
 export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'>> {
+  /** For uploads, and for results of video generation. Default: none. */
+  readonly files?: Pick<FileStorageOptions, 'storage'> & Partial<FileStorageOptions & ResultStorageOptions>
   readonly store?: Store
   readonly emulator?: EmulatorOptions | Emulator
   readonly kindOf?: (emulator: Emulator) => MediaKind
@@ -60,6 +67,11 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
   const revisionClock = new RevisionClock((since) => store.revision(since))
   let url = ''
   const kind = (options.kindOf ?? (({ rest: settings }) => rest(settings)))(emulator)
+  const files = options.files && {
+    ...{ store, publicUrl: () => url, secrets: ['a secret of the test suite'] },
+    identify: identifyByToken({ store, revisionClock }),
+    ...options.files,
+  }
   const app = createApp({
     gateway: {
       kind,
@@ -84,6 +96,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       identify: identifyByToken({ store, revisionClock }),
       idempotency: store.idempotency,
       identifierSecret: 'a secret of the test suite',
+      ...(files && { results: createResultStorage(files) }),
       ...options.video,
     },
     people: {
@@ -94,6 +107,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       ...options.people,
     },
     events: { store, identify: identifyByToken({ store, revisionClock }) },
+    files,
     limits: options.limiting ?? {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: options.metricsToken,
