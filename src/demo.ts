@@ -42,6 +42,10 @@ const config = readConfig({
     },
   ]),
   TEXT_KEY: emulator.text.key,
+  VIDEO_UPSTREAM_URL: emulator.video.url,
+  VIDEO_UPSTREAM_KEY: emulator.video.key,
+  VIDEO_SLOTS: '{"*":2}',
+  STORAGE_URL: `file:${join(folder, 'storage')}`,
   LOG_LEVEL: 'warn',
 })
 if ('problems' in config) throw new Error(config.problems.join('\n'))
@@ -60,6 +64,8 @@ stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
 const library = `${gateway.url}/api/media/proxy`
 const text = `${gateway.url}/v1`
 const model = 'doubao-seed-emulated'
+const tasks = `${gateway.url}/api/v3/contents/generations/tasks`
+const videoModel = 'doubao-seedance-2-0-260128'
 console.log(`The sluice demo listens on ${gateway.url}. Its upstreams are emulated on ${emulator.origin}.
 
   user      demo
@@ -77,6 +83,11 @@ Paste these commands one by one:
   ASSET=$(ask ${library}/assets -d '{"GroupId":"'$GROUP'","URL":"https://example.com/beach.png","AssetType":"Image","Name":"beach"}' | id); echo $ASSET
   ask ${library}/assets/$ASSET
   sleep 3; ask ${library}/assets/$ASSET
+
+  # Make a video of the asset, watch it, and save it. Two videos run at once; others wait in the queue of the gateway.
+  VIDEO=$(ask ${tasks} -d '{"model":"${videoModel}","content":[{"type":"text","text":"Waves on the beach"},{"type":"image_url","role":"reference_image","image_url":{"url":"asset://'$ASSET'"}}]}' | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'); echo $VIDEO
+  until ask ${tasks}/$VIDEO | tee task.json | grep -q '"status":"\\(succeeded\\|failed\\)"'; do sleep 1; done; cat task.json
+  curl -sS -o video.mp4 "$(sed 's/.*"video_url":"\\([^"]*\\)".*/\\1/' task.json)"; ls -l video.mp4
 
   # List assets: the same request with a query string, and with a JSON body on GET.
   ask "${library}/assets?GroupIds=$GROUP&Statuses=Active&PageSize=5"
