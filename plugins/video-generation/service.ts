@@ -59,6 +59,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       const base = options.publicUrl?.()
       return base === undefined ? undefined : `${base}${prefix}${callbackPath}/${id}/${callbackKey(secret, id)}`
     },
+    createTimeoutMs,
     leaseMs: leasesPerTimeout * createTimeoutMs,
     describe: (task: VideoTask) => {
       const body = viewOf(task, linkResult).body.raw

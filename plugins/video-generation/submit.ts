@@ -7,6 +7,7 @@ import { UpstreamInvalidError, UpstreamRejectedError, UpstreamUnreachableError }
 import { UpstreamKeyRejectedError } from '../shared/upstream-key.ts'
 import { readTaskFields, type TaskFields } from './fields.ts'
 import { type LimitKind, limitOf, retryAfterMs } from './limits.ts'
+import { videoUnavailable } from './problem.ts'
 import type { ClaimedVideoTask, DescribeVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from './store.ts'
 import type { VideoClient } from './upstream.ts'
 
@@ -26,6 +27,8 @@ export interface VideoContext {
   readonly maxPriority: number
   /** Milliseconds between two polls of a task. */
   readonly pollMs: number
+  /** Time limit of a create call, in milliseconds. */
+  readonly createTimeoutMs: number
   /** Milliseconds for which a claim belongs to the process that has made it: longer than a create call can take. */
   readonly leaseMs: number
   /** Milliseconds after the end of a lease at which a task that no list contains counts as not created. */
@@ -62,6 +65,7 @@ export const submit = async (
   { request = readJson(claim.request), headers }: { readonly request?: Json; readonly headers?: Headers } = {},
 ): Promise<Submission> => {
   const { store, client, describe, clock, pollMs } = context
+  if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   const fields = readTaskFields(claim.fields)
   let upstreamId: string
   try {
@@ -74,6 +78,15 @@ export const submit = async (
   if (confirmed) return { outcome: 'submitted' }
   // Another process has settled the claim in the meantime, or the store has failed before.
   return { outcome: 'unknown', cause: new Error('the claim has ended') }
+}
+
+/**
+ * The process was suspended since it made the claim. Its call would not end with the lease: another process may then find that the upstream has no such
+ * task and submit it too.
+ */
+const giveBack = async (claim: ClaimedVideoTask, { store, clock, describe }: VideoContext): Promise<Submission> => {
+  if (await store.releaseVideoTask(claim, clock.now(), undefined, describe)) return { outcome: 'waiting' }
+  return { outcome: 'rejected', problem: videoUnavailable(new Error('the claim is about to end'), false) }
 }
 
 /** The request with the values of the gateway in the fields that it owns. */

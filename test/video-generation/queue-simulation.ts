@@ -62,7 +62,7 @@ export const simulate = async ({ stores, slots, limits, runningSeconds, arrivals
   const processes = stores.map((store) => {
     const context: PollContext = {
       ...{ ...shared, store, client: createVideoClient(shared), limitsOf: () => pool, callbackUrlOf: () => undefined },
-      ...{ maxPriority: 0, leaseMs: 90_000, copies: false, describe: () => ({ data: '{}' }) },
+      ...{ maxPriority: 0, createTimeoutMs: 60_000, leaseMs: 90_000, copies: false, describe: () => ({ data: '{}' }) },
     }
     const dispatcher = createDispatcher(context)
     return {
