@@ -1,13 +1,15 @@
 import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { webSession } from 'sluice/web-session'
-import { ownershipOf, pagesSignedBy, textNamed, tokensOf } from './fixture.ts'
+import { openaiVideosNamed, ownershipOf, pagesSignedBy, textNamed, tokensOf, videosNamed } from './fixture.ts'
 
 test.each([
   ['apiToken', () => tokensOf('ann').plugin()],
   ['ownership', () => ownershipOf('ann')()],
   ['paginationNormalizer', () => pagesSignedBy('one')()],
   ['textGeneration', () => textNamed('one')],
+  ['videoGeneration', () => videosNamed('one')],
+  ['openaiVideos', () => openaiVideosNamed('one')],
   [
     'webSession',
     () => webSession({ store: {} as never, publicUrl: 'http://localhost', secrets: ['sixteen letters!'] }),

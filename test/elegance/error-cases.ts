@@ -14,6 +14,7 @@ import { sseRelay } from 'sluice/sse-relay'
 import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
 import { createUpstream, rest } from 'sluice/upstream-proxy'
+import { createVideoService, openaiVideos, videoGeneration } from 'sluice/video-generation'
 import { webSession } from 'sluice/web-session'
 import { MemoryStore } from '../ownership/memory.ts'
 import { as, identify, list } from './fixture.ts'
@@ -51,6 +52,15 @@ const textError = (
   { type = 'invalid_request_error', param = null, code = null }: Record<string, string | null> = {},
 ): ErrorCase => ({ request, status, body: { error: { message, type, param, code } } })
 
+const videoError = (
+  request: ErrorCase['request'],
+  status: number,
+  code: string,
+  type: string,
+  message: string,
+  param = '',
+): ErrorCase => ({ request, status, body: { error: { code, message, param, type } } })
+
 const unauthenticated = (path: string, method = 'GET') => error({ path, method }, 401, 'not authenticated')
 
 const kind = rest({ url: 'http://upstream.invalid/api/media/proxy', key: 'upstream-key' })
@@ -66,6 +76,8 @@ owned.add({ id: 'g-ann', user: 'ann' })
 
 const library = '/api/media/proxy/assets'
 const face = '/api/media/face-verifications'
+const tasks = '/api/v3/contents/generations/tasks'
+const videoUpstream = { url: 'http://upstream.invalid/api/v3', key: 'video-key' }
 
 /** Errors of guards, of handlers, and of the routes for other paths and methods. */
 export const cases = {
@@ -137,6 +149,42 @@ export const cases = {
       textError({ path: '/v1/nothing' }, 404, expect.stringContaining('GET /v1/nothing does not exist. ') as never, {
         code: 'unknown_url',
       }),
+    ],
+  },
+  'video-generation': {
+    mount: (options) => videoGeneration({ ...options, store, identify, upstream: videoUpstream }),
+    errors: [
+      videoError({ path: tasks }, 401, 'AuthenticationError', 'Unauthorized', 'not authenticated'),
+      videoError(
+        { path: `${tasks}/x`, ...as('ann') },
+        404,
+        'NotFound.Task',
+        'NotFound',
+        'The task is not found.',
+        'id',
+      ),
+      videoError({ path: tasks, method: 'PUT' }, 405, 'MethodNotAllowed', 'MethodNotAllowed', 'method not allowed'),
+      videoError({ path: '/api/v3/x' }, 404, 'NotFound', 'NotFound', 'not found'),
+    ],
+  },
+  'the OpenAI API for videos': {
+    mount: (options) => {
+      const service = createVideoService({ store, upstream: videoUpstream })
+      return openaiVideos({ ...options, service, identify, upstream: videoUpstream })
+    },
+    errors: [
+      textError({ path: '/v1/videos' }, 401, 'not authenticated', {
+        type: 'authentication_error',
+        code: 'invalid_api_key',
+      }),
+      textError({ path: '/v1/videos', method: 'POST', ...as('ann'), body: '{}' }, 400, 'prompt is required', {
+        param: 'prompt',
+      }),
+      textError({ path: '/v1/videos/x', ...as('ann') }, 404, 'The task is not found.', {
+        ...{ param: 'id', code: 'NotFound.Task' },
+      }),
+      textError({ path: '/v1/videos', method: 'PUT' }, 405, 'method not allowed'),
+      textError({ path: '/v1/videos/a/b' }, 404, 'not found'),
     ],
   },
   'web-session': {

@@ -6,12 +6,14 @@ import {
   as,
   ask,
   list,
+  openaiVideosNamed,
   ownershipOf,
   pagesSignedBy,
   streamNamed,
   textNamed,
   tokensOf,
   upstreamNamed,
+  videosNamed,
 } from './fixture.ts'
 
 /** A host app with three levels of plugins. Each level has a route that must stay unguarded. */
@@ -88,6 +90,22 @@ describe('a plugin nested in two other plugins guards its own routes only', () =
     expect(await ask(app, '/second/first/inner/stream')).toEqual([200, 'data: deep\n\n'])
     await expectOpen(app)
     for (const path of ['/v1', '/second/first/inner/sibling'])
+      expect([path, await ask(app, path)]).toEqual([path, [200, 'open']])
+  })
+
+  test('video-generation', async () => {
+    const inner = new Elysia({ prefix: '/inner' })
+      .use(videosNamed('deep'))
+      .use(openaiVideosNamed('deep'))
+      .get('/sibling', () => 'open')
+    const app = nest(inner as unknown as Elysia).get('/v1/videos', () => 'open')
+    for (const path of ['/api/v3/contents/generations/tasks', '/v1/videos', '/v1/videos/a/content']) {
+      const target = `/second/first/inner${path}`
+      expect([path, await ask(app, target, as('ann'))]).toEqual([path, [502, { deep: 'upstream unavailable' }]])
+      expect([path, (await ask(app, target))[0]]).toEqual([path, 401])
+    }
+    await expectOpen(app)
+    for (const path of ['/v1/videos', '/second/first/inner/sibling'])
       expect([path, await ask(app, path)]).toEqual([path, [200, 'open']])
   })
 

@@ -10,12 +10,14 @@ import {
   ask,
   identify,
   list,
+  openaiVideosNamed,
   ownershipOf,
   pagesSignedBy,
   streamNamed,
   textNamed,
   tokensOf,
   upstreamNamed,
+  videosNamed,
 } from './fixture.ts'
 
 /** Both apps in a third one. */
@@ -74,6 +76,17 @@ describe('two instances with different options work in one app', () => {
     const app = both(part('/one', 'first'), part('/two', 'second'))
     expect(await ask(app, '/one/v1/models/m', as('ann'))).toEqual([200, { id: 'first', object: 'model' }])
     expect(await ask(app, '/two/v1/models/m', as('ann'))).toEqual([200, { id: 'second', object: 'model' }])
+  })
+
+  test.each([
+    ['video-generation', videosNamed, '/api/v3/contents/generations/tasks'],
+    ['the OpenAI API for videos', openaiVideosNamed, '/v1/videos'],
+  ])('%s', async (_name, create: (name: string) => AnyElysia, path) => {
+    const part = (prefix: string, name: string) => new Elysia({ prefix }).use(create(name))
+    const app = both(part('/one', 'first'), part('/two', 'second'))
+    const unavailable = 'upstream unavailable'
+    expect(await ask(app, `/one${path}`, as('ann'))).toEqual([502, { first: unavailable }])
+    expect(await ask(app, `/two${path}`, as('ann'))).toEqual([502, { second: unavailable }])
   })
 
   test('sse-relay', async () => {
