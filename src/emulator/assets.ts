@@ -4,6 +4,7 @@ import { type Fields, fieldsOf } from './fields.ts'
 import { requestedGroup } from './groups.ts'
 import { assetId } from './ids.ts'
 import { assetFields, assetText, field } from './items.ts'
+import { isLoopback } from './loopback.ts'
 import { objectOf } from './members.ts'
 import type { Asset } from './records.ts'
 
@@ -61,8 +62,10 @@ const requestedAsset = ({ library }: Account, { members, project }: ActionReques
   throw new ArkError(404, 'NotFound.asset_id', `The asset ${id} is not found.`)
 }
 
+/** A gateway on this machine may have no https: the links to its uploads are accepted too. */
 const httpsUrl = (text: string): string => {
-  if (!URL.canParse(text) || new URL(text).protocol !== 'https:') {
+  const { protocol = '', hostname = '' } = URL.canParse(text) ? new URL(text) : {}
+  if (protocol !== 'https:' && !(protocol === 'http:' && isLoopback(hostname))) {
     throw invalid('URL', 'The parameter URL must be an https address.')
   }
   return text

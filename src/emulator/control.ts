@@ -5,6 +5,7 @@ import { decisions, type Sessions } from './face/sessions.ts'
 import type { Fault, Faults } from './faults.ts'
 import { jsonReply, type Reply } from './faulty-reply.ts'
 import { fieldsOf } from './fields.ts'
+import { isLoopback } from './loopback.ts'
 import { membersOf } from './members.ts'
 import { unescaped } from './paths.ts'
 import { type StoredObjects, testObjectKinds } from './text/objects.ts'
@@ -107,9 +108,6 @@ const isFromForeignPage = ({ headers: { host = '', origin } }: ReceivedRequest, 
   if (origin !== undefined && origin !== `http://${host}`) return true
   return isLoopback(bound) && !isLoopback(host.replace(/:\d+$/, ''))
 }
-
-/** Whether a host is `localhost` or a loopback address, bracketed or not. */
-const isLoopback = (host: string): boolean => /^(?:localhost|127(?:\.\d{1,3}){3}|::1|\[::1\])$/i.test(host)
 
 const finishSession = (bytedToken = '', body: string, sessions: Sessions): Reply => {
   const decision = decisions.find((one) => one === fieldsOf(membersOf(body) ?? []).value('do'))

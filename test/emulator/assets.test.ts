@@ -48,6 +48,15 @@ test('the URL decides the result of processing', async () => {
   expect(await outcome('https://x.example/a.svg')).toBe('Failed FormatUnsupported')
 })
 
+test('links of a gateway on this machine need no https', async () => {
+  for (const URL of [
+    'http://127.0.0.1:3000/api/files/uploads/a.png?expires=1',
+    'http://localhost/a.png',
+    'http://[::1]/a.png',
+  ])
+    expect(await create({ URL })).toMatchObject({ status: 200 })
+})
+
 test('an invalid field of an asset is rejected with its name', async () => {
   expect((await create({ GroupId: undefined })).code).toBe('MissingParameter.GroupId')
   expect((await create({ GroupId: 'nonsense' })).code).toBe('InvalidParameter.GroupId')
@@ -57,6 +66,7 @@ test('an invalid field of an asset is rejected with its name', async () => {
   })
   expect((await create({ URL: 'http://x.example/a.png' })).code).toBe('InvalidParameter.URL')
   expect((await create({ URL: 'a.png' })).code).toBe('InvalidParameter.URL')
+  expect((await create({ URL: 'http://127.0.0.1.x.example/a.png' })).code).toBe('InvalidParameter.URL')
   expect((await create({ AssetType: 'image' })).code).toBe('InvalidParameter.AssetType')
   expect((await create({ AssetType: undefined })).code).toBe('MissingParameter.AssetType')
   expect((await create({ Name: 'n'.repeat(65) })).code).toBe('InvalidParameter.Name')
