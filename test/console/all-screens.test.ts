@@ -58,9 +58,12 @@ describeWithBrowser('a user goes through all screens of the default server', () 
         TEXT_UPSTREAM_URL: emulator.text.url,
         TEXT_UPSTREAM_KEY: emulator.text.key,
         MEDIA_UPSTREAM_LIMITS: '{}',
+        VIDEO_UPSTREAM_URL: emulator.video.url,
+        VIDEO_UPSTREAM_KEY: emulator.video.key,
       })
       const user = (await store.addUser({ name, password: await hashPassword(password), createdAt: Date.now() })) ?? ''
-      await using visiting = await visit(browser, server, { viewport, hasTouch: viewport !== desktop })
+      const served = { url: server.url, mediaOrigin: emulator.origin }
+      await using visiting = await visit(browser, served, { viewport, hasTouch: viewport !== desktop })
       const { page, context } = visiting
       await login(page)
 
@@ -77,6 +80,23 @@ describeWithBrowser('a user goes through all screens of the default server', () 
       expect(await page.locator('main').textContent()).not.toContain(token)
       expect(await fits(page)).toBe(true)
 
+      // A webhook, whose secret is shown once.
+      await page.getByRole('link', { name: 'Webhooks' }).click()
+      await page.getByText('No webhooks yet').waitFor()
+      await page.getByRole('button', { name: 'New webhook' }).click()
+      await page.getByLabel('Address').fill('https://hooks.example/sluice')
+      await page.getByLabel('Face checks').uncheck()
+      await page.getByRole('dialog').getByRole('button', { name: 'New webhook' }).click()
+      const secret = (await page.locator('.secret').textContent()) ?? ''
+      expect(secret).toMatch(/^whsec_/)
+      await page.getByRole('button', { name: 'Done' }).click()
+      await page.locator('.rows').getByText('Videos, Assets').waitFor()
+      expect(await page.locator('body').textContent()).not.toContain(secret)
+      expect(await fits(page)).toBe(true)
+      await page.getByRole('button', { name: 'Delete https://hooks.example/sluice' }).click()
+      await page.getByRole('button', { name: 'Delete webhook' }).click()
+      await page.getByText('No webhooks yet').waitFor()
+
       // A group, and an asset in it that becomes active without an action of the user.
       await page.getByRole('link', { name: 'Assets' }).click()
       await page.getByText('No groups yet').waitFor()
@@ -89,6 +109,25 @@ describeWithBrowser('a user goes through all screens of the default server', () 
       await addAsset(page, 'https://files.example/clip.mp4', 'clip')
       expect(await page.locator('article').first().getByText('Video').count()).toBe(1)
       expect(await fits(page)).toBe(true)
+
+      // A video of the asset, which is played.
+      await page.getByRole('link', { name: 'Videos' }).click()
+      await page.getByRole('link', { name: 'New video' }).click()
+      await page.getByLabel('Model').fill('doubao-seedance-2-0-260128')
+      await page.getByLabel('Prompt').fill('Waves on the beach')
+      await page.getByLabel('A first frame').check()
+      await page.getByRole('button', { name: 'Choose: First frame' }).click()
+      await page.getByRole('radio', { name: 'beach' }).check()
+      await page.getByRole('button', { name: 'Use', exact: true }).click()
+      expect(await fits(page)).toBe(true)
+      await page.getByRole('button', { name: 'Make the video' }).click()
+      await page.locator('video.player').waitFor()
+      await page.waitForFunction(`document.querySelector('video.player').duration > 1`)
+      await page.getByRole('img', { name: /^Last frame/ }).waitFor()
+      expect(await fits(page)).toBe(true)
+      await page.getByRole('link', { name: 'Assets' }).click()
+      await page.getByRole('link', { name: 'holidays' }).click()
+      await page.getByRole('heading', { name: 'beach' }).waitFor()
 
       // Rename, filter, delete.
       await page.getByRole('button', { name: 'Rename beach' }).click()
@@ -135,7 +174,7 @@ describeWithBrowser('a user goes through all screens of the default server', () 
 
       // The usage.
       await page.getByRole('link', { name: 'Usage' }).click()
-      await page.getByRole('table').getByText('console').waitFor()
+      await page.getByRole('table').getByText('console').first().waitFor()
       await page.getByRole('button', { name: 'By model' }).click()
       expect(await page.getByRole('table').getByRole('columnheader').allTextContents()).toEqual([
         ...['Model', 'Calls', 'Input', 'Output'],
@@ -158,6 +197,6 @@ describeWithBrowser('a user goes through all screens of the default server', () 
       expect(visiting.errors).toEqual([])
       // The host where the upstream stores the uploads.
       expect([...visiting.hosts]).toEqual(['ark-media-asset.tos-cn-beijing.volces.com'])
-    }, 60_000)
+    }, 120_000)
   }
 })
