@@ -56,6 +56,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       video: { queuedMs: 0, runningMs: Number.POSITIVE_INFINITY, ...options.emulator?.video },
     },
     video: { pollMs: 20, reconcile: background.signal, ...options.video },
+    ...{ events: store, reconcile: background.signal },
     checked: 'own',
     around: (handle) => {
       const paths = {

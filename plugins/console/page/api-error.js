@@ -23,11 +23,14 @@ export class ApiError extends Error {
 export const readApiError = async (response) => {
   const body = await response.json().catch(() => undefined)
   const reported = body?.error?.message ?? body?.ResponseMetadata?.Error?.Message ?? body?.message
-  const message = typeof reported === 'string' && reported !== '' ? reported : t.errors.status(response.status)
+  const message = typeof reported === 'string' && reported !== '' ? reported : textOf(response.status)
   const seconds = Number(response.headers.get('retry-after') ?? Number.NaN)
   const invalidCredential = response.status === 401 && response.headers.has('www-authenticate')
   return new ApiError(response.status, message, Number.isFinite(seconds) ? seconds : undefined, invalidCredential)
 }
+
+/** A proxy, or the runtime, rejects a body that is too large without a message. @param {number} status */
+const textOf = (status) => (status === 413 ? t.errors.tooLarge : t.errors.status(status))
 
 /** @param {unknown} error */
 export const isAbort = (error) => error instanceof DOMException && error.name === 'AbortError'

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from './api-error.js'
 import { AddAsset, assetsPath, deleteAsset, RenameAsset, readAsset, titleOf } from './asset.js'
+import { useAssetWatch } from './asset-watch.js'
 import { CopyButton } from './copy-button.js'
 import { FormDialog } from './dialog.js'
 import { useDroppedFiles } from './dropped-files.js'
@@ -8,7 +9,7 @@ import { Select } from './field.js'
 import { formatTime, parseTime } from './format.js'
 import { deleteGroup, EditGroup, readGroup } from './group.js'
 import { NameFilter, setOrderFrom } from './groups.js'
-import { useApi, useLoaded, usePolling } from './hooks.js'
+import { useApi, useLoaded } from './hooks.js'
 import { html } from './html.js'
 import { Icon } from './icons.js'
 import { usePages } from './pages.js'
@@ -23,10 +24,6 @@ import { FilePicker, UploadList } from './upload-list.js'
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {{ kind: 'add' | 'edit group' | 'delete group' } | { kind: 'rename' | 'delete', asset: Asset }} Open */
 /** @typedef {ReturnType<typeof usePages<Asset>>} List */
-
-const pollMs = 2_000
-/** Assets that one poll reads. The others follow when these are processed. */
-const maxAssetsPerPoll = 8
 
 /**
  * A group, and the assets in it.
@@ -50,7 +47,7 @@ export const Assets = ({ type, id, uploads }) => {
     SortOrder,
   })
   const close = () => setOpen(undefined)
-  useStatusPolling(list, uploads)
+  useStatusWatch(list, uploads)
   const title = group.value?.Name || id
   const addFiles = paths.uploads
     ? (/** @type {readonly File[]} */ files) => uploads.add(files, { id, type })
@@ -76,7 +73,7 @@ export const Assets = ({ type, id, uploads }) => {
     </div>
     ${group.value?.Description && html`<p class="lead">${group.value.Description}</p>`}
     <p class="hint"><code>${id}</code></p>
-    <p class="hint">${addFiles ? t.uploads.dropHint : t.uploads.notOffered}</p>
+    <p class=${addFiles ? 'hint drop-hint' : 'hint'}>${addFiles ? t.uploads.dropHint : t.uploads.notOffered}</p>
     <${Failure} message=${group.error} retry=${group.reload} />
     <${UploadList} uploads=${uploads} group=${id} />
     ${dragging && html`<div class="drop-target"><p><${Icon} name="upload" />${t.uploads.drop(title)}</p></div>`}
@@ -115,29 +112,33 @@ export const Assets = ({ type, id, uploads }) => {
 }
 
 /**
- * Polls the assets with status Processing, and updates the list. Assets of uploads are polled there.
+ * Watches the assets with status Processing, and updates the list. Those of uploads are watched there.
  * @param {List} list
  * @param {import('./uploads.js').Uploads} uploads
  */
-const useStatusPolling = (list, uploads) => {
+const useStatusWatch = (list, uploads) => {
   const api = useApi()
   const uploaded = new Set(uploads.items.map(({ asset }) => asset?.Id))
   const processing = (list.pages?.items ?? []).filter(({ Id, Status }) => Status === 'Processing' && !uploaded.has(Id))
-  const poll = async (/** @type {Asset} */ asset) => {
+  const read = async (/** @type {string} */ id) => {
+    const asset = processing.find(({ Id }) => Id === id)
+    if (!asset) return
     try {
-      const current = await readAsset(api, asset.Id)
+      const current = await readAsset(api, id)
       list.refresh(asset, current)
       if (current.Status !== asset.Status) {
         showToast(t.assets.statusChanged(titleOf(current), statusOf(current)), { isError: current.Status === 'Failed' })
       }
     } catch (error) {
       // Another client has deleted it.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) list.remove(asset.Id)
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) list.remove(id)
       else throw error
     }
   }
-  const pollAll = () => Promise.all(processing.slice(0, maxAssetsPerPoll).map(poll))
-  usePolling(pollAll, { enabled: processing.length > 0, ms: pollMs })
+  useAssetWatch(
+    processing.map(({ Id }) => Id),
+    read,
+  )
 }
 
 /** @param {Asset} asset */

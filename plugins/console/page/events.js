@@ -10,7 +10,7 @@ import { paths } from './paths.js'
 /** The events that the page uses. An EventSource calls no listener for a type that is not named. */
 const types = [
   ...['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled', 'deleted'].map((state) => `video.${state}`),
-  ...['active', 'failed', 'processing'].map((state) => `asset.${state}`),
+  ...['active', 'failed', 'deleted'].map((state) => `asset.${state}`),
 ]
 
 /** After an error response, the page tries again this much later. Until then its parts poll. */
@@ -69,7 +69,9 @@ const close = () => {
 /** @param {string} text the JSON of an event */
 const idIn = (text) => {
   try {
-    const id = JSON.parse(text).data?.id
+    const { data } = JSON.parse(text)
+    // A task's fields are in lower case, as the vendor has them.
+    const id = data?.id ?? data?.Id
     return typeof id === 'string' ? id : undefined
   } catch {
     return undefined

@@ -46,6 +46,7 @@ export const chinese = {
   },
   errors: {
     status: (status) => `服务器返回状态码 ${status}。`,
+    tooLarge: '内容超过服务器允许的大小。',
     unreachable: '无法连接服务器，请检查网络后重试。',
     unreadable: '服务器返回的内容无法识别。',
     unexpected: '页面出现问题，请刷新后重试。',
@@ -193,8 +194,8 @@ export const chinese = {
   },
   usage: {
     title: '用量',
-    lead: '文本生成所用的 token 数，以模型上报为准。日期按 UTC 计算。',
-    caption: '文本生成用量',
+    lead: '文本和视频生成所用的 token 数，以模型上报为准。日期按 UTC 计算。',
+    caption: '文本和视频用量',
     group: '汇总方式',
     views: { all: '明细', day: '按日期', token: '按 API 令牌', model: '按模型' },
     columns: {

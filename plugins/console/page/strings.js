@@ -47,6 +47,7 @@ const english = {
   },
   errors: {
     status: (/** @type {number} */ status) => `The server responded with status ${status}.`,
+    tooLarge: 'That is more than the server accepts.',
     unreachable: 'The server cannot be reached. Check the connection and try again.',
     unreadable: 'The server sent an invalid response.',
     unexpected: 'Something went wrong on this page. Reload it and try again.',
@@ -203,8 +204,8 @@ const english = {
   },
   usage: {
     title: 'Usage',
-    lead: 'Tokens of text generation, as reported by the models. Days are in UTC.',
-    caption: 'Usage of text generation',
+    lead: 'Tokens of text and videos, as reported by the models. Days are in UTC.',
+    caption: 'Usage of text and videos',
     group: 'Group by',
     views: { all: 'All details', day: 'By day', token: 'By API token', model: 'By model' },
     columns: {

@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, isAbort, messageOf } from './api-error.js'
 import { assetsPath, readAsset, titleOf } from './asset.js'
-import { useApi, usePolling } from './hooks.js'
+import { useAssetWatch } from './asset-watch.js'
+import { useApi } from './hooks.js'
 import { paths } from './paths.js'
 import { t } from './strings.js'
 import { showToast } from './toast.js'
@@ -24,7 +25,6 @@ import { showToast } from './toast.js'
 
 /** Files that are sent at the same time. A browser opens few connections to a server, and the page needs some for other requests. */
 const maxConcurrent = 3
-const pollMs = 2_000
 
 /**
  * Uploads of local files, each of which becomes an asset. An upload leaves the list when its asset is active, or when the user removes it.
@@ -78,22 +78,26 @@ export const useUploads = () => {
   )
 
   const processing = items.filter(({ state }) => state === 'processing')
-  const poll = async (/** @type {Upload} */ { id, asset }) => {
-    if (!asset) return
+  const read = async (/** @type {string} */ assetId) => {
+    const upload = processing.find(({ asset }) => asset?.Id === assetId)
+    if (!upload) return
     try {
-      const current = await readAsset(api, asset.Id)
+      const current = await readAsset(api, assetId)
       if (current.Status === 'Processing') return
       notify(current)
       const isError = current.Status === 'Failed'
       showToast(t.assets.statusChanged(titleOf(current), t.assets.statuses[isError ? 'Failed' : 'Active']), { isError })
-      remove(id)
+      remove(upload.id)
     } catch (error) {
       // Another client has deleted it.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) remove(id)
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) remove(upload.id)
       else throw error
     }
   }
-  usePolling(() => Promise.all(processing.map(poll)), { enabled: processing.length > 0, ms: pollMs })
+  useAssetWatch(
+    processing.map(({ asset }) => asset?.Id ?? ''),
+    read,
+  )
   useWarningBeforeClose(items.some(({ state }) => state === 'waiting' || state === 'sending' || state === 'creating'))
 
   return {

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { ApiError, isAbort, messageOf } from './api-error.js'
 import { useEvents } from './events.js'
 import { useApi, usePolling } from './hooks.js'
@@ -113,6 +113,10 @@ export const useVideos = ({ shown }) => {
       refresh(id).catch(() => {})
   }
   const live = useEvents(onEvent, shown || active.length > 0)
+  // What happened before the stream was open.
+  useEffect(() => {
+    if (live && active.length > 0) poll().catch(() => {})
+  }, [live])
   usePolling(poll, { enabled: active.length > 0, ms: live ? livePollMs : pollMs })
 
   return {
