@@ -109,9 +109,19 @@ const randomId = () => randomUUID().replaceAll('-', '')
 export const addsEvents = (statements: readonly Statement[]): boolean =>
   statements.some(({ strings }) => strings === nextSequence.strings)
 
+/** Events of the host app's own. */
+export interface EventRecords {
+  /** Adds an event, for the user's streams and webhooks. */
+  addEvent(event: NewEvent): Promise<void>
+}
+
 /** Events of all users. @param onEvents calls a listener after each transaction that has added one */
-export const createEventStore = (database: Database, onEvents: EventStore['onEvents']): EventStore => ({
+export const createEventStore = (database: Database, onEvents: EventStore['onEvents']): EventStore & EventRecords => ({
   onEvents,
+
+  async addEvent(event) {
+    await database.batch(addEvent(event))
+  },
 
   async newestEvent() {
     const [row] = await database.query<{ value: number }>(sql`select value from event_sequence`)

@@ -23,7 +23,7 @@ import { createClaimStore } from './claims.ts'
 import { type Database, notifyOnCommit, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
 import { createDeliveryStore } from './deliveries.ts'
-import { addsEvents, createEventStore } from './events.ts'
+import { addsEvents, createEventStore, type EventRecords } from './events.ts'
 import { createFileStore } from './files.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
 import { createIdempotencyStore } from './idempotency.ts'
@@ -66,7 +66,8 @@ type Records = UserRecords &
   GroupRecords &
   OpenClaimRecords &
   Omit<UsageRecords, 'closeUsage'> &
-  AuditRecords
+  AuditRecords &
+  EventRecords
 
 /**
  * The store of the gateway: the ports of all plugins, and the queries of the admin commands.
