@@ -32,6 +32,8 @@ export const readListQuery = (query: URLSearchParams): VideoListQuery => {
   if (ids.length > maxIds) rejectParameter('filter.task_ids', `must be at most ${maxIds} ids`)
   const model = parameterOf(query, 'filter.model')
   if (model !== undefined && model.length > maxModelLength) rejectParameter('filter.model', 'is too long')
+  // No database stores NUL.
+  if (model?.includes('\0')) rejectParameter('filter.model', 'must not contain NUL')
   return {
     filter: {
       status: wordOf(query, 'filter.status', statuses),

@@ -1,3 +1,4 @@
+import { delay } from '../shared/delay.ts'
 import type { LeaseStore } from '../shared/lease-store.ts'
 import { runUnderLease } from '../shared/under-lease.ts'
 import { createDispatcher } from './dispatch.ts'
@@ -6,8 +7,10 @@ import { settleClaims } from './settle.ts'
 
 /** The work in the background. */
 export interface Poller {
-  /** A callback has arrived, or a task was added: look soon. Without effect in a process that does not do the work. */
+  /** A task was added: look at once. Without effect in a process that does not do the work. */
   wake(): void
+  /** A callback has arrived: look soon. Any number of callbacks within a fifth of a second cause one poll. */
+  wakeSoon(): void
 }
 
 export interface PollerOptions {
@@ -22,6 +25,8 @@ export interface PollerOptions {
 const maxClaims = 100
 /** Tasks that one round ends because they have waited too long. */
 const maxExpired = 1_000
+/** Milliseconds from a callback to the poll. */
+const callbackPauseMs = 200
 /** Milliseconds between two rounds. A poll reads only tasks that are due. */
 const roundMs = 1_000
 
@@ -71,5 +76,17 @@ export const startPoller = ({ context, leases, signal, onCopying }: PollerOption
   }
 
   const everyMs = Math.min(roundMs, context.pollMs)
-  return runUnderLease({ store: leases, name: 'video-poller', run, signal, log, clock, everyMs })
+  const { wake } = runUnderLease({ store: leases, name: 'video-poller', run, signal, log, clock, everyMs })
+  let willWake = false
+  return {
+    wake,
+    wakeSoon() {
+      if (willWake) return
+      willWake = true
+      void delay(callbackPauseMs, signal).then(() => {
+        willWake = false
+        wake()
+      })
+    },
+  }
 }

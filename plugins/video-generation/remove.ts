@@ -1,3 +1,4 @@
+import { toJson } from '../shared/json.ts'
 import { UpstreamRejectedError } from '../shared/upstream-error.ts'
 import { moveOf, type PollContext } from './poll.ts'
 import { unknownTask, VideoProblem } from './problem.ts'
@@ -66,7 +67,11 @@ const cancelSubmitted = async (
     }
     const after = await client.get(upstreamId)
     if (!after) context.log.error({ task: task.id }, 'the upstream has deleted a task that was to be cancelled')
-    await apply(task, after, context)
+    await apply(
+      task,
+      after ?? { ...before, status: 'cancelled', json: before.json.with('status', toJson('cancelled')) },
+      context,
+    )
     return true
   }
   await apply(task, before, context)

@@ -122,7 +122,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     async receiveCallback(id, key) {
       if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false
       const hinted = await storeCall(store.hintVideoTask(id, clock.now()), readFailed)
-      if (hinted) poller?.wake()
+      if (hinted) poller?.wakeSoon()
       return true
     },
   }

@@ -75,7 +75,8 @@ export const viewOf = (task: VideoTask, linkResult?: LinkResult, queue?: QueuePl
 
 /** The upstream's task object, if it shows the present status. */
 const objectOf = ({ task, status }: VideoTask): Json | undefined => {
-  if (task === undefined) return undefined
+  // Empty: the upstream was asked, and did not have the task yet.
+  if (!task) return undefined
   const json = readJson(task)
   return json.get('status')?.string() === status ? json : undefined
 }
