@@ -66,6 +66,8 @@ export interface VideoServiceOptions {
    * times its time limit. Default 60,000.
    */
   readonly settleMs?: number
+  /** How long tasks are kept after their end, in milliseconds, default 90 days. The upstream forgets them after 7 days. */
+  readonly keepMs?: number
   /** Milliseconds for which a caller waits until a lost answer is settled, where there is no queue. Default 5,000. */
   readonly settleWaitMs?: number
   /** Default: the global `fetch`, in the way in which each runtime sends a request only once. */

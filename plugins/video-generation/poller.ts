@@ -17,6 +17,8 @@ export interface PollerOptions {
   readonly context: PollContext
   readonly leases: LeaseStore
   readonly signal: AbortSignal
+  /** How long tasks that have ended are kept, in milliseconds. */
+  readonly keepMs: number
   /** Called when results are to be copied. */
   readonly onCopying?: () => void
 }
@@ -29,12 +31,17 @@ const maxExpired = 1_000
 const callbackPauseMs = 200
 /** Milliseconds between two rounds. A poll reads only tasks that are due. */
 const roundMs = 1_000
+const sweepEveryMs = 3_600_000
+/** Rows that one transaction deletes. */
+const maxSwept = 100
+/** How long the store remembers what it has learnt of a pool that nobody uses. Milliseconds. */
+const poolKeptMs = 7 * 86_400_000
 
 /**
  * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks, until the signal aborts. One process at a time
  * does it.
  */
-export const startPoller = ({ context, leases, signal, onCopying }: PollerOptions): Poller => {
+export const startPoller = ({ context, leases, signal, keepMs, onCopying }: PollerOptions): Poller => {
   const { store, describe, clock, log } = context
   const dispatcher = createDispatcher(context)
   const dispatched = { running: false, again: false }
@@ -61,6 +68,15 @@ export const startPoller = ({ context, leases, signal, onCopying }: PollerOption
     })
   }
 
+  let sweptAt = Number.NEGATIVE_INFINITY
+  const sweep = async (during: AbortSignal): Promise<void> => {
+    const now = clock.now()
+    if (now < sweptAt + sweepEveryMs) return
+    sweptAt = now
+    while (!during.aborted && (await store.sweepVideoTasks(now - keepMs, maxSwept)).length === maxSwept);
+    while (!during.aborted && (await store.sweepVideoPools(now - poolKeptMs, maxSwept)) === maxSwept);
+  }
+
   const run = async (during: AbortSignal): Promise<undefined> => {
     dispatch(during)
     await attempt('poll', async () => {
@@ -73,6 +89,7 @@ export const startPoller = ({ context, leases, signal, onCopying }: PollerOption
       const claims = await store.unsettledVideoTasks(clock.now(), maxClaims)
       if (claims.length > 0) await settleClaims(claims, context, during)
     })
+    await attempt('sweep', () => sweep(during))
   }
 
   const everyMs = Math.min(roundMs, context.pollMs)

@@ -41,9 +41,9 @@ export interface VideoService {
 export const createVideoService = (options: VideoServiceOptions): VideoService => {
   const { store, upstream, assets, results, audit = noAudit } = options
   const { clock = systemClock, log = noLog, pollMs = 3_000, settleMs = 60_000, settleWaitMs = 5_000 } = options
-  const { createTimeoutMs = 60_000, maxPriority = 0 } = options
+  const { createTimeoutMs = 60_000, maxPriority = 0, keepMs = 90 * 86_400_000 } = options
   checkCollaborator('store', store)
-  checkAbove0({ pollMs, settleMs, settleWaitMs, createTimeoutMs })
+  checkAbove0({ keepMs, pollMs, settleMs, settleWaitMs, createTimeoutMs })
   if (upstream) checkUpstreamUrl('upstream.url', upstream.url)
   if (upstream) checkKey('upstream.key', upstream.key)
   const linkResult = results && linksTo(results)
@@ -76,7 +76,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   if (until && upstream) {
     const allowsHttp = upstream.url.startsWith('http:')
     const copier = results && startCopier({ ...context, results, allowsHttp, minPauseMs: options.copyPauseMs }, until)
-    poller = startPoller({ context, leases: store, signal: until, onCopying: () => copier?.wake() })
+    poller = startPoller({ context, leases: store, signal: until, keepMs, onCopying: () => copier?.wake() })
   }
 
   const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {

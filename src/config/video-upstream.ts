@@ -1,6 +1,18 @@
 import { asJsonObject } from '../../plugins/shared/json.ts'
 import type { PoolLimits, VideoUpstream } from '../../plugins/video-generation/index.ts'
-import { address, integer, key, printableForm, seconds, secondsAbove0, webAddress, words } from './parsers.ts'
+import {
+  address,
+  dayMs,
+  days,
+  daysForm,
+  integer,
+  key,
+  printableForm,
+  seconds,
+  secondsAbove0,
+  webAddress,
+  words,
+} from './parsers.ts'
 import type { Environment, Read } from './reader.ts'
 
 /** The configuration of video generation. Times are milliseconds. */
@@ -17,6 +29,8 @@ export interface VideoConfig {
   readonly pollMs: number
   /** When a task counts as not created whose create call got no answer. */
   readonly settleMs: number
+  /** How long tasks are kept after their end. */
+  readonly keepMs: number
   readonly createTimeoutMs: number
 }
 
@@ -52,6 +66,7 @@ export const readVideoConfig = (
     modelAliases: read('VIDEO_MODEL_ALIASES', aliasesForm, aliasesOf) ?? {},
     presetAssets: presetAssets ?? textPresetAssets,
     pollMs: read('VIDEO_POLL_SECONDS', secondsAbove0, seconds(1)) ?? 3_000,
+    keepMs: read('VIDEO_TASK_DAYS', daysForm, days(1)) ?? 90 * dayMs,
     settleMs: read('VIDEO_SETTLE_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
     createTimeoutMs: read('VIDEO_CREATE_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
   }
