@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser, Page } from 'playwright-core'
-import { describeWithBrowser, openBrowser, visit } from './browser.ts'
+import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { name, openFixture, password } from './fixture.ts'
+import { openMediaFixture } from './media-fixture.ts'
 
 /** The element with the focus: its tag name and its label. */
 const focused = (page: Page): Promise<string> =>
@@ -126,5 +127,47 @@ describeWithBrowser('by keyboard alone', () => {
     await page.getByText(/tokens out/).waitFor()
     expect(await page.locator('.turn.user .text').textContent()).toBe('one\ntwo')
     expect(await focused(page)).toBe('textarea Question')
+  })
+
+  test('a user makes a video of a chosen asset, and cancels it', async () => {
+    await using fixture = await openMediaFixture({ emulator: { video: { queuedMs: Number.POSITIVE_INFINITY } } })
+    const group = await fixture.addGroup('holidays')
+    fixture.emulator.library.addAsset({ groupId: group, name: 'beach' })
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    const { keyboard } = page
+    await login(page)
+    await page.goto(`${fixture.url}/console#/videos`)
+    await page.getByText('No videos yet').waitFor()
+    await tabTo(page, 'a New video')
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'New video' }).waitFor()
+    expect(await focused(page)).toBe('h1 New video')
+    await tabTo(page, 'input Model')
+    await keyboard.type('doubao-seedance-2-0-260128')
+    await keyboard.press('Escape')
+    await tabTo(page, 'textarea Prompt', 1)
+    await keyboard.type('Waves')
+    await tabTo(page, 'input Only text', 1)
+    await keyboard.press('ArrowDown')
+    await tabTo(page, 'button Choose: First frame', 1)
+    await keyboard.press('Enter')
+    await page.getByRole('radio', { name: 'beach' }).waitFor()
+    await tabTo(page, 'input beach', 4)
+    await keyboard.press('Space')
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    // The dialog returns the focus to its button, which now changes the frame.
+    expect(await focused(page)).toBe('button Change: First frame')
+    await tabTo(page, 'button Make the video', 20)
+    await keyboard.press('Enter')
+    await page.getByRole('heading', { level: 1, name: 'Waves' }).waitFor()
+    expect(await focused(page)).toBe('h1 Waves')
+    await tabTo(page, 'button Cancel', 1)
+    await keyboard.press('Enter')
+    await tabTo(page, 'button Cancel the video', 3)
+    await keyboard.press('Enter')
+    await page.getByText('The video was cancelled before it started.').waitFor()
+    expect(visiting.errors).toEqual([])
   })
 })

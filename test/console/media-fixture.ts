@@ -62,6 +62,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       const paths = {
         video: '/api/v3',
         uploads: '/api/uploads',
+        webhooks: '/api/webhooks',
         ...(options.live !== false && { events: '/api/events' }),
       }
       const own = new Elysia()
