@@ -152,6 +152,9 @@ eachDatabase('OpenAI’s client and videos', (database) => {
     await poll(videos, remix)
     await videos.delete(first.id)
     expect((await videos.remix(first.id, { prompt: 'a dog' }, key)).id).toBe(remix.id)
+    const reused = { status: 409, code: 'idempotency_key_reused' }
+    expect(await errorOf(videos.remix(first.id, { prompt: 'a cow' }, key))).toMatchObject(reused)
+    expect(await errorOf(videos.remix(remix.id, { prompt: 'a dog' }, key))).toMatchObject(reused)
     expect(fixture.emulator.video.tasks()).toHaveLength(before + 2)
   })
 

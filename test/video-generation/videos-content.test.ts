@@ -225,4 +225,20 @@ describe('a download', () => {
     expect(sent).toBeLessThan(2 ** 26)
     await reader?.cancel()
   })
+
+  test('that is only asked for its length ends at once at the storage', async () => {
+    let closed = false
+    answer = (request, response) => {
+      request.socket.once('close', () => {
+        closed = true
+      })
+      response.writeHead(200, { 'content-length': String(2 ** 28) })
+      response.write('a'.repeat(1000))
+    }
+    const response = await fromBucket(requestOf('', { method: 'HEAD' }))
+    await until(() => closed)
+    expect([response.status, response.headers.get('content-length')]).toEqual([200, String(2 ** 28)])
+    // Elysia adds the lengths up.
+    expect(await response.body?.getReader().read()).toEqual({ done: false, value: { byteLength: 2 ** 28 } as never })
+  })
 })
