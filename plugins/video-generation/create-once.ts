@@ -22,7 +22,7 @@ export const createVideoOnce = (
   viewTask: (task: VideoTask) => VideoTaskView,
 ): CreateVideoOnce => {
   if (!idempotencyStore) return async (_, create, respond) => respond(await create(undefined))
-  const idempotency = createIdempotency({ store: idempotencyStore, leaseMs, clock, log })
+  const idempotency = createIdempotency({ store: idempotencyStore, leaseMs, maxResponseBytes, clock, log })
   return ({ request, user, route, body }, create, respond) =>
     idempotency.run(
       request,
@@ -39,6 +39,9 @@ export const createVideoOnce = (
       async (attempt) => respond(await create(attempt)),
     )
 }
+
+/** The video object of the OpenAI API repeats the prompt, which has up to 32,000 characters: in JSON at most six bytes each. */
+const maxResponseBytes = 2 ** 18
 
 /** A later request may take the key over while the first is still in progress: no task is stored after the lease, and from then on its row tells. */
 const leaseMs = 60_000

@@ -66,7 +66,7 @@ describe('callbacks', () => {
     emulator.clearCalls()
     const started = performance.now()
     const lie = JSON.stringify({ id, status: 'succeeded', content: { video_url: 'https://evil.example/x.mp4' } })
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 100; round++) {
       await Promise.all(
         Array.from({ length: 25 }, async () => {
           const reply = await fetch(gateway.url + path, { method: 'POST', body: lie })
@@ -74,10 +74,12 @@ describe('callbacks', () => {
         }),
       )
     }
-    const seconds = (performance.now() - started) / 1000
     await until(async () => (await ann.statusOf(id)) === 'running')
+    // Polls that are still to come.
+    await new Promise((resolve) => setTimeout(resolve, 400))
+    const seconds = (performance.now() - started) / 1000
     expect((await ann.get(id)).text).not.toContain('evil')
-    // 500 callbacks.
+    // 2,500 callbacks.
     expect(emulator.calls.length).toBeLessThan(10 + 6 * seconds)
   }, 30_000)
 })

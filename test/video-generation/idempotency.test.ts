@@ -93,6 +93,25 @@ describe.each([...databaseNames])('a video task with an Idempotency-Key (%s)', (
     expect(await total(ann)).toBe(1)
   })
 
+  test('gets the same bytes from /v1/videos too, with the longest prompt', async () => {
+    await using fixture = await open()
+    const { ann, gateway, emulator } = fixture
+    const ask = async (prompt: string): Promise<readonly [number, string, string | null]> => {
+      const response = await fetch(`${gateway.url}/v1/videos`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json', 'idempotency-key': 'k' },
+        body: JSON.stringify({ model: MODEL, prompt, seconds: '4' }),
+      })
+      return [response.status, await response.text(), replayed(response)]
+    }
+    const prompt = '猫'.repeat(32_000)
+    const [status, bytes] = await ask(prompt)
+    expect([status, bytes.length > 32_000]).toEqual([200, true])
+    expect(await ask(prompt)).toEqual([200, bytes, 'true'])
+    expect((await ask('a dog'))[0]).toBe(409)
+    expect(emulator.video.tasks()).toHaveLength(1)
+  })
+
   test('is free again when the upstream or the gateway has rejected the request', async () => {
     await using fixture = await open()
     const { ann, emulator } = fixture
