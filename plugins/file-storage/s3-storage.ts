@@ -47,35 +47,37 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
   return {
     putBytes: 2 * partBytes,
 
-    async put(key, body, { contentType: ContentType, ...limits }) {
+    async put(key, body, { contentType: ContentType, signal, maxBytes }) {
       const { sdk, client } = await connected()
       const object = target(key)
-      const parts = partsOf(limited(body, limits))
+      const parts = partsOf(limited(body, { maxBytes, signal }))
       const first = (await parts.next()).value ?? new Uint8Array(0)
-      const { signal: abortSignal } = limits
       let next = await parts.next()
       if (next.done) {
-        await client.send(new sdk.PutObjectCommand({ ...object, ContentType, Body: first }), { abortSignal })
+        const command = new sdk.PutObjectCommand({ ...object, ContentType, Body: first })
+        await client.send(command, { abortSignal: signal })
         return first.length
       }
-      const { UploadId } = await client.send(new sdk.CreateMultipartUploadCommand({ ...object, ContentType }), {
-        abortSignal,
-      })
+      const create = new sdk.CreateMultipartUploadCommand({ ...object, ContentType })
+      const { UploadId } = await client.send(create, { abortSignal: signal })
       const multipart = { ...object, UploadId }
+      const failed = new AbortController()
+      const abortSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
+      const sent: { PartNumber: number; ETag: string | undefined }[] = []
+      const send = async (Body: Uint8Array) => {
+        const PartNumber = sent.length + 1
+        const { ETag } = await client.send(new sdk.UploadPartCommand({ ...multipart, PartNumber, Body }), {
+          abortSignal,
+        })
+        sent.push({ PartNumber, ETag })
+      }
+      let sending: Promise<void> | undefined
       try {
-        const sent: { PartNumber: number; ETag: string | undefined }[] = []
-        const send = async (Body: Uint8Array) => {
-          const PartNumber = sent.length + 1
-          const { ETag } = await client.send(new sdk.UploadPartCommand({ ...multipart, PartNumber, Body }), {
-            abortSignal,
-          })
-          sent.push({ PartNumber, ETag })
-        }
         let length = first.length
         let part: Uint8Array = first
         while (!next.done) {
           // The next part is filled while this one is sent.
-          const sending = send(part)
+          sending = send(part)
           sending.catch(() => {})
           part = next.value
           length += part.length
@@ -83,12 +85,14 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
           await sending
         }
         await send(part)
-        await client.send(new sdk.CompleteMultipartUploadCommand({ ...multipart, MultipartUpload: { Parts: sent } }), {
-          abortSignal,
-        })
+        const complete = new sdk.CompleteMultipartUploadCommand({ ...multipart, MultipartUpload: { Parts: sent } })
+        await client.send(complete, { abortSignal })
         return length
       } catch (error) {
         await parts.return(undefined)
+        failed.abort()
+        // A part that arrives after the abortion would remain.
+        await sending?.catch(() => {})
         // If this fails too, `removeUnfinished` does it later.
         await client.send(new sdk.AbortMultipartUploadCommand(multipart)).catch(() => {})
         throw error

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { FileTooLargeError, folderStorage, type Storage } from 'sluice/file-storage'
+import { FileTooLargeError, folderStorage, type Storage, s3Storage } from 'sluice/file-storage'
+import { startS3Server } from '../support/s3-server.ts'
 import { pieces, temporaryFolder } from './fixture.ts'
 
 /** Each implementation of the port, and how to look into it. */
@@ -7,6 +8,12 @@ const kinds: Readonly<Record<string, () => Promise<AsyncDisposable & { readonly 
   async folder() {
     const folder = await temporaryFolder()
     return { ...folder, storage: folderStorage(folder.path) }
+  },
+  async bucket() {
+    const server = await startS3Server()
+    const { endpoint, bucket, accessKey, secretKey, region } = server
+    const storage = s3Storage({ endpoint, bucket, accessKey, secretKey, region, prefix: 'some prefix/' })
+    return { storage, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() }
   },
 }
 
