@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { checkKey } from '../shared/options.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
@@ -73,18 +72,16 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
       }
       let sending: Promise<void> | undefined
       try {
+        await send(first)
         let length = first.length
-        let part: Uint8Array = first
         while (!next.done) {
+          length += next.value.length
           // The next part is filled while this one is sent.
-          sending = send(part)
+          sending = send(next.value)
           sending.catch(() => {})
-          part = next.value
-          length += part.length
           next = await parts.next()
           await sending
         }
-        await send(part)
         const complete = new sdk.CompleteMultipartUploadCommand({ ...multipart, MultipartUpload: { Parts: sent } })
         await client.send(complete, { abortSignal })
         return length
@@ -187,22 +184,28 @@ const listUploads = (
 const statusOf = (error: unknown): number | undefined =>
   (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata?.httpStatusCode
 
-/** Joins the pieces of a body to parts. All but the last have exactly `partBytes` bytes, as some services require. */
+/**
+ * Joins the pieces of a body to parts. All but the last have exactly `partBytes` bytes, as some services require. A part is valid until the next but one is
+ * asked for: two buffers take turns, because new ones would be collected late.
+ */
 async function* partsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
-  let part = Buffer.allocUnsafeSlow(partBytes)
+  const buffers: Uint8Array<ArrayBuffer>[] = []
+  let turn = 0
   let length = 0
   for await (const chunk of body) {
     for (let at = 0; at < chunk.length; ) {
+      buffers[turn] ??= new Uint8Array(partBytes)
+      const part = buffers[turn] ?? new Uint8Array(0)
       const taken = Math.min(chunk.length - at, partBytes - length)
       part.set(chunk.subarray(at, at + taken), length)
       at += taken
       length += taken
       if (length < partBytes) continue
       yield part
-      part = Buffer.allocUnsafeSlow(partBytes)
+      turn = 1 - turn
       length = 0
     }
   }
-  if (length > 0) yield part.subarray(0, length)
+  if (length > 0) yield buffers[turn]?.subarray(0, length) ?? new Uint8Array(0)
   return undefined
 }
