@@ -164,7 +164,7 @@ const connect = async ({
   })
   const client = new sdk.S3Client({
     region,
-    ...(endpoint !== undefined && { endpoint }),
+    endpoint: endpoint ?? addressOfAws(region),
     forcePathStyle: (style ?? (endpoint === undefined ? 'host' : 'path')) === 'path',
     credentials: { accessKeyId: options.accessKey, secretAccessKey: options.secretKey },
     requestHandler: createS3Handler(options.fetch),
@@ -172,9 +172,26 @@ const connect = async ({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 4,
+    // What is set here is not read from `AWS_…` variables and files in the home directory, which are not this program's configuration.
+    retryMode: 'standard',
+    defaultsMode: 'standard',
+    authSchemePreference: ['aws.auth#sigv4'],
+    sigv4aSigningRegionSet: [region],
+    disableS3ExpressSessionAuth: true,
+    useArnRegion: false,
+    useDualstackEndpoint: false,
+    useFipsEndpoint: false,
+    disableMultiregionAccessPoints: true,
+    userAgentAppId: 'sluice',
+    disableClockSkewCorrection: false,
+    defaultUserAgentProvider: async () => [['sluice', '1']],
   })
   return { sdk, client }
 }
+
+/** https://docs.aws.amazon.com/general/latest/gr/s3.html */
+export const addressOfAws = (region: string): string =>
+  `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
 
 const listUploads = (
   { sdk, client }: Connection,

@@ -1,5 +1,6 @@
 import { dirname } from 'node:path'
 import { consoleFiles } from '../../plugins/console/index.ts'
+import { addressOfAws } from '../../plugins/file-storage/s3-storage.ts'
 import type { Config } from '../config.ts'
 import { databaseKindOf } from '../store/database-kinds.ts'
 
@@ -49,7 +50,8 @@ export const workerFlags = (config: Config, permissions: DenoPermissions): reado
 const hostsOfStorage = ({ storage }: Config): readonly string[] => {
   if (storage?.kind !== 's3' || storage.endpoint !== undefined) return []
   const { bucket, region = 'us-east-1', style } = storage
-  return [`${style === 'path' ? '' : `${bucket}.`}s3.${region}.amazonaws.com:443`]
+  const { host } = new URL(addressOfAws(region))
+  return [`${style === 'path' ? '' : `${bucket}.`}${host}:443`]
 }
 
 const bracketed = (host: string): string => (host.includes(':') ? `[${host}]` : host)
