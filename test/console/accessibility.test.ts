@@ -89,7 +89,7 @@ describeWithBrowser('axe finds no violation', () => {
         await open('Send')
         await page.getByText(/tokens out/).waitFor()
         await check('a conversation')
-      }, 40_000)
+      }, 90_000)
     }
   }
 })
