@@ -24,6 +24,7 @@ const user = (await store.addUser({ name: 'demo', password: await hashPassword(p
 await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), label: 'demo', createdAt })
 await store.close()
 
+const videoModel = 'doubao-seedance-2-0-260128'
 const config = readConfig({
   PORT: environmentVariable('PORT'),
   DATABASE_URL: url,
@@ -45,6 +46,7 @@ const config = readConfig({
   VIDEO_UPSTREAM_URL: emulator.video.url,
   VIDEO_UPSTREAM_KEY: emulator.video.key,
   VIDEO_SLOTS: '{"*":2}',
+  VIDEO_MODEL_ALIASES: JSON.stringify({ 'sora-2': videoModel }),
   STORAGE_URL: `file:${join(folder, 'storage')}`,
   LOG_LEVEL: 'warn',
 })
@@ -65,7 +67,6 @@ const library = `${gateway.url}/api/media/proxy`
 const text = `${gateway.url}/v1`
 const model = 'doubao-seed-emulated'
 const tasks = `${gateway.url}/api/v3/contents/generations/tasks`
-const videoModel = 'doubao-seedance-2-0-260128'
 console.log(`The sluice demo listens on ${gateway.url}. Its upstreams are emulated on ${emulator.origin}.
 
   user      demo
@@ -88,6 +89,11 @@ Paste these commands one by one:
   VIDEO=$(ask ${tasks} -d '{"model":"${videoModel}","content":[{"type":"text","text":"Waves on the beach"},{"type":"image_url","role":"reference_image","image_url":{"url":"asset://'$ASSET'"}}]}' | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'); echo $VIDEO
   until ask ${tasks}/$VIDEO | tee task.json | grep -q '"status":"\\(succeeded\\|failed\\)"'; do sleep 1; done; cat task.json
   curl -sS -o video.mp4 "$(sed 's/.*"video_url":"\\([^"]*\\)".*/\\1/' task.json)"; ls -l video.mp4
+
+  # The same video, and a new one, with OpenAI's API.
+  ask ${text}/videos/$VIDEO
+  ask ${text}/videos -d '{"model":"sora-2","prompt":"Waves","seconds":"4","size":"1280x720"}'
+  ask "${text}/videos?limit=2"
 
   # List assets: the same request with a query string, and with a JSON body on GET.
   ask "${library}/assets?GroupIds=$GROUP&Statuses=Active&PageSize=5"
