@@ -30,9 +30,11 @@ const repeat = async (create: () => Promise<Reply>, statuses: number[] = []): Pr
   }
 }
 
-const cases: readonly (readonly [TestDatabase['kind'], Runtime])[] = databaseNames.flatMap((kind) =>
-  (['bun', 'deno'] as const).map((runtime) => [kind, runtime] as const),
-)
+/** Each database and each runtime once: a test waits for the end of a lease. */
+const cases: readonly (readonly [TestDatabase['kind'], Runtime])[] = [
+  ['sqlite', 'bun'],
+  ['postgres', 'deno'],
+]
 
 describe.each(cases)('an Idempotency-Key on %s, on %s, when the process is killed', (kind, runtime) => {
   /** Kills a server while the upstream holds a creation, and starts another one. */

@@ -280,7 +280,7 @@ describe('two processes, when DELETE races', () => {
   }
 
   test('with the start of a task, it is either cancelled or runs', async () => {
-    await race(10, 40, async ({ upstream, removals, becomes }) => {
+    await race(10, 20, async ({ upstream, removals, becomes }) => {
       const statuses = await removals()
       await until(() => upstream() !== 'queued')
       await becomes(upstream() === 'cancelled' ? 'cancelled' : 'running')
@@ -291,7 +291,7 @@ describe('two processes, when DELETE races', () => {
   test.each(['', '?mode=cancel'])(
     'with the end of a task (%j), its result is there, unless it is deleted after its end',
     async (mode) => {
-      await race(0, 40, async ({ finish, removals, becomes, seen }) => {
+      await race(0, 20, async ({ finish, removals, becomes, seen }) => {
         await becomes('running')
         const removing = removals(mode)
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 20))
