@@ -12,7 +12,7 @@ import {
 } from '../shared/openapi.ts'
 import type { Responses, Route } from '../shared/plugin.ts'
 
-/** Calls and tokens of the caller on one day, with one API token and one model. */
+/** Calls, tokens and video seconds of the caller on one day, with one API token and one model. */
 export interface UsageRow {
   /** UTC day, for example `2026-01-31`. */
   readonly day: string
@@ -28,6 +28,8 @@ export interface UsageRow {
   readonly output_tokens: number
   /** Part of `output_tokens`. */
   readonly reasoning_tokens: number
+  /** Seconds of generated videos. Null: the model has made none. */
+  readonly video_seconds: number | null
   /** In the currency of the operator's price table. Null: no call had a price. */
   readonly cost: number | null
 }
@@ -72,6 +74,9 @@ const usageReport: SchemaOf<UsageReport> = Type.Object(
           cached_tokens: Type.Integer({ minimum: 0, description: 'Part of input_tokens' }),
           output_tokens: count,
           reasoning_tokens: Type.Integer({ minimum: 0, description: 'Part of output_tokens' }),
+          video_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+            description: 'Seconds of generated videos. Null: the model has made none',
+          }),
           cost: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
             description: "In the currency of the operator's price table. Null: no call had a price",
           }),

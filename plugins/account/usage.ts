@@ -3,7 +3,7 @@ import { noStoreJson } from '../shared/no-store.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 
-/** Calls and tokens of one user on one day, with one API token and one model. */
+/** Calls, tokens and video seconds of one user on one day, with one API token and one model. */
 export interface DailyUsage {
   /** UTC day, for example `2026-01-31`. */
   readonly day: string
@@ -22,6 +22,8 @@ export interface DailyUsage {
   readonly outputTokens: number
   /** Part of `outputTokens`. */
   readonly reasoningTokens: number
+  /** Seconds of generated videos. Undefined: the model has made none. */
+  readonly videoSeconds?: number
   /** Cost in billionths of the currency unit. Undefined: no call had a price. */
   readonly cost?: number
 }
@@ -58,6 +60,7 @@ const toJson = (row: DailyUsage) => ({
   cached_tokens: row.cachedTokens,
   output_tokens: row.outputTokens,
   reasoning_tokens: row.reasoningTokens,
+  video_seconds: row.videoSeconds ?? null,
   cost: row.cost === undefined ? null : row.cost / 1_000_000_000,
 })
 

@@ -11,13 +11,14 @@ export const printUsage = (rows: readonly Usage[], format: UsageFormat, out: (li
 }
 
 const toColumns = (row: Usage): string => {
-  const { day, user, userName = user, token = '-', tokenLabel = '-', tokenStart, model, cost } = row
+  const { day, user, userName = user, token = '-', tokenLabel = '-', tokenStart, model, videoSeconds, cost } = row
   const start = tokenStart === undefined ? token : `${tokenStart}…`
   const calls = [`calls ${row.calls}`, `unreported ${row.unreported}`]
   const input = [`input ${row.inputTokens}`, `cached ${row.cachedTokens}`]
   const output = [`output ${row.outputTokens}`, `reasoning ${row.reasoningTokens}`]
+  const video = videoSeconds === undefined ? [] : [`video seconds ${videoSeconds}`]
   const costs = cost === undefined ? [] : [`cost ${decimal(cost)}`]
-  return columns(day, userName, tokenLabel, start, model, ...calls, ...input, ...output, ...costs)
+  return columns(day, userName, tokenLabel, start, model, ...calls, ...input, ...output, ...costs, ...video)
 }
 
 const toRecord = (row: Usage) => ({
@@ -26,11 +27,12 @@ const toRecord = (row: Usage) => ({
   ...{ calls: row.calls, unreported: row.unreported, input_tokens: row.inputTokens, cached_tokens: row.cachedTokens },
   ...{ output_tokens: row.outputTokens, reasoning_tokens: row.reasoningTokens },
   cost: row.cost === undefined ? undefined : row.cost / billion,
+  video_seconds: row.videoSeconds,
 })
 
 const csvFields = [
   ...(['day', 'user', 'user_id', 'token', 'token_label', 'token_start', 'model', 'calls', 'unreported'] as const),
-  ...(['input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens', 'cost'] as const),
+  ...(['input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens', 'cost', 'video_seconds'] as const),
 ] satisfies (keyof ReturnType<typeof toRecord>)[]
 
 const toCsv = (row: Usage): string => {

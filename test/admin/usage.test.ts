@@ -107,9 +107,9 @@ eachDatabase('admin usage', (database) => {
     await recordUsage(user, 1, { token, cost: 250_000_000 })
     await recordUsage(user, 2, { model: '-1+1' })
     expect((await run('usage', name, '--csv')).out).toEqual([
-      'day,user,user_id,token,token_label,token_start,model,calls,unreported,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost',
-      `2026-09-01,'${name},${user},${token},"my ""old"", laptop",sk-abcdef,m-1,1,0,1000,400,50,30,0.25`,
-      `2026-09-02,'${name},${user},,,,'-1+1,1,0,1000,400,50,30,`,
+      'day,user,user_id,token,token_label,token_start,model,calls,unreported,input_tokens,cached_tokens,output_tokens,reasoning_tokens,cost,video_seconds',
+      `2026-09-01,'${name},${user},${token},"my ""old"", laptop",sk-abcdef,m-1,1,0,1000,400,50,30,0.25,`,
+      `2026-09-02,'${name},${user},,,,'-1+1,1,0,1000,400,50,30,,`,
     ])
   })
 

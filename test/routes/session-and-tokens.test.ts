@@ -71,6 +71,7 @@ describe('a user with a browser', () => {
           cached_tokens: 0,
           output_tokens: usage.completion_tokens,
           reasoning_tokens: 0,
+          video_seconds: null,
           cost: null,
         },
       ],

@@ -194,7 +194,7 @@ export const chinese = {
   },
   usage: {
     title: '用量',
-    lead: '文本和视频生成所用的 token 数，以模型上报为准。日期按 UTC 计算。',
+    lead: '文本和视频生成所用的 token 数和视频秒数，以模型上报为准。日期按 UTC 计算。',
     caption: '文本和视频用量',
     group: '汇总方式',
     views: { all: '明细', day: '按日期', token: '按 API 令牌', model: '按模型' },
@@ -208,6 +208,7 @@ export const chinese = {
       cached_tokens: '缓存',
       output_tokens: '输出',
       reasoning_tokens: '思考',
+      video_seconds: '视频秒数',
       cost: '费用',
     },
     cached: (tokens) => `缓存 ${tokens}`,

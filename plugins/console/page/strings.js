@@ -204,7 +204,7 @@ const english = {
   },
   usage: {
     title: 'Usage',
-    lead: 'Tokens of text and videos, as reported by the models. Days are in UTC.',
+    lead: 'Tokens of text and videos, and seconds of videos, as reported by the models. Days are in UTC.',
     caption: 'Usage of text and videos',
     group: 'Group by',
     views: { all: 'All details', day: 'By day', token: 'By API token', model: 'By model' },
@@ -218,6 +218,7 @@ const english = {
       cached_tokens: 'Cached',
       output_tokens: 'Output',
       reasoning_tokens: 'Reasoning',
+      video_seconds: 'Seconds of video',
       cost: 'Cost',
     },
     cached: (/** @type {string} */ tokens) => `${tokens} cached`,

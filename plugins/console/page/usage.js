@@ -17,6 +17,7 @@ import { t } from './strings.js'
  * @property {number} cached_tokens
  * @property {number} output_tokens
  * @property {number} reasoning_tokens
+ * @property {number | null} video_seconds null: no videos
  * @property {number | null} cost in the operator's currency; null: no price
  */
 /** @typedef {'day' | 'token' | 'model'} Dimension */
@@ -30,17 +31,18 @@ const views = [
   { name: 'model', dimensions: ['model'] },
 ]
 
-/** @typedef {'calls' | 'input_tokens' | 'output_tokens' | 'cost'} Figure */
+/** @typedef {'calls' | 'input_tokens' | 'output_tokens' | 'video_seconds' | 'cost'} Figure */
 
 /**
- * The figures to show. Costs only where some model has a price.
+ * The figures to show. Seconds only where some model made videos, costs only where some model has a price.
  * @param {Sum} total
  * @returns {readonly Figure[]}
  */
-const figuresOf = ({ cost }) => [
+const figuresOf = ({ video_seconds, cost }) => [
   'calls',
   'input_tokens',
   'output_tokens',
+  ...(video_seconds === null ? [] : /** @type {const} */ (['video_seconds'])),
   ...(cost === null ? [] : /** @type {const} */ (['cost'])),
 ]
 
@@ -117,7 +119,7 @@ const Table = ({ rows, dimensions, total }) => html`
  * @param {Sum} row
  * @param {Figure} name
  */
-const format = (row, name) => (name === 'cost' ? formatCost(row.cost ?? 0) : formatNumber(row[name]))
+const format = (row, name) => (name === 'cost' ? formatCost(row.cost ?? 0) : formatNumber(row[name] ?? 0))
 
 /**
  * @param {Sum} row
@@ -127,6 +129,7 @@ const numbers = (row, total) => html`
   <td class="figure">${formatNumber(row.calls)}</td>
   <td class="figure">${formatNumber(row.input_tokens)}${row.cached_tokens > 0 && html`<small>${t.usage.cached(formatNumber(row.cached_tokens))}</small>`}</td>
   <td class="figure">${formatNumber(row.output_tokens)}${row.reasoning_tokens > 0 && html`<small>${t.usage.reasoning(formatNumber(row.reasoning_tokens))}</small>`}</td>
+  ${total.video_seconds !== null && html`<td class="figure">${row.video_seconds !== null && formatNumber(row.video_seconds)}</td>`}
   ${total.cost !== null && html`<td class="figure">${row.cost !== null && formatCost(row.cost)}</td>`}
 `
 
@@ -170,10 +173,13 @@ export const grouped = (rows, dimensions) =>
 export const sum = (rows) => {
   const counts = { calls: 0, unreported: 0, input_tokens: 0, cached_tokens: 0, output_tokens: 0, reasoning_tokens: 0 }
   /** @type {number | null} */
+  let video_seconds = null
+  /** @type {number | null} */
   let cost = null
   for (const row of rows) {
     for (const name of /** @type {(keyof typeof counts)[]} */ (Object.keys(counts))) counts[name] += row[name]
+    if (row.video_seconds !== null) video_seconds = (video_seconds ?? 0) + row.video_seconds
     if (row.cost !== null) cost = (cost ?? 0) + row.cost
   }
-  return { ...counts, cost }
+  return { ...counts, video_seconds, cost }
 }
