@@ -1,5 +1,5 @@
 import { databaseKindOf, databaseUrlForms } from '../store/database-kinds.ts'
-import { dayMs, days, daysForm } from './parsers.ts'
+import { dayMs, days, daysFrom0 } from './parsers.ts'
 import { createReader, type Environment, type Problems, type Read } from './reader.ts'
 
 /** The database, and how long it keeps what. It is all that the admin commands need. */
@@ -16,7 +16,7 @@ export const readDatabase = (read: Read): DatabaseConfig => ({
       read('DATABASE_URL', `must be ${databaseUrlForms}`, (url) => (databaseKindOf(url) ? url : undefined)) ??
       'sqlite:data/sluice.db',
   },
-  audit: { keepMs: read('AUDIT_DAYS', daysForm, days(0)) ?? 90 * dayMs },
+  audit: { keepMs: read('AUDIT_DAYS', daysFrom0, days(0)) ?? 90 * dayMs },
 })
 
 /** Reads only what the admin commands need. */

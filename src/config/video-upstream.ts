@@ -4,7 +4,7 @@ import {
   address,
   dayMs,
   days,
-  daysForm,
+  daysFrom1,
   integer,
   key,
   printableForm,
@@ -66,7 +66,7 @@ export const readVideoConfig = (
     modelAliases: read('VIDEO_MODEL_ALIASES', aliasesForm, aliasesOf) ?? {},
     presetAssets: presetAssets ?? textPresetAssets,
     pollMs: read('VIDEO_POLL_SECONDS', secondsAbove0, seconds(1)) ?? 3_000,
-    keepMs: read('VIDEO_TASK_DAYS', daysForm, days(1)) ?? 90 * dayMs,
+    keepMs: read('VIDEO_TASK_DAYS', daysFrom1, days(1)) ?? 90 * dayMs,
     settleMs: read('VIDEO_SETTLE_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
     createTimeoutMs: read('VIDEO_CREATE_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
   }
@@ -74,7 +74,7 @@ export const readVideoConfig = (
 
 const countForm = 'must be an integer from 1'
 const slotsForm = 'must be a JSON object of models or endpoints, each with its slots: an integer from 0'
-const weightsForm = 'must be a JSON object of user ids, each with a weight above 0'
+const weightsForm = 'must be a JSON object of user ids, each with a weight above 0, up to 1000'
 
 const aliasesForm = 'must be a JSON object of names, each with the name of a model or endpoint'
 

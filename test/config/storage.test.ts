@@ -45,3 +45,26 @@ test('a storage is a folder, a bucket or none', () => {
     'STORAGE_SECRET_KEY is required for a STORAGE_URL of S3',
   ])
 })
+
+test.each([
+  ['UPLOAD_HOURS', ['0', '8761', '1.5', 'x']],
+  ['RESULT_DAYS', ['0', '36501', 'x']],
+  ['EVENT_DAYS', ['0', '36501', 'x']],
+  ['VIDEO_TASK_DAYS', ['0', 'x']],
+  ['USER_MAX_UPLOADS', ['0', 'x']],
+  ['USER_MAX_UPLOAD_BYTES', ['0', '2GB']],
+  ['WEBHOOK_NETWORKS', ['localhost', '10.0.0.0/33', '10.0.0.1;10.0.0.2']],
+] as const)('%s is validated', (name, values) => {
+  for (const value of values)
+    expect([value, problemsOf({ [name]: value })]).toEqual([
+      value,
+      [expect.stringMatching(new RegExp(`^${name} must be`))],
+    ])
+})
+
+test('a range of days has the first day that is allowed', () => {
+  expect(problemsOf({ AUDIT_DAYS: '-1', EVENT_DAYS: '0' })).toEqual([
+    'AUDIT_DAYS must be an integer of days from 0 to 36500',
+    'EVENT_DAYS must be an integer of days from 1 to 36500',
+  ])
+})

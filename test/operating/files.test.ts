@@ -147,6 +147,14 @@ describe('the compose file', () => {
     expect(Number.parseInt(services.gateway.stop_grace_period ?? '', 10)).toBeGreaterThan(drainSeconds)
   })
 
+  test('keeps uploads and videos in a volume', () => {
+    const [path] = /(?<=^VOLUME ).*/m.exec(read('Dockerfile')) ?? []
+    const config = readConfig({})
+    if ('problems' in config || config.storage?.kind !== 'folder') throw new Error('the default is a folder')
+    expect(join(last('WORKDIR') ?? '', config.storage.path)).toStartWith(`${path}/`)
+    expect(services.gateway.volumes?.map((mount) => mount.split(':')[1])).toEqual([path])
+  })
+
   test('has every variable in the example of its settings', () => {
     const names = [...read('compose.env.example').matchAll(/^(\w+)=/gm)].map(([, name = '']) => name)
     expect(new Set(names)).toEqual(new Set(variables))

@@ -93,10 +93,10 @@ const send = (
     outgoing.end(body)
   })
 
-/** Sends half of a body, and waits for the status that the gateway sends before it has the rest. */
-const sendPartOfBody = (url: string) =>
+/** Sends a part of a body, and waits for the status that the gateway sends before it has the rest. */
+const sendPartOfBody = (url: string, length = 1_000_000) =>
   new Promise<number | undefined>((resolve, reject) => {
-    const headers = { 'content-type': 'application/json', 'content-length': '1000000' }
+    const headers = { 'content-type': 'application/json', 'content-length': String(length) }
     const outgoing = request(url, { method: 'POST', headers })
     outgoing.on('error', reject)
     outgoing.on('response', ({ statusCode }) => {
@@ -185,7 +185,11 @@ for (const proxy of proxies) {
         client.abort()
         while (!fixture.emulator.calls.some(({ aborted }) => aborted)) await Bun.sleep(5)
         // Go's HTTP server, and so Caddy, sends no response while it waits for more of a body.
-        if (proxy.program === 'nginx') expect(await sendPartOfBody(`${front.url}/v1/chat/completions`)).toBe(401)
+        if (proxy.program === 'nginx') {
+          expect(await sendPartOfBody(`${front.url}/v1/chat/completions`)).toBe(401)
+          // The largest upload: nginx itself would respond 413.
+          expect(await sendPartOfBody(`${front.url}/api/uploads`, 200 * 2 ** 20)).toBe(401)
+        }
       } finally {
         await front.stop()
       }
