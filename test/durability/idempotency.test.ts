@@ -20,10 +20,9 @@ const createAsset = (user: User, key: string, group: string): Promise<Reply> =>
   )
 
 /** Repeats a creation as a client does, until its outcome is known. */
-const repeat = async (create: () => Promise<Reply>, statuses: number[] = []): Promise<Reply> => {
+const repeat = async (create: () => Promise<Reply>): Promise<Reply> => {
   for (;;) {
     const reply = await create()
-    statuses.push(reply.status)
     const isFinal = reply.status === 503 && reply.text.includes('look before')
     if (isFinal || ![409, 502, 503].includes(reply.status)) return reply
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -59,9 +58,7 @@ describe.each(cases)('an Idempotency-Key on %s, on %s, when the process is kille
     await using fixture = await openServerFixture(kind)
     const ann = await fixture.addUser('ann')
     const next = await crash(fixture, 'CreateAssetGroup', 'after', (server) => createGroup(ann.at(server), 'k'))
-    const statuses: number[] = []
-    const reply = await repeat(() => createGroup(ann.at(next), 'k'), statuses)
-    expect(statuses[0]).toBe(409)
+    const reply = await repeat(() => createGroup(ann.at(next), 'k'))
     const [group, ...others] = fixture.emulator.library.groups()
     expect([reply.status, reply.json, others]).toEqual([200, { Result: { Id: group?.id } }, []])
     expect(reply.headers.get('idempotent-replayed')).toBe('true')
