@@ -2,8 +2,9 @@ import { delay } from '../shared/delay.ts'
 import type { LeaseStore } from '../shared/lease-store.ts'
 import { runUnderLease } from '../shared/under-lease.ts'
 import { createDispatcher } from './dispatch.ts'
+import { createLateTasks } from './late-tasks.ts'
 import { type PollContext, pollTasks } from './poll.ts'
-import { settleClaims } from './settle.ts'
+import { type ClaimSettlement, settleClaims } from './settle.ts'
 
 /** The work in the background. */
 export interface Poller {
@@ -32,6 +33,10 @@ const callbackPauseMs = 200
 /** Milliseconds between two rounds. A poll reads only tasks that are due. */
 const roundMs = 1_000
 const sweepEveryMs = 3_600_000
+/** Whether the create call of a claim counts as failed. */
+const isFailed = (settlement: ClaimSettlement | undefined): boolean =>
+  settlement === 'waiting' || settlement === 'dropped'
+
 /** Rows that one transaction deletes. */
 const maxSwept = 100
 /** How long the store remembers what it has learnt of a pool that nobody uses. Milliseconds. */
@@ -44,6 +49,7 @@ const poolKeptMs = 7 * 86_400_000
 export const startPoller = ({ context, leases, signal, keepMs, onCopying }: PollerOptions): Poller => {
   const { store, describe, clock, log } = context
   const dispatcher = createDispatcher(context)
+  const lateTasks = createLateTasks(context)
   const dispatched = { running: false, again: false }
 
   /** Create calls may take long, so that the next poll does not wait for them. */
@@ -87,8 +93,11 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying }: Poll
     await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired, describe))
     await attempt('settle', async () => {
       const claims = await store.unsettledVideoTasks(clock.now(), maxClaims)
-      if (claims.length > 0) await settleClaims(claims, context, during)
+      if (claims.length === 0) return
+      const settled = await settleClaims(claims, context, during)
+      for (const claim of claims) if (isFailed(settled.get(claim.id))) lateTasks.add(claim)
     })
+    await attempt('late tasks', () => lateTasks.cancel(during))
     await attempt('sweep', () => sweep(during))
   }
 

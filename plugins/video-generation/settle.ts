@@ -7,7 +7,7 @@ import { failedObject } from './view.ts'
 export type ClaimSettlement = 'submitted' | 'waiting' | 'dropped' | 'failed' | 'open'
 
 /** Difference that the clocks of the gateway and of the upstream may have, in milliseconds. */
-const clockSkewMs = 60_000
+export const clockSkewMs = 60_000
 
 const pageSize = 500
 /** Pages of one status that a search reads. */
@@ -53,12 +53,13 @@ export const settleClaims = async (
 const isOverdue = ({ leaseUntil }: VideoTask, { settleMs }: VideoContext, now: number): boolean =>
   now >= leaseUntil + settleMs
 
-const openStatuses = ['queued', 'running']
+/** The statuses of a task that has not ended. */
+export const openStatuses = ['queued', 'running']
 /** Without `expired`, by which the upstream does not filter: no task expires so soon. */
 const allStatuses = [...openStatuses, 'succeeded', 'failed', 'cancelled']
 
 /** Reads the upstream's tasks. It has no filter by time, so all pages are read. */
-const findTasks = async (
+export const findTasks = async (
   serviceTier: VideoTask['serviceTier'],
   statuses: readonly string[],
   { client, log }: VideoContext,
@@ -80,7 +81,8 @@ const findTasks = async (
   return { tasks, complete }
 }
 
-const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecret }: VideoContext): boolean =>
+/** Whether a task of the upstream is one that the create call of a claim may have made. */
+export const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecret }: VideoContext): boolean =>
   task.expiresAfter === claim.nonce &&
   task.safetyIdentifier === safetyIdentifierOf(identifierSecret, claim.user) &&
   task.createdAt * 1000 >= (claim.claimedAt ?? claim.createdAt) - clockSkewMs

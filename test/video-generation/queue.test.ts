@@ -124,3 +124,22 @@ test('a rejected key makes tasks wait for the operator, and is logged', async ()
   expect(await ann.statusOf(json.id)).toBe('queued')
   expect(errors).toContain("upstream rejected the gateway's key")
 })
+
+test('a task that the upstream lists only after it counted as not created is cancelled, so that none runs twice', async () => {
+  const warnings: string[] = []
+  const ignore = () => {}
+  const warn = (_: object, message: string) => void warnings.push(message)
+  await using fixture = await openVideoFixture({
+    video: { listedAfterMs: 3_600_000, queuedMs: Number.POSITIVE_INFINITY },
+    gateway: { ...oneSlot, createTimeoutMs: 100 },
+    more: { log: { debug: ignore, info: ignore, warn, error: ignore } },
+  })
+  const { ann, emulator } = fixture
+  emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' })
+  const id = await ann.created('once')
+  await until(() => emulator.video.tasks().length === 2)
+  emulator.video.advance(3_600_000)
+  await until(() => warnings.includes('cancelled a task that the upstream has created after all'))
+  expect(emulator.video.tasks().map(({ status }) => status)).toEqual(['cancelled', 'queued'])
+  expect(await ann.statusOf(id)).toBe('queued')
+})
