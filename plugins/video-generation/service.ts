@@ -44,6 +44,10 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   const { createTimeoutMs = 60_000, maxPriority = 0, keepMs = 90 * 86_400_000 } = options
   checkCollaborator('store', store)
   checkAbove0({ keepMs, pollMs, settleMs, settleWaitMs, createTimeoutMs })
+  checkSlots(options.slots)
+  if (!Number.isInteger(maxPriority) || maxPriority < 0 || maxPriority > 9)
+    throw new TypeError('maxPriority must be an integer from 0 to 9')
+  if (options.identifierSecret !== undefined) checkIdentifierSecret(options.identifierSecret)
   if (upstream) checkUpstreamUrl('upstream.url', upstream.url)
   if (upstream) checkKey('upstream.key', upstream.key)
   const linkResult = results && linksTo(results)
@@ -126,6 +130,19 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       return true
     },
   }
+}
+
+/** Throws TypeError for slots that are no number from 0. */
+const checkSlots = (slots: VideoServiceOptions['slots'] = {}): void => {
+  for (const limits of Object.values(slots))
+    if (!Number.isSafeInteger(limits.running) || limits.running < 0)
+      throw new TypeError('slots must have a number `running`, an integer from 0, for each model')
+}
+
+/** Throws TypeError for a secret that can be guessed. */
+const checkIdentifierSecret = (secret: string): void => {
+  if (typeof secret !== 'string' || secret.length < 16)
+    throw new TypeError('identifierSecret must have at least 16 characters')
 }
 
 const readFailed = 'failed to read the video tasks'

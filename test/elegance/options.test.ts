@@ -13,6 +13,7 @@ import { sseRelay } from 'sluice/sse-relay'
 import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
 import { ark, createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
+import { videoGeneration } from 'sluice/video-generation'
 import { identifyBySession, webSession } from 'sluice/web-session'
 import { identify } from './fixture.ts'
 
@@ -87,6 +88,28 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     { url: 'http://upstream.invalid/v1' },
     ['url'],
   ],
+  videoGeneration: [
+    videoGeneration,
+    { store, identify, upstream: { url: 'http://upstream.invalid/api/v3', key: 'video-key' } },
+    [
+      'prefix',
+      'identify',
+      'store',
+      'maxBodyBytes',
+      'pollMs',
+      'settleMs',
+      'settleWaitMs',
+      'createTimeoutMs',
+      'maxPriority',
+      'slots',
+      'identifierSecret',
+    ],
+  ],
+  'the upstream of videoGeneration': [
+    (upstream: { url: string; key: string }) => videoGeneration({ store, identify, upstream }),
+    { url: 'http://upstream.invalid/api/v3', key: 'video-key' },
+    ['url', 'key'],
+  ],
   createUpstream: [createUpstream, { kind }, ['kind', 'timeoutMs', 'maxResponseBytes']],
   'createUpstream with rate limits': [
     (options: object) => createUpstream({ kind, limits: { perSecond: {}, ...options } }),
@@ -112,6 +135,9 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   url: [undefined, '', 'nope', 'ftp://upstream.invalid', 'http://me:key@upstream.invalid', 'http://upstream.invalid?a'],
   perSecond: [{ GetAsset: 0 }, { GetAsset: -1 }, { GetAsset: Number.NaN }],
   queueMs: [-1, Number.NaN],
+  maxPriority: [-1, 10, 1.5, Number.NaN, '1'],
+  slots: [{ '*': { running: -1 } }, { m: { running: 1.5 } }, { m: {} }, { m: 3 }],
+  identifierSecret: ['', 'fifteen letters', 7],
   ...Object.fromEntries(
     ['store', 'upstream', 'kind', 'rules', 'metrics'].map((name) => [name, [undefined, null, 'x']]),
   ),
@@ -127,6 +153,10 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
         'maxBodyBytes',
         'maxResponseBytes',
         'keepMs',
+        'pollMs',
+        'settleMs',
+        'settleWaitMs',
+        'createTimeoutMs',
         'everyMs',
         'maxStreams',
         'maxWebhooks',
