@@ -1,6 +1,7 @@
 import { randomInt } from 'node:crypto'
 import type { PoolLimits } from '../../plugins/video-generation/store.ts'
 import { type Database, type Statement, type Steps, sql } from './database.ts'
+import { lockUser } from './user-locks.ts'
 import { nextUser, strideOf, type WaitingUser } from './video-turns.ts'
 
 /** After each such time without a 429 of the kind `running`, a pool tries one slot more. */
@@ -145,7 +146,7 @@ export function* claimNext(
   // Its user has cancelled it since it was read.
   if (!claimed) return undefined
   const id = String(claimed.id)
-  yield* setNonce(id)
+  yield* setNonce(id, next.user)
   yield sql`
     update video_pools
     set pass = ${Math.max(next.pass, state.pass)}
@@ -159,20 +160,13 @@ export function* claimNext(
   return id
 }
 
-/** A user is about to add a task to a pool. Without other waiting tasks the user begins at the pool's pass. */
+/** A user adds a task to a pool, and begins at the pool's pass at least. */
 export const beginTurn = (pool: string, user: string, pass: number): Statement => sql`
   insert into video_turns (pool, user_id, pass, stride)
   values (${pool}, ${user}, ${pass}, 0)
   on conflict (pool, user_id) do update
   set pass = excluded.pass
-  where video_turns.pass < excluded.pass
-  and not exists (
-    select 1
-    from video_tasks
-    where pool = ${pool}
-    and phase = 'waiting'
-    and user_id = ${user}
-  )`
+  where video_turns.pass < excluded.pass`
 
 /** The turn of a user led to nothing: it is given back. */
 export const returnTurn = (pool: string, user: string): Statement => sql`
@@ -190,10 +184,11 @@ interface ClaimRequest {
 }
 
 /**
- * Gives a claim its nonce: the seconds until the task expires, less a random number. A unique index guarantees that no other open claim of the user
- * has it: the transaction fails when two processes choose the same at once, and is made again.
+ * Gives a claim its nonce: the seconds until the task expires, less a random number, and less than that if another open claim of the user has it. The
+ * lock makes claims of one user choose one after the other.
  */
-export function* setNonce(id: string): Steps {
+export function* setNonce(id: string, user: string): Steps {
+  yield lockUser(user)
   const offset = randomInt(nonces)
   yield sql`
     update video_tasks

@@ -240,6 +240,11 @@ eachDatabase('the queue of video tasks', (database) => {
       if (claimed) begun.push(claimed)
       return claimed?.user
     }
+    // An attempt without a free slot writes nothing.
+    const turn = () => raw.query(sql`select turn from video_pools where pool = ${pool}`)
+    const before = await turn()
+    expect(await stores[1].claimVideoTask(pool, limits, start, start + 1000)).toBeUndefined()
+    expect(await turn()).toEqual(before)
     for (let nth = 0; nth < 10; nth++) expect(await claimAfterEnd()).toBe('batch')
     expect(await add('one', stores[1])).toEqual({ outcome: 'waiting' })
     expect(await claimAfterEnd()).toBe('one')

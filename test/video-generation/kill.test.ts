@@ -3,7 +3,7 @@ import { databaseNames } from '../support/database.ts'
 import { isSlow } from '../support/run-if.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
-import { MODEL, text, until, videoUser } from './fixture.ts'
+import { MODEL, text, videoUser } from './fixture.ts'
 
 const kills = Number(process.env.SLUICE_KILLS ?? (isSlow ? 50 : 4))
 const slots = 4
@@ -80,8 +80,11 @@ describe.each(isSlow ? databaseNames : (['sqlite'] as const))('two gateways that
         const lists = await Promise.all(users.map(({ id }) => store.videoTasks(id, {}, { offset: 0, limit: 10_000 })))
         return lists.flatMap(({ tasks }) => tasks)
       }
-      await until(async () => (await rowsOf()).every(({ phase }) => phase === 'ended'))
-      const rows = new Map((await rowsOf()).map((row) => [row.id, row]))
+      let all = await rowsOf()
+      for (; !all.every(({ phase }) => phase === 'ended'); all = await rowsOf()) {
+        await new Promise((resolve) => setTimeout(resolve, 200))
+      }
+      const rows = new Map(all.map((row) => [row.id, row]))
       const upstream = Map.groupBy(emulator.video.tasks(), ({ request }) => request.prompt)
       const acknowledged = history.filter((attempt) => attempt.acknowledged !== undefined)
       if (isSlow)
