@@ -53,10 +53,7 @@ export const post: Post = async ({ url: text, headers, body, rules, deadlineMs, 
     ...(ca !== undefined && { ca }),
   })
   const status = new Promise<number>((resolve, reject) => {
-    sent.on('response', (response) => {
-      resolve(response.statusCode ?? 0)
-      response.destroy()
-    })
+    sent.on('response', ({ statusCode = 0 }) => resolve(statusCode))
     sent.on('error', (error) => reject(new Error(messageOfCode(error), { cause: error })))
     sent.on('close', () => reject(new Error('the connection was closed without a response')))
   })

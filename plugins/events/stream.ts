@@ -156,7 +156,6 @@ export class EventStream implements ByteSource, EventListener {
     this.#clearQueue()
     const frames: Uint8Array[] = []
     for (const event of queue) {
-      if (event.sequence <= this.#position) continue
       this.#pass(event)
       if (wants(event.type)) frames.push(event.frame)
     }

@@ -131,6 +131,8 @@ eachDatabase('deliveries', (tested) => {
     expect(await statusOf(ann)).toMatchObject({
       ...{ waiting: 3, lastError: 'the host is not reachable', failingSince: expect.any(Number) },
     })
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(attempts).toHaveLength(5)
     works = true
     attempts.length = 0
     offset += hour / 2

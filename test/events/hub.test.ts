@@ -112,37 +112,76 @@ test('a listener that comes when all others have left starts with what happens f
   expect([first.received, second.received]).toEqual([[], [2]])
 })
 
-test('a client that does not read has few events in memory, and gets the others from the store', async () => {
-  const { store, clock, hub } = open()
+/** A stream whose client reads only when the test says so. */
+const openStream = async ({ store, clock, hub }: ReturnType<typeof open>, lastEventId?: string) => {
   let ended = 0
   const stream = new EventStream({
-    ...{ hub, store, clock, log: noLog, user: 'ann', lastEventId: undefined, heartbeatMs: 1_000_000 },
+    ...{ hub, store, clock, log: noLog, user: 'ann', lastEventId, heartbeatMs: 1_000_000 },
     ...{ wants: () => true, onEnd: () => ended++ },
   })
   await stream.open()
-  let reads: (() => void) | undefined
+  let resume: (() => void) | undefined
   const written: string[] = []
   void stream.writeTo((bytes) => {
     written.push(new TextDecoder().decode(bytes))
     return new Promise<void>((resolve) => {
-      reads = resolve
+      resume = resolve
     })
   })
   await settled()
-  const data = JSON.stringify('x'.repeat(1_000))
-  for (let count = 0; count < 300; count++) store.add('ann', { data })
-  await clock.pass(500)
-  // The first frame is not read yet.
-  expect([written.length, store.queries.own]).toEqual([1, 0])
-  while (written.join('').split('event: video').length <= 300) {
-    reads?.()
-    await settled()
+  return {
+    stream,
+    written,
+    ended: () => ended,
+    read: async () => {
+      resume?.()
+      await settled()
+    },
+    sequences: () => [...written.join('').matchAll(/^id: evt_(\d+)$/gm)].map(([, id]) => Number(id)),
   }
-  expect(store.queries.own).toBeGreaterThan(2)
+}
+
+test('a client that does not read has few events in memory, and gets the others from the store', async () => {
+  const opened = open()
+  const { store, clock, hub } = opened
+  const { stream, written, ended, read, sequences } = await openStream(opened)
+  await read()
+  const data = JSON.stringify('x'.repeat(1_000))
+  store.add('ann', { data })
+  await clock.pass(500)
+  const queries = store.queries.own
+  expect(sequences()).toEqual([1])
+  // The client does not read this one, and 299 more come.
+  for (let count = 1; count < 300; count++) store.add('ann', { data })
+  await clock.pass(500)
+  expect([sequences(), store.queries.own]).toEqual([[1], queries])
+  while (sequences().length < 300) await read()
+  expect(store.queries.own).toBeGreaterThanOrEqual(queries + 3)
   for (const part of written) expect(part.length).toBeLessThan(150_000)
-  const ids = [...written.join('').matchAll(/^id: evt_(\d+)$/gm)].map(([, id]) => Number(id))
-  expect(ids).toEqual(Array.from({ length: 300 }, (_, index) => index + 1))
+  expect(sequences()).toEqual(Array.from({ length: 300 }, (_, index) => index + 1))
   await stream.cancel()
   await stream.cancel()
-  expect([ended, hub.size]).toEqual([1, 0])
+  expect([ended(), hub.size]).toEqual([1, 0])
+})
+
+test('an event that the hub reads while a client catches up from the store is neither lost nor repeated', async () => {
+  const opened = open()
+  const { store, clock } = opened
+  store.add('ann')
+  const read = store.eventsOf
+  store.eventsOf = async (...query) => {
+    const events = await read(...query)
+    store.eventsOf = read
+    // Committed after the query of the store, and read by the hub before the client continues.
+    store.add('ann')
+    await clock.pass(500)
+    return events
+  }
+  store.findEvent = async () => 0
+  const { stream, read: readNext, sequences } = await openStream(opened, 'evt_0')
+  for (let count = 0; count < 5; count++) await readNext()
+  await clock.pass(500)
+  for (let count = 0; count < 5; count++) await readNext()
+  expect(sequences().filter((sequence) => sequence > 0)).toEqual([1, 2])
+  await stream.cancel()
 })
