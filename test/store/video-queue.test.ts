@@ -283,4 +283,24 @@ eachDatabase('the queue of video tasks', (database) => {
     await add(bob, 3)
     expect(await order(3)).toBe('bab')
   })
+
+  test('starts tasks in the ratio of weights', async () => {
+    const pool = randomUUID()
+    const users: readonly string[] = [randomUUID(), randomUUID(), randomUUID()]
+    const weightOf = (user: string) => users.indexOf(user) + 1
+    for (const user of users) {
+      for (let nth = 0; nth < 12; nth++) {
+        await stores[0].addVideoTask(newTask(user, pool, start), { running: 0 }, start)
+      }
+    }
+    const counts = [0, 0, 0]
+    for (let nth = 0; nth < 24; nth++) {
+      const claimed = await stores[1].claimVideoTask(pool, { running: 1, weightOf }, start, start)
+      if (!claimed) throw new Error('no task is claimed')
+      const of = users.indexOf(claimed.user)
+      counts[of] = (counts[of] ?? 0) + 1
+      await stores[0].failVideoTask(claimed, '{}', start)
+    }
+    expect(counts).toEqual([4, 8, 12])
+  })
 })

@@ -34,8 +34,8 @@ const kinds = isSlow ? databaseNames : (['sqlite'] as const)
 
 describe.each(kinds)('the queue, with two processes (%s)', (kind) => {
   test.each([
-    [3, isSlow ? 20_000 : 2_100],
-    [10, isSlow ? 10_000 : 1_200],
+    [3, isSlow ? 8_000 : 2_100],
+    [10, isSlow ? 4_000 : 1_200],
   ])(
     'shares %i slots among 20 users who want five times as many',
     async (slots, seconds) => {
