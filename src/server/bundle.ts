@@ -21,6 +21,8 @@ export interface BundleOptions {
   readonly entry: string
   /** An imported module that is not bundled, relative to `root`, because it reads files next to itself. */
   readonly external?: string
+  /** Packages that are not bundled, because few servers load them. */
+  readonly externalPackages?: readonly string[]
   /** Further files that the bundle depends on, relative to `root`. */
   readonly otherInputs?: readonly string[]
 }
@@ -30,6 +32,7 @@ export const serverBundle: BundleOptions = {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   entry: 'src/server.ts',
   external: 'plugins/console/files.ts',
+  externalPackages: ['@aws-sdk/client-s3'],
   // They determine how imports are resolved and compiled.
   otherInputs: ['package.json', 'bun.lock', 'tsconfig.json'],
 }
@@ -53,7 +56,8 @@ export const findBundle = ({ root, entry }: BundleOptions): string | undefined =
 }
 
 /** Builds a bundle and deletes earlier ones. Rejects when it cannot be built or stored. Several processes may do so at the same time. */
-export const buildBundle = async ({ root, entry, external, otherInputs = [] }: BundleOptions): Promise<void> => {
+export const buildBundle = async (options: BundleOptions): Promise<void> => {
+  const { root, entry, external, externalPackages = [], otherInputs = [] } = options
   const folder = folderOf(root)
   mkdirSync(folder, { recursive: true })
   const temporary = join(folder, temporaryPrefix + crypto.randomUUID())
@@ -74,6 +78,7 @@ export const buildBundle = async ({ root, entry, external, otherInputs = [] }: B
       // Bun creates bytecode only for CommonJS.
       format: 'cjs',
       bytecode: true,
+      external: [...externalPackages],
       define: { 'import.meta.main': 'false' },
       plugins: [
         {
