@@ -22,7 +22,6 @@ import { rejectParameter, unknownCallback, videoProblemBody, videoUnavailable } 
 import { createVideoService, type VideoService } from './service.ts'
 import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks.ts'
 import type { VideoRoutes } from './types.ts'
-import type { VideoUpstream } from './upstream.ts'
 import type { ContentOptions } from './videos/content.ts'
 import { videosDocs } from './videos/openapi.ts'
 import { createVideos, type VideosRequest } from './videos/routes.ts'
@@ -43,10 +42,7 @@ export type { LinkResult, StoredResult } from './view.ts'
 
 /** Options of `videoGeneration`: those of the service, or one that several plugins share. */
 export type VideoGenerationOptions = VideoRouteOptions &
-  (
-    | VideoServiceOptions
-    | (Pick<VideoServiceOptions, 'upstream' | 'prefix' | 'log' | 'audit'> & { readonly service: VideoService })
-  )
+  (VideoServiceOptions | (Pick<VideoServiceOptions, 'prefix' | 'log' | 'audit'> & { readonly service: VideoService }))
 
 /**
  * Video generation in the vendor's own form: `/api/v3/contents/generations/tasks`.
@@ -61,7 +57,8 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
   const { maxBodyBytes = 2 ** 26, log = noLog, audit = noAudit } = options
   checkAbove0({ maxBodyBytes })
   const prefix = checkPath('prefix', options.prefix ?? '/api/v3')
-  const { tasks, once, receiveCallback } = 'service' in options ? options.service : createVideoService(options)
+  const service = 'service' in options ? options.service : createVideoService(options)
+  const { tasks, once, receiveCallback } = service
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const errors = createErrorHandler({ errors: options.errors ?? videoProblemBody, log, audit })
 
@@ -81,7 +78,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
       generatesVideos: (_required: true) => ({
         resolve: async ({ request, set, status }): Promise<Pick<VideoRouteRequest, 'videoCaller'>> => {
           try {
-            return { videoCaller: await callerOf(request, identify, options.upstream) }
+            return { videoCaller: await callerOf(request, identify, service) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -177,9 +174,7 @@ const removeModeOf = (request: Request): RemoveMode | undefined => {
 /** Options of `openaiVideos`. */
 export interface OpenaiVideosOptions extends VideoRouteOptions {
   /** The service, which the plugin `videoGeneration` uses too. */
-  readonly service: Pick<VideoService, 'tasks' | 'once'>
-  /** Undefined: every route responds 502, after authentication. */
-  readonly upstream?: VideoUpstream | undefined
+  readonly service: Pick<VideoService, 'tasks' | 'once' | 'hasUpstream'>
   /** Names of models for callers of these routes, and the names under which the upstream has them, for example of `sora-2`. Default: none. */
   readonly modelAliases?: Readonly<Record<string, string>>
   /** Responds with a stored copy, or the range of it that the request asks for. Undefined, or a result undefined: the upstream's link is read. */
@@ -230,7 +225,7 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
       makesVideos: (_required: true) => ({
         resolve: async ({ request, set, status }): Promise<Pick<VideosRouteContext, 'videosCaller'>> => {
           try {
-            return { videosCaller: await callerOf(request, identify, options.upstream) }
+            return { videosCaller: await callerOf(request, identify, options.service) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -259,9 +254,9 @@ type VideosRouteContext = HandlerContext & {
 const callerOf = async (
   request: Request,
   identify: Identify,
-  upstream: VideoUpstream | undefined,
+  { hasUpstream }: Pick<VideoService, 'hasUpstream'>,
 ): Promise<VideoCaller> => {
   const { user, token } = await requireIdentity(identify, request)
-  if (!upstream) throw videoUnavailable(new Error('no upstream is configured'), false)
+  if (!hasUpstream) throw videoUnavailable(new Error('no upstream is configured'), false)
   return token === undefined ? { user } : { user, token }
 }

@@ -23,6 +23,8 @@ import { viewOf } from './view.ts'
 
 /** The tasks of all users, for one plugin or several. */
 export interface VideoService {
+  /** Whether it has an upstream. Without one, every route responds with 502. */
+  readonly hasUpstream: boolean
   readonly tasks: VideoTasks
   /**
    * Responds to a request that creates a task: with `respond(view)` of the task that `create` has created, or of the one that an earlier request with the
@@ -121,6 +123,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   }
 
   return {
+    hasUpstream: upstream !== undefined,
     tasks,
     once: createVideoOnce(options.idempotency, context, (task) => viewOf(task, linkResult)),
     async receiveCallback(id, key) {

@@ -170,7 +170,7 @@ export const cases = {
   'the OpenAI API for videos': {
     mount: (options) => {
       const service = createVideoService({ store, upstream: videoUpstream })
-      return openaiVideos({ ...options, service, identify, upstream: videoUpstream })
+      return openaiVideos({ ...options, service, identify })
     },
     errors: [
       textError({ path: '/v1/videos' }, 401, 'not authenticated', {

@@ -25,13 +25,7 @@ const app = new Elysia()
   .use(gateway({ kind: rest(emulator.rest), store, identify, secrets }))
   .use(textGeneration({ upstreams: [emulator.text], identify }))
   .use(textGeneration({ upstreams: [emulator.text], identify, prefix: '/models/v1' }))
-  .use(
-    openaiVideos({
-      service: createVideoService({ store, upstream: emulator.video }),
-      upstream: emulator.video,
-      identify,
-    }),
-  )
+  .use(openaiVideos({ service: createVideoService({ store, upstream: emulator.video }), identify }))
   .use(account({ store, secrets, publicUrl: 'http://localhost' }))
 const client = treaty(app, { parseDate: false })
 
