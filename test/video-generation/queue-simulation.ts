@@ -54,7 +54,14 @@ export const simulate = async ({ stores, slots, limits, runningSeconds, arrivals
   const pool: PoolLimits = { running: slots, ...limits }
   let rejected = 0
   const shared = {
-    ...{ upstream, clock, log: noLog, identifierSecret: 'secret', pollMs: 3_000, settleMs: 60_000 },
+    ...{
+      upstream,
+      clock,
+      log: noLog,
+      identifierSecret: 'secret of the simulation'.padEnd(64, '.'),
+      pollMs: 3_000,
+      settleMs: 60_000,
+    },
     observe: ({ status }: { readonly status: number }) => {
       if (status === 429) rejected++
     },
