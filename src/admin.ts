@@ -7,6 +7,7 @@ import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
 import { printUsage } from './admin/usage.ts'
+import { printVideos, videoStatusOf } from './admin/videos.ts'
 import { readAdminConfig } from './config/database.ts'
 import { openStore, type Store, type User } from './store/index.ts'
 
@@ -24,6 +25,8 @@ const usage = (program: string) => `usage: ${program} COMMAND
                                              gives an existing upstream group to a user
   group pending                              lists group creations and renames whose outcome is unknown
   group release ID                           deletes one of them
+  video list [--user NAME] [--status STATUS]  lists video tasks: id, user, status, phase, model, creation, the upstream's id,
+                                             and the code of an error, such as create_outcome_unknown
   usage [NAME] [--since DATE] [--until DATE] [--json | --csv]
                                              lists the calls, tokens and cost of text generation
                                              by user, token, model and day (UTC)
@@ -48,7 +51,7 @@ export interface AdminContext {
   readonly program?: string
 }
 
-type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'since' | 'until'
+type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'status' | 'since' | 'until'
 /** Flags without a value. */
 type Switch = 'json' | 'csv'
 type Flags = Readonly<Partial<Record<Flag, string> & Record<Switch, boolean>>>
@@ -209,6 +212,13 @@ const listAudit: Command = async (_words, { user, action, since, until }, { stor
   await printAudit(store, { user, action: known, since: from, until: to }, out)
 }
 
+const listVideos: Command = async (_words, { user, status }, { store, out }) => {
+  const known = status === undefined ? undefined : videoStatusOf(status)
+  if (status !== undefined && !known) throw new UsageError('--status must be a status of video tasks, such as failed')
+  const users = user === undefined ? await store.listUsers() : [await requireUser(store, user)]
+  await printVideos(store, users, known, out)
+}
+
 const listUsage: Command = async ([name], flags, { store, out }) => {
   const since = flags.since === undefined ? undefined : date(flags.since, '--since')
   const until = flags.until === undefined ? undefined : date(flags.until, '--until')
@@ -240,6 +250,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   'group adopt': { positionals: [2, 2], flags: ['type', 'name'], run: adoptGroup },
   'group pending': { positionals: [0, 0], flags: [], run: listPending },
   'group release': { positionals: [1, 1], flags: [], run: releaseClaim },
+  'video list': { positionals: [0, 0], flags: ['user', 'status'], run: listVideos },
   usage: { positionals: [0, 1], flags: ['since', 'until'], switches: ['json', 'csv'], run: listUsage },
   audit: { positionals: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },
 }

@@ -53,7 +53,10 @@ import { createUpstreamStates } from './upstream-states.ts'
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
   readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'>
-  readonly video: Omit<VideoServiceOptions, 'assets' | 'log' | 'audit' | 'observe' | 'traceCall' | 'prefix'> &
+  readonly video: Omit<
+    VideoServiceOptions,
+    'assets' | 'log' | 'audit' | 'observe' | 'observeEnd' | 'observeCounts' | 'traceCall' | 'prefix'
+  > &
     Omit<VideoRouteOptions, 'errors'> &
     Pick<OpenaiVideosOptions, 'modelAliases'>
   readonly people: Omit<AccountOptions, 'store' | 'errors' | 'log' | 'audit' | 'face' | 'console'> & {
@@ -123,6 +126,8 @@ export const createApp = (options: AppOptions): FetchHandler => {
     audit,
     traceCall,
     observe: observeVideo,
+    observeEnd: recorder.videoEnd,
+    observeCounts: recorder.videoTasks,
   }
   const service = createVideoService(videoOptions)
   const video = videoGeneration({ ...videoOptions, service })

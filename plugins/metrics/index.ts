@@ -11,12 +11,13 @@ import { seedOf } from '../shared/seed.ts'
 import { type MetricsRoutes, metricsDocs } from './openapi.ts'
 import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
 import { type MetricsSnapshot, mergeSnapshots } from './snapshot.ts'
+import { createVideoMetrics, type VideoMetrics } from './video-tasks.ts'
 
 export type { MetricsRoutes } from './openapi.ts'
 export { type MetricsSnapshot, readSnapshot } from './snapshot.ts'
 
 /** The metrics of one process, and their registry, where a host app can register further metrics. */
-export interface Metrics {
+export interface Metrics extends VideoMetrics {
   readonly registry: Registry
   /** Counts a response. */
   request(response: { method: string; status: number; seconds: number }): void
@@ -152,6 +153,7 @@ export const createMetrics = (): Metrics => {
       }
       durations.add(seconds)
     },
+    ...createVideoMetrics(registers),
     inFlight(counts) {
       for (const [name, help, read] of [
         ['sluice_requests_in_flight', 'Requests whose response has not started.', () => counts().requests],

@@ -11,7 +11,8 @@ import type { Log } from '../shared/problem.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
 import type { VideoResultStorage } from './results.ts'
-import type { PoolLimits, VideoTask, VideoTaskStore, VideoUsage } from './store.ts'
+import type { PoolLimits, VideoTask, VideoTaskCount, VideoTaskStore, VideoUsage } from './store.ts'
+import type { VideoStatus } from './tasks.ts'
 import type { VideoCall, VideoUpstream } from './upstream.ts'
 
 /** Options of `createVideoService`. */
@@ -78,6 +79,10 @@ export interface VideoServiceOptions {
   readonly audit?: Audit
   /** Receives every call to the upstream, for metrics. */
   readonly observe?: (call: VideoCall) => void
+  /** Receives the status of every task that the upstream has ended, for metrics. */
+  readonly observeEnd?: ((status: VideoStatus) => void) | undefined
+  /** Receives the counts of waiting and running tasks every few seconds, in the process that does the work in the background. */
+  readonly observeCounts?: ((counts: readonly VideoTaskCount[]) => void) | undefined
   /** Traces every call to the upstream: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
   readonly traceCall?: TraceCall | undefined
 }

@@ -3,6 +3,7 @@ import type { LeaseStore } from '../shared/lease-store.ts'
 import { runUnderLease } from '../shared/under-lease.ts'
 import { createDispatcher } from './dispatch.ts'
 import { createLateTasks } from './late-tasks.ts'
+import type { VideoServiceOptions } from './options.ts'
 import { type PollContext, pollTasks } from './poll.ts'
 import { type ClaimSettlement, settleClaims } from './settle.ts'
 
@@ -18,6 +19,10 @@ export interface PollerOptions {
   readonly context: PollContext
   readonly leases: LeaseStore
   readonly signal: AbortSignal
+  readonly observe?: {
+    readonly end?: VideoServiceOptions['observeEnd']
+    readonly counts?: VideoServiceOptions['observeCounts']
+  }
   /** How long tasks that have ended are kept, in milliseconds. */
   readonly keepMs: number
   /** Called when results are to be copied. */
@@ -37,6 +42,11 @@ const sweepEveryMs = 3_600_000
 const isFailed = (settlement: ClaimSettlement | undefined): boolean =>
   settlement === 'waiting' || settlement === 'dropped'
 
+/** Milliseconds between two counts of tasks. */
+const countEveryMs = 5_000
+/** Pools that are counted. */
+const maxPools = 50
+
 /** Rows that one transaction deletes. */
 const maxSwept = 100
 /** How long the store remembers what it has learnt of a pool that nobody uses. Milliseconds. */
@@ -46,7 +56,7 @@ const poolKeptMs = 7 * 86_400_000
  * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks, until the signal aborts. One process at a time
  * does it.
  */
-export const startPoller = ({ context, leases, signal, keepMs, onCopying }: PollerOptions): Poller => {
+export const startPoller = ({ context, leases, signal, keepMs, onCopying, observe = {} }: PollerOptions): Poller => {
   const { store, describe, clock, log } = context
   const dispatcher = createDispatcher(context)
   const lateTasks = createLateTasks(context)
@@ -74,6 +84,14 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying }: Poll
     })
   }
 
+  let countedAt = Number.NEGATIVE_INFINITY
+  const count = async (): Promise<void> => {
+    const now = clock.now()
+    if (!observe.counts || now < countedAt + countEveryMs) return
+    countedAt = now
+    observe.counts(await store.countVideoTasks(maxPools))
+  }
+
   let sweptAt = Number.NEGATIVE_INFINITY
   const sweep = async (during: AbortSignal): Promise<void> => {
     const now = clock.now()
@@ -88,6 +106,8 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying }: Poll
     await attempt('poll', async () => {
       const moved = await pollTasks(context, during)
       if (moved.some(({ freed }) => freed)) dispatch(during)
+      for (const { freed, task } of moved)
+        if (freed) observe.end?.(task.phase === 'copying' ? 'succeeded' : task.status)
       if (moved.some(({ task }) => task.phase === 'copying')) onCopying?.()
     })
     await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired, describe))
@@ -98,6 +118,7 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying }: Poll
       for (const claim of claims) if (isFailed(settled.get(claim.id))) lateTasks.add(claim)
     })
     await attempt('late tasks', () => lateTasks.cancel(during))
+    await attempt('count', count)
     await attempt('sweep', () => sweep(during))
   }
 

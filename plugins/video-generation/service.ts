@@ -82,7 +82,8 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   if (until && upstream) {
     const allowsHttp = upstream.url.startsWith('http:')
     const copier = results && startCopier({ ...context, results, allowsHttp, minPauseMs: options.copyPauseMs }, until)
-    poller = startPoller({ context, leases: store, signal: until, keepMs, onCopying: () => copier?.wake() })
+    const observe = { end: options.observeEnd, counts: options.observeCounts }
+    poller = startPoller({ context, leases: store, signal: until, keepMs, observe, onCopying: () => copier?.wake() })
   }
 
   const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {

@@ -141,6 +141,14 @@ export interface VideoNotice {
 /** Describes a task in its new state. Called in the transaction that changes the task, so it must be quick. */
 export type DescribeVideoTask = (task: VideoTask) => VideoNotice
 
+/** How many tasks of a pool are waiting or running. */
+export interface VideoTaskCount {
+  /** Empty: tasks without a pool. */
+  readonly pool: string
+  readonly phase: 'waiting' | 'running'
+  readonly count: number
+}
+
 /** The place of a task in the queue. */
 export interface VideoQueuePlace {
   /** Number of tasks that start before it, of all users. */
@@ -236,6 +244,8 @@ export interface VideoTaskStore {
   /** Ends a lease on a copy. With a result, it belongs to the task; else it is due again at `retryAt`, or never. False: there is no such task. */
   releaseVideoCopy(id: string, result: string | undefined, retryAt?: number): Promise<boolean>
 
+  /** Counts of the waiting and running tasks, of at most `max` pools each: those with the most. */
+  countVideoTasks(max: number): Promise<readonly VideoTaskCount[]>
   videoTask(user: string, id: string): Promise<VideoTask | undefined>
   /** Tasks of a user, and the number of all that the filter selects. */
   videoTasks(

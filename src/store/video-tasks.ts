@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { NewVideoTask, PoolLimits, VideoAddition, VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import { type Database, type Statement, type Steps, sql } from './database.ts'
 import { UniqueViolationError } from './error.ts'
+import { videoCounts } from './video-counts.ts'
 import { videoEnds } from './video-ends.ts'
 import { listVideoTasks } from './video-lists.ts'
 import { moveTasks, signalPool, videoCopies } from './video-moves.ts'
@@ -195,6 +196,8 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => ({
   },
 
   ...videoCopies(database),
+
+  ...videoCounts(database),
 
   ...listVideoTasks(database),
 
