@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createToken, hashToken } from '../plugins/api-token/index.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { environmentVariable, readConfig } from './config.ts'
@@ -64,6 +65,7 @@ const gateway = await serve(config).catch(async (error: unknown) => {
 stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
 
 const library = `${gateway.url}/api/media/proxy`
+const picture = fileURLToPath(new URL('../.github/console-assets.png', import.meta.url))
 const text = `${gateway.url}/v1`
 const model = 'doubao-seed-emulated'
 const tasks = `${gateway.url}/api/v3/contents/generations/tasks`
@@ -79,15 +81,16 @@ Paste these commands one by one:
   ask() { curl -sS -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' "$@"; echo; }
   id() { sed 's/.*"Id":"\\([^"]*\\)".*/\\1/'; }
 
-  # Create a group, and an asset in it. The upstream processes the asset for two seconds.
+  # Upload a picture, create a group, and an asset of the picture in it. The upstream processes the asset for two seconds.
+  UPLOAD=$(curl -sS -H "Authorization: Bearer $TOKEN" --data-binary "@${picture}" ${gateway.url}/api/uploads | sed 's/.*"url":"\\([^"]*\\)".*/\\1/'); echo $UPLOAD
   GROUP=$(ask ${library}/assets/groups -d '{"Name":"holidays"}' | id); echo $GROUP
-  ASSET=$(ask ${library}/assets -d '{"GroupId":"'$GROUP'","URL":"https://example.com/beach.png","AssetType":"Image","Name":"beach"}' | id); echo $ASSET
+  ASSET=$(ask ${library}/assets -d '{"GroupId":"'$GROUP'","URL":"'$UPLOAD'","AssetType":"Image","Name":"beach"}' | id); echo $ASSET
   ask ${library}/assets/$ASSET
   sleep 3; ask ${library}/assets/$ASSET
 
   # Make a video of the asset, watch it, and save it. Two videos run at once; others wait in the queue of the gateway.
   VIDEO=$(ask ${tasks} -d '{"model":"${videoModel}","content":[{"type":"text","text":"Waves on the beach"},{"type":"image_url","role":"reference_image","image_url":{"url":"asset://'$ASSET'"}}]}' | sed 's/.*"id":"\\([^"]*\\)".*/\\1/'); echo $VIDEO
-  until ask ${tasks}/$VIDEO | tee task.json | grep -q '"status":"\\(succeeded\\|failed\\)"'; do sleep 1; done; cat task.json
+  while ask ${tasks}/$VIDEO | tee task.json | grep -q '"status":"\\(queued\\|running\\)"'; do sleep 1; done; cat task.json
   curl -sS -o video.mp4 "$(sed 's/.*"video_url":"\\([^"]*\\)".*/\\1/' task.json)"; ls -l video.mp4
 
   # The same video, and a new one, with OpenAI's API.
