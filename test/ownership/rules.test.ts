@@ -104,8 +104,14 @@ describe('access to an asset', () => {
       calls.push(asset)
       return { group: undefined, evidence: 'gone' }
     })
-    for (const id of ['a-ann', 'a-face'])
-      expect(await owners.asset('ann', id)).toMatchObject({ id, evidence: undefined })
+    const groups = await owners.groupsOf('ann')
+    for (const [id, groupId] of [
+      ['a-ann', 'g-ann'],
+      ['a-face', 'f-ann'],
+    ]) {
+      const group = groups.find((each) => each.id === groupId)
+      expect(await owners.asset('ann', id)).toEqual({ id, group, evidence: undefined } as never)
+    }
     expect(calls).toEqual([])
   })
 
