@@ -177,7 +177,7 @@ describeWithBrowser('a user goes through all screens of the default server', () 
       await page.getByRole('table').getByText('console').first().waitFor()
       await page.getByRole('button', { name: 'By model' }).click()
       expect(await page.getByRole('table').getByRole('columnheader').allTextContents()).toEqual([
-        ...['Model', 'Calls', 'Input', 'Output'],
+        ...['Model', 'Calls', 'Input', 'Output', 'Seconds of video'],
       ])
       expect(await fits(page)).toBe(true)
 

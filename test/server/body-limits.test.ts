@@ -6,6 +6,7 @@ import { arkOf, type Browser, browse, type Fixture, faces, openFixture } from '.
 const small = 10_000
 const large = 40_000
 const library = '/api/media/proxy/assets'
+const tasks = '/api/v3/contents/generations/tasks'
 /** Stands for the id of the user's group. */
 const own = 'ID'
 
@@ -28,12 +29,22 @@ const routes = [
   ['POST', '/v1/messages/count_tokens', 'token', large, 413],
   ['DELETE', '/v1/responses/resp_unknown', 'token', 0, 404],
   ['POST', '/v1/responses/resp_unknown/cancel', 'token', 0, 404],
+  ['POST', '/v1/videos', 'token', large, 413],
+  ['POST', '/v1/videos/edits', 'token', large, 413],
+  ['POST', '/v1/videos/extensions', 'token', large, 413],
+  ['POST', '/v1/videos/unknown/remix', 'token', large, 413],
+  ['DELETE', '/v1/videos/unknown', 'token', 0, 404],
+  ['POST', tasks, 'token', large, 413],
+  ['DELETE', `${tasks}/unknown`, 'token', 0, 404],
+  ['POST', '/api/v3/contents/generations/callbacks/unknown/unknown', 'none', 0, 404],
   ['POST', '/v1/models', 'token', 0, 405],
   ['POST', '/v1/unknown', 'token', 0, 404],
   ['POST', '/api/session', 'session', 8_192, 413],
   ['DELETE', '/api/session', 'none', 0, 401],
   ['POST', '/api/tokens', 'session', 8_192, 413],
   ['DELETE', '/api/tokens/unknown', 'session', 0, 404],
+  ['POST', '/api/webhooks', 'session', 16_384, 413],
+  ['DELETE', '/api/webhooks/unknown', 'session', 0, 404],
   ['POST', '/api/usage', 'session', 0, 405],
   ['POST', faces, 'session', small, 413],
   ['POST', `${faces}/unknown`, 'session', 0, 405],
@@ -44,6 +55,9 @@ const routes = [
   ['POST', '/v1/responses', 'none', 0, 401],
   ['POST', '/v1/embeddings', 'none', 0, 401],
   ['POST', '/v1/messages', 'none', 0, 401],
+  ['POST', '/v1/videos', 'none', 0, 401],
+  ['POST', tasks, 'none', 0, 401],
+  ['POST', '/api/webhooks', 'none', 0, 401],
   ['POST', '/api/tokens', 'none', 0, 401],
   ['POST', '/api/uploads', 'none', 0, 401],
   ['POST', '/api/files/uploads/unknown', 'none', 0, 405],
@@ -74,6 +88,8 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
       MAX_SMALL_BODY_BYTES: String(small),
       TEXT_UPSTREAM_URL: fixture.emulator.text.url,
       TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
+      VIDEO_UPSTREAM_URL: fixture.emulator.video.url,
+      VIDEO_UPSTREAM_KEY: fixture.emulator.video.key,
     })
     ann = await browse(server, 'ann')
     token = (await ann.ask('POST', '/api/tokens', {})).json.token.token
@@ -105,13 +121,13 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
       socket.write([...head, 'content-type: application/json', framing, '', sent].join('\r\n'))
     })
 
-  /** The shape of errors: that of OpenAI below /v1, else that of the gateway. */
-  const shape = (path: string) =>
-    path.startsWith('/v1/messages')
-      ? /^\{"type":"error","error":\{"type":.*"request_id":/
-      : path.startsWith('/v1')
-        ? /^\{"error":\{"message":.*"param":/
-        : /^\{"success":false,.*"type":"media_proxy_error"/
+  /** The shape of errors: that of Anthropic or OpenAI below /v1, that of the vendor below /api/v3, else that of the gateway. */
+  const shape = (path: string) => {
+    if (path.startsWith('/v1/messages')) return /^\{"type":"error","error":\{"type":.*"request_id":/
+    if (path.startsWith('/v1')) return /^\{"error":\{"message":.*"param":/
+    if (path.startsWith('/api/v3')) return /^\{"error":\{"code":.*"message":.*"param":.*"type":/
+    return /^\{"success":false,.*"type":"media_proxy_error"/
+  }
 
   for (const [method, path, who, limit, status] of routes) {
     test(`${method} ${path} (${who}): a content-length above ${limit} is rejected before the body arrives`, async () => {
@@ -133,11 +149,11 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
   test('every documented route that takes a body is in the table', async () => {
     const documented = (await (await fetch(`${server.url}/openapi/json`)).json()) as { paths: Record<string, object> }
     const known = routes.map(
-      ([method, path]) => `${method} ${path.replace(/\/(?:ID|(?:resp_)?unknown)(?=\/|$)/, '/*')}`,
+      ([method, path]) => `${method} ${path.replace(/\/(?:ID|(?:resp_)?unknown)(?=\/|$)/g, '/*')}`,
     )
     const missing = Object.entries(documented.paths).flatMap(([path, methods]) =>
       Object.keys(methods)
-        .map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/, '*')}`)
+        .map((method) => `${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '*')}`)
         .filter((route) => !route.startsWith('GET') && !known.includes(route)),
     )
     // The table has the same route with PUT.
