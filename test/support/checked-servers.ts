@@ -6,6 +6,8 @@ import { recordResponses, type SentResponse } from './record-responses.ts'
 // Every response of the gateways that run in the process of the tests is checked against the OpenAPI document of the server.
 
 const servers = new Map<number, ResponseChecker>()
+/** Servers in other processes. */
+const remote = new Map<number, ResponseChecker>()
 const problems: string[] = []
 
 /** A server under test. */
@@ -33,6 +35,8 @@ const portOf = (url: string): number => Number(new URL(url).port)
 
 /** Checks the responses of the server on a port from now on. */
 export const checkServer = async (url: string, server: CheckedServer): Promise<void> => {
+  // A server in another process may have had the port before.
+  remote.delete(portOf(url))
   if (server.checked !== 'none') servers.set(portOf(url), await checkerOf(server))
 }
 
@@ -40,8 +44,6 @@ export const checkServer = async (url: string, server: CheckedServer): Promise<v
 export const uncheckServer = (url: string): void => {
   servers.delete(portOf(url))
 }
-
-const remote = new Map<number, ResponseChecker>()
 
 /** Checks the replies of a server in another process, whose responses cannot be recorded: those that the helpers of the tests pass to `checkReply`. */
 export const checkRemoteServer = async (url: string, server: CheckedServer): Promise<void> => {
