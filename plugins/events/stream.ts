@@ -72,6 +72,7 @@ export class EventStream implements ByteSource, EventListener {
     if (this.#queuedBytes + event.frame.length > maxQueuedBytes) {
       this.#behind = true
       this.#clearQueue()
+      this.#wake?.()
       return
     }
     this.#queue.push(event)

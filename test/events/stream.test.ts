@@ -63,6 +63,18 @@ eachDatabase('an event stream', (tested) => {
     await stream.close()
   })
 
+  test('delivers an event of any size while it waits for the next one', async () => {
+    const ann = newUser()
+    const stream = await open(ann)
+    await happen(other, ann, 'video.failed')
+    expect(await stream.types(2)).toEqual(['stream.start', 'video.failed'])
+    await happen(other, ann, 'video.queued', { data: JSON.stringify({ text: 'x'.repeat(100_000) }) })
+    expect(await stream.types(1)).toEqual(['video.queued'])
+    await happen(other, ann, 'video.running')
+    expect(await stream.types(1)).toEqual(['video.running'])
+    await stream.close()
+  })
+
   test('continues after the last event that the client has received, or after the start', async () => {
     const ann = newUser()
     const first = await open(ann)
