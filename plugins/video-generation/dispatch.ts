@@ -1,5 +1,5 @@
 import { settleClaims } from './settle.ts'
-import type { ClaimedVideoTask } from './store.ts'
+import type { ClaimedVideoTask, PoolLimits } from './store.ts'
 import { errorOf, submit, type VideoContext } from './submit.ts'
 import { failedObject } from './view.ts'
 
@@ -11,6 +11,9 @@ export interface Dispatcher {
 
 /** Create calls that a process sends at once. */
 const maxConcurrent = 8
+
+/** Of a pool whose tasks have waited since the operator removed its slots. */
+const unlimited: PoolLimits = { running: Number.POSITIVE_INFINITY }
 
 export const createDispatcher = (context: VideoContext): Dispatcher => {
   const { store, limitsOf, describe, clock, leaseMs, log } = context
@@ -28,8 +31,8 @@ export const createDispatcher = (context: VideoContext): Dispatcher => {
 
   /** Claims and submits one task after the other until none is left whose turn it is. */
   const drain = async (pool: string, signal: AbortSignal): Promise<void> => {
-    const limits = limitsOf(pool)
-    while (limits && !signal.aborted) {
+    const limits = limitsOf(pool) ?? unlimited
+    while (!signal.aborted) {
       const now = clock.now()
       const claim = await store.claimVideoTask(pool, limits, now, now + leaseMs)
       if (!claim) return

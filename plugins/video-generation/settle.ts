@@ -90,7 +90,7 @@ export const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecr
 const settle = async (
   claim: VideoTask,
   { found, absent }: { readonly found: readonly UpstreamTask[]; readonly absent: boolean },
-  { store, limitsOf, describe, clock, pollMs, settleMs, log }: VideoContext,
+  { store, describe, clock, pollMs, settleMs, log }: VideoContext,
 ): Promise<ClaimSettlement> => {
   const now = clock.now()
   const fields = { task: claim.id, user: claim.user }
@@ -111,10 +111,8 @@ const settle = async (
     return 'open'
   }
   log.warn(fields, 'the upstream has not created a task whose answer was lost')
-  if (limitsOf(claim.model) !== undefined && claim.serviceTier !== 'flex') {
-    await store.releaseVideoTask(claim, now, undefined, describe)
-    return 'waiting'
-  }
+  // What the slots are now does not matter: a task waits again if it came through the queue.
+  if (await store.releaseVideoTask(claim, now, undefined, describe)) return 'waiting'
   await store.dropVideoTask(claim)
   return 'dropped'
 }

@@ -109,10 +109,10 @@ const failed = async (
   fields: TaskFields,
   context: VideoContext,
 ): Promise<Submission> => {
-  const waits = context.limitsOf(claim.model) !== undefined && claim.serviceTier !== 'flex'
   const problem = error instanceof UpstreamRejectedError ? withOwnId(error, fields) : error
   if (!(problem instanceof Problem) || isUnknown(problem)) return { outcome: 'unknown', cause: error }
-  const signal = waits ? signalOf(problem, context.clock.now()) : undefined
+  // Only a task that came through the queue keeps its request in the store.
+  const signal = claim.request === '' ? undefined : signalOf(problem, context.clock.now())
   if (!signal) return { outcome: 'rejected', problem }
   await context.store.releaseVideoTask(claim, context.clock.now(), signal, context.describe)
   return { outcome: 'waiting' }

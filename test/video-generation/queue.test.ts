@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
+import { newTaskId } from '../../plugins/video-generation/task-id.ts'
 import { type RateLimitKind, rateLimitKinds } from '../../src/emulator/video/rate-limits.ts'
+import { openStore } from '../../src/store/index.ts'
 import { databaseNames } from '../support/database.ts'
-import { openVideoFixture, until, type VideoFixture } from './fixture.ts'
+import { MODEL, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
 
 const oneSlot = { slots: { '*': { running: 1 } } }
 
@@ -142,4 +144,33 @@ test('a task that the upstream lists only after it counted as not created is can
   await until(() => warnings.includes('cancelled a task that the upstream has created after all'))
   expect(emulator.video.tasks().map(({ status }) => status)).toEqual(['cancelled', 'queued'])
   expect(await ann.statusOf(id)).toBe('queued')
+})
+
+/** A task of a process that had other slots. */
+const earlierTask = () => ({
+  ...{ id: newTaskId(Date.now()), user: 'carol', model: MODEL, serviceTier: 'default', createdAt: Date.now() } as const,
+  expiresAt: Date.now() + 172_800_000,
+  fields: JSON.stringify({ own: {}, shown: {} }),
+  request: JSON.stringify({ model: MODEL, content: [text('a cat')] }),
+})
+
+test('what waits for a slot is sent when the operator has removed the slots', async () => {
+  const store = openStore('sqlite::memory:')
+  await using _closing = { [Symbol.asyncDispose]: () => store.close() }
+  await store.migrate()
+  const task = earlierTask()
+  expect(await store.addVideoTask(task, { running: 0 }, 0)).toEqual({ outcome: 'waiting' })
+  await using fixture = await openVideoFixture({ store })
+  fixture.emulator.faults.add({ kind: 'rate-limit', limit: 'inflight' })
+  await until(async () => (await store.videoTask('carol', task.id))?.status === 'running')
+})
+
+test('a lost answer from before there were slots leaves nothing', async () => {
+  const store = openStore('sqlite::memory:')
+  await using _closing = { [Symbol.asyncDispose]: () => store.close() }
+  await store.migrate()
+  const task = { ...earlierTask(), request: '' }
+  expect(await store.addVideoTask(task, undefined, Date.now() - 1)).toMatchObject({ outcome: 'claimed' })
+  await using _fixture = await openVideoFixture({ store, gateway: oneSlot })
+  await until(async () => (await store.videoTask('carol', task.id)) === undefined)
 })
