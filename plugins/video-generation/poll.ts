@@ -28,7 +28,7 @@ const appearsMs = 60_000
  * Returns what has changed.
  */
 export const pollTasks = async (context: PollContext, signal?: AbortSignal): Promise<readonly MovedVideoTask[]> => {
-  const { store, describe, clock } = context
+  const { store, client, describe, clock, log } = context
   const due = await store.dueVideoTasks(clock.now(), maxTasks)
   const moved: MovedVideoTask[] = []
   let single = maxSingle
@@ -38,11 +38,22 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
       const found = await listed(tasks, context, signal)
       const absent = tasks.filter(({ upstreamId = '' }) => !found.has(upstreamId)).slice(0, single)
       single -= absent.length
-      for (const task of absent)
-        found.set(task.upstreamId ?? '', await context.client.get(task.upstreamId ?? '', signal))
+      const failed = new Set<VideoTask>()
+      for (const task of absent) {
+        const { upstreamId = '' } = task
+        try {
+          found.set(upstreamId, await client.get(upstreamId, signal))
+        } catch (err) {
+          if (signal?.aborted) throw err
+          // Other tasks do not wait for this one.
+          log.warn({ task: task.id, err }, 'a task could not be polled')
+          failed.add(task)
+        }
+      }
       const now = clock.now()
       const moves = tasks.flatMap((task) => {
         const { upstreamId = '' } = task
+        if (failed.has(task)) return unchanged(task, now, context)
         return found.has(upstreamId) ? moveOf(task, found.get(upstreamId), now, context) : []
       })
       moved.push(...(await store.moveVideoTasks(moves, now, describe)))
@@ -64,18 +75,23 @@ const listed = async (
   return new Map(found.map((task) => [task.id, task]))
 }
 
+const unchanged = ({ id, dueAt, status, task = '' }: VideoTask, now: number, { pollMs }: VideoContext): VideoMove => ({
+  ...{ id, readDueAt: dueAt, dueAt: now + pollMs },
+  ...{ status, task },
+})
+
 /** What the upstream's task object means for a task. Undefined object: the upstream does not have the task. */
 export const moveOf = (
   task: VideoTask,
   upstream: UpstreamTask | undefined,
   now: number,
-  { pollMs, copies, costOf, log }: PollContext,
+  context: PollContext,
 ): VideoMove => {
-  const { id, dueAt: readDueAt } = task
-  const next = { id, readDueAt, dueAt: now + pollMs }
+  const { copies, costOf, log } = context
+  const { id } = task
+  const next = unchanged(task, now, context)
   if (!upstream) {
-    const unchanged = { ...next, status: task.status, task: task.task ?? '' }
-    return (task.submittedAt ?? task.createdAt) + appearsMs > now ? unchanged : { ...next, ...vanished(task, now) }
+    return (task.submittedAt ?? task.createdAt) + appearsMs > now ? next : { ...next, ...vanished(task, now) }
   }
   const status = statuses.get(upstream.status)
   if (status === undefined) log.warn({ task: id, status: upstream.status }, 'unknown status of a task')

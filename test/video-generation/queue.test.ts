@@ -148,7 +148,13 @@ test('a task that the upstream lists only after it counted as not created is can
 
 /** A task of a process that had other slots. */
 const earlierTask = () => ({
-  ...{ id: newTaskId(Date.now()), user: 'carol', model: MODEL, serviceTier: 'default', createdAt: Date.now() } as const,
+  ...({
+    id: newTaskId(Date.now()),
+    user: 'carol',
+    model: MODEL,
+    serviceTier: 'default',
+    createdAt: Date.now(),
+  } as const),
   expiresAt: Date.now() + 172_800_000,
   fields: JSON.stringify({ own: {}, shown: {} }),
   request: JSON.stringify({ model: MODEL, content: [text('a cat')] }),

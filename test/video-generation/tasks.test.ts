@@ -81,3 +81,27 @@ test('DELETE cancels a queued task, rejects a running one, and deletes an ended 
   // The upstream's record has the only result, and the caller has not asked for its deletion.
   expect(emulator.video.tasks()[0]?.gone).toBe(false)
 })
+
+test('a task that the upstream cannot show does not keep others from being polled', async () => {
+  let broken = ''
+  await using fixture = await openVideoFixture({
+    video: { listedAfterMs: 3_600_000 },
+    gateway: {
+      fetch: (url, init) =>
+        broken !== '' && String(url).endsWith(broken)
+          ? Promise.resolve(Response.json({ error: { code: 'InternalServiceError', message: 'x' } }, { status: 500 }))
+          : fetch(url, init),
+    },
+  })
+  const { ann, emulator } = fixture
+  const first = await ann.created('first')
+  const second = await ann.created('second')
+  await until(async () => (await ann.statusOf(first)) === 'running')
+  await until(async () => (await ann.statusOf(second)) === 'running')
+  broken = emulator.video.tasks().find(({ request }) => request.prompt === 'first')?.id ?? ''
+  for (const { id } of emulator.video.tasks()) emulator.video.finish(id)
+  await until(async () => (await ann.statusOf(second)) === 'succeeded')
+  expect(await ann.statusOf(first)).toBe('running')
+  broken = ''
+  await until(async () => (await ann.statusOf(first)) === 'succeeded')
+})
