@@ -21,7 +21,7 @@ export interface LeveledLog extends Log {
  * Creates a log with one JSON object per line. Errors under `err` are written with their causes, and the id of the request under `requestId`.
  *
  * No caller should log a secret. As a last defence, the log replaces the configured secrets, also in their URL-encoded and JSON-escaped
- * forms, and everything that looks like a token, by `[redacted]`.
+ * forms, and everything that looks like a token or the signature of a link, by `[redacted]`.
  */
 export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): LeveledLog => {
   const redact = createRedactor(secrets)
@@ -52,14 +52,16 @@ const toStandardError = (): ((line: string) => void) => {
 const redacted = '[redacted]'
 // After a letter or digit, as in `task-…`, only a text as long as a token counts as one.
 const tokenPattern = '(?<![a-z0-9])sk-[a-z0-9._~+/-]{6,}=*|sk-[a-z0-9]{32,}|bearer(?:\\s|%20|\\+)+[a-z0-9._~+/%-]{6,}=*'
+// Of a link to a file, which an error of `fetch` may contain.
+const signaturePattern = '(?<=signature=)[a-z0-9._~+/%-]{16,}'
 
 const createRedactor = (secrets: readonly string[]): ((line: string) => string) => {
   const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))
   // The longest first, because one secret may be a prefix of another.
   const secretPatterns = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
-  const forbidden = new RegExp([...secretPatterns, tokenPattern].join('|'), 'gi')
+  const forbidden = new RegExp([...secretPatterns, tokenPattern, signaturePattern].join('|'), 'gi')
   // A quick test on the serialized line. It must not look at the character before `sk-`: an escaped line break ends with the letter `n`.
-  const suspicious = new RegExp([...secretPatterns, 'sk-', 'bearer'].join('|'), 'i')
+  const suspicious = new RegExp([...secretPatterns, 'sk-', 'bearer', 'signature='].join('|'), 'i')
   const redactText = (text: string) => text.replace(forbidden, redacted)
   return (line) => (suspicious.test(line) ? `${JSON.stringify(redactValue(JSON.parse(line), redactText))}\n` : line)
 }

@@ -43,6 +43,23 @@ test('an error is written with its causes', () => {
   expect(entry.err.cause).toMatchObject({ message: 'the socket is closed', code: 'ECONNRESET' })
 })
 
+const signedLinks = [
+  'https://bucket.example/v.mp4?X-Tos-Expires=86400&X-Tos-Signature=0123456789abcdef0123456789abcdef&X-Tos-SignedHeaders=host',
+  'https://gateway.example/api/files/results/v.mp4?expires=1795400000&signature=aB3-_0123456789aB3-_0123456789aB3-_01234567',
+]
+test.each(signedLinks)('the signature of a link never appears: %s', (link) => {
+  // As Bun and Deno have the address in an error of `fetch`.
+  for (const err of [
+    Object.assign(new Error('refused'), { path: link }),
+    new Error(`error sending request (${link})`),
+  ]) {
+    const { line } = logged([], { err })
+    expect(line).toContain('ignature=[redacted]')
+    expect(line).not.toMatch(/0123456789/)
+    expect(line).toContain('v.mp4')
+  }
+})
+
 const secret = 'p"a\\s/s w+ö%d'
 const forms = {
   plain: secret,
