@@ -14,6 +14,7 @@ import {
   words,
 } from './parsers.ts'
 import type { Environment, Read } from './reader.ts'
+import { type VideoCostOf, videoCostOf, videoPricesForm } from './video-prices.ts'
 
 /** The configuration of video generation. Times are milliseconds. */
 export interface VideoConfig {
@@ -26,6 +27,8 @@ export interface VideoConfig {
   readonly modelAliases: Readonly<Record<string, string>>
   /** Ids of the vendor's preset assets, which every caller may use. */
   readonly presetAssets: readonly string[]
+  /** Undefined: no task has a cost. */
+  readonly costOf?: VideoCostOf
   readonly pollMs: number
   /** When a task counts as not created whose create call got no answer. */
   readonly settleMs: number
@@ -58,10 +61,12 @@ export const readVideoConfig = (
   }
   const slots =
     running && Object.entries(running).map(([name, count]) => [name, { running: count, ...limits }] as const)
+  const costOf = read('VIDEO_PRICES', videoPricesForm, (text) => videoCostOf(parsedObject(text)))
   const presetAssets = read('VIDEO_PRESET_ASSETS', 'must be asset ids, separated by commas', words(/^[\w.-]+$/))
   return {
     ...(url !== undefined && { upstream: { url, key: upstreamKey ?? '' } }),
     ...(slots && { slots: Object.fromEntries(slots) }),
+    ...(costOf && { costOf }),
     maxPriority: read('VIDEO_MAX_PRIORITY', 'must be an integer from 0 to 9', integer(0, 9)) ?? 0,
     modelAliases: read('VIDEO_MODEL_ALIASES', aliasesForm, aliasesOf) ?? {},
     presetAssets: presetAssets ?? textPresetAssets,

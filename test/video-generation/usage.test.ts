@@ -6,8 +6,10 @@ import { databaseNames } from '../support/database.ts'
 import { MODEL, openVideoFixture } from './fixture.ts'
 
 for (const database of databaseNames) {
-  test(`usage has the seconds of all videos of a model, and their tokens, on ${database}`, async () => {
-    await using fixture = await openVideoFixture({ database })
+  test(`usage has the seconds of all videos of a model, their tokens and their cost, on ${database}`, async () => {
+    // A second costs 0.25.
+    const costOf = (_task: unknown, { seconds = 0 }: { seconds?: number }) => seconds * 250_000_000
+    await using fixture = await openVideoFixture({ database, gateway: { costOf } })
     const { ann, bob, emulator, store } = fixture
     for (const duration of [4, 5]) {
       const id = await ann.created('a cat', { duration, resolution: '480p' })
@@ -23,7 +25,9 @@ for (const database of databaseNames) {
     const request = new Request('http://x/api/usage')
     const response = await listUsage(store, () => ({ user: ann.id }))(request)
     const { usage } = (await response.json()) as UsageReport
-    expect(usage).toEqual([expect.objectContaining({ model: MODEL, calls: 2, unreported: 0, video_seconds: 9 })])
+    expect(usage).toEqual([
+      expect.objectContaining({ model: MODEL, calls: 2, unreported: 0, cost: 2.25, video_seconds: 9 }),
+    ])
     const output_tokens = usage[0]?.output_tokens ?? 0
     expect(output_tokens).toBeGreaterThan(0)
 
@@ -33,7 +37,7 @@ for (const database of databaseNames) {
       await runAdmin(['usage', ...flags], { store, out, err: out, stdin: async () => '', clock: { now: Date.now } })
       return lines.filter((line) => line.includes(ann.id) || line.includes(MODEL) || line.startsWith('day'))
     }
-    expect((await printed()).join()).toEndWith(`output ${output_tokens}\treasoning 0\tvideo seconds 9`)
+    expect((await printed()).join()).toEndWith(`output ${output_tokens}\treasoning 0\tcost 2.25\tvideo seconds 9`)
     expect((await printed('--json')).map((line) => JSON.parse(line))).toMatchObject([
       { output_tokens, video_seconds: 9 },
     ])
