@@ -45,8 +45,10 @@ export const createAsset =
       // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its response is kept.
       if (attempt && !(await attempt.remember(created))) return created
       // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
-      await owners.record(asset, group).catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
-      await watchAsset(library, asset, group)
+      const recorded = owners
+        .record(asset, group)
+        .catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
+      await Promise.all([recorded, watchAsset(library, asset, group)])
       return created
     })
   }

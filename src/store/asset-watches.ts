@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers'
 import type { AssetProgress, AssetWatch, AssetWatchStore } from '../routes/asset-watch.ts'
 import { type Database, type Statement, type Steps, sql } from './database.ts'
 import { addEvent } from './events.ts'
@@ -10,17 +11,42 @@ const endWatch = (asset: string): Statement => sql`
   where asset_id = ${asset}
   returning user_id as "user"`
 
+type WatchParameters = Parameters<AssetWatchStore['watchAsset']>
+
+function* addWatch([{ asset, group, user, createdAt }, dueAt, change]: WatchParameters): Steps {
+  const added = yield sql`
+    insert into asset_watches (asset_id, group_id, user_id, created_at, due_at, polls)
+    values (${asset}, ${group}, ${user}, ${createdAt}, ${dueAt}, 0)
+    on conflict (asset_id) do nothing
+    returning asset_id`
+  if (added.length === 1) yield* tell(user, change)
+}
+
+/**
+ * Adds watches. All of one event-loop turn share a transaction, because its commit to disk is what costs, and a creation waits for it. They are not
+ * sorted: each asset is new, so no two transactions add the same.
+ */
+const watchTogether = (database: Database): AssetWatchStore['watchAsset'] => {
+  let waiting: WatchParameters[] = []
+  let added: Promise<void> | undefined
+  const addAll = (): Promise<void> => {
+    const watches = waiting
+    waiting = []
+    added = undefined
+    return database.transaction(function* (): Steps {
+      for (const watch of watches) yield* addWatch(watch)
+    })
+  }
+  return (...watch) => {
+    waiting.push(watch)
+    added ??= new Promise<void>((resolve) => setImmediate(resolve)).then(addAll)
+    return added
+  }
+}
+
 /** Assets that the upstream processes, and the events of all assets. */
 export const createAssetWatchStore = (database: Database): AssetWatchStore => ({
-  watchAsset: ({ asset, group, user, createdAt }, dueAt, change) =>
-    database.transaction(function* (): Steps {
-      const added = yield sql`
-        insert into asset_watches (asset_id, group_id, user_id, created_at, due_at, polls)
-        values (${asset}, ${group}, ${user}, ${createdAt}, ${dueAt}, 0)
-        on conflict (asset_id) do nothing
-        returning asset_id`
-      if (added.length === 1) yield* tell(user, change)
-    }),
+  watchAsset: watchTogether(database),
 
   async dueAssetWatches(now, max) {
     return database.query<AssetWatch>(sql`
