@@ -103,7 +103,7 @@ export const copyResult = async (id: string, context: CopyContext, until?: Abort
   } catch (err) {
     const failedAt = clock.now()
     if (until?.aborted) return void (await store.releaseVideoCopy(id, undefined, failedAt))
-    const succeededAt = secondsIn(json) * 1000 || failedAt
+    const succeededAt = secondsIn(json) * 1000 || (task.submittedAt ?? task.createdAt)
     const retryAt = failedAt + pauseAfter(failedAt - succeededAt, context.minPauseMs)
     const isHopeless = retryAt >= succeededAt + linkMs
     log.warn({ task: id, err, again: !isHopeless }, 'a result could not be copied')
@@ -125,9 +125,16 @@ const keepLease = (id: string, leaseUntil: number, { store, clock }: CopyContext
       await delay(leaseMs / 3, stopped.signal)
       if (stopped.signal.aborted) return
       const next = clock.now() + leaseMs
-      const isHeld = await store.extendVideoCopy(id, held, next).catch(() => clock.now() < held)
-      if (!isHeld) return lost.abort(new Error('the lease of a copy has ended'))
-      held = next
+      try {
+        if (await store.extendVideoCopy(id, held, next)) {
+          held = next
+          continue
+        }
+      } catch {
+        // The store may answer again before the lease ends.
+        if (clock.now() < held) continue
+      }
+      return lost.abort(new Error('the lease of a copy has ended'))
     }
   })()
   const signal = until ? AbortSignal.any([until, lost.signal]) : lost.signal

@@ -35,7 +35,15 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
   for (const group of Map.groupBy(due, ({ serviceTier }) => serviceTier).values()) {
     for (let from = 0; from < group.length; from += idsPerCall) {
       const tasks = group.slice(from, from + idsPerCall)
-      const found = await listed(tasks, context, signal)
+      let found: Map<string, UpstreamTask | undefined>
+      try {
+        found = await listed(tasks, context, signal)
+      } catch (err) {
+        if (signal?.aborted) throw err
+        // The upstream may still list the tasks of the other tier.
+        log.warn({ err, serviceTier: tasks[0]?.serviceTier }, 'tasks could not be polled')
+        break
+      }
       const absent = tasks.filter(({ upstreamId = '' }) => !found.has(upstreamId)).slice(0, single)
       single -= absent.length
       const failed = new Set<VideoTask>()

@@ -32,7 +32,7 @@ export interface PollerOptions {
 /** Claims that one round settles. */
 const maxClaims = 100
 /** Tasks that one round ends because they have waited too long. */
-const maxExpired = 1_000
+const maxExpired = 100
 /** Milliseconds from a callback to the poll. */
 const callbackPauseMs = 200
 /** Milliseconds between two rounds. A poll reads only tasks that are due. */

@@ -74,9 +74,14 @@ export const submit = async (
     return failed(error, claim, fields, context)
   }
   const now = clock.now()
-  const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs, describe)
-  if (confirmed) return { outcome: 'submitted' }
-  // Another process has settled the claim in the meantime, or the store has failed before.
+  try {
+    const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs, describe)
+    if (confirmed) return { outcome: 'submitted' }
+  } catch (cause) {
+    // The upstream has the task: the claim is settled like one whose answer was lost.
+    return { outcome: 'unknown', cause }
+  }
+  // Another process has settled the claim in the meantime.
   return { outcome: 'unknown', cause: new Error('the claim has ended') }
 }
 

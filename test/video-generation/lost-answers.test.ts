@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { databaseNames } from '../support/database.ts'
+import { openStore } from '../../src/store/index.ts'
+import { databaseNames, freshDatabase } from '../support/database.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
 /** The upstream creates the task, and its answer is lost. */
@@ -15,6 +16,25 @@ describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
     const id = await ann.created()
     expect(emulator.video.tasks()).toHaveLength(1)
     await until(async () => (await ann.statusOf(id)) === 'running')
+  })
+
+  test('is what a caller waits for too when the store fails after the upstream has accepted the task', async () => {
+    const database = await freshDatabase(kind)
+    const store = openStore(database.url)
+    let failures = 1
+    const confirmVideoTask: typeof store.confirmVideoTask = async (...confirmation) => {
+      if (failures-- > 0) throw new Error('the store does not respond')
+      return store.confirmVideoTask(...confirmation)
+    }
+    {
+      await using fixture = await openVideoFixture({ store: { ...store, confirmVideoTask } })
+      const { ann, emulator } = fixture
+      const id = await ann.created()
+      expect(emulator.video.tasks()).toHaveLength(1)
+      await until(async () => (await ann.statusOf(id)) === 'running')
+    }
+    await store.close()
+    await database.remove()
   })
 
   test('of which several callers wait is given to each its own', async () => {
