@@ -37,7 +37,7 @@ const check = async (script: string): Promise<Outcome> => {
 }
 
 /**
- * The runner's limit of 5 seconds a test is meant for one test file at a time. Here two files run at once, on a machine that may be busy with other work; no test
+ * The runner's limit of 5 seconds a test is meant for one test file at a time. Here three files run at once, on a machine that may be busy with other work; no test
  * measures time against that limit.
  */
 const timeout = '--timeout=20000'
@@ -56,11 +56,11 @@ const test = async (...args: readonly string[]): Promise<{ ok: boolean; broken: 
 const maxFilesRunAgain = 5
 
 /**
- * Runs all tests, two files at a time; each of the two processes has one PostgreSQL for all its files. Then runs each file that failed, if there are few, once more
- * and alone. A fault fails both times. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
+ * Runs all tests, three files at a time, because many wait for timers; each of the three processes has one PostgreSQL for all its files. Then runs each file that
+ * failed, if there are few, once more and alone. A fault fails both times. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
-  const all = await test('--parallel=2', '--no-isolate', ...process.argv.slice(2))
+  const all = await test('--parallel=3', '--no-isolate', ...process.argv.slice(2))
   const { failuresByFile, skipped, skippedByReason } = all.report
   let { passed, failed } = all.report
   // The runner failed for something that is no test: an error outside of them, or a filter that matches nothing.
