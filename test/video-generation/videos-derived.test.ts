@@ -5,6 +5,7 @@ import { UpstreamRejectedError } from '../../plugins/shared/upstream-error.ts'
 import type { VideoResult, VideoTaskView } from '../../plugins/video-generation/tasks.ts'
 import { type Derivation, sourceOf, toDerivedTask } from '../../plugins/video-generation/videos/derived.ts'
 import { createNames, derivedNames, translateError } from '../../plugins/video-generation/videos/problem.ts'
+import type { TaskRequest } from './videos-fixture.ts'
 
 const hour = 3_600_000
 const links = { video: 'https://bucket.example/v.mp4?signature=s' }
@@ -24,8 +25,7 @@ const source = (result: Partial<VideoResult> | undefined, task: object = {}, mor
 const derive = (from: VideoTaskView, derivation: Derivation, fields: Record<string, string>, now = hour) => {
   const given = new Map(Object.entries({ prompt: 'a dog', ...fields }))
   const { body, notes } = toDerivedTask(given, from, { derivation, clock: { now: () => now } })
-  // biome-ignore lint/suspicious/noExplicitAny: a request of any shape
-  return { body: body.value() as any, notes }
+  return { body: body.value() as TaskRequest, notes }
 }
 
 const problemOf = (run: () => unknown) => {
@@ -69,7 +69,7 @@ describe('a video from another one', () => {
 
   test("has the upstream's link while it is valid, and then that of the stored copy", () => {
     const urlAt = (result: Partial<VideoResult>, now: number) =>
-      derive(source(result), 'edit', {}, now).body.content[1].video_url.url
+      derive(source(result), 'edit', {}, now).body.content[1]?.video_url?.url
     const copies = { video: 'results/a.mp4' }
     expect(urlAt({ links, copies }, 22 * hour)).toBe(links.video)
     expect(urlAt({ links, copies }, 23 * hour)).toStartWith('https://gateway.example/')

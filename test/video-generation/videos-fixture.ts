@@ -33,9 +33,20 @@ export const jsonRequest = (body: unknown): Request =>
 export const read = (request: Request, names: readonly string[] = createFields, maxBodyBytes = 2 ** 25) =>
   readFields(request, { names, maxBodyBytes })
 
+/** What these tests read of a native request. */
+export interface TaskRequest {
+  readonly [field: string]: unknown
+  readonly content: readonly {
+    readonly type: string
+    readonly text?: string
+    readonly role?: string
+    readonly image_url?: { readonly url: string }
+    readonly video_url?: { readonly url: string }
+  }[]
+}
+
 /** The native request and the notes for a request. */
 export const translate = async (request: Request, aliases: ModelAliases = { 'sora-2': 'seedance' }) => {
   const { body, notes } = await toTask(await read(request), aliases)
-  // biome-ignore lint/suspicious/noExplicitAny: a request of any shape
-  return { body: body.value() as any, notes }
+  return { body: body.value() as TaskRequest, notes }
 }
