@@ -48,7 +48,10 @@ export const upload = (options: UploadOptions) => {
 
   /** Stores the file under the key, which is reserved. Resolves with its length. */
   const storeFile = async (key: string, file: UploadedFile, type: FileType, request: Request): Promise<number> => {
-    const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
+    // A signal of `AbortSignal.timeout` would stay until its time, also after the upload.
+    const deadline = new AbortController()
+    const timer = setTimeout(() => deadline.abort(), timeoutMs)
+    const signal = AbortSignal.any([request.signal, deadline.signal])
     const { contentType } = type
     try {
       const bytes = await storage.put(key, file.bytes, { maxBytes: limits[type.media], contentType, signal })
@@ -60,6 +63,8 @@ export const upload = (options: UploadOptions) => {
       if (signal.aborted)
         throw new Problem(408, 'the file did not arrive in time', { headers: { connection: 'close' } })
       throw new Problem(500, 'the file could not be stored', { cause: error })
+    } finally {
+      clearTimeout(timer)
     }
   }
 
