@@ -5,7 +5,7 @@ import type { WhenRevoked } from './revocation.ts'
 
 /** The authenticated caller. */
 export interface Identity {
-  /** Id of the user, who owns groups, assets and other objects. */
+  /** Id of the user, who owns groups, assets and other objects. A text that is not empty. */
   readonly user: string
   /** Id of the credential, if a user may have several. */
   readonly token?: string
@@ -16,22 +16,31 @@ export interface Identity {
   readonly whenRevoked?: WhenRevoked
 }
 
-/** Authenticates a request. Returns undefined for an unknown caller. A host app provides its own function. */
+/**
+ * Authenticates a request. Returns undefined for an unknown caller. A host app provides its own function.
+ *
+ * An object that it has returned must not change: the request uses it until its end. An identity without a user counts as an unknown caller.
+ */
 export type Identify = (request: Request) => Awaitable<Identity | undefined>
 
 /**
  * Returns the identity of a request, or throws Problem 401: one response for every reason, so that it reveals nothing.
  *
  * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws Problem 429
- * above the limit.
+ * above the limit. Throws TypeError for a user id that is not a text: databases do not distinguish `1` from `'1'`, so two users could count as one.
  */
 export const requireIdentity = (identify: Identify, request: Identified): Awaitable<Identity> =>
   andThen(identify(request), (found) => {
-    if (!found) throw notAuthenticated()
-    request[identity] = found
-    inFlightOf(request)?.identified(found.user)
-    return found
+    if (!isUserId(found?.user))
+      throw found?.user ? new TypeError('the user of an identity must be a text') : notAuthenticated()
+    const known = found as Identity
+    request[identity] = known
+    inFlightOf(request)?.identified(known.user)
+    return known
   })
+
+/** Whether a value can be the id of a user. */
+export const isUserId = (user: unknown): user is string => typeof user === 'string' && user !== ''
 
 const identity = Symbol('identity')
 
