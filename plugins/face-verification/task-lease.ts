@@ -1,6 +1,6 @@
 import { accessDenied } from '../shared/audit.ts'
 import { readId } from '../shared/id.ts'
-import type { OwnedId } from '../shared/owned-id.ts'
+import { declareOwned, type OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import type { VerificationKind } from '../upstream-proxy/index.ts'
@@ -70,5 +70,5 @@ export const withLease = async (
 /** The only place in this plugin where an id becomes owned. Its callers have either compared the task's user, or leased the task for its creator. */
 const declareOwn = (task: Verification): OwnedTask => ({
   ...task,
-  verification: { id: task.token ?? task.id } as OwnedId<'verification'>,
+  verification: declareOwned('verification', { id: task.token ?? task.id }),
 })

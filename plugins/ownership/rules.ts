@@ -1,8 +1,9 @@
 import { accessDenied } from '../shared/audit.ts'
 import { type Awaitable, andThen, isPromise, orFail } from '../shared/awaitable.ts'
 import { readId } from '../shared/id.ts'
+import { isUserId } from '../shared/identify.ts'
 import { checkCollaborator } from '../shared/options.ts'
-import type { OwnedId } from '../shared/owned-id.ts'
+import { declareOwned, type OwnedId, requireOwned } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
 import { GroupList } from './group-list.ts'
@@ -85,11 +86,10 @@ export interface Ownership<Evidence = unknown> {
 /**
  * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
  *
- * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. Throws TypeError
- * without a store.
+ * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. A user that is not a text, or is empty,
+ * owns nothing. They throw TypeError for a group that they have not returned. Throws TypeError without a store.
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
-  type Checked = { readonly id: string; readonly group: OwnedGroup; readonly evidence: Evidence | undefined }
   const { store, locate } = options
   checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
@@ -111,13 +111,14 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
    * A foreign and an unknown id take one store call each, so that the response time does not reveal whether a group exists.
    */
   const groupOf = (user: string, id: string, type?: Type): Awaitable<OwnedGroup | undefined> => {
+    if (!isUserId(user)) return undefined
     const found = groups.get(
       id,
       async () => {
         const group = await store.group(id, user)
         // Another process may have just created the group. Then the cached list is out of date.
         if (group) lists.delete(user, ({ all }) => all.some((listed) => listed.id === id))
-        return group && declareOwned<'group', Group>(group)
+        return group && declareOwned('group', { ...group })
       },
       (group) => group.user === user,
     )
@@ -128,6 +129,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
 
   /** The group in which an asset was recorded, if the user owns it. A foreign and an unknown asset take the same store calls. */
   const recordedGroup = (user: string, asset: string): Awaitable<OwnedGroup | undefined> => {
+    if (!isUserId(user)) return undefined
     const found = assetGroups.get(
       asset,
       async () => {
@@ -141,9 +143,10 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
 
   /** All groups of the user; undefined if there are none. */
   const listOf = (user: string): Awaitable<GroupList | undefined> => {
+    if (!isUserId(user)) return undefined
     const found = lists.get(user, async () => {
       const own = (await store.groupsOf(user)).filter((group) => group.user === user)
-      return own.length === 0 ? undefined : new GroupList(own.map((group) => declareOwned<'group', Group>(group)))
+      return own.length === 0 ? undefined : new GroupList(own.map((group) => declareOwned('group', { ...group })))
     })
     return orFail(found, failCheck)
   }
@@ -170,7 +173,9 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     groupsOf: ofType,
 
     select(user: string, type: Type, ids: readonly string[] | undefined): Awaitable<readonly OwnedGroup[]> {
-      return ids ? selectByIds(user, type, ids) : ofType(user, type)
+      if (ids === undefined) return ofType(user, type)
+      if (!Array.isArray(ids)) throw new TypeError('ids must be an array; undefined: all groups of the user')
+      return selectByIds(user, type, ids)
     },
 
     async group(user: string, id: unknown, type?: Type): Promise<OwnedGroup> {
@@ -186,7 +191,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
       const group = await recordedGroup(user, asset)
-      if (group) return declareOwned<'asset', Checked>({ id: asset, group, evidence: undefined })
+      if (group) return declareOwned('asset', { id: asset, group, evidence: undefined })
       return this.locateAsset(user, asset, request)
     },
 
@@ -198,14 +203,16 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       const group = isPromise(found) ? await found : found
       if (!group) throw foreignAsset(asset)
       this.cacheGroup(asset, group)
-      return declareOwned<'asset', Checked>({ id: asset, group, evidence: located?.evidence })
+      return declareOwned('asset', { id: asset, group, evidence: located?.evidence })
     },
 
     cacheGroup(asset: string, group: OwnedGroup): void {
+      requireOwned('group', group)
       assetGroups.set(asset, group)
     },
 
     async record(asset: string, group: OwnedGroup): Promise<void> {
+      requireOwned('group', group)
       assetGroups.set(asset, group)
       await store.recordAsset(asset, group.id)
     },
@@ -215,11 +222,13 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     },
 
     async remove(group: OwnedGroup): Promise<void> {
+      requireOwned('group', group)
       await store.removeGroup(group).catch(failCheck)
       evict(group)
     },
 
     async describe(group: OwnedGroup, description: string): Promise<void> {
+      requireOwned('group', group)
       await store.describeGroup(group, description).catch(failCheck)
     },
 
@@ -229,8 +238,9 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       for (const { id } of dated) evict({ id, user })
     },
 
-    current({ id, user }: OwnedGroup): Promise<Group | undefined> {
-      return store.group(id, user).catch(failCheck)
+    async current(group: OwnedGroup): Promise<Group | undefined> {
+      requireOwned('group', group)
+      return store.group(group.id, group.user).catch(failCheck)
     },
 
     changed(group: Pick<Group, 'id' | 'user'>): void {
@@ -238,10 +248,6 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     },
   }
 }
-
-/** Marks a checked record as owned. Only the rules above may call it. */
-const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(checked: Checked) =>
-  checked as Checked & OwnedId<Kind>
 
 const foreignAsset = (id?: string) =>
   new Problem(403, 'asset not found in your asset group', { event: accessDenied('asset', id) })

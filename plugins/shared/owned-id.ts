@@ -3,10 +3,29 @@ declare const proof: unique symbol
 /**
  * An id of an object that belongs to the caller, as a check has proved.
  *
- * Functions that change or list objects at the upstream accept only this type, so a route without the check does not compile. Only `ownership`
- * creates these ids, and `face-verification` for its tasks.
+ * Functions that change or list objects at the upstream accept only this type, so a route without the check does not compile. They also check
+ * it when they run, because a host app in JavaScript has no types. Only `ownership` creates these ids, and `face-verification` for its tasks.
+ * A copy of one, or an object with the same fields, is no proof.
  */
 export interface OwnedId<Kind extends string> {
   readonly id: string
   readonly [proof]: Kind
+}
+
+/** The objects that a check has proved, with their kinds. */
+const proved = new WeakMap<object, string>()
+
+/** Marks a checked object as owned, and freezes it: it proves the id that it has now. Only the code that has checked the owner may call it. */
+export const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(
+  kind: Kind,
+  checked: Checked,
+): Checked & OwnedId<Kind> => {
+  proved.set(checked, kind)
+  return Object.freeze(checked) as Checked & OwnedId<Kind>
+}
+
+/** Throws TypeError unless `declareOwned` has marked this object, with this kind. */
+export const requireOwned = (kind: string, value: unknown): void => {
+  if (typeof value !== 'object' || value === null || proved.get(value) !== kind)
+    throw new TypeError(`the ${kind} is not one that a check of its owner has returned`)
 }

@@ -10,6 +10,7 @@ import { readAtMost } from '../shared/read-body.ts'
 import type { TraceCall } from '../shared/trace-call.ts'
 import { type Fetch, isNeverSent, UpstreamInvalidError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { Cancellation } from './cancellation.ts'
+import { checkOperation } from './library/check-operation.ts'
 import {
   isReadOnly,
   type MediaKind,
@@ -72,7 +73,8 @@ export interface Upstream {
    * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or deletion.
    *
    * Throws UpstreamRejectedError for a status from 400, UpstreamUnreachableError without a complete response, UpstreamInvalidError for an invalid
-   * response, and UpstreamBusyError if the rate limits gave the call no slot.
+   * response, and UpstreamBusyError if the rate limits gave the call no slot. Throws TypeError before a call for an operation that its type does not
+   * permit: for example without groups, or with an id that no check has proved.
    */
   send(operation: Operation, caller?: Caller): Promise<UpstreamResponse>
 }
@@ -208,7 +210,13 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
 
   return {
     faceVerification: kind.faceVerification,
-    send(operation, caller = {}) {
+    send(unchecked, caller = {}) {
+      let operation: Operation
+      try {
+        operation = checkOperation(unchecked)
+      } catch (error) {
+        return Promise.reject(error)
+      }
       const limiter = limiterOf(rateLimitedAction(operation))
       if (operation.action === 'GetAsset') return callShared(operation, caller, limiter)
       const response = limiter

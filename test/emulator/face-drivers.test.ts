@@ -1,7 +1,7 @@
 import { afterEach, expect, test } from 'bun:test'
 import { JsonBody } from '../../plugins/shared/body.ts'
 import { toJson } from '../../plugins/shared/json.ts'
-import type { OwnedId } from '../../plugins/shared/owned-id.ts'
+import { declareOwned } from '../../plugins/shared/owned-id.ts'
 import {
   ark,
   createUpstream,
@@ -14,7 +14,7 @@ import { CALLBACK, open, start, stopAll } from './face-client.ts'
 
 afterEach(stopAll)
 
-const own = (id: string) => ({ id }) as OwnedId<'verification'>
+const own = (id: string) => declareOwned('verification', { id })
 const upstreamOf = (kind: MediaKind) => createUpstream({ kind })
 
 const create = (upstream: Upstream, callbackUrl?: string) =>

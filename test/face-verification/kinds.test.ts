@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
-import type { OwnedId } from '../../plugins/shared/owned-id.ts'
+import { declareOwned } from '../../plugins/shared/owned-id.ts'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { bodyOf, built } from '../upstream-proxy/scripted-upstream.ts'
 
-const owned = (id: string) => ({ id }) as OwnedId<'verification'>
+const owned = (id: string) => declareOwned('verification', { id })
 
 describe('rest: the face verification paths are beside the proxy path', () => {
   for (const [url, faceUrl] of [

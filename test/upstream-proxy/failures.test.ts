@@ -11,7 +11,7 @@ import {
   UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, key, own, startScriptedUpstream } from './scripted-upstream.ts'
+import { bodyOf, failure, json, key, ownAsset, ownGroup, startScriptedUpstream } from './scripted-upstream.ts'
 
 const read = { action: 'GetAsset', id: 'a' } as const
 const unavailable = { status: 502, message: 'Seedance upstream unavailable' }
@@ -41,7 +41,7 @@ describe('an upstream without a complete response is unavailable', () => {
 
   test('unknown host: certainly not sent', async () => {
     const { send } = createUpstream({ kind: rest({ url: 'http://upstream.invalid', key }) })
-    expect(await failure(send({ action: 'DeleteAsset', asset: own('a') }))).toMatchObject({
+    expect(await failure(send({ action: 'DeleteAsset', asset: ownAsset('a') }))).toMatchObject({
       ...unavailable,
       sent: false,
     })
@@ -169,10 +169,10 @@ describe('a response is forwarded unchanged', () => {
     for (const status of [200, 204]) {
       await using upstream = await startScriptedUpstream((response) => response.writeHead(status).end())
       const changes: readonly Operation[] = [
-        { action: 'DeleteAsset', asset: own('a') },
-        { action: 'DeleteAssetGroup', group: own('g') },
-        { action: 'UpdateAsset', asset: own('a'), method: 'PUT', body: bodyOf('{}') },
-        { action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body: bodyOf('{}') },
+        { action: 'DeleteAsset', asset: ownAsset('a') },
+        { action: 'DeleteAssetGroup', group: ownGroup('g') },
+        { action: 'UpdateAsset', asset: ownAsset('a'), method: 'PUT', body: bodyOf('{}') },
+        { action: 'UpdateAssetGroup', group: ownGroup('g'), method: 'PUT', body: bodyOf('{}') },
       ]
       for (const operation of changes) {
         const response = await upstream.upstream().send(operation)

@@ -7,9 +7,9 @@ import {
   type Upstream,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
-import { failure, own } from './scripted-upstream.ts'
+import { failure, ownGroup } from './scripted-upstream.ts'
 
-const groups = (count: number) => Array.from({ length: count }, (_, at) => own<'group'>(`g-${at}`))
+const groups = (count: number) => Array.from({ length: count }, (_, at) => ownGroup(`g-${at}`))
 
 /** An upstream in memory that records its calls. */
 const upstreamWith = (answer: (operation: Operation, call: number) => string): Upstream & { calls: Operation[] } => {

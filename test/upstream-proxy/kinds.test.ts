@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { ark, arkAuthorization, type Operation, rest } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, built, own } from './scripted-upstream.ts'
+import { bodyOf, built, ownAsset, ownGroup } from './scripted-upstream.ts'
 
 const query = {
   groupType: 'AIGC',
-  groups: [own<'group'>('g-1'), own<'group'>('g 2&')],
+  groups: [ownGroup('g-1'), ownGroup('g 2&')],
   name: 'a b+c&d=ä',
   statuses: ['Active', 'Failed'],
   sortBy: 'UpdateTime',
@@ -13,7 +13,7 @@ const query = {
 } as const
 const bare = {
   groupType: 'LivenessFace',
-  groups: [own<'group'>('g')],
+  groups: [ownGroup('g')],
   sortBy: 'CreateTime',
   sortOrder: 'Desc',
   paging: { maxResults: 7 },
@@ -27,14 +27,19 @@ describe('rest: the paths of the gateway', () => {
   const body = bodyOf('{ "Name":"x" }')
   const cases: readonly [Operation, string, string, boolean][] = [
     [{ action: 'CreateAssetGroup', body }, 'POST', '/assets/groups', true],
-    [{ action: 'UpdateAssetGroup', group: own('g/1'), method: 'PATCH', body }, 'PATCH', '/assets/groups/g%2F1', true],
-    [{ action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body }, 'PUT', '/assets/groups/g', true],
-    [{ action: 'DeleteAssetGroup', group: own('g') }, 'DELETE', '/assets/groups/g', false],
-    [{ action: 'CreateAsset', group: own('g'), body }, 'POST', '/assets', true],
+    [
+      { action: 'UpdateAssetGroup', group: ownGroup('g/1'), method: 'PATCH', body },
+      'PATCH',
+      '/assets/groups/g%2F1',
+      true,
+    ],
+    [{ action: 'UpdateAssetGroup', group: ownGroup('g'), method: 'PUT', body }, 'PUT', '/assets/groups/g', true],
+    [{ action: 'DeleteAssetGroup', group: ownGroup('g') }, 'DELETE', '/assets/groups/g', false],
+    [{ action: 'CreateAsset', group: ownGroup('g'), body }, 'POST', '/assets', true],
     [{ action: 'GetAsset', id: 'a' }, 'GET', '/assets/a', false],
-    [{ action: 'UpdateAsset', asset: own('a'), method: 'PUT', body }, 'PUT', '/assets/a', true],
-    [{ action: 'UpdateAsset', asset: own('a'), method: 'PATCH', body }, 'PATCH', '/assets/a', true],
-    [{ action: 'DeleteAsset', asset: own('a') }, 'DELETE', '/assets/a', false],
+    [{ action: 'UpdateAsset', asset: ownAsset('a'), method: 'PUT', body }, 'PUT', '/assets/a', true],
+    [{ action: 'UpdateAsset', asset: ownAsset('a'), method: 'PATCH', body }, 'PATCH', '/assets/a', true],
+    [{ action: 'DeleteAsset', asset: ownAsset('a') }, 'DELETE', '/assets/a', false],
   ]
   for (const [operation, method, path, bodied] of cases) {
     test(`${method} ${path} for ${operation.action}`, async () => {
@@ -97,10 +102,10 @@ describe('rest: the paths of the gateway', () => {
 
   test('ProjectName is removed at the top level and in Filter, in any case; the rest stays byte for byte', async () => {
     const text = '{ "b": 1.0,"ProjectName":"p", "Filter" : { "projectname":1,"x" : [ 1 ] } , "a":12345678901234567890 }'
-    const { body } = await built(kind, { action: 'CreateAsset', group: own('g'), body: bodyOf(text) })
+    const { body } = await built(kind, { action: 'CreateAsset', group: ownGroup('g'), body: bodyOf(text) })
     expect(body).toBe('{ "b": 1.0,"Filter" : {"x" : [ 1 ] } , "a":12345678901234567890 }')
     expect(
-      await built(kind, { action: 'CreateAsset', group: own('g'), body: bodyOf('{"x":{"ProjectName":1} }') }),
+      await built(kind, { action: 'CreateAsset', group: ownGroup('g'), body: bodyOf('{"x":{"ProjectName":1} }') }),
     ).toMatchObject({
       body: '{"x":{"ProjectName":1} }',
     })
@@ -115,16 +120,20 @@ describe('ark: the actions of the vendor', () => {
 
   const cases: readonly [Operation, string, unknown][] = [
     [{ action: 'CreateAssetGroup', body }, 'CreateAssetGroup', { Name: 'x', n: 1 }],
-    [{ action: 'CreateAsset', group: own('g'), body }, 'CreateAsset', { Name: 'x', n: 1 }],
+    [{ action: 'CreateAsset', group: ownGroup('g'), body }, 'CreateAsset', { Name: 'x', n: 1 }],
     [
-      { action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body },
+      { action: 'UpdateAssetGroup', group: ownGroup('g'), method: 'PUT', body },
       'UpdateAssetGroup',
       { Id: 'g', Name: 'x', n: 1 },
     ],
-    [{ action: 'UpdateAsset', asset: own('a'), method: 'PATCH', body }, 'UpdateAsset', { Id: 'a', Name: 'x', n: 1 }],
-    [{ action: 'DeleteAssetGroup', group: own('g') }, 'DeleteAssetGroup', { Id: 'g' }],
+    [
+      { action: 'UpdateAsset', asset: ownAsset('a'), method: 'PATCH', body },
+      'UpdateAsset',
+      { Id: 'a', Name: 'x', n: 1 },
+    ],
+    [{ action: 'DeleteAssetGroup', group: ownGroup('g') }, 'DeleteAssetGroup', { Id: 'g' }],
     [{ action: 'GetAsset', id: '../a"' }, 'GetAsset', { Id: '../a"' }],
-    [{ action: 'DeleteAsset', asset: own('a') }, 'DeleteAsset', { Id: 'a' }],
+    [{ action: 'DeleteAsset', asset: ownAsset('a') }, 'DeleteAsset', { Id: 'a' }],
     [
       { action: 'ListAssets', query },
       'ListAssets',
@@ -178,8 +187,8 @@ describe('ark: the actions of the vendor', () => {
   test('an id in the body never replaces the checked id', async () => {
     const text = '{"Id":"theirs","ID":"theirs","id":"theirs","\\u0049d":"theirs","Name":"x"}'
     const changes: readonly Operation[] = [
-      { action: 'UpdateAsset', asset: own('mine'), method: 'PUT', body: bodyOf(text) },
-      { action: 'UpdateAssetGroup', group: own('mine'), method: 'PUT', body: bodyOf(text) },
+      { action: 'UpdateAsset', asset: ownAsset('mine'), method: 'PUT', body: bodyOf(text) },
+      { action: 'UpdateAssetGroup', group: ownGroup('mine'), method: 'PUT', body: bodyOf(text) },
     ]
     for (const operation of changes) {
       const { body } = await built(kind, operation)

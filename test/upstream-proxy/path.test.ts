@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { rest, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, own, startScriptedUpstream } from './scripted-upstream.ts'
+import { bodyOf, failure, json, ownAsset, startScriptedUpstream } from './scripted-upstream.ts'
 
 const kind = rest({ url: 'http://upstream.test/api/media/proxy', key: 'k' })
 
@@ -65,8 +65,8 @@ describe('an id in a path', () => {
       await using upstream = await startScriptedUpstream(json('{"Result":{}}'))
       for (const operation of [
         { action: 'GetAsset', id },
-        { action: 'DeleteAsset', asset: own<'asset'>(id) },
-        { action: 'UpdateAsset', asset: own<'asset'>(id), method: 'PUT', body: bodyOf('{}') },
+        { action: 'DeleteAsset', asset: ownAsset(id) },
+        { action: 'UpdateAsset', asset: ownAsset(id), method: 'PUT', body: bodyOf('{}') },
       ] as const) {
         const error = await failure(upstream.upstream().send(operation))
         expect(error).toBeInstanceOf(UpstreamRejectedError)

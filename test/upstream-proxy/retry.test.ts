@@ -1,21 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import { type Operation, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
-import { bodyOf, failure, json, own, reset, startScriptedUpstream } from './scripted-upstream.ts'
+import { bodyOf, failure, json, ownAsset, ownGroup, reset, startScriptedUpstream } from './scripted-upstream.ts'
 
 const query = { groupType: 'AIGC', sortBy: 'CreateTime', sortOrder: 'Desc', paging: { maxResults: 100 } } as const
 const reads: readonly Operation[] = [
   { action: 'GetAsset', id: 'a' },
-  { action: 'ListAssets', query: { ...query, groups: [own('g')] } },
-  { action: 'ListAssetGroups', query: { ...query, groups: [own('g')] } },
+  { action: 'ListAssets', query: { ...query, groups: [ownGroup('g')] } },
+  { action: 'ListAssetGroups', query: { ...query, groups: [ownGroup('g')] } },
   { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n' },
 ]
 const changes: readonly Operation[] = [
   { action: 'CreateAssetGroup', body: bodyOf('{}') },
-  { action: 'CreateAsset', group: own('g'), body: bodyOf('{}') },
-  { action: 'UpdateAssetGroup', group: own('g'), method: 'PUT', body: bodyOf('{}') },
-  { action: 'UpdateAsset', asset: own('a'), method: 'PATCH', body: bodyOf('{}') },
-  { action: 'DeleteAssetGroup', group: own('g') },
-  { action: 'DeleteAsset', asset: own('a') },
+  { action: 'CreateAsset', group: ownGroup('g'), body: bodyOf('{}') },
+  { action: 'UpdateAssetGroup', group: ownGroup('g'), method: 'PUT', body: bodyOf('{}') },
+  { action: 'UpdateAsset', asset: ownAsset('a'), method: 'PATCH', body: bodyOf('{}') },
+  { action: 'DeleteAssetGroup', group: ownGroup('g') },
+  { action: 'DeleteAsset', asset: ownAsset('a') },
 ]
 
 describe('a read operation is retried once', () => {

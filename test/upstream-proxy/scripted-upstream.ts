@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo, Socket } from 'node:net'
 import { JsonBody } from '../../plugins/shared/body.ts'
 import { readJson } from '../../plugins/shared/json.ts'
-import type { OwnedId } from '../../plugins/shared/owned-id.ts'
+import { declareOwned, type OwnedId } from '../../plugins/shared/owned-id.ts'
 import {
   createUpstream,
   type MediaKind,
@@ -79,8 +79,9 @@ export const reset = (_: ServerResponse, __: ReceivedRequest, socket: Socket): v
 
 export const bodyOf = (text: string): JsonBody => new JsonBody(readJson(text), new TextEncoder().encode(text))
 
-/** Marks an id as owned without a check. */
-export const own = <Kind extends 'group' | 'asset'>(id: string): OwnedId<Kind> => ({ id }) as OwnedId<Kind>
+/** Mark an id as owned, without a check. */
+export const ownGroup = (id: string): OwnedId<'group'> => declareOwned('group', { id })
+export const ownAsset = (id: string): OwnedId<'asset'> => declareOwned('asset', { id })
 
 /** The rejection reason of a promise. Throws when it fulfils. */
 export const failure = async (promise: Promise<unknown>): Promise<unknown> =>
