@@ -1,5 +1,5 @@
 import { Buffer, isUtf8 } from 'node:buffer'
-import { setImmediate } from 'node:timers/promises'
+import { setImmediate } from 'node:timers'
 import { JsonDocument } from './json-document.ts'
 import { JsonIndexer, type JsonLimits, limitsOf } from './json-index.ts'
 import { type Piece, partsOf } from './json-pieces.ts'
@@ -79,7 +79,7 @@ export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): P
 }
 
 /** The bytes of a value, composed over several turns of the event loop. */
-export const composeInTurns = async (json: Json): Promise<Uint8Array> => {
+export const composeInTurns = async (json: Json): Promise<Uint8Array<ArrayBuffer>> => {
   const parts = partsOf(json.pieces)
   const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
   let at = 0
@@ -100,10 +100,23 @@ export const composeInTurns = async (json: Json): Promise<Uint8Array> => {
   return bytes
 }
 
-/** Waits for the next turn of the event loop. For use between two steps of work on a body of more than `bytesInTurn`. */
+/**
+ * Waits for a turn of the event loop. For use between two steps of work on a body of more than `bytesPerTurn`.
+ *
+ * Each turn continues one of all that wait, in their order: else the length of a turn would be the sum of their steps.
+ */
 export const nextTurn = async (): Promise<void> => {
   turns.count++
-  await setImmediate()
+  await new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(continueNext)
+  })
+}
+
+const waiting: (() => void)[] = []
+
+const continueNext = (): void => {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(continueNext)
 }
 
 /** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */

@@ -53,8 +53,10 @@ export type {
   ConversationBounds,
   StoredConversation,
   StoredItem,
+  StoredItemHead,
   StoredResponse,
   StoredResponseStore,
+  StoredTurn,
 } from './objects/stored-response-store.ts'
 export type { TextGenerationOptions } from './options.ts'
 export type { ModelPrice, Prices } from './prices.ts'

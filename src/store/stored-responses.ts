@@ -1,19 +1,70 @@
 import { Buffer } from 'node:buffer'
-import type {
-  StoredConversation,
-  StoredItem,
-  StoredResponseStore,
-} from '../../plugins/text-generation/objects/stored-response-store.ts'
+import { nextTurn } from '../../plugins/shared/json.ts'
+import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored-response-store.ts'
 import { type Database, type Statement, sql } from './database.ts'
 import { GroupCommit } from './group-commit.ts'
+import { findTurns, storedItems } from './stored-items.ts'
 import { lockUser } from './user-locks.ts'
 
 /** What a row costs beyond its text. With it, a user cannot fill the database with empty items. */
 const rowBytes = 256
 
+/** Responses that one search for old ones returns. */
+const maxRemoved = 100
+
+/** What one transaction deletes, if it is more than one response. */
+const maxRemovedBytes = 2 ** 22
+
+interface SizedResponse {
+  readonly id: string
+  readonly bytes: number
+}
+
 /** The responses that the gateway stores for callers of upstreams with chat completions only. An expired one stays until a sweep deletes it. */
 export const createStoredResponseStore = (database: Database): StoredResponseStore => {
   const groupCommit = new GroupCommit(database)
+
+  /** Removes responses, in transactions of a bounded size: SQLite visits each page of a long text that it deletes. Returns their number. */
+  const remove = async (responses: readonly SizedResponse[]): Promise<number> => {
+    let removed = 0
+    for (let start = 0; start < responses.length; ) {
+      if (start > 0) await nextTurn()
+      let end = start
+      for (let bytes = 0; end < responses.length && (end === start || bytes <= maxRemovedBytes); end++)
+        bytes += responses[end + 1]?.bytes ?? 0
+      const rows = await database.batch(
+        responses.slice(start, end).map(
+          ({ id }) => sql`
+            delete from stored_responses
+            where id = ${id}
+            returning id`,
+        ),
+      )
+      removed += rows.flat().length
+      start = end
+    }
+    return removed
+  }
+
+  /** Removes the oldest responses of a user: those that lie in the last `maxBytes` of all that the user has stored, up to a response, are kept. */
+  const removeOld = async (user: string, id: string, maxBytes: number): Promise<void> => {
+    for (;;) {
+      const old = await database.query<SizedResponse>(sql`
+        select old.id, old.bytes
+        from stored_responses old
+        where old.user_id = ${user}
+        and old.bytes_before < (
+          select bytes_before + bytes
+          from stored_responses
+          where id = ${id}
+        ) - ${maxBytes}
+        order by old.bytes_before
+        limit ${maxRemoved}`)
+      await remove(old)
+      if (old.length < maxRemoved) return
+    }
+  }
+
   return {
     async storeResponse({ id, user, previous, renews, response, items, createdAt, expiresAt }, maxUserBytes) {
       const itemBytes = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0)
@@ -43,91 +94,36 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
             values (${id}, ${position}, ${item.id}, ${user}, ${Number(item.isOutput)}, ${item.json}, ${createdAt})`,
         ),
         ...(previous !== undefined && renews ? [renew(user, previous, expiresAt)] : []),
-        // The responses that lie in the last `maxUserBytes` of all that the user has stored are kept.
-        sql`
-          delete from stored_responses
-          where user_id = ${user}
-          and bytes_before < (
-            select bytes_before + bytes
-            from stored_responses
-            where id = ${id}
-          ) - ${maxUserBytes}`,
       ]
       // One key for all of them: the group commit keeps their order.
       await groupCommit.write(statements.map((statement) => ({ row: user, statement })))
+      // It is stored in any case: after a failure the next response of the user removes them.
+      await removeOld(user, id, maxUserBytes).catch(() => {})
       return true
     },
 
     async findStoredResponse(user, id, now) {
-      const [first, ...output] = await database.query<{ json: string }>(sql`
-        select response as json, -1 as position
+      const [found] = await database.query<{ bytes: number }>(sql`
+        select octet_length(response) as bytes
         from stored_responses
         where id = ${id}
         and user_id = ${user}
-        and expires_at > ${now}
-        union all
-        select stored_items.json, stored_items.position
-        from stored_items
-        join stored_responses on stored_responses.id = stored_items.response_id
-        where stored_items.response_id = ${id}
-        and stored_items.is_output = 1
-        and stored_responses.user_id = ${user}
-        and stored_responses.expires_at > ${now}
-        order by position`)
-      return first && { response: first.json, output: output.map(({ json }) => json) }
-    },
-
-    async findStoredConversation(user, id, now, { maxTurns, maxBytes }) {
-      const rows = await database.query<ConversationRow>(sql`
-        with recursive turns (id, previous_id, expires_at, turn, item_bytes) as (
-          select id, previous_id, expires_at, 1, item_bytes
-          from stored_responses
-          where id = ${id}
-          and user_id = ${user}
-          and expires_at > ${now}
-          union all
-          select earlier.id, earlier.previous_id, earlier.expires_at, turns.turn + 1, turns.item_bytes + earlier.item_bytes
-          from turns
-          join stored_responses earlier on earlier.id = turns.previous_id
-          where earlier.user_id = ${user}
-          and earlier.expires_at > ${now}
-          and turns.turn < ${maxTurns}
-          and turns.item_bytes + earlier.item_bytes <= ${maxBytes}
-        )
-        select turns.turn, turns.previous_id as previous, turns.expires_at as "expiresAt", stored_items.id, stored_items.is_output as "isOutput",
-          stored_items.json
-        from turns
-        left join stored_items on stored_items.response_id = turns.id
-        order by turns.turn desc, stored_items.position`)
-      const [first] = rows
-      if (!first) return undefined
-      const items = rows.flatMap(({ id, isOutput, json }) =>
-        id === undefined ? [] : [{ id, isOutput: isOutput === 1, json }],
-      ) as readonly StoredItem[]
-      const ownItems = rows.filter(({ turn, id }) => turn === 1 && id !== undefined).length
-      const { expiresAt } = first
-      if (first.previous === undefined) return { items, ownItems, expiresAt }
-      const [more] = await database.query(sql`
-        select id
-        from stored_responses
-        where id = ${first.previous}
-        and user_id = ${user}
         and expires_at > ${now}`)
-      return { items, ownItems, expiresAt, cut: more ? 'too long' : 'removed' } satisfies StoredConversation
+      return found
     },
 
-    async findStoredItem(user, id, now) {
-      const [found] = await database.query<{ json: string }>(sql`
-        select stored_items.json
-        from stored_items
-        join stored_responses on stored_responses.id = stored_items.response_id
-        where stored_items.user_id = ${user}
-        and stored_items.id = ${id}
-        and stored_responses.expires_at > ${now}
-        order by stored_items.created_at desc
-        limit 1`)
-      return found?.json
+    async readStoredResponse(user, id) {
+      const [found] = await database.query<{ response: string }>(sql`
+        select response
+        from stored_responses
+        where id = ${id}
+        and user_id = ${user}`)
+      return found?.response
     },
+
+    findStoredConversation: findTurns(database),
+
+    ...storedItems(database),
 
     async removeStoredResponse(user, id) {
       const removed = await database.query(sql`
@@ -139,16 +135,12 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
     },
 
     async sweepStoredResponses(now, max) {
-      const swept = await database.query(sql`
-        delete from stored_responses
-        where id in (
-          select id
-          from stored_responses
-          where expires_at <= ${now}
-          limit ${max}
-        )
-        returning id`)
-      return swept.length
+      const expired = await database.query<SizedResponse>(sql`
+        select id, bytes
+        from stored_responses
+        where expires_at <= ${now}
+        limit ${max}`)
+      return remove(expired)
     },
   }
 }
@@ -173,14 +165,3 @@ const renew = (user: string, id: string, until: number): Statement => sql`
     select id
     from turns
   )`
-
-/** An item of a conversation and its turn: 1 is the latest. A turn without items has one row without an item. */
-interface ConversationRow {
-  readonly turn: number
-  readonly expiresAt: number
-  /** Id of the response before that turn. */
-  readonly previous?: string
-  readonly id?: string
-  readonly isOutput?: 0 | 1
-  readonly json?: string
-}

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { StoredResponse } from '../../plugins/text-generation/index.ts'
+import type { StoredItemHead, StoredResponse } from '../../plugins/text-generation/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -33,7 +33,36 @@ eachDatabase('stored responses', (database) => {
     return response
   }
   const newUser = () => randomUUID()
-  const found = (user: string, { id }: { readonly id: string }, now = at) => other.findStoredResponse(user, id, now)
+  const outputOf = async (items: readonly StoredItemHead[], user: string) =>
+    other.readStoredItems(
+      user,
+      items.filter(({ isOutput }) => isOutput),
+    )
+  const found = async (user: string, { id }: { readonly id: string }, now = at) => {
+    const response = (await other.findStoredResponse(user, id, now)) && (await other.readStoredResponse(user, id))
+    return response && { response, output: await outputOf(await other.listStoredItems(user, [id]), user) }
+  }
+  /** The items of a conversation, read at once. */
+  const conversation = async (user: string, id: string, now: number, limits = bounds) => {
+    const read = await other.findStoredConversation(user, id, now, limits)
+    if (!read) return undefined
+    const { turns, ...more } = read
+    const heads = await other.listStoredItems(
+      user,
+      turns.map((turn) => turn.id),
+    )
+    for (const turn of turns) expect(bytesIn(heads.filter(({ response }) => response === turn.id))).toBe(turn.bytes)
+    const texts = (await other.readStoredItems(user, heads)) ?? []
+    expect(heads.map(({ bytes }) => bytes)).toEqual(texts.map((json) => Buffer.byteLength(json)))
+    const ownItems = heads.filter(({ response }) => response === id).length
+    const items = heads.map((head, nth) => ({ id: head.id, isOutput: head.isOutput, json: texts[nth] ?? '' }))
+    return { items, ownItems, ...more }
+  }
+  const bytesIn = (heads: readonly StoredItemHead[]) => heads.reduce((sum, { bytes }) => sum + bytes, 0)
+  const item = async (user: string, id: string, now: number) => {
+    const head = await other.findStoredItem(user, id, now)
+    return head && (await other.readStoredItems(user, [head]))?.[0]
+  }
 
   test('are found with their output by their user only', async () => {
     const [ann, bob] = [newUser(), newUser()]
@@ -41,14 +70,14 @@ eachDatabase('stored responses', (database) => {
     expect(await found(ann, one)).toEqual({ response: one.response, output: [`{"out":"${one.id}"}`] })
     expect(await found(bob, one)).toBeUndefined()
     expect(await found(ann, { id: one.id.toUpperCase() })).toBeUndefined()
-    expect(await other.findStoredConversation(bob, one.id, at, bounds)).toBeUndefined()
-    expect(await other.findStoredItem(bob, 'msg_out', at)).toBeUndefined()
+    expect(await conversation(bob, one.id, at, bounds)).toBeUndefined()
+    expect(await item(bob, 'msg_out', at)).toBeUndefined()
     expect(await other.removeStoredResponse(bob, one.id)).toBe(false)
     expect(await found(ann, one)).toBeDefined()
     expect(await other.removeStoredResponse(ann, one.id)).toBe(true)
     expect(await store.removeStoredResponse(ann, one.id)).toBe(false)
     expect(await found(ann, one)).toBeUndefined()
-    expect(await store.findStoredItem(ann, 'msg_out', at)).toBeUndefined()
+    expect(await item(ann, 'msg_out', at)).toBeUndefined()
   })
 
   test('continue each other, also two the same one, and none continues that of another user', async () => {
@@ -59,16 +88,16 @@ eachDatabase('stored responses', (database) => {
       save(turn(ann, { previous: first.id, createdAt: at + 1, items: [] })),
     ])
     const last = await save(turn(ann, { previous: left.id, createdAt: at + 2 }))
-    expect(await other.findStoredConversation(ann, last.id, at, bounds)).toEqual({
+    expect<unknown>(await conversation(ann, last.id, at, bounds)).toEqual({
       items: [...first.items, ...left.items, ...last.items],
       ownItems: 2,
       expiresAt: at + 1000,
     })
-    expect(await other.findStoredConversation(ann, right.id, at, bounds)).toEqual({
+    expect<unknown>(await conversation(ann, right.id, at, bounds)).toEqual({
       ...{ items: first.items, ownItems: 0, expiresAt: at + 1000 },
     })
     const foreign = await save(turn(bob, { previous: first.id }))
-    expect(await other.findStoredConversation(bob, foreign.id, at, bounds)).toEqual({
+    expect<unknown>(await conversation(bob, foreign.id, at, bounds)).toEqual({
       ...{ items: foreign.items, ownItems: 2, expiresAt: at + 1000, cut: 'removed' },
     })
   })
@@ -80,15 +109,15 @@ eachDatabase('stored responses', (database) => {
     const third = await save(turn(ann, { previous: second.id }))
     const itemBytes = third.items.reduce((sum, { json }) => sum + json.length, 0)
     for (const tight of [{ maxTurns: 2 }, { maxBytes: 3 * itemBytes - 1 }]) {
-      const read = await store.findStoredConversation(ann, third.id, at, { ...bounds, ...tight })
+      const read = await conversation(ann, third.id, at, { ...bounds, ...tight })
       expect(read).toMatchObject({ items: [...second.items, ...third.items], ownItems: 2, cut: 'too long' })
     }
     for (const enough of [{ maxTurns: 3 }, { maxBytes: 3 * itemBytes }]) {
-      const read = await store.findStoredConversation(ann, third.id, at, { ...bounds, ...enough })
+      const read = await conversation(ann, third.id, at, { ...bounds, ...enough })
       expect(read?.cut).toBeUndefined()
     }
     await store.removeStoredResponse(ann, first.id)
-    expect(await store.findStoredConversation(ann, third.id, at, bounds)).toMatchObject({ cut: 'removed' })
+    expect(await conversation(ann, third.id, at, bounds)).toMatchObject({ cut: 'removed' })
   })
 
   test('of 1,000 turns are read in order', async () => {
@@ -100,7 +129,7 @@ eachDatabase('stored responses', (database) => {
       ids.push(id)
       previous = id
     }
-    const read = await store.findStoredConversation(ann, previous ?? '', at, bounds)
+    const read = await conversation(ann, previous ?? '', at, bounds)
     expect(read?.cut).toBeUndefined()
     expect(read?.items.filter(({ isOutput }) => isOutput).map(({ json }) => JSON.parse(json).out)).toEqual(ids)
   }, 60_000)
@@ -109,9 +138,9 @@ eachDatabase('stored responses', (database) => {
     const ann = newUser()
     await save(turn(ann))
     const second = await save(turn(ann, { createdAt: at + 1 }))
-    expect(await other.findStoredItem(ann, 'msg_out', at)).toBe(`{"out":"${second.id}"}`)
-    expect(await other.findStoredItem(ann, 'msg_in', at)).toBe(`{"in":"${second.id}"}`)
-    expect(await other.findStoredItem(ann, 'msg', at)).toBeUndefined()
+    expect(await item(ann, 'msg_out', at)).toBe(`{"out":"${second.id}"}`)
+    expect(await item(ann, 'msg_in', at)).toBe(`{"in":"${second.id}"}`)
+    expect(await item(ann, 'msg', at)).toBeUndefined()
   })
 
   test('do not exist after their time, and are swept in batches', async () => {
@@ -122,10 +151,10 @@ eachDatabase('stored responses', (database) => {
     const next = await save(turn(ann, { expiresAt: first + 1, previous: old.id, items: [] }))
     expect(await found(ann, old, first - 1)).toBeDefined()
     expect(await found(ann, old, first)).toBeUndefined()
-    expect(await store.findStoredItem(ann, 'msg_out', first - 1)).toBeDefined()
-    expect(await store.findStoredItem(ann, 'msg_out', first)).toBeUndefined()
-    expect(await store.findStoredConversation(ann, old.id, first, bounds)).toBeUndefined()
-    expect(await store.findStoredConversation(ann, next.id, first, bounds)).toMatchObject({ cut: 'removed' })
+    expect(await item(ann, 'msg_out', first - 1)).toBeDefined()
+    expect(await item(ann, 'msg_out', first)).toBeUndefined()
+    expect(await conversation(ann, old.id, first, bounds)).toBeUndefined()
+    expect(await conversation(ann, next.id, first, bounds)).toMatchObject({ cut: 'removed' })
     expect(await store.sweepStoredResponses(first, more.length)).toBe(4)
     expect(await store.sweepStoredResponses(first, 4)).toBe(1)
     expect(await store.sweepStoredResponses(first, 4)).toBe(0)
@@ -143,7 +172,7 @@ eachDatabase('stored responses', (database) => {
     const third = await save(turn(ann, { previous: second.id, renews: true, expiresAt: at + 5_000 }))
     for (const each of [first, second, third]) expect(await found(ann, each, at + 4_999)).toBeDefined()
     expect(await found(ann, branch, at + 1000)).toBeUndefined()
-    expect(await store.findStoredConversation(ann, third.id, at, bounds)).toMatchObject({ expiresAt: at + 5_000 })
+    expect(await conversation(ann, third.id, at, bounds)).toMatchObject({ expiresAt: at + 5_000 })
     await store.sweepStoredResponses(at + 10_000, 100)
   })
 
@@ -178,6 +207,6 @@ eachDatabase('stored responses', (database) => {
     const odd = turn(ann, { items: [...one.items, { id: 'a\0', isOutput: true, json: '{}' }] })
     await expect(store.storeResponse(odd, large)).rejects.toThrow(TypeError)
     expect(await found(ann, odd)).toBeUndefined()
-    expect(await store.findStoredItem(ann, 'msg_in', at)).toBe(`{"in":"${one.id}"}`)
+    expect(await item(ann, 'msg_in', at)).toBe(`{"in":"${one.id}"}`)
   })
 })

@@ -53,8 +53,7 @@ test('the items that a request continues count like its body', async () => {
   expect(bytes).toBeWithin(10_000, 11_000)
 
   bytes = 0
-  const [item] =
-    (await store.findStoredConversation('ann', id, Date.now(), { maxTurns: 1, maxBytes: 2 ** 20 }))?.items ?? []
+  const [item] = await store.listStoredItems('ann', [id])
   const twice = readJson(
     JSON.stringify({ model: 'm', input: [1, 2].map(() => ({ type: 'item_reference', id: item?.id })) }),
   )

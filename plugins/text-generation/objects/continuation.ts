@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { JsonBody } from '../../shared/body.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
@@ -9,6 +8,7 @@ import {
   composeJson,
   type Json,
   JsonError,
+  type Piece,
   readJson,
   readJsonInTurns,
 } from '../../shared/json.ts'
@@ -18,7 +18,8 @@ import { isSealed } from '../sealed-reasoning.ts'
 import { fieldOf, shortStringOf } from '../validation.ts'
 import { isGatewayId, mayHoldGatewayItem } from './gateway-ids.ts'
 import { objectNotFound } from './ownership.ts'
-import type { StoredConversation, StoredResponseStore } from './stored-response-store.ts'
+import { readAlone, readItems, readStored } from './read-items.ts'
+import type { StoredConversation, StoredItemHead, StoredResponseStore } from './stored-response-store.ts'
 
 /** A request with the stored items that it refers to. */
 export interface Continuation {
@@ -85,17 +86,20 @@ const expand = async (
     ? await readStored(store.findStoredConversation(user, previous, now, { maxTurns, maxBytes: bytesLeft }))
     : undefined
   if (conversation && previous !== undefined) checkConversation(conversation, previous, json)
-  const earlier = conversation?.items.map((item) => item.json) ?? []
-  const earlierBytes = bytesIn(earlier)
+  const earlierBytes = conversation?.turns.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0
   if (earlierBytes > bytesLeft) throw tooLong('previous_response_id')
-  // Stored items take memory like a body.
-  inFlightOf(request)?.reading(earlierBytes)
   const find = (id: string) => store.findStoredItem(user, id, now)
-  const referenced = await findReferenced(given, find, bytesLeft - earlierBytes)
-  if (!conversation && referenced.items.size === 0) return unchanged(body, true)
-  inFlightOf(request)?.reading(referenced.bytes)
+  const found = await findReferenced(given, find, bytesLeft - earlierBytes)
+  if (!conversation && found.items.size === 0) return unchanged(body, true)
+  // Stored items take memory like a body: they count before they are read.
+  const storedBytes = earlierBytes + found.bytes
+  inFlightOf(request)?.reading(storedBytes)
+  const { earlier, referenced } = await readAlone(user, storedBytes, async () => ({
+    earlier: await readConversation(store, user, conversation, previous),
+    referenced: await readReferenced(store, user, found.items),
+  }))
   const ownItems = given.map((item) => {
-    const stored = referenced.items.get(referenceIdOf(item) ?? '')
+    const stored = referenced.get(referenceIdOf(item) ?? '')
     return stored === undefined ? item : composeJson([stored])
   })
   const whole = json.edit([
@@ -108,7 +112,7 @@ const expand = async (
     expiresAt: conversation?.expiresAt,
     mayHoldGatewayItem: true,
     ownItems,
-    ownBytes: body.bytes.length + referenced.bytes,
+    ownBytes: body.bytes.length + found.bytes,
   }
 }
 
@@ -117,12 +121,6 @@ export const maxTurns = 4_096
 
 /** References in one request. Each may cost one query. */
 const maxReferences = 1_000
-
-/** Rejects with TextProblem 500 when the store fails. */
-export const readStored = <Result>(found: Promise<Result>): Promise<Result> =>
-  found.catch((cause: unknown) => {
-    throw new TextProblem(500, 'stored responses could not be read', { cause })
-  })
 
 const checkConversation = ({ cut }: StoredConversation, previous: string, json: Json): void => {
   const param = 'previous_response_id'
@@ -151,12 +149,41 @@ export const referenceIdOf = (item: Json): string | undefined => {
   return isReference ? shortStringOf(item.get('id')) : undefined
 }
 
+/** The items of the turns of a conversation. Throws TextProblem 404 if one was removed meanwhile. */
+const readConversation = async (
+  store: StoredResponseStore,
+  user: string,
+  conversation: StoredConversation | undefined,
+  previous = '',
+): Promise<readonly Piece[]> => {
+  if (!conversation) return []
+  const turns = conversation.turns.map(({ id }) => id)
+  const heads = await readStored(store.listStoredItems(user, turns))
+  const items = await readItems(store, user, heads)
+  if (!items) throw objectNotFound('response', previous, 'previous_response_id')
+  return items
+}
+
+/** The stored items that an input refers to, by id. One that was removed meanwhile is absent. */
+const readReferenced = async (
+  store: StoredResponseStore,
+  user: string,
+  found: ReadonlyMap<string, StoredItemHead>,
+): Promise<ReadonlyMap<string, Piece>> => {
+  const items = new Map<string, Piece>()
+  for (const [id, head] of found) {
+    const [item] = (await readItems(store, user, [head])) ?? []
+    if (item !== undefined) items.set(id, item)
+  }
+  return items
+}
+
 /** The stored items that an input refers to, by id, and their bytes: of each as often as it occurs. */
 const findReferenced = async (
   given: readonly Json[],
-  find: (id: string) => Promise<string | undefined>,
+  find: (id: string) => Promise<StoredItemHead | undefined>,
   maxBytes: number,
-): Promise<{ readonly items: ReadonlyMap<string, string>; readonly bytes: number }> => {
+): Promise<{ readonly items: ReadonlyMap<string, StoredItemHead>; readonly bytes: number }> => {
   const counts = new Map<string, number>()
   for (const item of given) {
     const id = referenceIdOf(item)
@@ -165,7 +192,7 @@ const findReferenced = async (
   const param = 'input'
   if (counts.size > maxReferences)
     throw new TextProblem(400, `request names more than ${maxReferences} objects`, { param })
-  const items = new Map<string, string>()
+  const items = new Map<string, StoredItemHead>()
   const all = [...counts]
   let bytes = 0
   for (let start = 0; start < all.length; start += 16) {
@@ -175,14 +202,12 @@ const findReferenced = async (
       const item = found[index]
       if (item === undefined) continue
       items.set(id, item)
-      bytes += count * Buffer.byteLength(item)
+      bytes += count * item.bytes
       if (bytes > maxBytes) throw tooLong(param)
     }
   }
   return { items, bytes }
 }
-
-const bytesIn = (items: readonly string[]): number => items.reduce((sum, item) => sum + Buffer.byteLength(item), 0)
 
 /** Parses a composed request, with the limits on values of a received one. */
 const reread = async (whole: Json): Promise<JsonBody> => {

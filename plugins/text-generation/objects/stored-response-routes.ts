@@ -1,12 +1,22 @@
 import { Buffer } from 'node:buffer'
 import type { Audit } from '../../shared/audit.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
-import { composeArray, composeJson, type Json, readJson, responseLimits } from '../../shared/json.ts'
+import {
+  composeArray,
+  composeInTurns,
+  composeJson,
+  type Json,
+  type Piece,
+  readJsonInTurns,
+  responseLimits,
+} from '../../shared/json.ts'
+import { responseOf } from '../../shared/known-body.ts'
 import { TextProblem } from '../problem.ts'
-import { maxTurns, readStored } from './continuation.ts'
+import { maxTurns } from './continuation.ts'
 import { objectNotFound } from './ownership.ts'
+import { readAlone, readItems, readStored } from './read-items.ts'
 import type { ResponseAction } from './response-routes.ts'
-import type { StoredConversation, StoredItem, StoredResponseStore } from './stored-response-store.ts'
+import type { StoredItemHead, StoredResponseStore } from './stored-response-store.ts'
 
 export interface StoredResponseRoutesOptions {
   readonly store: StoredResponseStore
@@ -37,18 +47,28 @@ export const createStoredResponseRoutes =
   (action, { request, user, id }) => {
     const query = new URLSearchParams(request.url.split('?', 2)[1])
     const now = clock.now()
-    /** Stored items take memory like a body. */
-    const count = (items: readonly string[]) =>
-      inFlightOf(request)?.reading(items.reduce((sum, item) => sum + Buffer.byteLength(item), 0))
+    /** The JSON of items. They take memory like a body, and count before they are read. Undefined: one of them was removed meanwhile. */
+    const read = (items: readonly StoredItemHead[], more = 0) => {
+      const bytes = items.reduce((sum, item) => sum + item.bytes, more)
+      inFlightOf(request)?.reading(bytes)
+      return readAlone(user, bytes, () => readItems(store, user, items))
+    }
     const respond: Readonly<Record<ResponseAction, () => Promise<Json | undefined>>> = {
       async GetResponse() {
         const found = await readStored(store.findStoredResponse(user, id, now))
-        if (found && query.get('stream') === 'true') {
+        if (!found) return undefined
+        if (query.get('stream') === 'true') {
           const message = "Only a response that was created with 'background' and 'stream' can be streamed."
           throw new TextProblem(400, message, { param: 'stream', code: 'invalid_value' })
         }
-        if (found) count([found.response, ...found.output])
-        return found && readJson(found.response, responseLimits).with('output', composeArray(found.output))
+        const items = await readStored(store.listStoredItems(user, [id]))
+        const output = await read(
+          items.filter(({ isOutput }) => isOutput),
+          found.bytes,
+        )
+        const response = output && (await readStored(store.readStoredResponse(user, id)))
+        if (response === undefined) return undefined
+        return (await readJsonInTurns(Buffer.from(response), responseLimits)).with('output', composeArray(output ?? []))
       },
       async DeleteResponse() {
         if (!(await readStored(store.removeStoredResponse(user, id)))) return undefined
@@ -62,24 +82,33 @@ export const createStoredResponseRoutes =
       async ListInputItems() {
         const bounds = { maxTurns, maxBytes: maxRequestBytes }
         const conversation = await readStored(store.findStoredConversation(user, id, now, bounds))
-        if (conversation) count(conversation.items.map(({ json }) => json))
-        return conversation && pageOf(inputOf(conversation), query)
+        if (!conversation) return undefined
+        const turns = conversation.turns.map((turn) => turn.id)
+        const page = pageOf(inputOf(await readStored(store.listStoredItems(user, turns)), id), query)
+        const items = await read(page.items)
+        return items && listOf(page, items)
       },
     }
     return respond[action]().then(
-      (json) => json && new Response(json.raw, { headers: { 'content-type': 'application/json' } }),
+      async (json) =>
+        json &&
+        responseOf(await composeInTurns(json), { status: 200, headers: { 'content-type': 'application/json' } }),
     )
   }
 
 /** The input of a response: the items of the earlier turns, and its own input. Of several items with one id the last counts. */
-const inputOf = ({ items, ownItems }: StoredConversation): readonly StoredItem[] => {
-  const ownFrom = items.length - ownItems
-  const input = items.filter(({ isOutput }, index) => index < ownFrom || !isOutput)
+const inputOf = (items: readonly StoredItemHead[], own: string): readonly StoredItemHead[] => {
+  const input = items.filter(({ response, isOutput }) => response !== own || !isOutput)
   return [...new Map(input.map((item) => [item.id, item])).values()]
 }
 
+interface Page {
+  readonly items: readonly StoredItemHead[]
+  readonly more: boolean
+}
+
 /** A page of a list of items: https://platform.openai.com/docs/api-reference/responses/input-items */
-const pageOf = (items: readonly StoredItem[], query: URLSearchParams): Json => {
+const pageOf = (items: readonly StoredItemHead[], query: URLSearchParams): Page => {
   const limit = limitIn(query)
   const order = query.get('order') ?? 'desc'
   if (order !== 'asc' && order !== 'desc') {
@@ -99,11 +128,14 @@ const pageOf = (items: readonly StoredItem[], query: URLSearchParams): Json => {
   const between = ordered.slice(from, before)
   // The page before an item is the one that ends there.
   const page = after === undefined && before !== undefined ? between.slice(-limit) : between.slice(0, limit)
-  const [firstId, lastId] = [page.at(0), page.at(-1)].map((item) => JSON.stringify(item?.id ?? null))
-  const more = page.length < between.length
+  return { items: page, more: page.length < between.length }
+}
+
+const listOf = ({ items, more }: Page, texts: readonly Piece[]): Json => {
+  const [firstId, lastId] = [items.at(0), items.at(-1)].map((item) => JSON.stringify(item?.id ?? null))
   return composeJson([
     '{"object":"list","data":',
-    composeArray(page.map(({ json }) => json)),
+    composeArray(texts),
     `,"first_id":${firstId},"last_id":${lastId},"has_more":${more}}`,
   ])
 }

@@ -27,51 +27,72 @@ export interface StoredItem {
   readonly json: string
 }
 
+/** A stored item without its JSON. */
+export interface StoredItemHead {
+  /** Id of its response. */
+  readonly response: string
+  /** Its place among the items of the response, from 0. */
+  readonly position: number
+  readonly id: string
+  readonly isOutput: boolean
+  /** Of the JSON in UTF-8. */
+  readonly bytes: number
+}
+
 /** The turns of a conversation up to a response. */
 export interface StoredConversation {
-  /** The items of all turns, oldest first. */
-  readonly items: readonly StoredItem[]
-  /** Number of the items that belong to the response itself and not to an earlier one. */
-  readonly ownItems: number
+  /** Oldest first. The last one is the response itself. */
+  readonly turns: readonly StoredTurn[]
   /** When the oldest of its turns expires. */
   readonly expiresAt: number
   /** Why earlier turns are missing: one of them was removed, or there are more than were requested. */
   readonly cut?: 'removed' | 'too long'
 }
 
-/** The most that one query may read. */
+/** A turn of a conversation, without its items. */
+export interface StoredTurn {
+  /** Id of the response. */
+  readonly id: string
+  /** Of the JSON of all its items in UTF-8. */
+  readonly bytes: number
+}
+
+/** The longest conversation to find. */
 export interface ConversationBounds {
   readonly maxTurns: number
-  /** Of the items, as JSON. */
+  /** Of the items, as JSON. The last turn counts, and is found in any case. */
   readonly maxBytes: number
 }
 
 /**
  * Store port: responses that the gateway stores. Every method rejects when the store does not respond in time.
  *
- * A response of another user does not exist for the user who asks.
+ * A response of another user does not exist for the user who asks. Sizes are known before anything large is read: only
+ * `readStoredResponse` and `readStoredItems` read JSON.
  */
 export interface StoredResponseStore {
   /**
-   * Stores a response in one transaction. The same transaction removes the user's oldest responses, until all of them
-   * together have at most `maxUserBytes`. Resolves to false, and stores nothing, when the response alone has more.
+   * Stores a response in one transaction. Then it removes the user's oldest responses, until all of them together have at
+   * most `maxUserBytes`. Resolves to false, and stores nothing, when the response alone has more.
    */
   storeResponse(response: StoredResponse, maxUserBytes: number): Promise<boolean>
-  /** The response object with its output items, all as JSON. */
-  findStoredResponse(
-    user: string,
-    id: string,
-    now: number,
-  ): Promise<{ readonly response: string; readonly output: readonly string[] } | undefined>
-  /** The conversation up to a response, in one query. */
+  /** The number of bytes of the response object without its output. */
+  findStoredResponse(user: string, id: string, now: number): Promise<{ readonly bytes: number } | undefined>
+  /** The response object as JSON, with an empty `output`. Undefined: it has been removed. */
+  readStoredResponse(user: string, id: string): Promise<string | undefined>
+  /** The turns of the conversation up to a response. */
   findStoredConversation(
     user: string,
     id: string,
     now: number,
     bounds: ConversationBounds,
   ): Promise<StoredConversation | undefined>
-  /** The latest item of the user with this id, as JSON. */
-  findStoredItem(user: string, id: string, now: number): Promise<string | undefined>
+  /** The items of responses, in their order. */
+  listStoredItems(user: string, responses: readonly string[]): Promise<readonly StoredItemHead[]>
+  /** The latest item of the user with this id. */
+  findStoredItem(user: string, id: string, now: number): Promise<StoredItemHead | undefined>
+  /** The JSON of items, in their order. Undefined: one of them has been removed. The caller asks for a few MiB at once. */
+  readStoredItems(user: string, items: readonly StoredItemHead[]): Promise<readonly string[] | undefined>
   /** False when the user has no such response. */
   removeStoredResponse(user: string, id: string): Promise<boolean>
   /** Removes up to `max` expired responses. Returns their number. */

@@ -60,6 +60,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
       ...storedResponses,
       findStoredResponse: (_, id, now) =>
         first(users(), (user) => storedResponses.findStoredResponse(user.id, id, now)),
+      readStoredResponse: (_, id) => first(users(), (user) => storedResponses.readStoredResponse(user.id, id)),
     },
   }),
 
@@ -75,6 +76,7 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     storedResponses: {
       ...storedResponses,
       findStoredItem: (_, id, now) => first(users(), (user) => storedResponses.findStoredItem(user.id, id, now)),
+      readStoredItems: (_, items) => first(users(), (user) => storedResponses.readStoredItems(user.id, items)),
     },
   }),
 
