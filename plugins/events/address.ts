@@ -1,6 +1,6 @@
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { createIsInNetworks, parseAddress } from '../shared/client-address.ts'
+import { createResolve, type Resolve } from './resolve.ts'
 
 /** What is not public among the IPv4 addresses: https://www.iana.org/assignments/iana-ipv4-special-registry, multicast, and a cloud's metadata service. */
 const special4 = createIsInNetworks([
@@ -36,8 +36,8 @@ const lastFourBytes = (address: string): string => {
 export interface TargetRules {
   /** Networks with addresses that are not public, to which requests may go all the same. */
   readonly isAllowed: (address: string) => boolean
-  /** Resolves a host name to all its addresses. Default: the resolver of the system. */
-  readonly resolve?: (host: string) => Promise<readonly string[]>
+  /** Default: `createResolve()`. */
+  readonly resolve?: Resolve
 }
 
 /** The rules for these networks. Default: none, so that only public addresses are reached. */
@@ -90,18 +90,29 @@ const addressIn = ({ hostname }: URL): string | undefined => {
   return isIP(plain) === 0 ? undefined : plain
 }
 
-/** The first address of a URL's host that requests may go to. Rejects when there is none: that it resolves to others is not told. */
-export const findTarget = async (url: URL, { isAllowed, resolve = resolveName }: TargetRules): Promise<string> => {
+/** For all reasons the same: which internal names exist, and what they resolve to, is not told. */
+const notFound = 'the host cannot be reached at a public address'
+
+/**
+ * The addresses of a URL's host that requests may go to: the first of each family, because the network of this process may have only one. Rejects with an error whose
+ * message the user may see, when there is none.
+ */
+export const findTargets = async (
+  url: URL,
+  { isAllowed, resolve = resolveName }: TargetRules,
+  signal: AbortSignal,
+): Promise<readonly string[]> => {
   const literal = addressIn(url)
-  const addresses = literal === undefined ? await resolve(url.hostname) : [literal]
-  const found = addresses.find(isAllowed)
-  if (found === undefined) throw new Error('the host has no address on the public internet')
+  const addresses =
+    literal === undefined
+      ? await resolve(url.hostname, signal).catch((cause: unknown) => {
+          throw new Error(notFound, { cause })
+        })
+      : [literal]
+  const allowed = addresses.filter(isAllowed)
+  const found = [4, 6].flatMap((family) => allowed.find((address) => isIP(address) === family) ?? [])
+  if (found.length === 0) throw new Error(notFound, { cause: `none of ${addresses.join(', ')} is allowed` })
   return found
 }
 
-const resolveName = async (host: string): Promise<readonly string[]> => {
-  const found = await lookup(host, { all: true, verbatim: true }).catch(() => {
-    throw new Error('the host name cannot be resolved')
-  })
-  return found.map(({ address }) => address)
-}
+const resolveName = createResolve()

@@ -125,8 +125,10 @@ const attemptDelivery = async (
     ...signedHeaders(messageId, Math.floor(startedAt / 1000), body, secrets),
   }
   let error: string | undefined
-  const status = await send({ url, headers, body, rules, deadlineMs, signal }).catch((cause: unknown) => {
-    error = cause instanceof Error ? cause.message : 'the connection was interrupted'
+  let cause: string | undefined
+  const status = await send({ url, headers, body, rules, deadlineMs, signal }).catch((err: unknown) => {
+    error = err instanceof Error ? err.message : 'the connection was interrupted'
+    cause = causeOf(err)
     return 0
   })
   // Interrupted by the end of this process: the attempt says nothing about the address.
@@ -139,7 +141,11 @@ const attemptDelivery = async (
     error: error ?? `response with status ${status}`,
     isGone: status === 410,
   })
-  log.info({ [kind]: id, user: delivery.user, error: failed.error }, 'a delivery has failed')
+  log.info({ [kind]: id, user: delivery.user, error: failed.error, cause }, 'a delivery has failed')
   await store.deliveryFailed(delivery, failed)
   if (kind === 'webhook' && failed.disables) onDisabled?.(delivery)
 }
+
+/** What the user must not see. Without stacks: many deliveries may fail. */
+const causeOf = (error: unknown): string | undefined =>
+  error instanceof Error && error.cause !== undefined ? String(error.cause) : undefined

@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import { request as httpRequest } from 'node:http'
 import { request as httpsRequest } from 'node:https'
 import { isIP } from 'node:net'
-import { findTarget, type TargetRules } from './address.ts'
+import { findTargets, type TargetRules } from './address.ts'
 
 /** Options of `post`. */
 export interface PostOptions {
@@ -21,15 +21,27 @@ export interface PostOptions {
 export type Post = (options: PostOptions) => Promise<number>
 
 /**
- * Sends a POST request once, and returns the status of the response. Rejects with an error whose message the user may see.
+ * Sends a POST request once, and returns the status of the response. Rejects with an error whose message the user may see; its cause is for the log.
  *
- * The connection goes to the address that was checked, not to the name: the name may resolve to another address the next time. Redirects are not
- * followed, and the body of the response is not read.
+ * The connection goes to an address that was checked, not to the name: the name may resolve to another address the next time. Redirects are not
+ * followed, and the body of the response is not read. When the promise settles, neither a look-up nor a connection is open.
  */
-export const post: Post = async ({ url: text, headers, body, rules, deadlineMs, signal, ca }) => {
-  const deadline = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
-  const url = new URL(text)
-  const address = await unlessAborted(findTarget(url, rules), deadline)
+export const post: Post = async (options) => {
+  const url = new URL(options.url)
+  const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(options.deadlineMs)])
+  const [first = '', second] = await findTargets(url, options.rules, deadline)
+  return sendTo(first, url, options, deadline).catch((error: unknown) => {
+    if (second === undefined || !isUnreachable(error) || deadline.aborted) throw error
+    return sendTo(second, url, options, deadline)
+  })
+}
+
+const sendTo = async (
+  address: string,
+  url: URL,
+  { headers, body, ca }: PostOptions,
+  deadline: AbortSignal,
+): Promise<number> => {
   const secure = url.protocol === 'https:'
   const bytes = Buffer.from(body)
   const name = url.hostname.replace(/^\[(.*)\]$/, '$1')
@@ -81,6 +93,13 @@ const unlessAborted = <Value>(work: Promise<Value>, signal: AbortSignal): Promis
 const messageOfCode = (error: Error): string => {
   const code = 'code' in error ? String(error.code) : ''
   if (/CERT|SELF_SIGNED|ALTNAME|SSL|TLS|EPROTO/i.test(code)) return 'the certificate of the host is not valid'
-  if (/ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ETIMEDOUT/.test(code)) return 'the host is not reachable'
-  return 'the connection was interrupted'
+  return unreachable.test(code) ? 'the host is not reachable' : 'the connection was interrupted'
 }
+
+const unreachable = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT/
+
+const isUnreachable = (error: unknown): boolean =>
+  error instanceof Error &&
+  error.cause instanceof Error &&
+  'code' in error.cause &&
+  unreachable.test(String(error.cause.code))

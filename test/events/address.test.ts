@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { findTarget, isPublicAddress } from '../../plugins/events/address.ts'
+import { findTargets, isPublicAddress } from '../../plugins/events/address.ts'
 import { createTargetRules, targetProblem } from '../../plugins/events/index.ts'
 
 const rules = createTargetRules()
@@ -96,26 +96,38 @@ test('an operator may allow networks that are not public, and no others', () => 
   }
 })
 
-describe('a name is resolved to an address that requests may go to', () => {
+describe('a name is resolved to addresses that requests may go to', () => {
+  const { signal } = new AbortController()
   const find = (url: string, addresses: readonly string[], networks?: readonly string[]) =>
-    findTarget(new URL(url), { ...createTargetRules(networks), resolve: async () => addresses })
+    findTargets(new URL(url), { ...createTargetRules(networks), resolve: async () => addresses }, signal)
+  const message = 'the host cannot be reached at a public address'
 
-  test('the first public one', async () => {
-    expect(await find('https://ann.example/', ['10.0.0.1', 'fe80::1%eth0', '8.8.8.8', '1.1.1.1'])).toBe('8.8.8.8')
-    expect(await find('https://[2606:4700::1111]/', [])).toBe('2606:4700::1111')
+  test('the first public one of each family', async () => {
+    const addresses = ['10.0.0.1', 'fe80::1%eth0', '2606:4700::1111', '8.8.8.8', '1.1.1.1', '2a00::1']
+    expect(await find('https://ann.example/', addresses)).toEqual(['8.8.8.8', '2606:4700::1111'])
+    expect(await find('https://ann.example/', ['10.0.0.1', '1.1.1.1'])).toEqual(['1.1.1.1'])
+    expect(await find('https://[2606:4700::1111]/', [])).toEqual(['2606:4700::1111'])
   })
 
   test('or none', async () => {
     for (const addresses of [[], ['127.0.0.1'], ['::ffff:10.0.0.1', '64:ff9b::a00:1', '169.254.169.254']]) {
-      await expect(find('https://ann.example/', addresses)).rejects.toThrow('no address on the public internet')
+      await expect(find('https://ann.example/', addresses)).rejects.toThrow(message)
     }
-    await expect(find('http://127.0.0.1/', ['8.8.8.8'])).rejects.toThrow('no address on the public internet')
+    await expect(find('http://127.0.0.1/', ['8.8.8.8'])).rejects.toThrow(message)
+    await expect(findTargets(new URL('http://localhost/'), rules, signal)).rejects.toThrow(message)
   })
 
-  test('by the system, which does not tell why it cannot', async () => {
-    await expect(findTarget(new URL('https://nothing.invalid/'), rules)).rejects.toThrow(
-      'the host name cannot be resolved',
-    )
-    await expect(findTarget(new URL('http://localhost/'), rules)).rejects.toThrow('no address on the public internet')
+  test('a name that exists has the same error as one that does not, and only the cause differs', async () => {
+    const errorOf = (resolve: () => Promise<readonly string[]>) =>
+      findTargets(new URL('https://db.corp.example/'), { ...rules, resolve }, signal).catch((error: Error) => error)
+    const exists = (await errorOf(async () => ['10.1.2.3'])) as Error
+    const missing = (await errorOf(() => Promise.reject(new Error('queryA ENOTFOUND')))) as Error
+    const silent = (await errorOf(() => Promise.reject(new Error('queryA ETIMEOUT')))) as Error
+    expect([exists.message, missing.message, silent.message]).toEqual([message, message, message])
+    expect([exists, missing, silent].map(({ cause }) => String(cause))).toEqual([
+      'none of 10.1.2.3 is allowed',
+      'Error: queryA ENOTFOUND',
+      'Error: queryA ETIMEOUT',
+    ])
   })
 })

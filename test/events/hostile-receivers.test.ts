@@ -39,6 +39,7 @@ for (const [runtime, command] of Object.entries(runtimes)) {
     await new Promise((resolve) => child.on('close', resolve))
     proxy.close()
     const late = 'no response in time'
+    const notFound = 'the host cannot be reached at a public address'
     const invalid = 'the certificate of the host is not valid'
     expect([errors, JSON.parse(output || '{}')]).toEqual([
       '',
@@ -47,8 +48,8 @@ for (const [runtime, command] of Object.entries(runtimes)) {
         request: { method: 'POST', url: '/hook?x=1', host: true, type: 'application/json', body: '{"a":"ä"}' },
         ...{ redirect: 307, redirected: 0 },
         ...{ rebinding: 204, reboundHost: true, rebound: [1, 0] },
-        private: 'the host has no address on the public internet',
-        ...{ slowName: late, silent: late, slowHeaders: late, interim: late },
+        ...{ private: notFound, slowName: notFound, slowNameOrder: ['cancelled', 'ended'], otherFamily: 200 },
+        ...{ silent: late, slowHeaders: late, interim: late },
         // Rejected by the parser or by the deadline.
         ...{ endlessHeaders: 'string', longHeader: 'string' },
         ...{ endlessBody: 200, endlessBodyClosed: true, memory: true },

@@ -95,9 +95,28 @@ results.rebound = [resolved, rebound]
 results.private = await send(`http://rebind.example:${plainPort}/`, {
   rules: { ...isLoopback, resolve: async () => ['127.0.0.2', '::1', 'fe80::1%lo'] },
 })
+const order: string[] = []
+const slowResolve = async (_: string, signal: AbortSignal): Promise<readonly string[]> => {
+  await once(signal, 'abort')
+  order.push('cancelled')
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  order.push('ended')
+  return []
+}
 results.slowName = await send('http://slow.example/', {
-  rules: { ...isLoopback, resolve: () => new Promise(() => {}) },
+  rules: { ...isLoopback, resolve: slowResolve },
+  deadlineMs: 50,
 })
+results.slowNameOrder = [...order]
+
+// A name with an address of each family, of which one is not reachable.
+const six = createHttpServer((_, response) => response.end())
+const sixPort = await listen(six, 0, '::1')
+const both = {
+  isAllowed: (address: string) => address === '127.0.0.1' || address === '::1',
+  resolve: async () => ['127.0.0.1', '::1'],
+}
+results.otherFamily = await send(`http://both.example:${sixPort}/`, { rules: both })
 
 // Silence, at different places.
 results.silent = await send(await raw(() => {}))

@@ -1,0 +1,63 @@
+import { Resolver } from 'node:dns/promises'
+import { createNameFiles } from './name-files.ts'
+
+/** Resolves a host name to its addresses, those of IPv4 first. Rejects when there is none. When the promise settles, no query is open. */
+export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>
+
+/** Options of `createResolve`. */
+export interface ResolveOptions {
+  /** Addresses of name servers, with a port if it is not 53. Default: those of the system. */
+  readonly servers?: readonly string[]
+  /** Milliseconds after which the queries are cancelled. What was received until then counts. Default 5,000. */
+  readonly deadlineMs?: number
+  /** Path of hosts(5). Default `/etc/hosts`. */
+  readonly hosts?: string
+  /** Path of resolv.conf(5), for the domains in which names are looked up. Default `/etc/resolv.conf`. */
+  readonly config?: string
+}
+
+/** For one query to one server. The answer to a query that has been repeated does not count, so this must be longer than a slow server takes. */
+const queryMs = 3_000
+const tries = 2
+/** Of each family: an answer may have thousands. */
+const maxAddresses = 16
+const isLoopbackName = /(?:^|\.)localhost$/
+
+/**
+ * Creates a function that resolves names as the system does, by hosts(5) and then by its name servers, but without its thread pool.
+ *
+ * `lookup` of `node:dns` occupies a thread until the system gives up. Files, passwords and the names of `fetch` wait for the same few threads, so that users with
+ * names whose servers do not answer would stop everything. A query of a `Resolver` only needs a socket, and can be cancelled.
+ */
+export const createResolve = (options: ResolveOptions = {}): Resolve => {
+  const { servers, deadlineMs = 5_000, hosts = '/etc/hosts', config = '/etc/resolv.conf' } = options
+  const files = createNameFiles(hosts, config)
+  return async (host, signal) => {
+    const name = host.toLowerCase().replace(/\.$/, '')
+    const known = files.addressesOf(name)
+    if (known) return known
+    // RFC 6761 section 6.3: no name server is asked.
+    if (isLoopbackName.test(name)) return ['127.0.0.1', '::1']
+    const ended = AbortSignal.any([signal, AbortSignal.timeout(deadlineMs)])
+    // One for each look-up: `cancel` ends all queries of a resolver.
+    const resolver = new Resolver({ timeout: queryMs, tries })
+    if (servers) resolver.setServers(servers)
+    const cancel = () => resolver.cancel()
+    ended.addEventListener('abort', cancel)
+    try {
+      const causes: string[] = []
+      for (const candidate of files.candidatesOf(host)) {
+        if (ended.aborted) break
+        const addresses: string[] = []
+        for (const answer of await Promise.allSettled([resolver.resolve4(candidate), resolver.resolve6(candidate)])) {
+          if (answer.status === 'fulfilled') addresses.push(...answer.value.slice(0, maxAddresses))
+          else causes.push(String(answer.reason))
+        }
+        if (addresses.length > 0) return addresses
+      }
+      throw new Error(['the name has no address', ...causes].join('; '))
+    } finally {
+      ended.removeEventListener('abort', cancel)
+    }
+  }
+}
