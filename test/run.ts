@@ -1,9 +1,10 @@
-/** Everything, as the README's test command runs it: types, lint, then every test. Ends with one line `N passed, N failed, N skipped`. */
+/** The README's test command: types, lint, then the tests; with `--all` also the long ones. Ends with one line `N passed, N failed, N skipped`. */
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { longTests, readArguments } from './runner/arguments.ts'
 import { readReport, type TestReport } from './runner/report.ts'
 
 interface Outcome {
@@ -53,18 +54,19 @@ const test = async (...args: readonly string[]): Promise<{ ok: boolean; broken: 
   }
 }
 
+const selection = readArguments(process.argv.slice(2))
 const maxFilesRunAgain = 5
 
 /**
- * Runs all tests, three files at a time, because many wait for timers; each of the three processes has one PostgreSQL for all its files. Then runs each file that
+ * Runs the tests, three files at a time, because many wait for timers; each of the three processes has one PostgreSQL for all its files. Then runs each file that
  * failed, if there are few, once more and alone. A fault fails both times. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
-  const all = await test('--parallel=3', '--no-isolate', ...process.argv.slice(2))
-  const { failuresByFile, skipped, skippedByReason } = all.report
-  let { passed, failed } = all.report
+  const first = await test('--parallel=3', '--no-isolate', ...selection.args)
+  const { failuresByFile, skipped, skippedByReason } = first.report
+  let { passed, failed } = first.report
   // The runner failed for something that is no test: an error outside of them, or a filter that matches nothing.
-  const broken = all.broken || passed + failed === 0 || (!all.ok && failed === 0)
+  const broken = first.broken || passed + failed === 0 || (!first.ok && failed === 0)
   const unsteady: string[] = []
   for (const [file, count] of broken || failuresByFile.size > maxFilesRunAgain ? [] : failuresByFile) {
     if (!(await test(`./${file}`)).ok) continue
@@ -74,6 +76,10 @@ const tests = async (): Promise<Outcome> => {
   }
   for (const [reason, count] of skippedByReason) console.log(`skipped ${count}: ${reason}`)
   for (const file of unsteady) console.log(`failed beside others and passed alone, to be mended: ${file}`)
+  if (!selection.all)
+    console.log(
+      `not run: ${globSync(`test/${longTests}`).length} files of long tests, which \`bun run test --all\` runs`,
+    )
   return { passed, failed: broken ? failed + 1 : failed, skipped }
 }
 

@@ -1,0 +1,4 @@
+/** Runs with `--all`: repeats the races of races.test.ts. */
+import { describeRaces } from './races.ts'
+
+describeRaces(25)

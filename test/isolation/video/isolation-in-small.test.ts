@@ -1,0 +1,15 @@
+import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../../support/database.ts'
+import { openFixture } from './fixture.ts'
+import { findViolation } from './run.ts'
+
+/** The seed is fixed: only a change of the code can make the test fail. */
+const seed = 20_261_125
+const runs = 2
+
+describe.each(databaseNames)('with one %s database and one video account, with a queue', (database) => {
+  test('three users create, read, list, cancel and delete only their own tasks in a few random sequences', async () => {
+    await using fixture = await openFixture(database, { slots: true })
+    expect(await findViolation(fixture, { runs, seed })).toBeUndefined()
+  }, 120_000)
+})

@@ -1,0 +1,24 @@
+/** Runs with `--all`: random sequences on both databases. isolation-in-small.test.ts runs a few. */
+import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../../support/database.ts'
+import { openFixture } from './fixture.ts'
+import { findViolation } from './run.ts'
+
+/** A multiplier for 200 sequences. Without it the test runs few sequences with a fixed seed. */
+const times = Number(process.env.SLUICE_RUNS ?? 0)
+const runs = times === 0 ? 15 : 200 * times
+const seed = times === 0 ? 20_261_123 : undefined
+
+describe.each(databaseNames)('with one %s database and one video account', (database) => {
+  test.each([
+    ['without a queue', false],
+    ['with a queue', true],
+  ] as const)(
+    '%s: three users create, read, list, cancel and delete only their own tasks in every random sequence',
+    async (_name, slots) => {
+      await using fixture = await openFixture(database, { slots })
+      expect(await findViolation(fixture, { runs, seed })).toBeUndefined()
+    },
+    120_000 * Math.max(1, times),
+  )
+})

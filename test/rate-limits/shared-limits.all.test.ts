@@ -1,0 +1,93 @@
+/** Runs with `--all`: keeps two processes under load for seconds; simulation.test.ts tests fairness and limits with a clock. */
+import { describe, expect, test } from 'bun:test'
+import { databaseNames } from '../support/database.ts'
+import { callsPerReader, openFixture, pause, read } from './fixture.ts'
+
+for (const kind of databaseNames) {
+  describe(`two gateways with one database (${kind})`, () => {
+    test('never exceed the rate limit under five times its load, and serve 20 users equally', async () => {
+      await using fixture = await openFixture({
+        kind,
+        users: 21,
+        perSecond: 40,
+        environment: { UPSTREAM_QUEUE_SECONDS: '2' },
+      })
+      const { base, servers, readers } = fixture
+      const flooding = readers.slice(0, 20)
+      let stopped = false
+      const until = () => stopped
+      const startedAt = Date.now()
+      // 15 users call the first gateway, 5 the second, each with 10 concurrent reads: 200 reads for 40 calls per second.
+      const floods = flooding.map((reader, nth) => read(reader, servers[nth < 15 ? 0 : 1], { atOnce: 10, until }))
+      await pause(1_500)
+      /** Calls of other users that reached the upstream while the rare user's call waited. */
+      const overtaken: number[] = []
+      const [rare] = readers.slice(20)
+      for (const server of [servers[0], servers[1], servers[0]]) {
+        const before = base.emulator.calls.length
+        expect((await rare?.at(server).ask('GET', `/assets/${rare.assets[0]}`))?.status).toBe(200)
+        const arrived = base.emulator.calls.findLastIndex(({ path }) => path.endsWith(rare?.assets[0] ?? ' '))
+        overtaken.push(arrived - before)
+        await pause(900)
+      }
+      // Each user gets about two calls a second. With few calls, those at the two ends of the time decide.
+      await pause(4_000)
+      const endedAt = Date.now()
+      stopped = true
+      const readings = (await Promise.all(floods)).flat()
+
+      expect(base.emulator.maxCallsPerSecond('GetAsset')).toBeLessThanOrEqual(40)
+      expect(base.emulator.calls.filter((call) => call.status === 429)).toEqual([])
+      const got = callsPerReader(fixture, startedAt + 1_000, endedAt).slice(0, 20)
+      const fair = got.reduce((sum, each) => sum + each, 0) / 20
+      expect(Math.min(...got)).toBeGreaterThanOrEqual(0.8 * fair)
+      // Only a gateway rejects calls, and always with 429.
+      expect(
+        [...new Set(readings.map(({ status }) => status))].filter((status) => ![200, 429].includes(status)),
+      ).toEqual([])
+      // In a queue of 200 calls, or in a round of 20 users, this number would be larger.
+      expect(Math.max(...overtaken)).toBeLessThan(20)
+    }, 30_000)
+
+    test('both slow down when the upstream responds with Retry-After', async () => {
+      await using fixture = await openFixture({
+        kind,
+        users: 2,
+        perSecond: 5,
+        environment: { UPSTREAM_QUEUE_SECONDS: '0.2' },
+      })
+      const { base, servers, readers } = fixture
+      const ask = (nth: number) => readers[nth]?.at(servers[nth]).ask('GET', `/assets/${readers[nth]?.assets[0]}`)
+      base.emulator.faults.add({ kind: 'status', status: 429, headers: { 'retry-after': '2' }, body: '{"slow":true}' })
+      const first = await ask(0)
+      expect([first?.status, first?.headers.get('retry-after'), first?.text]).toEqual([429, '2', '{"slow":true}'])
+      for (const nth of [0, 1]) {
+        const rejected = await ask(nth)
+        expect([rejected?.status, rejected?.headers.get('retry-after')]).toEqual([429, '2'])
+        expect(rejected?.json).toEqual({
+          success: false,
+          error: { message: 'too many requests wait for the upstream', type: 'media_proxy_error' },
+        })
+      }
+      expect(base.emulator.calls).toHaveLength(1)
+      await pause(2_000)
+      expect([(await ask(0))?.status, (await ask(1))?.status]).toEqual([200, 200])
+    }, 30_000)
+  })
+}
+
+test('a gateway takes over the permits of a killed gateway', async () => {
+  const environment = { MEDIA_UPSTREAM_TIMEOUT_SECONDS: '0.1', UPSTREAM_QUEUE_SECONDS: '8' }
+  await using fixture = await openFixture({ kind: 'sqlite', users: 1, perSecond: 1, environment })
+  const { base, servers, readers } = fixture
+  const ask = (nth: number) => readers[0]?.at(servers[nth]).ask('GET', `/assets/${readers[0]?.assets[0]}`)
+  await pause(1_100)
+  const hold = base.emulator.faults.add({ kind: 'hold', action: 'GetAsset' })
+  const lost = ask(0)?.catch(() => undefined)
+  await hold.waitForHits()
+  await servers[0]?.kill('SIGKILL')
+  await lost
+  hold.remove()
+  expect((await ask(1))?.status).toBe(200)
+  expect(base.emulator.maxCallsPerSecond('GetAsset')).toBe(1)
+}, 30_000)
