@@ -22,8 +22,8 @@ interface WaitingJob {
 }
 
 /**
- * A fair queue: runs a few jobs concurrently, and serves the waiting flows round robin. When the queue is full, it rejects a job of the
- * longest flow. So no flow can keep another one out.
+ * A fair queue: runs a few jobs concurrently, and serves the waiting flows round robin: the known ones and the others in turn, so that a known one
+ * does not wait for many others. When the queue is full, it rejects a job of the longest flow. So no flow can keep another one out.
  */
 export class LoginQueue {
   readonly #options: LoginQueueOptions
@@ -31,6 +31,7 @@ export class LoginQueue {
   readonly #flows = new Map<string, { readonly known: boolean; readonly jobs: WaitingJob[] }>()
   #waiting = 0
   #running = 0
+  #servedKnown = false
 
   constructor(options: LoginQueueOptions) {
     this.#options = options
@@ -85,14 +86,15 @@ export class LoginQueue {
     return true
   }
 
-  /** Starts the next job, of the first flow; that flow moves to the end. */
+  /** Starts the next job, of the first flow whose turn it is; that flow moves to the end. */
   #release(): void {
     const [first] = this.#flows
     if (!first) {
       this.#running--
       return
     }
-    const [name, flow] = first
+    const [name, flow] = this.#flows.entries().find(([, { known }]) => known !== this.#servedKnown) ?? first
+    this.#servedKnown = flow.known
     const next = flow.jobs.shift()
     this.#flows.delete(name)
     if (flow.jobs.length > 0) this.#flows.set(name, flow)

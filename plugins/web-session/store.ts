@@ -58,7 +58,7 @@ export interface Attempt {
   /** Random id, which marks the counts of this attempt. */
   readonly id: string
   /**
-   * One to four counters, always in the same order: the name, then the networks, the smallest first.
+   * One to five counters, always in the same order: those of the name, then the networks, the smallest first.
    *
    * When two attempts race, the first counters may count more.
    */

@@ -50,11 +50,11 @@ export const createAttemptStore = (database: Database): AttemptStore => {
   }
 
   /** The latest end of a block among the counters. Milliseconds since 1970; 0 when no counter is blocked. */
-  const blockedUntil = async ([first, second, third, fourth]: Attempt['counters']): Promise<number> => {
+  const blockedUntil = async ([first, second, third, fourth, fifth]: Attempt['counters']): Promise<number> => {
     const [row] = await database.query<{ until?: number }>(sql`
       select max(blocked_until) as until
       from login_attempts
-      where key in (${first.key}, ${second?.key ?? noKey}, ${third?.key ?? noKey}, ${fourth?.key ?? noKey})`)
+      where key in (${first.key}, ${second?.key ?? noKey}, ${third?.key ?? noKey}, ${fourth?.key ?? noKey}, ${fifth?.key ?? noKey})`)
     return row?.until ?? 0
   }
 

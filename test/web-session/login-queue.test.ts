@@ -43,6 +43,13 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a2', 'a3', 'b1', 'c1', 'a4', 'b2'])
   })
 
+  test('serves known and unknown flows in turn', async () => {
+    const { put, started, end } = openQueue(1, 9)
+    for (const name of ['x', 'a', 'b', 'c', 'd', 'A1', 'A2', 'B1']) put(name)
+    await end(8)
+    expect(started).toEqual(['x', 'A1', 'a', 'B1', 'b', 'A2', 'c', 'd'])
+  })
+
   test('full of one flow admits another flow in its place, until both have the same number', async () => {
     const { put, started, rejected, end } = openQueue(1, 4)
     for (const name of ['a0', 'a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'b3', 'a6']) put(name)
