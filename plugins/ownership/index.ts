@@ -14,7 +14,7 @@ export type { Identify, Identity } from '../shared/identify.ts'
 export type { OwnedId } from '../shared/owned-id.ts'
 export { RevisionClock } from '../shared/revision-cache.ts'
 export { type ClaimEffect, type WithClaimOptions, withClaim } from './claim.ts'
-export { type ReconcileOptions, reconcile, reconcileRegularly } from './reconcile.ts'
+export { type FoundFrom, type ReconcileOptions, reconcile, reconcileRegularly } from './reconcile.ts'
 export {
   type AssetCaller,
   type AssetLocation,

@@ -4,12 +4,26 @@ import { type Log, noLog } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
 
 const defaultCallMs = 60_000
+const defaultSkewMs = 300_000
+
+/** `find` may leave out groups that were created, or last updated, before `time`. Milliseconds since 1970. */
+export interface FoundFrom {
+  readonly by: 'CreateTime' | 'UpdateTime'
+  readonly time: number
+}
 
 /** Options of the reconciliation. */
 export interface ReconcileOptions {
   readonly store: ClaimStore & Pick<OwnershipStore, 'group'>
-  /** Finds all groups upstream with exactly this type and name, of any user. `createdAt` in milliseconds since 1970; undefined if unreadable. */
-  readonly find: (type: string, name: string) => Promise<readonly { id: string; createdAt: number | undefined }[]>
+  /**
+   * Finds all groups upstream with exactly this type and name, of any user, and from this time on. `createdAt` in milliseconds since 1970; undefined if
+   * unreadable.
+   */
+  readonly find: (
+    type: string,
+    name: string,
+    from: FoundFrom,
+  ) => Promise<readonly { id: string; createdAt: number | undefined }[]>
   /** How long one process leases a claim. Milliseconds, default 60,000. */
   readonly leaseMs?: number
   /** Maximum time that the upstream takes to create a group. Milliseconds, default 60,000. */
@@ -23,8 +37,11 @@ export interface ReconcileOptions {
   readonly onAdopted?: (claim: Claim, group: string) => void
 }
 
-/** Minimum time from the end of a call with an unknown outcome to the first check, and between checks. Milliseconds. */
-export const minCheckMs = 1_000
+/** Minimum time between checks of a claim. Milliseconds. */
+const minCheckMs = 1_000
+
+/** How long a name stays reserved after a call with an unknown outcome, while no check finds its group. Milliseconds. */
+const reservedMs = 4_000
 
 /**
  * Reconciles the claims that are due with the groups upstream.
@@ -33,7 +50,9 @@ export const minCheckMs = 1_000
  * - No group matches: the claim is released.
  * - Several groups match: the claim becomes unresolved and loses its name. An administrator must decide.
  *
- * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at growing intervals.
+ * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at growing intervals. If no group has
+ * matched within four seconds from the end of the call, the name is free, and the claim remains unresolved: a group that appears later belongs to its user,
+ * unless that user has created another one with the name. Then an administrator must decide.
  *
  * Never throws. It logs an error and retries the claim later, at the latest when the lease ends.
  */
@@ -50,16 +69,17 @@ export const reconcile = async (options: ReconcileOptions): Promise<void> => {
       (outcome) => log.info({ claim: claim.id, user: claim.user, outcome }, 'claim reconciled'),
       async (err: unknown) => {
         log.warn({ claim: claim.id, user: claim.user, err }, 'claim could not be reconciled')
-        await keepIfEarly(claim, options).catch(() => {})
+        await keepIfEarly(claim, options, true).catch(() => {})
       },
     )
   }
 }
 
 const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promise<string> => {
-  const { store, find, callMs = defaultCallMs, skewMs = 300_000, clock = systemClock } = options
+  const { store, find, callMs = defaultCallMs, skewMs = defaultSkewMs, clock = systemClock } = options
   const matches: { id: string; createdAt: number }[] = []
-  for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name)) {
+  const from = { by: 'CreateTime', time: claim.createdAt - skewMs } as const
+  for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name, from)) {
     const inTime = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
     if (inTime && !(await store.group(id))) matches.push({ id, createdAt })
   }
@@ -69,7 +89,8 @@ const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promi
     options.onAdopted?.(claim, only.id)
     return outcome
   }
-  if (await keepIfEarly(claim, options)) return 'kept'
+  const kept = await keepIfEarly(claim, options, outcome !== 'released')
+  if (kept) return kept
   if (outcome === 'released') {
     await store.release(claim)
     return outcome
@@ -81,29 +102,42 @@ const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promi
 }
 
 const reconcileRenaming = async (claim: Claim, options: ReconcileOptions): Promise<string> => {
-  const { store, find } = options
+  const { store, find, skewMs = defaultSkewMs } = options
   const id = claim.renames ?? ''
   const group = await store.group(id)
-  if (group && (await find(claim.type, claim.name)).some((found) => found.id === id)) {
+  const from = { by: 'UpdateTime', time: claim.createdAt - skewMs } as const
+  if (group && (await find(claim.type, claim.name, from)).some((found) => found.id === id)) {
     return (await store.confirm(claim, { id, createdAt: group.createdAt })) ? 'renamed' : 'overtaken'
   }
-  if (await keepIfEarly(claim, options)) return 'kept'
+  const kept = await keepIfEarly(claim, options, false)
+  if (kept) return kept
   await store.release(claim)
   return 'released'
 }
 
 /**
- * Keeps a claim while the upstream may still process its call. Returns false when that time is over.
+ * Keeps a claim while the upstream may still process its call. Returns undefined when that time is over.
  *
  * The next check is after the time that has passed since the call ended, so the interval doubles.
+ *
+ * @param reserve whether the claim keeps its name however long ago its call ended: a group matches, or the check has failed
  */
-const keepIfEarly = async (claim: Claim, options: ReconcileOptions): Promise<boolean> => {
+const keepIfEarly = async (
+  claim: Claim,
+  options: ReconcileOptions,
+  reserve: boolean,
+): Promise<'kept' | 'name freed' | undefined> => {
   const { store, callMs = defaultCallMs, clock = systemClock } = options
   const [time, deadline] = [clock.now(), claim.createdAt + callMs]
-  if (time >= deadline) return false
+  if (time >= deadline) return undefined
   const endedAt = claim.endedAt ?? time
-  await store.postpone(claim, endedAt, Math.min(deadline, time + Math.max(minCheckMs, time - endedAt)))
-  return true
+  const dueAt = Math.min(deadline, time + Math.max(minCheckMs, time - endedAt))
+  if (reserve || claim.state === 'unresolved' || time < endedAt + reservedMs) {
+    await store.postpone(claim, endedAt, dueAt)
+    return 'kept'
+  }
+  await store.markUnresolved(claim, dueAt)
+  return 'name freed'
 }
 
 /**

@@ -103,7 +103,8 @@ export interface ClaimStore {
   /** Leases the claims that are due at `now`: sets their `dueAt` to `until`, so that only one process reconciles each. Oldest first, at most 100. */
   lease(now: number, until: number): Promise<readonly Claim[]>
   /**
-   * Confirms a claim only if no other open claim of any user has the same type and name, because that claim could have created the same group.
+   * Confirms a claim only if no other open claim has the same type and name, because that claim could have created the same group. Claims of the same
+   * user whose call has ended do not count: the group belongs to this user either way.
    *
    * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or another group of the user has the name). Changes
    * nothing unless `adopted`.

@@ -24,6 +24,7 @@ export {
   itemsOf,
   type ListedGroups,
   maxGroupsPerCall,
+  type SearchFrom,
 } from './library/group-queries.ts'
 export type {
   CursorMode,

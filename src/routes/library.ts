@@ -39,7 +39,7 @@ export interface Library {
   readonly maxBodyBytes: number
   /** Milliseconds until reconciliation may take over a claim. It is longer than the claim's upstream call can take. */
   readonly claimMs: number
-  readonly clock: Pick<Clock, 'now'>
+  readonly clock: Clock
   readonly log: Log
   readonly audit: Audit
 }

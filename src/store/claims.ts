@@ -116,6 +116,7 @@ export const createClaimStore = (database: Database): ClaimStore => {
       and name = ${claim.name}
       and state <> 'owned'
       and id <> ${claim.id}
+      and (user_id <> ${claim.user} or ended_at is null)
       limit 1`)
     return rivals.length > 0
   }
@@ -226,6 +227,7 @@ export const createClaimStore = (database: Database): ClaimStore => {
               and rival.name = ${claim.name}
               and rival.state <> 'owned'
               and rival.id <> ${claim.id}
+              and (rival.user_id <> ${claim.user} or rival.ended_at is null)
             )
             on conflict (id) do update
             set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at

@@ -1,5 +1,6 @@
 /** Runs with `--all`: suspends databases of running servers. */
 import { expect, test } from 'bun:test'
+import { DatabaseSync } from 'node:sqlite'
 import { postgresServer } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
@@ -34,6 +35,38 @@ test('with a frozen database requests get the documented 500, the process stays 
   expect(status).toBe(200)
   expect(fixture.emulator.library.groups().map((group) => group.name)).not.toContain('during')
 }, 60_000)
+
+/** Repeats a creation until it succeeds, and resolves with the seconds that it took. */
+const createAgain = async (user: { ask: Asks }, name: string): Promise<number> => {
+  const since = performance.now()
+  while ((await user.ask('POST', '/assets/groups', { Name: name })).status !== 200) await Bun.sleep(100)
+  return (performance.now() - since) / 1_000
+}
+type Asks = (method: string, path: string, body: object) => Promise<{ readonly status: number }>
+
+// A claim that nobody ends falls due after a minute, which is longer than this test may take.
+
+test('once another process no longer locks the SQLite file, its names are free, and a group that was created meanwhile has its owner', async () => {
+  await using fixture = await openServerFixture('sqlite')
+  const ann = await fixture.addUser('ann')
+  const user = ann.at(await fixture.start())
+  const other = new DatabaseSync(fixture.environment.DATABASE_URL?.slice('sqlite:'.length) ?? '')
+  other.exec('begin immediate')
+  expect((await user.ask('POST', '/assets/groups', { Name: 'locked' })).status).toBe(500)
+  other.exec('commit')
+  await createAgain(user, 'locked')
+
+  const hold = fixture.emulator.faults.add({ kind: 'hold', when: 'after', action: 'CreateAssetGroup' })
+  const creating = user.ask('POST', '/assets/groups', { Name: 'made' })
+  while (fixture.emulator.library.count().groups < 2) await Bun.sleep(5)
+  other.exec('begin immediate')
+  hold.release()
+  expect((await creating).status).toBe(500)
+  other.exec('commit')
+  other.close()
+  while ((await fixture.store.openClaims()).length > 0) await Bun.sleep(100)
+  expect((await user.ask('GET', '/assets/groups')).json.Result.TotalCount).toBe(2)
+}, 40_000)
 
 test('a server that starts without a reachable database waits for it', async () => {
   await using fixture = await openServerFixture('postgres')

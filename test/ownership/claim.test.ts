@@ -24,7 +24,7 @@ const create = (
     send: make,
     idOf: (id) => id,
     effectOf: (error) => (error as Failed).effect,
-    clock: { now: () => 2000 },
+    clock: { now: () => 2000, at: () => () => {} },
   })
 
 const rejectionOf = (creating: Promise<unknown>) =>
@@ -101,10 +101,10 @@ describe('a failure', () => {
     expect(await rejectionOf(create(store, async () => 'g'))).toBe('made')
   })
 
-  test('of the upstream without a response: the name is reserved, the next request learns why, and the claim is due in a second', async () => {
+  test('of the upstream without a response: the name is reserved, the next request learns why, and the claim is due at once', async () => {
     const store = new MemoryStore()
     await rejectionOf(create(store, () => Promise.reject(new Failed('unknown'))))
-    expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 2000, dueAt: 3000 }])
+    expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 2000, dueAt: 2000 }])
     expect(await rejectionOf(create(store, async () => 'g'))).toBe(
       '400 the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
     )
@@ -135,7 +135,7 @@ describe('a failure', () => {
     const store = new MemoryStore()
     store.failing.add('confirm')
     expect(await rejectionOf(create(store, async () => 'g'))).toBe('500 failed to record asset group')
-    expect([...store.open.values()]).toMatchObject([{ state: 'pending', name: 'cats', endedAt: 2000, dueAt: 3000 }])
+    expect([...store.open.values()]).toMatchObject([{ state: 'pending', name: 'cats', endedAt: 2000, dueAt: 2000 }])
     expect(store.owned.size).toBe(0)
   })
 

@@ -151,7 +151,11 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
   async adopt(claim: Claim, group: { id: string; createdAt: number }) {
     this.#note('adopt')
     const rival = [...this.open.values()].some(
-      (other) => other.id !== claim.id && other.type === claim.type && other.name === claim.name,
+      (other) =>
+        other.id !== claim.id &&
+        other.type === claim.type &&
+        other.name === claim.name &&
+        (other.user !== claim.user || other.endedAt === undefined),
     )
     if (rival) return 'rival'
     if (this.owned.has(group.id) || this.#taken(claim, undefined) !== (claim.state === 'pending')) return 'taken'

@@ -130,7 +130,7 @@ describe('a claim whose upstream call may still run', () => {
     expect([...store.owned.values()]).toMatchObject([{ id: 'g', user: 'ann' }])
   })
 
-  test('otherwise keeps its name, and is checked with increasing intervals until its deadline', async () => {
+  test('otherwise is checked with increasing intervals until its deadline, and keeps its name for four seconds, or while groups match', async () => {
     const cases: readonly (readonly Made[])[] = [
       [],
       [
@@ -144,14 +144,41 @@ describe('a claim whose upstream call may still run', () => {
       for (let due = ended.dueAt; due < 1_060_000; due = (await store.nextDue()) ?? 0) {
         looks.push(due - 1_000_000)
         await reconcile({ ...options, ...early(due) })
-        expect([...store.open.values()]).toMatchObject([{ state: 'pending', endedAt: 1_000_000 }])
+        const isReserved = made.length > 0 || due < 1_004_000
+        expect([...store.open.values()]).toMatchObject([
+          { state: isReserved ? 'pending' : 'unresolved', endedAt: 1_000_000 },
+        ])
       }
       expect(looks).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 32_000])
-      expect(new Set(outcomes)).toEqual(new Set(['kept']))
+      expect(outcomes).toEqual(looks.map((ms) => (made.length === 0 && ms === 4_000 ? 'name freed' : 'kept')))
       expect(await store.nextDue()).toBe(1_060_000)
       await reconcile({ ...options, ...early(1_060_000) })
       expect(outcomes.at(-1)).toBe(made.length === 0 ? 'released' : 'ambiguous')
       expect(await store.claim(wanted)).toBeDefined()
+    }
+  })
+
+  test('is checked at once, then after a second', async () => {
+    const { store, options } = await openFixture([{ dueAt: 1_000_000, endedAt: 1_000_000 }], [])
+    await reconcile({ ...options, ...early(1_000_000) })
+    expect([...store.open.values()]).toMatchObject([{ state: 'pending', dueAt: 1_001_000 }])
+  })
+
+  test('belongs to its user when it appears after its name was freed, unless the user has created another group', async () => {
+    for (const again of [false, true]) {
+      const made: Made[] = []
+      const { store, options, outcomes } = await openFixture([ended], made)
+      await reconcile({ ...options, ...early(1_004_000) })
+      const next = await store.claim(wanted)
+      if (next && again) await store.confirm(next, { id: 'g-2', createdAt: 1_005_000 })
+      else if (next) await store.release(next)
+      made.push({ id: 'g-1', createdAt: 1_001_000 })
+      if (again) made.push({ id: 'g-2', createdAt: 1_005_000 })
+      await reconcile({ ...options, ...early(1_008_000) })
+      await reconcile({ ...options, ...early(1_060_000) })
+      expect(outcomes).toEqual(['name freed', ...(again ? ['kept', 'taken'] : ['adopted'])])
+      expect([...store.owned.keys()]).toEqual([again ? 'g-2' : 'g-1'])
+      expect([...store.open.values()]).toMatchObject(again ? [{ state: 'unresolved' }] : [])
     }
   })
 
@@ -178,6 +205,23 @@ describe('a claim whose upstream call may still run', () => {
     expect(outcomes).toEqual(['kept'])
     expect(await store.claim(wanted)).toBeUndefined()
   })
+})
+
+test('a search is for groups from the time of the claim on, less the clock skew: created for a creation, updated for a renaming', async () => {
+  const { store, options } = await openFixture([{}, { name: 'dogs', renames: 'g' }], [])
+  store.add({ id: 'g', user: 'ann', name: 'old', createdAt: 7 })
+  const searches: unknown[] = []
+  await reconcile({
+    ...options,
+    find: async (...search) => {
+      searches.push(search)
+      return []
+    },
+  })
+  expect(searches).toEqual([
+    ['AIGC', 'cats', { by: 'CreateTime', time: 700_000 }],
+    ['AIGC', 'dogs', { by: 'UpdateTime', time: 700_000 }],
+  ])
 })
 
 describe('the reconciliation of a due renaming', () => {
@@ -239,7 +283,8 @@ describe('reconciliation never throws', () => {
     )
     await reconcile({
       ...options,
-      find: (type, name) => (name === 'cats' ? Promise.reject(new Error('down')) : options.find(type, name)),
+      find: (type, name, from) =>
+        name === 'cats' ? Promise.reject(new Error('down')) : options.find(type, name, from),
     })
     expect(outcomes).toEqual(['failed', 'adopted'])
     expect([...store.open.values()]).toMatchObject([{ name: 'cats', state: 'pending' }])

@@ -89,30 +89,60 @@ eachDatabase('a creation without a received response', (database) => {
     expect(await fixture.store.openClaims()).toEqual([])
   })
 
-  test('that the upstream still processes keeps its name until the deadline', async () => {
+  test('that the upstream still processes is checked until the deadline, at increasing intervals', async () => {
     await using fixture = await open()
     const { ann, emulator, calls } = fixture
     emulator.faults.add({ kind: 'reset-before' })
     await ann.ask('POST', path, { Name: 'cats' })
     calls()
     await fixture.pass(40)
-    expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
-    // With growing intervals: after 1, 2, 4, 8, 16 and 32 seconds.
+    // After 1, 2, 4, 8, 16 and 32 seconds.
     expect(calls().filter(({ method }) => method === 'GET')).toHaveLength(6)
     emulator.library.addGroup({ name: 'cats', type: 'AIGC' })
     await fixture.pass(25)
     expect((await ann.ask('GET', path)).json.Result.TotalCount).toBe(1)
+    expect(await fixture.store.openClaims()).toEqual([])
   })
 
-  test('that failed frees its name at the deadline', async () => {
+  test('that had no effect frees its name within four seconds', async () => {
     await using fixture = await open()
     const { ann, emulator } = fixture
     emulator.faults.add({ kind: 'reset-before' })
     await ann.ask('POST', path, { Name: 'cats' })
-    await fixture.pass(59)
+    await fixture.pass(3)
     expect(statusAndText(await ann.ask('POST', path, { Name: 'cats' }))).toEqual(pending)
+    await fixture.pass(1)
+    const group = await newGroup(ann, 'cats')
+    await fixture.pass(60)
+    expect((await ann.ask('GET', path)).json.Result.Items).toMatchObject([{ Id: group }])
+    expect(await fixture.store.openClaims()).toEqual([])
+  })
+
+  test('that takes effect after its name was used again is listed for the administrator, and its group belongs to nobody', async () => {
+    await using fixture = await open()
+    const { ann, emulator, store } = fixture
+    emulator.faults.add({ kind: 'reset-before' })
+    await ann.ask('POST', path, { Name: 'cats' })
+    await fixture.pass(4)
+    const group = await newGroup(ann, 'cats')
+    emulator.library.addGroup({ name: 'cats', type: 'AIGC' })
+    await fixture.pass(60)
+    expect((await ann.ask('GET', path)).json.Result.Items).toMatchObject([{ Id: group }])
+    expect(await store.openClaims()).toMatchObject([{ user: ann.id, name: 'cats', state: 'unresolved' }])
+  })
+
+  test('after another one of the same user belongs to this user within seconds', async () => {
+    await using fixture = await open()
+    const { ann, emulator, store } = fixture
+    emulator.faults.add({ kind: 'reset-before' })
+    await ann.ask('POST', path, { Name: 'cats' })
+    await fixture.pass(4)
+    emulator.faults.add({ kind: 'reset-after' })
+    expect((await ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
     await fixture.pass(2)
-    await newGroup(ann, 'cats')
+    expect((await ann.ask('GET', path)).json.Result.TotalCount).toBe(1)
+    await fixture.pass(60)
+    expect(await store.openClaims()).toEqual([])
   })
 
   test('is checked again soon after an upstream error', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { withClaim } from '../../plugins/ownership/index.ts'
 import { createClaimStore } from '../../src/store/claims.ts'
 import { sql } from '../../src/store/database.ts'
 import { createGroupStore } from '../../src/store/groups.ts'
@@ -62,6 +63,27 @@ test('on a frozen server every query rejects within the deadline, and queries su
   expect((await many(20, () => claim(randomUUID()))).every((outcome) => outcome.status === 'fulfilled')).toBe(true)
   await direct.close()
 }, 20_000)
+
+test('a name that was claimed on a frozen server is free soon after it runs again, although the server still writes the claim', async () => {
+  const create = (user: string) =>
+    withClaim({
+      store,
+      wanted: { user, type: 'AIGC', name: 'cats', createdAt: Date.now(), dueAt: Date.now() + 60_000 },
+      send: async () => randomUUID(),
+      idOf: (id) => id,
+      effectOf: () => 'unknown',
+    })
+  // Opens the connections: the server must receive the claims before it is frozen.
+  await many(10, () => store.revision())
+  const users: string[] = Array.from({ length: 10 }, () => randomUUID())
+  await whileFrozen(async () => {
+    for (const outcome of await Promise.allSettled(users.map(create)))
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { message: 'failed to check asset group' } })
+  })
+  // Without a release, the names are reserved for a minute, which is longer than this test may take.
+  for (const user of users) while ((await create(user).catch(() => undefined)) === undefined) await Bun.sleep(50)
+  expect((await store.openClaims()).filter(({ user }) => users.includes(user))).toEqual([])
+}, 40_000)
 
 test('the readiness check rejects within a second', async () => {
   const patient = openStore(database.url)

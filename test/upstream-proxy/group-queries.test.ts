@@ -127,9 +127,44 @@ describe('a search for groups by name', () => {
     const found = await findGroups(upstream, 'AIGC', 'name')
     expect(found.map((group) => group.get('Id')?.string())).toEqual(['x-1', 'x-2', 'x-3'])
     expect(upstream.calls).toMatchObject([
-      { action: 'FindAssetGroups', groupType: 'AIGC', name: 'name', nextToken: undefined },
+      { action: 'FindAssetGroups', groupType: 'AIGC', name: 'name', sortBy: undefined, nextToken: undefined },
       { nextToken: 't1' },
       { nextToken: 't2' },
     ])
+  })
+
+  const from = { time: 1_000, instantOf: (time: string | undefined) => (time === undefined ? undefined : Number(time)) }
+
+  /** A list with pages of these times. */
+  const timed = (field: string, ...times: readonly (readonly (number | undefined)[])[]) =>
+    upstreamWith((_, call) =>
+      JSON.stringify({
+        Result: {
+          Items: times[call - 1]?.map((time, at) => ({ Id: `${call}-${at}`, Name: 'n', [field]: time?.toString() })),
+          NextToken: call < times.length ? `t${call}` : undefined,
+        },
+      }),
+    )
+
+  test.each(['CreateTime', 'UpdateTime'] as const)('ends at the first page with an earlier %s', async (by) => {
+    const upstream = timed(by, [3_000, 2_000], [1_000, 999], [998, 997], [996])
+    expect(ids({ items: await findGroups(upstream, 'AIGC', 'n', { ...from, by }) })).toEqual([
+      '1-0',
+      '1-1',
+      '2-0',
+      '2-1',
+    ])
+    expect(upstream.calls).toMatchObject([{ sortBy: by }, { sortBy: by }])
+  })
+
+  test('reads all pages of an upstream that does not sort, or has items without a time', async () => {
+    for (const first of [
+      [500, 3_000],
+      [3_000, undefined],
+      [undefined, 500],
+    ]) {
+      const upstream = timed('CreateTime', first, [400], [5_000])
+      expect(await findGroups(upstream, 'AIGC', 'n', { ...from, by: 'CreateTime' })).toHaveLength(4)
+    }
   })
 })

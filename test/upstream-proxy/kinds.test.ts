@@ -95,6 +95,8 @@ describe('rest: the paths of the gateway', () => {
     expect(Object.fromEntries(new URL(url).searchParams)).toEqual({
       GroupType: 'AIGC',
       Name: 'a&b',
+      SortBy: 'CreateTime',
+      SortOrder: 'Desc',
       MaxResults: '100',
       NextToken: 't',
     })
@@ -158,7 +160,12 @@ describe('ark: the actions of the vendor', () => {
     [
       { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n' },
       'ListAssetGroups',
-      { Filter: { GroupType: 'AIGC', Name: 'n' }, MaxResults: 100 },
+      { Filter: { GroupType: 'AIGC', Name: 'n' }, SortBy: 'CreateTime', SortOrder: 'Desc', MaxResults: 100 },
+    ],
+    [
+      { action: 'FindAssetGroups', groupType: 'AIGC', name: 'n', sortBy: 'UpdateTime' },
+      'ListAssetGroups',
+      { Filter: { GroupType: 'AIGC', Name: 'n' }, SortBy: 'UpdateTime', SortOrder: 'Desc', MaxResults: 100 },
     ],
   ]
   for (const [operation, action, expected] of cases) {

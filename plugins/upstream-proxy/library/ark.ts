@@ -3,7 +3,14 @@ import type { Json } from '../../shared/json.ts'
 import { toJson } from '../../shared/json.ts'
 import { checkKey, checkUpstreamUrl } from '../../shared/options.ts'
 import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-signature.ts'
-import { type ListQuery, type MediaKind, type Operation, pagingOf, type UpstreamRequest } from './operation.ts'
+import {
+  type ListQuery,
+  type MediaKind,
+  type Operation,
+  pagingOf,
+  searchOf,
+  type UpstreamRequest,
+} from './operation.ts'
 import { withoutProjectName } from './project-name.ts'
 
 /** Options of the kind `ark`. */
@@ -61,7 +68,7 @@ const actionBody = (operation: Operation): { action: string; body: Json } => {
     case 'ListAssets':
       return { action, body: toJson(listBody(operation.query)) }
     case 'FindAssetGroups':
-      return { action: 'ListAssetGroups', body: toJson(findBody(operation)) }
+      return { action: 'ListAssetGroups', body: toJson(searchOf(operation)) }
     case 'UpdateAssetGroup':
       return { action, body: withId(operation.body.json, operation.group.id) }
     case 'UpdateAsset':
@@ -103,10 +110,4 @@ const listBody = (query: ListQuery) => ({
   SortBy: query.sortBy,
   SortOrder: query.sortOrder,
   ...pagingOf(query.paging),
-})
-
-const findBody = (wanted: { groupType: string; name: string; nextToken?: string }) => ({
-  Filter: { GroupType: wanted.groupType, Name: wanted.name },
-  MaxResults: 100,
-  NextToken: wanted.nextToken,
 })

@@ -53,14 +53,42 @@ export const describeGroups = async (
 
 const maxPaging = { maxResults: maxGroupsPerCall } as const
 
-/** Finds the groups of the whole account with exactly this name and type, for reconciliation and `admin group pending`. */
-export const findGroups = async (upstream: Upstream, groupType: string, name: string): Promise<readonly Json[]> => {
-  const items: Json[] = []
-  const readPage = (nextToken?: string) => upstream.send({ action: 'FindAssetGroups', groupType, name, nextToken })
+/** Which groups a search needs: those that were created, or last updated, at `time` or later. */
+export interface SearchFrom {
+  readonly by: 'CreateTime' | 'UpdateTime'
+  /** Milliseconds since 1970. */
+  readonly time: number
+  /** Parses the times of the upstream. */
+  readonly instantOf: (time: string | undefined) => number | undefined
+}
+
+/**
+ * Finds the groups of the whole account with exactly this name and type, for reconciliation and `admin group pending`.
+ *
+ * The upstream lists the latest first. With `from`, the search ends at the first page with an earlier group, so that it need not read the whole account.
+ * It reads on if the upstream does not sort.
+ */
+export const findGroups = async (
+  upstream: Upstream,
+  groupType: string,
+  name: string,
+  from?: SearchFrom,
+): Promise<readonly Json[]> => {
+  const found: Json[] = []
+  const readPage = (nextToken?: string) =>
+    upstream.send({ action: 'FindAssetGroups', groupType, name, sortBy: from?.by, nextToken })
+  let earliest = Number.POSITIVE_INFINITY
+  let sorted = true
   for await (const response of pages(readPage)) {
-    items.push(...itemsOf(response).filter((item) => item.get('Name')?.string() === name))
+    for (const item of itemsOf(response)) {
+      if (item.get('Name')?.string() === name) found.push(item)
+      const time = from?.instantOf(item.get(from.by)?.string())
+      if (time === undefined || time > earliest) sorted = false
+      else earliest = time
+    }
+    if (from && sorted && earliest < from.time) break
   }
-  return items
+  return found
 }
 
 /** Maximum number of consecutive pages without a new item. An upstream that filters after paging returns such pages. */

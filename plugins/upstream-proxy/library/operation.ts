@@ -41,6 +41,8 @@ export type Operation =
       readonly action: 'FindAssetGroups'
       readonly groupType: string
       readonly name: string
+      /** The latest first. Default `CreateTime`. */
+      readonly sortBy?: 'CreateTime' | 'UpdateTime'
       readonly nextToken?: string
     }
   | {
@@ -108,6 +110,18 @@ const readOnlyActions: ReadonlySet<Operation['action']> = new Set([
 
 /** Whether an operation changes nothing. The client may then send it twice (RFC 9110 section 9.2.2), even if the kind uses POST. */
 export const isReadOnly = (operation: Operation): boolean => readOnlyActions.has(operation.action)
+
+/** The parameters of a search for groups, under the upstream's names. */
+export const searchOf = ({
+  groupType,
+  name,
+  sortBy = 'CreateTime',
+  nextToken,
+}: Operation & { action: 'FindAssetGroups' }) =>
+  ({
+    Filter: { GroupType: groupType, Name: name },
+    ...{ SortBy: sortBy, SortOrder: 'Desc', MaxResults: 100, NextToken: nextToken },
+  }) as const
 
 export interface Paging {
   readonly PageNumber?: number

@@ -6,6 +6,7 @@ import {
   type Operation,
   type Paging,
   pagingOf,
+  searchOf,
   type UpstreamRequest,
 } from './operation.ts'
 import { notFound, path } from './path.ts'
@@ -93,8 +94,14 @@ const listParameters = (query: ListQuery): string => {
   )
 }
 
-const findParameters = (wanted: { groupType: string; name: string; nextToken?: string }): string =>
-  `GroupType=${encoded(wanted.groupType)}&Name=${encoded(wanted.name)}&MaxResults=100${parameter('NextToken', wanted.nextToken)}`
+const findParameters = (operation: Operation & { action: 'FindAssetGroups' }): string => {
+  const { Filter, SortBy, SortOrder, MaxResults, NextToken } = searchOf(operation)
+  return (
+    `GroupType=${encoded(Filter.GroupType)}&Name=${encoded(Filter.Name)}&SortBy=${SortBy}&SortOrder=${SortOrder}` +
+    parameter('MaxResults', MaxResults) +
+    parameter('NextToken', NextToken)
+  )
+}
 
 /** Empty for an undefined value. */
 const parameter = (name: string, value: string | number | undefined): string =>
