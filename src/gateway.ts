@@ -39,6 +39,7 @@ import {
 } from '../plugins/upstream-proxy/index.ts'
 import { type AssetEvents, watchAssets } from './routes/asset-watch.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
+import { GroupFilterCheck } from './routes/group-filter.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { authorizedAssets } from './routes/person-assets.ts'
@@ -126,7 +127,14 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
   const library: Library = {
-    ...{ upstream, claims: store, assets: store, idempotency, events: options.events },
+    ...{
+      upstream,
+      groupFilter: new GroupFilterCheck(upstream, clock),
+      claims: store,
+      assets: store,
+      idempotency,
+      events: options.events,
+    },
     ...{ maxBodyBytes, claimMs, clock, log, audit },
   }
   const until = signalOf(options.reconcile)

@@ -133,8 +133,7 @@ const createReader = <Row extends Position>(
   ): Promise<Page<Row>> => {
     const rows = merge(ranges, order).slice(skip, skip + pageSize)
     const last = rows.at(-1)
-    // If the page has rows, they confirm the totals that came with them.
-    if (!last) await Promise.all(sources.map((source, index) => verifyTotal(source, ranges[index]?.total ?? 0)))
+    await Promise.all(sources.map((source, index) => proveTotal(source, ranges[index], !last)))
     const left = sum(ranges.map((range) => range.total - range.offset)) - skip
     const offsets = (row: Row) => ranges.map((range, index) => offsetIn(range, starts[index], row, order))
     return {
@@ -218,6 +217,18 @@ const createReader = <Row extends Position>(
       starts: ranges.map((range, index) => startAt(after, offsetIn(range, starts[index], row, order))),
     }
   }
+}
+
+/** Throws ListChangedError unless the total of a range counts only rows that the request asked for. The range proves it if it has all rows. */
+const proveTotal = async <Row extends Position>(
+  source: Source<Row>,
+  range: RowRange<Row> | undefined,
+  isEmptyPage: boolean,
+): Promise<void> => {
+  const { rows = [], total = 0 } = range ?? {}
+  if (rows.length >= total) return
+  if (isEmptyPage) await verifyTotal(source, total)
+  if (!isEmptyPage || total > source.maxPageSize) await source.checkTotal?.()
 }
 
 /** Maximum number of rows read from each source in one step towards an offset: a page of 100, minus the rows that fix the order at its ends. */

@@ -20,6 +20,7 @@ import {
   UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
+import type { GroupFilterCheck } from './group-filter.ts'
 import { memoize } from './memoize.ts'
 
 /** A listed asset: the upstream's JSON and its sort position. */
@@ -29,6 +30,7 @@ export interface AssetRow extends Position {
 
 export interface AssetSources {
   readonly upstream: Upstream
+  readonly groupFilter: GroupFilterCheck
   readonly log: Log
   /** The groups of the caller to list. */
   readonly groups: readonly OwnedGroup[]
@@ -92,11 +94,13 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
       if (row) rows.push(row)
     }
     const dropped = items.length - rows.length
-    if (dropped > 0)
+    if (dropped > 0) {
+      options.groupFilter.distrust()
       options.log.error(
         { action: 'ListAssets', dropped },
         'the upstream listed assets that the request did not ask for',
       )
+    }
     return { rows, foreign: dropped }
   }
 
@@ -104,6 +108,8 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
     id,
     maxPageSize: 100,
     maxPageDepth: 10_000,
+
+    checkTotal: () => options.groupFilter.check(String(filter.GroupType), caller),
 
     async page(number, size, backwards) {
       const paging = { pageNumber: number, pageSize: size }

@@ -64,13 +64,22 @@ interface ListContext {
 
 /** `GET /assets`: lists only assets in the caller's groups that match the filters, even when the upstream lists others. */
 export const listAssets =
-  ({ upstream, log }: Library) =>
+  ({ upstream, log, groupFilter }: Library) =>
   async ({ user, owners, listing, caller }: ListContext): Promise<Response> => {
     const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
     const groups = await owners.select(user, String(type), ids as readonly string[] | undefined)
     const responses: UpstreamResponse[] = []
     const onResponse = (response: UpstreamResponse) => responses.push(response)
-    const sources = assetSources({ upstream, log, groups, listing, caller, onAsset: owners.cacheGroup, onResponse })
+    const sources = assetSources({
+      upstream,
+      log,
+      groupFilter,
+      groups,
+      listing,
+      caller,
+      onAsset: owners.cacheGroup,
+      onResponse,
+    })
     // The upstream matches names loosely, and all other filters exactly.
     const matches = name === undefined ? undefined : (row: AssetRow) => row.item.get('Name')?.string() === name
     return envelope(await listing.pageOf(sources, user, matches), ({ item }) => item, responses)

@@ -56,6 +56,62 @@ describe.each(Object.entries(library))('when the upstream ignores GroupIds and %
   )
 })
 
+const minePlus = {
+  'three of the caller’s newest': `${'-'.repeat(28)}aaa`,
+  'three of the caller’s oldest': `aaa${'-'.repeat(28)}`,
+  'hundreds of the caller’s on both sides of foreign ones': `${'a'.repeat(250)}${'-'.repeat(30)}${'a'.repeat(250)}`,
+}
+
+describe.each(Object.entries(minePlus))('when the upstream ignores GroupIds and has %s', (_, owners) => {
+  test.each(['PageSize=1', 'PageSize=3', 'PageSize=2&PageNumber=2', 'PageSize=1&SortOrder=Asc', 'PageNumber=1000'])(
+    'the page %s has the TotalCount of the caller’s assets',
+    async (query) => {
+      await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })
+      const count = await fill(fixture, owners)
+      for (let again = 0; again < 2; again++) {
+        const { json } = await fixture.ann.ask('GET', `/assets?${query}`)
+        expect(json.Result.TotalCount).toBe(count)
+      }
+    },
+  )
+})
+
+test('an upstream that honours GroupIds is checked once for all users, and only when a page does not show all assets', async () => {
+  await using fixture = await openFixture()
+  await fill(fixture, `${'a'.repeat(50)}--`)
+  const bobs = await newGroup(fixture.bob, 'b')
+  for (let nth = 0; nth < 12; nth++) fixture.emulator.library.addAsset({ groupId: bobs })
+  fixture.calls()
+  await fixture.bob.ask('GET', '/assets?PageSize=12')
+  expect(fixture.calls()).toHaveLength(1)
+  await fixture.ann.ask('GET', '/assets')
+  expect(fixture.calls()).toHaveLength(2)
+  let pages = 0
+  for (let nextToken: string | undefined = ''; nextToken !== undefined; pages++) {
+    const { json } = await fixture.ann.ask('GET', `/assets?NextToken=${nextToken}`)
+    expect(json.Result.TotalCount).toBe(50)
+    nextToken = json.Result.NextToken || undefined
+  }
+  await fixture.bob.ask('GET', '/assets')
+  expect([pages, fixture.calls().length]).toEqual([5, 6])
+})
+
+test('an upstream that begins to ignore GroupIds is checked again once it has listed a foreign asset', async () => {
+  let ignores = false
+  await using fixture = await openFixture({
+    kindOf: (emulator) => {
+      const [honest, ignorant] = [rest(emulator.rest), ignoring('GroupIds')(emulator)]
+      return { ...honest, outgoing: (operation) => (ignores ? ignorant : honest).outgoing(operation) }
+    },
+  })
+  const count = await fill(fixture, `${'-'.repeat(28)}aaaa`)
+  const total = async (query: string) => (await fixture.ann.ask('GET', `/assets?${query}`)).json.Result.TotalCount
+  expect(await total('PageSize=1')).toBe(count)
+  ignores = true
+  expect(await total('PageSize=20')).toBe(count)
+  expect(await total('PageSize=1')).toBe(count)
+})
+
 test('a filter without matches has TotalCount 0, even if the upstream ignores the filter', async () => {
   for (const names of [['GroupIds'], ['Statuses'], ['GroupIds', 'Statuses'], []]) {
     await using fixture = await openFixture({ kindOf: ignoring(...names) })
