@@ -7,7 +7,6 @@ import { createClientAddressOf } from '../shared/client-address.ts'
 import type { Clock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { noStore } from '../shared/no-store.ts'
 import { checkPath } from '../shared/options.ts'
 import { requireSameOrigin } from '../shared/origin.ts'
 import type { MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
@@ -144,7 +143,7 @@ interface UsageRoutesOptions extends Pick<AccountOptions, 'errors' | 'log' | 'au
 /** `GET` of the prefix: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are days, both inclusive. */
 const usageRoutes = ({ prefix, store, identify, ...options }: UsageRoutesOptions): RoutesPlugin => {
   const list = listUsage(store, identify)
-  const errors = createErrorHandler({ ...options, finish: noStore })
+  const errors = createErrorHandler(options)
   const plugin: AnyElysia = new Elysia({ prefix })
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), usageDocs)
     .use(fallbackRoutes(errors))

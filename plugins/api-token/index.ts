@@ -5,7 +5,6 @@ import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identify.ts'
-import { noStore } from '../shared/no-store.ts'
 import { checkCollaborator, checkElysia, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import type { MacroFunctions, MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
@@ -155,7 +154,7 @@ export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
   checkIdentify(options.identify)
   checkPublicUrl(options.publicUrl)
   const { list, create, revoke } = createConsoleTokens(options)
-  const errors = createErrorHandler({ ...options, finish: noStore })
+  const errors = createErrorHandler(options)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), tokenDocs.list)
     .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), tokenDocs.create)

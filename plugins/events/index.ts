@@ -7,7 +7,6 @@ import { createErrorHandler, type ErrorHandler, type ErrorsOption } from '../sha
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { inFlightOf } from '../shared/in-flight.ts'
-import { noStore } from '../shared/no-store.ts'
 import {
   checkAbove0,
   checkCollaborator,
@@ -155,7 +154,7 @@ export const events = <
     return responseFrom(opened, { headers: streamHeaders(new Headers()) })
   }
 
-  const errors = createErrorHandler({ ...options, finish: noStore })
+  const errors = createErrorHandler(options)
   const routes = new Elysia({ prefix: `${prefix}/events` })
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => stream(request)), eventDocs.stream)
     .use(fallbackRoutes(errors))

@@ -6,7 +6,6 @@ import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.t
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { noStore } from '../shared/no-store.ts'
 import { checkAbove0, checkCollaborator, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
@@ -140,7 +139,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     return asPlainText(await driver.query(await findOwnTask(context, kind, user, id), request))
   }
 
-  const errors = createErrorHandler({ ...options, finish: (response) => asPlainText(noStore(response)) })
+  const errors = createErrorHandler({ ...options, finish: asPlainText })
   const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
     .post(
       '',

@@ -1,6 +1,5 @@
 import { readId } from '../shared/id.ts'
 import type { Json } from '../shared/json.ts'
-import { noStore } from '../shared/no-store.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import {
@@ -77,13 +76,13 @@ export const restDriver: CreateFaceDriver = (context) => {
       }
       audit.note({ action: 'verification.create', target: { kind: 'verification', id } }, request)
       await record(task, response)
-      return noStore(toResponse(response))
+      return toResponse(response)
     },
 
     async query(task, request) {
       const response = await requestStatus(task, request.headers, request.signal)
       await record(task, response)
-      return noStore(toResponse(response))
+      return toResponse(response)
     },
 
     poll: (id, signal) =>

@@ -17,9 +17,7 @@ export interface DownloadOptions {
 }
 
 /** One answer to a link that is changed or has expired, and for a file that is gone: it tells nothing about which files there are. */
-const notFound = new Problem(404, 'there is no such file, or the link to it has expired', {
-  headers: { 'cache-control': 'no-store' },
-})
+const notFound = new Problem(404, 'there is no such file, or the link to it has expired')
 
 /** Responds to GET and HEAD of a link. Throws Problem 404, 416, and 500 when the storage fails. */
 export const download =
@@ -49,7 +47,7 @@ export const respondWithFile = async (
   if (!info) return undefined
   const headers: Record<string, string> = {
     'accept-ranges': 'bytes',
-    'cache-control': 'private, no-cache',
+    'cache-control': 'no-store',
     'content-security-policy': contentSecurityPolicy,
     etag: info.etag,
     'last-modified': new Date(info.modifiedAt).toUTCString(),

@@ -5,7 +5,6 @@ import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import type { Identify } from '../shared/identify.ts'
-import { noStore } from '../shared/no-store.ts'
 import {
   checkAbove0,
   checkCollaborator,
@@ -113,7 +112,7 @@ export const fileStorage = <
     ttlMs: uploadTtlMs,
     timeoutMs: uploadTimeoutMs,
   })
-  const errors = createErrorHandler({ errors: options.errors, log, audit, finish: noStore })
+  const errors = createErrorHandler({ errors: options.errors, log, audit })
   const files: AnyElysia = new Elysia({ prefix })
   files
     .get(

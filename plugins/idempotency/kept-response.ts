@@ -1,4 +1,5 @@
 import { knownBody, responseOf } from '../shared/known-body.ts'
+import { noStoreHeaders } from '../shared/no-store.ts'
 import { readAtMost } from '../shared/read-body.ts'
 import type { KeptResponse } from './store.ts'
 
@@ -34,6 +35,6 @@ const bodyOf = async (response: Response, maxBytes: number): Promise<KeptRespons
 
 /** The response for a repetition. */
 export const replayOf = ({ status, headers }: KeptResponse, body: Uint8Array<ArrayBuffer>): Response => {
-  const init = { status, headers: new Headers({ ...headers, [replayedHeader]: 'true' }) }
+  const init = { status, headers: new Headers({ ...noStoreHeaders, ...headers, [replayedHeader]: 'true' }) }
   return body.length === 0 ? new Response(null, init) : responseOf(body, init)
 }

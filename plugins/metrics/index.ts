@@ -4,6 +4,7 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { loggedStatus } from '../shared/logged-status.ts'
+import { noStoreHeaders } from '../shared/no-store.ts'
 import { checkCollaborator, checkPath } from '../shared/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
@@ -259,7 +260,9 @@ export const metrics = <const Prefix extends string = '/metrics'>(
       throw new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })
     }
     const registry = readAll ? mergeSnapshots(await readAll().catch(unavailable)) : metrics.registry
-    return new Response(await registry.metrics(), { headers: { 'content-type': metrics.registry.contentType } })
+    return new Response(await registry.metrics(), {
+      headers: { 'content-type': metrics.registry.contentType, ...noStoreHeaders },
+    })
   }
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics', seed: seedOf(options), prefix })

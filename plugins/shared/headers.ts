@@ -1,3 +1,4 @@
+import { noStoreHeaders } from './no-store.ts'
 import { currentRequestId } from './request-id.ts'
 
 const requestId = 'x-request-id'
@@ -75,16 +76,19 @@ const contentSecurityPolicy = 'content-security-policy'
 /** With these headers a browser does not guess the content type, and runs no script in the response (CSP Level 3, section 6.3.2). */
 const inertHeaders = { [nosniff]: 'nosniff', [contentSecurityPolicy]: "default-src 'none'; sandbox" } as const
 /** A template: to copy `Headers` costs less than to create them from an object. */
-const inertTemplate = new Headers(inertHeaders)
+const forwardedTemplate = new Headers({ ...inertHeaders, ...noStoreHeaders })
 
 const none: readonly string[] = []
 
 /** The upstream's request id. A server may replace `x-request-id` by an id of its own. */
 export const upstreamRequestId = 'x-upstream-request-id'
 
-/** Response headers for the caller: the allowed ones of the upstream's response, without those that its `Connection` names, and the inert headers. */
+/**
+ * Response headers for the caller: the allowed ones of the upstream's response, without those that its `Connection` names, the inert headers, and
+ * `Cache-Control: no-store`. The upstream does not know what the response depends on.
+ */
 export const responseHeaders = (upstream: Headers, status = 200): Headers => {
-  const headers = new Headers(inertTemplate)
+  const headers = new Headers(forwardedTemplate)
   const connection = upstream.get('connection')
   const named = connection === null ? none : connection.split(',').map((name) => name.trim().toLowerCase())
   // The iterator of `Headers` costs more than `forEach`.

@@ -1,5 +1,6 @@
 import type { AuditEvent } from './audit.ts'
 import { responseOf } from './known-body.ts'
+import { noStoreHeaders } from './no-store.ts'
 
 /**
  * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one responds correctly in
@@ -30,11 +31,11 @@ export class Problem extends Error {
     this.event = options.event
   }
 
-  /** Renders the response. @param body shape of the JSON body; default: the asset library's */
+  /** Renders the response, which must not be cached. @param body shape of the JSON body; default: the asset library's */
   toResponse(body: ProblemBody = problemBody()): Response {
     // Some problems are created once and thrown many times: their body and headers are rendered once.
     if (this.#rendered?.body !== body || body.perRequest) {
-      const headers = new Headers({ ...this.headers, 'content-type': 'application/json' })
+      const headers = new Headers({ ...noStoreHeaders, ...this.headers, 'content-type': 'application/json' })
       this.#rendered = { body, text: JSON.stringify(body(this)), headers }
     }
     return responseOf(this.#rendered.text, { status: this.status, headers: this.#rendered.headers })

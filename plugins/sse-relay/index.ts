@@ -104,7 +104,7 @@ const readFirst = async (reader: FrameReader, options: FirstEventOptions): Promi
 /** Sets the headers of an event stream, which proxies must neither buffer nor compress. Changes and returns `headers`. */
 export const streamHeaders = (headers: Headers): Headers => {
   headers.set('content-type', 'text/event-stream; charset=utf-8')
-  headers.set('cache-control', 'no-cache, no-transform')
+  headers.set('cache-control', 'no-store, no-transform')
   headers.set('x-accel-buffering', 'no')
   return headers
 }

@@ -1,4 +1,5 @@
 import type { Json } from '../shared/json.ts'
+import { noStoreText } from '../shared/no-store.ts'
 import { Problem } from '../shared/problem.ts'
 import { toResponse, UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream-error.ts'
 import type { GenerationContext } from './call.ts'
@@ -35,11 +36,11 @@ export const getModel = async (
     const path = `/models/${encodeURIComponent(id)}`
     const found = await forward(route.upstream, 'GetModel', path, request, context)
     const described = describeModel(found.json, name, route)
-    return described === found.json ? toResponse(found) : jsonResponse(described.raw)
+    return described === found.json ? toResponse(found) : noStoreText(described.raw)
   } catch (error) {
     if (!mayBeListed(error)) throw error
     const listed = await findListed(id, route, request, context)
-    if (listed || route.model) return jsonResponse(describeModel(listed, name, route).raw)
+    if (listed || route.model) return noStoreText(describeModel(listed, name, route).raw)
     throw error instanceof UpstreamRejectedError && !hasNoRoute(error, id) ? error : modelNotFound()
   }
 }
@@ -93,10 +94,8 @@ export const listModels = async (request: ModelsRequest, context: ModelsContext)
       result.status === 'fulfilled' ? (result.value.json.get('data')?.elements() ?? []) : [],
     ),
   )
-  return jsonResponse(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`)
+  return noStoreText(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`)
 }
-
-const jsonResponse = (json: string): Response => new Response(json, { headers: { 'content-type': 'application/json' } })
 
 /**
  * Whether a string may be a model id, which may contain slashes, also at its start. It excludes strings that a second

@@ -3,6 +3,7 @@ import { notAuthenticated } from '../shared/identify.ts'
 import { asJsonObject, JsonError, type JsonObject, parseJson, responseLimits } from '../shared/json.ts'
 import { responseOf } from '../shared/known-body.ts'
 import { parseLossless } from '../shared/lossless-json.ts'
+import { noStoreHeaders } from '../shared/no-store.ts'
 import { UpstreamInvalidError } from '../shared/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../sse-relay/index.ts'
 import { type Assembly, StreamError } from './assembly.ts'
@@ -194,7 +195,7 @@ const pushText = (text: string, assembly: Assembly): void => {
 }
 
 /** A JSON response that the gateway has built. */
-const jsonResponse = (json: string, headers = new Headers(), partial = false): Response => {
+const jsonResponse = (json: string, headers = new Headers(noStoreHeaders), partial = false): Response => {
   headers.set('content-type', 'application/json')
   if (partial) headers.set('x-upstream-partialresponse', 'true')
   return responseOf(json, { headers })

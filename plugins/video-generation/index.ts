@@ -28,6 +28,9 @@ import { createVideos, type VideosRequest } from './videos/routes.ts'
 import type { VideosRoutes } from './videos/types.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
+
+import { noStoreHeaders } from '../shared/no-store.ts'
+
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { VideoRouteOptions, VideoServiceOptions } from './options.ts'
 export { VideoProblem, videoProblemBody } from './problem.ts'
@@ -150,7 +153,7 @@ interface VideoRouteRequest {
 }
 
 const respondJson = (body: string, { queue }: Partial<Pick<VideoTaskView, 'queue'>> = {}): Response => {
-  const headers = new Headers({ 'content-type': 'application/json' })
+  const headers = new Headers({ 'content-type': 'application/json', ...noStoreHeaders })
   if (queue) headers.set('x-queue-position', String(queue.position))
   if (queue?.seconds !== undefined) headers.set('x-queue-seconds', String(queue.seconds))
   return responseOf(body, { headers })

@@ -4,7 +4,7 @@ import { systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { requireIdentity } from '../shared/identify.ts'
-import { noStore, noStoreJson } from '../shared/no-store.ts'
+import { noStoreJson } from '../shared/no-store.ts'
 import { checkElysia, checkPath } from '../shared/options.ts'
 import {
   crossOriginMessage,
@@ -87,7 +87,7 @@ export const webSession = <const Prefix extends string = '/api/session'>(
   const sessions = createSessions(options)
   const devices = createDevices(options)
   const throttle = createThrottle(store, clock, options.throttle)
-  const errors = createErrorHandler({ ...options, finish: noStore })
+  const errors = createErrorHandler(options)
 
   const guard = async (request: Request): Promise<SessionIdentity> => {
     const identity = await requireIdentity(sessions.identify, request)

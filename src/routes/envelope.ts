@@ -1,6 +1,6 @@
 import type { Page } from '../../plugins/pagination-normalizer/index.ts'
 import type { Json } from '../../plugins/shared/json.ts'
-import { responseOf } from '../../plugins/shared/known-body.ts'
+import { noStoreText } from '../../plugins/shared/no-store.ts'
 import type { UpstreamResponse } from '../../plugins/upstream-proxy/index.ts'
 
 /** The envelope of a list. Items keep the upstream's JSON text. `ResponseMetadata` is kept when there was exactly one upstream response. */
@@ -20,5 +20,5 @@ export const envelope = <Item>(
 export const result200 = (result: string, responses: readonly UpstreamResponse[]): Response => {
   const metadata = responses.length === 1 ? responses[0]?.json?.get('ResponseMetadata') : undefined
   const body = metadata ? `{"ResponseMetadata":${metadata.raw},"Result":${result}}` : `{"Result":${result}}`
-  return responseOf(body, { headers: { 'content-type': 'application/json' } })
+  return noStoreText(body)
 }

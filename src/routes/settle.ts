@@ -3,7 +3,7 @@ import type { OwnedGroup } from '../../plugins/ownership/index.ts'
 import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
 import { withInertHeaders } from '../../plugins/shared/headers.ts'
 import { readId } from '../../plugins/shared/id.ts'
-import { responseOf } from '../../plugins/shared/known-body.ts'
+import { noStoreJson } from '../../plugins/shared/no-store.ts'
 import { type Caller, itemsOf } from '../../plugins/upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
@@ -20,10 +20,7 @@ export const settleGroup = async ({ claims }: Pick<Library, 'claims'>, claim: st
 }
 
 /** The response of an upstream to a creation, without its metadata. */
-const createdResponse = (id: string): Response =>
-  withInertHeaders(
-    responseOf(JSON.stringify({ Result: { Id: id } }), { headers: { 'content-type': 'application/json' } }),
-  )
+const createdResponse = (id: string): Response => withInertHeaders(noStoreJson({ Result: { Id: id } }))
 
 /**
  * An asset has no name that must be unique, and the upstream takes no mark of ours. So only its absence is certain: no asset of that time is in the

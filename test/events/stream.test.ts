@@ -39,7 +39,7 @@ eachDatabase('an event stream', (tested) => {
     const response = await ask(appOf(), ann)
     expect(Object.fromEntries(response.headers)).toMatchObject({
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-cache, no-transform',
+      'cache-control': 'no-store, no-transform',
       'x-accel-buffering': 'no',
     })
     const stream = readStream(response)

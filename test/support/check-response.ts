@@ -91,6 +91,7 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
       // Without dot segments, as the router sees it. The server rejects a target that is no URL.
       const path = URL.parse(target, 'http://localhost')?.pathname ?? ''
       if (pages.test(path)) return []
+      if (mayBeCached(response, path)) return ['the response may be cached']
       // A preflight belongs to no operation.
       if (method === 'OPTIONS' && 'access-control-allow-methods' in response.headers) return []
       const [found] = paths.filter(({ pattern }) => pattern.test(path)).sort((a, b) => a.parameters - b.parameters)
@@ -108,6 +109,16 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
     },
   }
 }
+
+/** Whether a cache may store a response that is not public. A link to a file is its own key, and only the browser may store what it gives. */
+const mayBeCached = ({ method, status, headers }: SentResponse, path: string): boolean => {
+  const directives = headers['cache-control']?.split(', ') ?? []
+  if (publicPaths.test(path) || directives.includes('no-store') || method === 'OPTIONS') return false
+  return !(/\/files\//.test(path) && status < 400 && directives.includes('private'))
+}
+
+/** The same for everybody. */
+const publicPaths = /^\/openapi\/json$/
 
 /** Errors of the HTTP server about the connection, which no operation describes. */
 const serverErrors: ReadonlySet<number> = new Set([404, 405, 408, 413, 417, 431, 501, 505])

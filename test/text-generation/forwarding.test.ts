@@ -120,6 +120,7 @@ describe('the response to the caller', () => {
         'x-request-id': 'req-7',
         'x-upstream-request-id': 'req-7',
         'x-ratelimit-remaining-requests': '0',
+        'cache-control': 'no-store',
         'x-content-type-options': 'nosniff',
         'content-security-policy': "default-src 'none'; sandbox",
       })

@@ -65,7 +65,11 @@ describe('request headers to the upstream', () => {
   })
 })
 
-const inert = { 'x-content-type-options': 'nosniff', 'content-security-policy': "default-src 'none'; sandbox" }
+const inert = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; sandbox",
+}
 
 const seen = (headers: Record<string, string>, status?: number) =>
   Object.fromEntries(responseHeaders(new Headers(headers), status))

@@ -1,6 +1,6 @@
 import { readJsonBody } from '../../shared/body.ts'
 import { bytesPerTurn, type Json, nextTurn } from '../../shared/json.ts'
-import { responseOf } from '../../shared/known-body.ts'
+import { noStoreText } from '../../shared/no-store.ts'
 import { type GenerationRequest, indexInTurns } from '../generate.ts'
 import { readMessagesRequest } from './request.ts'
 
@@ -16,9 +16,7 @@ export const countTokens = async (
   // Reasoning of earlier turns counts little: upstreams drop most of it.
   const { chatRequest } = readMessagesRequest(json, { openSignature: () => undefined, generates: false })
   const tokens = await estimateTokens(bytes.length > bytesPerTurn ? await indexInTurns(chatRequest) : chatRequest)
-  return responseOf(JSON.stringify({ input_tokens: tokens }), {
-    headers: { 'content-type': 'application/json', 'x-token-count': 'estimate' },
-  })
+  return noStoreText(JSON.stringify({ input_tokens: tokens }), { 'x-token-count': 'estimate' })
 }
 
 /** Tokens that an image or a document counts, whatever its size. */

@@ -109,7 +109,7 @@ const resultHeaders = (headers: Headers): Headers => {
   return new Headers({
     // Nothing that a browser would run.
     'content-type': /^(?:video|image)\/[\w.+-]+$/.test(type) ? type : 'application/octet-stream',
-    'cache-control': 'private, no-store',
+    'cache-control': 'no-store',
     ...pick(headers, passedHeaders),
   })
 }

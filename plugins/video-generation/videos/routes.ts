@@ -2,7 +2,7 @@ import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { inFlightOf } from '../../shared/in-flight.ts'
 import { composeInTurns, type Json, readJsonInTurns } from '../../shared/json.ts'
-import { responseOf } from '../../shared/known-body.ts'
+import { noStoreText } from '../../shared/no-store.ts'
 import type { VideoService } from '../service.ts'
 import type { VideoCaller } from '../tasks.ts'
 import { type ContentOptions, downloadContent } from './content.ts'
@@ -116,4 +116,4 @@ const videoResponse = (video: Video): Response => {
 }
 
 const jsonResponse = (value: object, headers: Record<string, string> = {}): Response =>
-  responseOf(JSON.stringify(value), { status: 200, headers: { 'content-type': 'application/json', ...headers } })
+  noStoreText(JSON.stringify(value), headers)
