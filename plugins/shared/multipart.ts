@@ -43,7 +43,7 @@ export async function* readFormParts(
       const disposition = headers.get('content-disposition') ?? ''
       yield {
         name: parameter(disposition, 'name'),
-        filename: parameter(disposition, 'filename'),
+        filename: parameter(disposition, 'filename') ?? extendedFilename(disposition),
         contentType: headers.get('content-type'),
         bytes,
       }
@@ -143,4 +143,16 @@ const parameter = (disposition: string, name: string): string | undefined => {
   const [, quoted, plain] =
     new RegExp(`;\\s*${name}=(?:"((?:[^"\\\\]|\\\\.)*)"|([^\\s;"]+))`, 'i').exec(disposition) ?? []
   return quoted?.replace(/\\(.)/g, '$1') ?? plain
+}
+
+/** `filename*` (RFC 8187), which some clients send alone although RFC 7578 section 4.2 forbids it. As written when it is not valid UTF-8: the part is still a file. */
+const extendedFilename = (disposition: string): string | undefined => {
+  const value = parameter(disposition, 'filename\\*')
+  const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1]
+  if (encoded === undefined) return value
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
 }
