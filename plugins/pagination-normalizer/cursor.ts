@@ -70,6 +70,11 @@ export const createCursors = (secrets: readonly string[]): Cursors => {
   }
 }
 
+/** Throws TypeError without a caller: lists of different users would share tokens and cached rows. */
+export const requireCaller = (caller: unknown): void => {
+  if (typeof caller !== 'string' || caller === '') throw new TypeError('caller must be a text, and not empty')
+}
+
 /** What a token is bound to, as one text. The page size is not part of it: it may change from page to page. */
 export const bindingOf = ({ endpoint, filter, sortBy, sortOrder }: ListRequest, caller: string): string => {
   const filters = Object.keys(filter)

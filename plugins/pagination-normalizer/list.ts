@@ -1,4 +1,4 @@
-import { bindingOf, type Cursors, type SourceOffset } from './cursor.ts'
+import { bindingOf, type Cursors, requireCaller, type SourceOffset } from './cursor.ts'
 import { type Position, positionOf } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import { createPageReader } from './page-reader.ts'
@@ -38,10 +38,11 @@ const maxAttempts = 3
  * - Where more rows have the same key: they are read once and cached for the next pages, each of which then takes one call more. A walk in
  *   pages of 10 takes fewer than two calls a page on average.
  *
- * Rejects with the error of a source.
+ * Rejects with the error of a source, and with TypeError without a caller.
  */
 export const listPage = async <Row extends Position>(options: ListOptions<Row>): Promise<Page<Row>> => {
   const { sources, request, caller, cursors, matches } = options
+  requireCaller(caller)
   if (sources.length === 0) return { items: [], nextToken: '', totalCount: 0 }
   for (let attempt = 0; !matches && attempt < maxAttempts; attempt++) {
     try {

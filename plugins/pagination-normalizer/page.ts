@@ -1,4 +1,4 @@
-import type { Cursors } from './cursor.ts'
+import { type Cursors, requireCaller } from './cursor.ts'
 import { comparePositions, type Position } from './order.ts'
 import type { ListRequest } from './parameters.ts'
 import { orderOf } from './source.ts'
@@ -32,6 +32,8 @@ export class Ordered<Item extends Position> {
 /**
  * Cuts the requested page out of all matching items. A valid token has priority over the page number.
  *
+ * Throws TypeError without a caller.
+ *
  * @param items in any order, without duplicates; or sorted already
  */
 export const cutPage = <Item extends Position>(
@@ -40,6 +42,7 @@ export const cutPage = <Item extends Position>(
   caller: string,
   cursors: Cursors,
 ): Page<Item> => {
+  requireCaller(caller)
   const { sortOrder, pageSize, pageNumber } = request
   const ordered = (items instanceof Ordered ? items : new Ordered(items)).in(sortOrder)
   const after = cursors.redeem(request, caller)?.after
