@@ -46,6 +46,8 @@ export interface Config extends DatabaseConfig {
     readonly getBodies: boolean
     /** Maximum body size of text generation. */
     readonly maxBodyBytes: number
+    /** Maximum body size of video generation; at most `maxBodyBytes`. */
+    readonly maxVideoBodyBytes: number
     /** Maximum body size of every other route; at most `maxBodyBytes`. */
     readonly maxSmallBodyBytes: number
     readonly drainMs: number
@@ -166,6 +168,8 @@ export const readConfig = (env: Environment): Config | Problems => {
   const serviceName = read('OTEL_SERVICE_NAME', printableForm, key) ?? 'sluice'
 
   const maxBodyBytes = read('MAX_BODY_BYTES', bytesForm, bytes) ?? 67_108_864
+  const maxVideoBodyBytes = read('MAX_VIDEO_BODY_BYTES', bytesForm, bytes) ?? Math.min(50_331_648, maxBodyBytes)
+  if (maxVideoBodyBytes > maxBodyBytes) addProblem('MAX_VIDEO_BODY_BYTES must not be above MAX_BODY_BYTES')
   const maxSmallBodyBytes = read('MAX_SMALL_BODY_BYTES', bytesForm, bytes) ?? Math.min(1_048_576, maxBodyBytes)
   if (maxSmallBodyBytes > maxBodyBytes) addProblem('MAX_SMALL_BODY_BYTES must not be above MAX_BODY_BYTES')
   const count = (name: string, fallback: number) => read(name, 'must be an integer from 1', integer(1)) ?? fallback
@@ -178,6 +182,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       publicUrl: read('PUBLIC_URL', webAddress, address),
       getBodies: (read('GET_BODIES', 'must be on or off', oneOf(['on', 'off'])) ?? 'on') === 'on',
       maxBodyBytes,
+      maxVideoBodyBytes,
       maxSmallBodyBytes,
       drainMs: read('DRAIN_SECONDS', secondsFrom0, seconds(0)) ?? 210_000,
       workers,

@@ -172,7 +172,7 @@ const openApp = async (
       identifierSecret: await store.secret('video'),
       publicUrl: () => config.http.publicUrl,
       checkCallbackUrl: createCallbackCheck(config),
-      maxBodyBytes: config.http.maxBodyBytes,
+      maxBodyBytes: config.http.maxVideoBodyBytes,
       results: stored?.results,
       reconcile,
     },

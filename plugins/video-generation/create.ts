@@ -1,6 +1,7 @@
+import { Buffer } from 'node:buffer'
 import { accessDenied } from '../shared/audit.ts'
 import { delay } from '../shared/delay.ts'
-import { composeArray, type Json, toJson } from '../shared/json.ts'
+import { composeArray, composeInTurns, type Json, toJson } from '../shared/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../shared/media/asset-ownership.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -62,7 +63,7 @@ export const createTask = async (
     ...(token !== undefined && { token }),
     fields: JSON.stringify(fields),
     // Without a queue no task is submitted twice.
-    request: limits ? sent.raw : '',
+    request: limits ? await textInTurns(sent) : '',
   }
   const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs, describe), 'failed to record the task')
   if (added.outcome === 'waiting-full') throw tooManyWaiting
@@ -80,6 +81,9 @@ const checkCallbackUrl = async (url: string, { checkCallbackUrl: check }: Create
     throw new VideoProblem(error.status, error.message, { param: 'callback_url', cause: error.cause })
   }
 }
+
+/** The text of a request. */
+const textInTurns = async (json: Json): Promise<string> => Buffer.from((await composeInTurns(json)).buffer).toString()
 
 const own: ReadonlySet<string> = new Set(ownNames)
 

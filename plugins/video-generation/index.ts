@@ -57,7 +57,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
 ): RoutesPlugin<RoutesAt<Prefix, VideoRoutes>> => {
   checkElysia(Elysia)
   checkIdentify(options.identify)
-  const { maxBodyBytes = 2 ** 26, log = noLog, audit = noAudit } = options
+  const { maxBodyBytes = defaultMaxBodyBytes, log = noLog, audit = noAudit } = options
   checkAbove0({ maxBodyBytes })
   const prefix = checkPath('prefix', options.prefix ?? '/api/v3')
   const service = 'service' in options ? options.service : createVideoService(options)
@@ -142,6 +142,9 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
   return plugin
 }
 
+/** The vendor takes images of 30 MB: in base64 that is 40 MB. */
+const defaultMaxBodyBytes = 48 * 2 ** 20
+
 /** A request has some 300 values. Each key of it costs time. */
 const requestLimits = { maxValues: 10_000, maxKeyBytes: 2 ** 18 }
 
@@ -202,7 +205,13 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
 ): RoutesPlugin<RoutesAt<Prefix, VideosRoutes>> => {
   checkElysia(Elysia)
   checkIdentify(options.identify)
-  const { maxBodyBytes = 2 ** 26, silenceMs = 30_000, clock = systemClock, log = noLog, audit = noAudit } = options
+  const {
+    maxBodyBytes = defaultMaxBodyBytes,
+    silenceMs = 30_000,
+    clock = systemClock,
+    log = noLog,
+    audit = noAudit,
+  } = options
   checkAbove0({ maxBodyBytes, silenceMs })
   checkCollaborator('service', options.service)
   const prefix = checkPath('prefix', options.prefix ?? '/v1/videos')

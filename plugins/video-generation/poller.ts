@@ -98,6 +98,7 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying, observ
     if (now < sweptAt + sweepEveryMs) return
     sweptAt = now
     while (!during.aborted && (await store.sweepVideoTasks(now - keepMs, maxSwept)).length === maxSwept);
+    while (!during.aborted && (await store.sweepVideoRequests(now, maxSwept)) === maxSwept);
     while (!during.aborted && (await store.sweepVideoPools(now - poolKeptMs, maxSwept)) === maxSwept);
   }
 

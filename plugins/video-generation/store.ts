@@ -160,7 +160,7 @@ export interface VideoQueuePlace {
 /**
  * Store port: the tasks of all users, and the queue of those that wait for a slot. All processes on one database share both.
  *
- * Every method is one transaction, and every step names the state that it expects: of two concurrent ones, the second does nothing. Every method
+ * Every method takes effect in one transaction, and every step names the state that it expects: of two concurrent ones, the second does nothing. Every method
  * rejects when the store does not respond in time; then it is unknown whether the step was made.
  *
  * A method with `describe` records an event `video.<status>`, or `video.deleted`, in the same transaction when the user sees a new status. Without the
@@ -261,6 +261,8 @@ export interface VideoTaskStore {
   expireWaitingVideoTasks(now: number, max: number, describe?: DescribeVideoTask): Promise<number>
   /** Deletes up to `max` tasks that ended before a time. Returns them. */
   sweepVideoTasks(endedBefore: number, max: number): Promise<readonly VideoTask[]>
+  /** Removes what is left of up to `max` long requests that no task needs: a process has ended while it wrote or removed them. Returns their number. */
+  sweepVideoRequests(now: number, max: number): Promise<number>
   /** Forgets up to `max` pools that nobody has used since a time. Returns their number. */
   sweepVideoPools(unusedSince: number, max: number): Promise<number>
 }

@@ -1,7 +1,8 @@
+import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../shared/clock.ts'
 import { errorDetails } from '../shared/error-details.ts'
-import { type Json, type MemberChange, readJson, toJson } from '../shared/json.ts'
+import { composeInTurns, type Json, type MemberChange, readJsonInTurns, toJson } from '../shared/json.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { UpstreamInvalidError, UpstreamRejectedError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
 import { UpstreamKeyRejectedError } from '../shared/upstream-key.ts'
@@ -62,14 +63,16 @@ export const safetyIdentifierOf = (secret: string, user: string): string =>
 export const submit = async (
   claim: ClaimedVideoTask,
   context: VideoContext,
-  { request = readJson(claim.request), headers }: { readonly request?: Json; readonly headers?: Headers } = {},
+  { request, headers }: { readonly request?: Json; readonly headers?: Headers } = {},
 ): Promise<Submission> => {
   const { store, client, describe, clock, pollMs } = context
-  if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   const fields = readTaskFields(claim.fields)
+  const given = request ?? (await readJsonInTurns(Buffer.from(claim.request)))
+  const body = await composeInTurns(requestToSend(given, claim, fields, context))
+  if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   let upstreamId: string
   try {
-    upstreamId = await client.create(requestToSend(request, claim, fields, context).bytes, headers)
+    upstreamId = await client.create(body, headers)
   } catch (error) {
     return failed(error, claim, fields, context)
   }

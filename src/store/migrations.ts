@@ -2,6 +2,7 @@ import { type Statement, type Steps, sql } from './database.ts'
 import { StoreError } from './error.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
+import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
 
 /** All migrations, in SQL that both databases accept. Never change a released one: append a new one. */
@@ -266,6 +267,7 @@ export const migrations: readonly (readonly Statement[])[] = [
       )`,
     sql`create index asset_watches_by_due on asset_watches (due_at)`,
   ],
+  videoRequestTables,
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

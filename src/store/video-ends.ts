@@ -2,27 +2,35 @@ import type { VideoTask, VideoTaskStore } from '../../plugins/video-generation/s
 import { type Database, type Steps, sql } from './database.ts'
 import { expireFile } from './files.ts'
 import { tellDeletion, tellStatuses } from './video-notices.ts'
+import { forgetRequest, sweepPieces } from './video-requests.ts'
 import { selectTask, taskOf } from './video-rows.ts'
 
 type Ends = Pick<
   VideoTaskStore,
-  'cancelWaitingVideoTask' | 'deleteVideoTask' | 'expireWaitingVideoTasks' | 'sweepVideoTasks' | 'sweepVideoPools'
+  | 'cancelWaitingVideoTask'
+  | 'deleteVideoTask'
+  | 'expireWaitingVideoTasks'
+  | 'sweepVideoTasks'
+  | 'sweepVideoRequests'
+  | 'sweepVideoPools'
 >
 
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
 export const videoEnds = (database: Database): Ends => ({
   async cancelWaitingVideoTask(user, id, at, describe) {
-    return database.transaction(function* () {
-      const [cancelled] = yield sql`
+    const cancelled = await database.transaction(function* () {
+      const [row] = yield sql`
         update video_tasks
         set phase = 'ended', status = 'cancelled', ended_at = ${at}, request = null
         where id = ${id}
         and user_id = ${user}
         and phase = 'waiting'
-        returning id`
-      if (cancelled) yield* tellStatuses([id], at, describe)
-      return cancelled !== undefined
+        returning bytes`
+      if (row) yield* tellStatuses([id], at, describe)
+      return row
     })
+    await forgetRequest(database, id, cancelled?.bytes)
+    return cancelled !== undefined
   },
 
   async deleteVideoTask(user, id, at, describe) {
@@ -34,8 +42,8 @@ export const videoEnds = (database: Database): Ends => ({
   },
 
   async expireWaitingVideoTasks(now, max, describe) {
-    return database.transaction(function* () {
-      const expired = yield sql`
+    const expired = await database.transaction(function* () {
+      const rows = yield sql`
         update video_tasks
         set phase = 'ended', status = 'expired', ended_at = ${now}, request = null
         where id in (
@@ -46,11 +54,16 @@ export const videoEnds = (database: Database): Ends => ({
           limit ${max}
         )
         and phase = 'waiting'
-        returning id`
-      const ids = expired.map(({ id }) => String(id))
-      yield* tellStatuses(ids, now, describe)
-      return ids.length
+        returning id, bytes`
+      yield* tellStatuses(
+        rows.map(({ id }) => String(id)),
+        now,
+        describe,
+      )
+      return rows
     })
+    for (const { id, bytes } of expired) await forgetRequest(database, String(id), bytes)
+    return expired.length
   },
 
   async sweepVideoTasks(endedBefore, max) {
@@ -70,6 +83,8 @@ export const videoEnds = (database: Database): Ends => ({
       return swept
     })
   },
+
+  sweepVideoRequests: (now, max) => sweepPieces(database, now, max),
 
   async sweepVideoPools(unusedSince, max) {
     const swept = await database.query(sql`

@@ -20,12 +20,11 @@ export const readTasks = async (
 ): Promise<readonly VideoTask[]> =>
   ids.length === 0 ? [] : (await database.batch(ids.map(({ id }) => selectTask(id)))).flat().map(taskOf)
 
-/** Reads a claimed task with its request. */
-export function* readClaimed(id: string): Steps<ClaimedVideoTask> {
+/** A claimed task without its request. */
+export type Claimed = Omit<ClaimedVideoTask, 'request'>
+
+/** Reads a claimed task. */
+export function* readClaimed(id: string): Steps<Claimed> {
   const [task] = yield selectTask(id)
-  const [more] = yield sql`
-    select request
-    from video_tasks
-    where id = ${id}`
-  return { ...(task as unknown as ClaimedVideoTask), request: String(more?.request) }
+  return task as unknown as Claimed
 }
