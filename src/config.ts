@@ -25,6 +25,8 @@ import {
   secretList,
   segment,
   segmentForm,
+  token,
+  tokenForm,
   webAddress,
   words,
 } from './config/parsers.ts'
@@ -159,7 +161,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   const heartbeatMs = read('TEXT_HEARTBEAT_SECONDS', secondsFrom0, seconds(0)) ?? 0
   const sessionSecrets =
     read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
-  const metricsToken = read('METRICS_TOKEN', printableForm, key)
+  const metricsToken = read('METRICS_TOKEN', tokenForm, token)
   // Names and meaning of the OpenTelemetry specification. The exporter reads its other OTEL_EXPORTER_OTLP_ variables itself.
   const collector = read('OTEL_EXPORTER_OTLP_ENDPOINT', webAddress, address)
   const collectorHeaders =

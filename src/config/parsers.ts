@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 /** What a variable must be: the second half of each problem. */
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
 export const printableForm = 'must be printable ASCII characters without spaces'
+export const tokenForm = 'must be at least 8 printable ASCII characters without spaces'
 export const segmentForm = 'must be lower-case letters, digits and hyphens'
 export const daysFrom0 = 'must be an integer of days from 0 to 36500'
 export const daysFrom1 = 'must be an integer of days from 1 to 36500'
@@ -59,6 +60,8 @@ export const matching =
     pattern.test(text) ? text : undefined
 
 export const key = matching(/^[\x21-\x7e]+$/)
+/** A secret that the operator chooses. A shorter one is easily guessed, and the log would redact it in common words. */
+export const token = matching(/^[\x21-\x7e]{8,}$/)
 export const segment = matching(/^[a-z0-9-]+$/)
 export const hostName = matching(/^[^\s/]+$/)
 

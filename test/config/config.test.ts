@@ -370,7 +370,7 @@ describe('config', () => {
     ['VIDEO_TASK_DAYS', ['0', '1.5', 'x']],
     ['VIDEO_CREATE_TIMEOUT_SECONDS', ['0', 'x']],
     ['DRAIN_SECONDS', ['-1', '90000', 'x']],
-    ['METRICS_TOKEN', ['a b', 'é']],
+    ['METRICS_TOKEN', ['a b c d e f', 'éééééééé', 'x', '1234567']],
     ['LOG_LEVEL', ['loud', 'INFO']],
   ] as const)('%s is validated, and its value is never quoted', (name, values) => {
     for (const value of values) {
