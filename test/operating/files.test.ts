@@ -124,7 +124,11 @@ describe('the compose file', () => {
   })
 
   test('its gateway has a valid configuration that trusts the address of the proxy only', () => {
-    const values: Record<string, string> = { SITE: 'gateway.example', POSTGRES_PASSWORD: 'abc', METRICS_TOKEN: 'm' }
+    const values: Record<string, string> = {
+      SITE: 'gateway.example',
+      POSTGRES_PASSWORD: 'abc',
+      METRICS_TOKEN: 'of-metrics',
+    }
     const environment = Object.entries(services.gateway.environment ?? {}).map(([name, value]) => [
       name,
       String(value).replace(
