@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { noAudit } from '../../plugins/shared/audit.ts'
 import { JsonBody } from '../../plugins/shared/body.ts'
 import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
-import { bytesPerTurn, nextTurn, readJson } from '../../plugins/shared/json.ts'
+import { bytesPerTurn, nextTurn, readJson, turns } from '../../plugins/shared/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { StoredItemHead, StoredResponseStore } from '../../plugins/text-generation/index.ts'
 import { continueRequest } from '../../plugins/text-generation/objects/continuation.ts'
@@ -124,6 +124,30 @@ test('a user reads one large conversation at a time, and others do not wait for 
   held.resolve()
   await Promise.all(both)
   expect(begun.filter((user) => user === 'cyd')).toHaveLength(2)
+})
+
+test('each large reading begins in a turn of the event loop of its own', async () => {
+  let begun = 0
+  const counted: StoredResponseStore = {
+    ...store,
+    readStoredItems(user, items) {
+      begun++
+      return store.readStoredItems(user, items)
+    },
+  }
+  const last = await conversation('hal', 2_400, [2 * mib])
+  const before = turns.count
+  const atBegin: number[] = []
+  const routes = createStoredResponseRoutes({ store: counted, maxRequestBytes: 2 ** 26, clock: Date, audit: noAudit })
+  const list = async () => {
+    const request = new Request(`http://localhost/v1/responses/${last}/input_items?limit=1`)
+    await routes('ListInputItems', { request, user: 'hal', id: last })
+    atBegin.push(turns.count - before)
+  }
+  await Promise.all([list(), list(), list()])
+  expect(begun).toBe(3)
+  // One before each reading, and two or more to compose 2 MiB.
+  expect(atBegin.at(-1)).toBeGreaterThanOrEqual(9)
 })
 
 test('a reading that fails does not stop the next one of its user', async () => {

@@ -51,7 +51,7 @@ const readings = new Map<string, Promise<unknown>>()
 /** Runs the readings of a user that take several turns one after the other, so that their number does not count against other users. */
 export const readAlone = async <Result>(user: string, bytes: number, read: () => Promise<Result>): Promise<Result> => {
   if (bytes <= bytesPerTurn) return read()
-  const reading = Promise.resolve(readings.get(user)).then(read)
+  const reading = Promise.resolve(readings.get(user)).then(nextTurn).then(read)
   const ended = reading.then(
     () => {},
     () => {},
