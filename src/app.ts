@@ -43,6 +43,7 @@ import { countDeliveries } from './delivery-metrics.ts'
 import { documentation } from './documentation.ts'
 import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
+import { countDroppedLines } from './log/metrics.ts'
 import type { LeveledLog } from './log.ts'
 import { missingPrefixRoutes } from './missing-prefix.ts'
 import { withNewRequestId, withRequestIds } from './request-id.ts'
@@ -194,6 +195,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
   })
   recorder.inFlight(limits.counts)
+  countDroppedLines(recorder.registry, log)
   const handle = measured(
     limits.limited((request) => app.fetch(request)),
     recorder,

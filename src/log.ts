@@ -2,19 +2,23 @@ import { pino, stdSerializers } from 'pino'
 import type { Log } from '../plugins/shared/problem.ts'
 import { currentRequestId } from '../plugins/shared/request-id.ts'
 import type { LogLevel } from './config.ts'
+import { dropUnwritten } from './log/line-output.ts'
+import { toStandardError } from './log/standard-error.ts'
 
 /** Options of `createLog`. */
 export interface LogOptions {
   readonly level: LogLevel
   /** Values that must never be written, neither whole nor as part of a text. */
   readonly secrets: readonly string[]
-  /** Receives each line, with its line end. Default: writes to standard error, synchronously. */
+  /** Receives each line, with its line end. A line for which it throws is dropped and counted. Default: writes to standard error, synchronously. */
   readonly write?: (line: string) => void
 }
 
 /** A log that may tell which levels it writes, so that callers need not build the other lines. */
 export interface LeveledLog extends Log {
   isLevelEnabled?(level: LogLevel): boolean
+  /** How many lines could not be written. */
+  droppedLines?(): number
 }
 
 /**
@@ -25,7 +29,8 @@ export interface LeveledLog extends Log {
  */
 export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): LeveledLog => {
   const redact = createRedactor(secrets)
-  return pino(
+  const output = dropUnwritten(write)
+  const log = pino(
     {
       level,
       base: undefined,
@@ -34,19 +39,15 @@ export const createLog = ({ level, secrets, write = toStandardError() }: LogOpti
       formatters: { level: (label) => ({ level: label }) },
       serializers: { err: stdSerializers.errWithCause },
     },
-    { write: (line: string) => write(redact(line)) },
+    { write: (line: string) => output.write(redact(line)) },
   )
+  return Object.assign(log, { droppedLines: output.dropped })
 }
 
 /** The fields of every line that the code of a request writes. */
 const requestFields = (): object => {
   const requestId = currentRequestId()
   return requestId === undefined ? {} : { requestId }
-}
-
-const toStandardError = (): ((line: string) => void) => {
-  const destination = pino.destination({ fd: 2, sync: true })
-  return (line) => destination.write(line)
 }
 
 const redacted = '[redacted]'
