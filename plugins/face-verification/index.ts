@@ -7,6 +7,7 @@ import { fallbackRoutes } from '../shared/fallback-routes.ts'
 import { asPlainText } from '../shared/headers.ts'
 import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { checkAbove0, checkCollaborator, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
+import { publicBase } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
@@ -117,10 +118,9 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     maxOpen,
     maxBodyBytes,
   }
-  const base = () => (typeof publicUrl === 'string' ? publicUrl : publicUrl()).replace(/\/+$/, '')
   // The path by which Elysia has found the route, with what host apps put before it. That of the URL may be another one: by default Elysia searches the
   // path from the 11th character on, so that a short Host header puts segments before it. A slash at the end matches the route too.
-  const callbackUrl = (path: string) => `${base()}${path.replace(/\/$/, '')}/callback`
+  const callbackUrl = (path: string) => `${publicBase(publicUrl)}${path.replace(/\/$/, '')}/callback`
   const kind = upstream.faceVerification
   const driver = drivers[kind](context)
   const until = signalOf(options.reconcile)

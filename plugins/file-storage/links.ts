@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import { checkSecrets, signingSecret } from '../shared/options.ts'
-import { type PublicUrl, readPublicUrl } from '../shared/origin.ts'
+import { type PublicUrl, publicBase } from '../shared/origin.ts'
 import { isFileKey } from './storage.ts'
 
 /** Signs links to files, and verifies them. */
@@ -31,8 +31,7 @@ export const createFileLinks = ({ publicUrl, secrets, prefix = '/api/files' }: F
     urlOf(key, expiresAt) {
       // Rounded up: the link works until the time that the caller was told.
       const expires = String(Math.ceil(expiresAt / 1000))
-      const { origin } = readPublicUrl(publicUrl)
-      return `${origin}${prefix}/${key}?expires=${expires}&signature=${signatureOf(signing, key, expires)}`
+      return `${publicBase(publicUrl)}${prefix}/${key}?expires=${expires}&signature=${signatureOf(signing, key, expires)}`
     },
     expiryOf(key, query, now) {
       const expires = query.get('expires') ?? ''

@@ -3,12 +3,18 @@ import { andThen } from './awaitable.ts'
 import type { Identify } from './identify.ts'
 import { Problem } from './problem.ts'
 
-/** The address that browsers use, such as `https://sluice.example`. A function when it is known only once the server listens. */
+/** The address that browsers use, such as `https://sluice.example`, with the path that a proxy removes, if there is one. A function when it is known only once the server listens. */
 export type PublicUrl = string | (() => string)
 
 /** Parses the public address. Throws TypeError when it is not a URL. */
 export const readPublicUrl = (publicUrl: PublicUrl): URL =>
   new URL(typeof publicUrl === 'string' ? publicUrl : publicUrl())
+
+/** The public address with its path and without a slash at the end: a path of this service can follow it. Throws TypeError when it is not a URL. */
+export const publicBase = (publicUrl: PublicUrl): string => {
+  const { origin, pathname } = readPublicUrl(publicUrl)
+  return origin + pathname.replace(/\/+$/, '')
+}
 
 /**
  * Throws Problem 403 unless a page of the public address sends the request. Reads `Origin` (RFC 6454), or `Sec-Fetch-Site` when there is no `Origin`.
@@ -49,7 +55,7 @@ export const crossOriginMessage = 'request comes from a foreign origin'
 
 /** The message for a user who has sent the right password from an address that is not the public address. */
 export const wrongOriginMessage = (publicUrl: PublicUrl): string =>
-  `this page is not at the address of this service: log in at ${readPublicUrl(publicUrl).origin}`
+  `this page is not at the address of this service: log in at ${publicBase(publicUrl)}`
 
 const siteOf = ({ headers }: Request, publicUrl: PublicUrl): 'same' | 'foreign' | 'unknown' => {
   const site = headers.get('sec-fetch-site')

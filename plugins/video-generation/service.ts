@@ -3,6 +3,7 @@ import { noAudit } from '../shared/audit.ts'
 import { signalOf } from '../shared/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../shared/options.ts'
+import { publicBase } from '../shared/origin.ts'
 import { noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
@@ -63,7 +64,9 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     identifierSecret: secret,
     callbackUrlOf: (id: string) => {
       const base = options.publicUrl?.()
-      return base === undefined ? undefined : `${base}${prefix}${callbackPath}/${id}/${callbackKey(secret, id)}`
+      return base === undefined
+        ? undefined
+        : `${publicBase(base)}${prefix}${callbackPath}/${id}/${callbackKey(secret, id)}`
     },
     createTimeoutMs,
     leaseMs: leasesPerTimeout * createTimeoutMs,

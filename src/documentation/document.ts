@@ -64,7 +64,8 @@ export const createDocument = (plugin: AnyElysia): Specification => {
       description: 'Each user has a media asset library of their own, on an upstream account that all users share.',
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: '/' }],
+    // Relative to the address of this document, `/openapi/json`: a proxy may serve it below a prefix.
+    servers: [{ url: '..' }],
     tags: Object.entries(tags).flatMap(([name, description]) => (used.has(name) ? [{ name, description }] : [])),
     components: { securitySchemes },
     paths: JSON.parse(JSON.stringify(paths)),
