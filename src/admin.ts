@@ -270,7 +270,11 @@ const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<s
 }
 
 /** Runs one command on the configured database, and exits with its status. `program`: see `AdminContext`. */
-export const adminCommand = async (args: readonly string[], program?: string): Promise<void> => {
+export const adminCommand = async (args: readonly string[], program = 'admin'): Promise<void> => {
+  if (args.includes('--help')) {
+    console.log(usage(program))
+    return
+  }
   const config = readAdminConfig(process.env)
   if ('problems' in config) {
     for (const problem of config.problems) console.error(problem)

@@ -1,8 +1,10 @@
 /** The command `sluice` of the published package: the default server and its administration. */
 import process from 'node:process'
+import description from '../package.json' with { type: 'json' }
 
 const usage = `usage: sluice start            starts the server, which reads its settings from the environment
-       sluice admin COMMAND    manages users, tokens and groups; without COMMAND it lists the commands`
+       sluice admin COMMAND    manages users, tokens and groups; --help lists the commands
+       sluice --version       prints the version`
 
 /** Bun's `fetch` runs 256 requests at once, unless this variable has another value when the process starts. So the process starts again with it. */
 const raiseFetchLimit = (): void => {
@@ -15,7 +17,11 @@ const raiseFetchLimit = (): void => {
 }
 
 const [command, ...args] = process.argv.slice(2)
-if (command === 'start' && args.length === 0) {
+if (command === '--version') {
+  console.log(description.version)
+} else if (command === '--help' || (command === 'start' && args.includes('--help'))) {
+  console.log(usage)
+} else if (command === 'start' && args.length === 0) {
   raiseFetchLimit()
   const { startCommand } = await import('./server.ts')
   await startCommand()
@@ -23,8 +29,6 @@ if (command === 'start' && args.length === 0) {
   // Without the server's modules, which ask Deno for more permissions when they load.
   const { adminCommand } = await import('./admin.ts')
   await adminCommand(args, 'sluice admin')
-} else if (command === '--help') {
-  console.log(usage)
 } else {
   console.error(usage)
   process.exit(2)

@@ -17,10 +17,16 @@ interface ProcessResult {
   readonly err: string
 }
 
-const run = ([command = '', ...before]: readonly string[], args: readonly string[], url: string, stdin = '') =>
+const run = (
+  [command = '', ...before]: readonly string[],
+  args: readonly string[],
+  url: string,
+  stdin = '',
+  file = 'src/admin.ts',
+) =>
   new Promise<ProcessResult>((resolve) => {
     const env = { ...process.env, DATABASE_URL: url }
-    const child = spawn(command, [...before, join(root, 'src/admin.ts'), ...args], { env })
+    const child = spawn(command, [...before, join(root, file), ...args], { env })
     const output = { out: '', err: '' }
     child.stdout.on('data', (chunk) => {
       output.out += chunk
@@ -65,3 +71,23 @@ test('a malformed DATABASE_URL is reported without its value', async () => {
   expect(failed.err).toContain('DATABASE_URL must be')
   expect(failed.err).not.toContain('word@')
 })
+
+for (const [name, command] of Object.entries(runtimes)) {
+  test(`--help prints the commands, and needs no database (${name})`, async () => {
+    const help = { status: 0, out: expect.stringMatching(/^usage: admin COMMAND\n +user add NAME /), err: '' }
+    const wrong = 'no-database:'
+    expect(await run(command, ['--help'], wrong)).toEqual(help)
+    expect(await run(command, ['user', 'add', '--help'], wrong)).toEqual(help)
+  })
+
+  test(`the command sluice prints its version and its usage (${name})`, async () => {
+    const sluice = (...args: string[]) => run(command, args, '', '', 'src/cli.ts')
+    const { version } = await Bun.file(join(root, 'package.json')).json()
+    expect(await sluice('--version')).toEqual({ status: 0, out: `${version}\n`, err: '' })
+    const usage = { status: 0, out: expect.stringMatching(/^usage: sluice start /), err: '' }
+    for (const args of [['--help'], ['start', '--help']]) expect(await sluice(...args)).toEqual(usage)
+    const commands = { status: 0, out: expect.stringMatching(/^usage: sluice admin COMMAND\n/), err: '' }
+    expect(await sluice('admin', '--help')).toEqual(commands)
+    expect(await sluice('nonsense')).toMatchObject({ status: 2, out: '' })
+  })
+}
