@@ -1,3 +1,5 @@
+import { systemClock } from '../../plugins/shared/clock.ts'
+
 /** Writes lines, and never throws: a log that cannot be written must not fail a request. */
 export interface LineOutput {
   write(line: string): void
@@ -30,7 +32,7 @@ export const dropUnwritten = (write: (line: string) => void): LineOutput => {
 const noticeOf = (dropped: number): string => {
   const fields = {
     level: 'warn',
-    time: new Date().toISOString(),
+    time: new Date(systemClock.now()).toISOString(),
     dropped,
     msg: 'lines of the log could not be written',
   }
