@@ -6,34 +6,11 @@ import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
+import { helpOf } from './admin/help.ts'
 import { printUsage } from './admin/usage.ts'
 import { printVideos, videoStatusOf } from './admin/videos.ts'
 import { readAdminConfig } from './config/database.ts'
 import { openStore, type Store, type User } from './store/index.ts'
-
-const usage = (program: string) => `usage: ${program} COMMAND
-  user add NAME [--password PASSWORD]        prints the user's id; without a password there is no web login
-  user list
-  user disable NAME
-  user enable NAME
-  user password NAME --password PASSWORD
-  token add NAME [--label TEXT] [--expires ISO]
-                                             prints the token, once
-  token list [NAME]
-  token revoke ID
-  group adopt NAME GROUP_ID --type AIGC|LivenessFace --name TEXT
-                                             gives an existing upstream group to a user
-  group pending                              lists group creations and renames whose outcome is unknown
-  group release ID                           deletes one of them
-  video list [--user NAME] [--status STATUS]  lists video tasks: id, user, status, phase, model, creation, the upstream's id,
-                                             and the code of an error, such as create_outcome_unknown
-  usage [NAME] [--since DATE] [--until DATE] [--json | --csv]
-                                             lists the calls, tokens and cost of text generation
-                                             by user, token, model and day (UTC)
-  audit [--user NAME] [--action A] [--since ISO] [--until ISO]
-                                             prints who did what, when and from where, as one JSON object per line
-With PASSWORD -, the password is read from standard input. ISO is a date (2030-01-31), or a date and time, in UTC unless it has an offset.
-DATE is a day; both days are included.`
 
 /** The dependencies of a command. */
 export interface AdminContext {
@@ -66,7 +43,7 @@ export const runAdmin = async (args: readonly string[], surroundings: AdminConte
     return 0
   } catch (error) {
     surroundings.err(error instanceof Error ? error.message : String(error))
-    if (error instanceof UsageError) surroundings.err(usage(surroundings.program ?? 'admin'))
+    if (error instanceof UsageError) surroundings.err(helpOf(surroundings.program ?? 'admin'))
     return error instanceof UsageError ? 2 : 1
   }
 }
@@ -272,7 +249,7 @@ const passwordOf = async (flag: string, stdin: () => Promise<string>): Promise<s
 /** Runs one command on the configured database, and exits with its status. `program`: see `AdminContext`. */
 export const adminCommand = async (args: readonly string[], program = 'admin'): Promise<void> => {
   if (args.includes('--help')) {
-    console.log(usage(program))
+    console.log(helpOf(program))
     return
   }
   const config = readAdminConfig(process.env)
