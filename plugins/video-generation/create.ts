@@ -108,23 +108,27 @@ const submitNow = async (
   }
   if (result.outcome === 'unknown') {
     context.log.warn({ task: claim.id, err: result.cause }, 'the answer to a create call was lost')
-    // With a queue the task goes on by itself.
     if (claim.request === '') await waitForOutcome(claim, context)
+    // With a queue the task goes on by itself. One look may free its slot at once, and makes the work in the background look again.
+    else await settleClaims([claim], context).catch((err: unknown) => logFailedSearch(claim, context, err))
   }
   return claim
 }
+
+const logFailedSearch = ({ id }: ClaimedVideoTask, { log }: CreateContext, err: unknown): void =>
+  log.warn({ task: id, err }, 'could not look for the task of a lost answer')
 
 /** Longest pause between two searches for the task of a lost answer. */
 const maxSearchMs = 2_000
 
 /** Waits until a lost answer is settled. Throws Problem 503 if that takes too long. */
 const waitForOutcome = async (claim: ClaimedVideoTask, context: CreateContext): Promise<void> => {
-  const { clock, settleWaitMs, log } = context
+  const { clock, settleWaitMs } = context
   const end = clock.now() + settleWaitMs
   for (let pause = 100; clock.now() < end; pause = Math.min(2 * pause, maxSearchMs)) {
     await delay(pause, never)
     const settled = await settleClaims([claim], context).catch((err: unknown) => {
-      log.warn({ task: claim.id, err }, 'could not look for the task of a lost answer')
+      logFailedSearch(claim, context, err)
       return undefined
     })
     if (settled?.get(claim.id) === 'submitted') return

@@ -1,4 +1,5 @@
-import { belongsTo, clockSkewMs, findTasks, openStatuses } from './settle.ts'
+import { findTasks, openStatuses } from './find-tasks.ts'
+import { belongsTo, clockSkewMs } from './settle.ts'
 import type { VideoTask } from './store.ts'
 import type { VideoContext } from './submit.ts'
 
@@ -50,8 +51,13 @@ export const createLateTasks = (context: VideoContext): LateTasks => {
         for (const { task, claim } of late.filter((one) => !known.has(one.task.id))) {
           const fields = { task: claim.id, user: claim.user, upstreamId: task.id }
           if (task.status === 'queued') {
-            await client.delete(task.id)
-            log.warn(fields, 'cancelled a task that the upstream has created after all')
+            try {
+              await client.delete(task.id)
+              log.warn(fields, 'cancelled a task that the upstream has created after all')
+            } catch (err) {
+              // The others do not wait for this one. It is tried again with the next look.
+              log.warn({ ...fields, err }, 'a task that the upstream has created after all could not be cancelled')
+            }
           } else if (!reported.has(task.id)) {
             reported.add(task.id)
             log.error(fields, 'the upstream runs a task that it has created after all')

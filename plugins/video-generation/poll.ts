@@ -1,4 +1,5 @@
 import { asJsonObject, type Json, toJson } from '../shared/json.ts'
+import { mayBeOfOneTask } from './list-failure.ts'
 import type { MovedVideoTask, VideoMove, VideoTask, VideoUsage } from './store.ts'
 import type { VideoContext } from './submit.ts'
 import type { VideoStatus } from './tasks.ts'
@@ -19,11 +20,16 @@ const idsPerCall = 100
 const maxTasks = 1_000
 /** Tasks that one poll asks for one by one, because no list has them. */
 const maxSingle = 10
+/** Calls of one poll, beyond one a batch, that look for the tasks for which a batch cannot be read. */
+const maxExtraCalls = 50
+/** Longest pause before a task that cannot be read is asked for again, in milliseconds. */
+const maxPutOffMs = 600_000
 /** Milliseconds after its submission for which a task that the upstream does not know may still appear. */
 const appearsMs = 60_000
 
 /**
  * Polls the tasks that are due: one list call for each hundred of them, and single calls for those that the lists lack.
+ * A task that cannot be read is put off, and no other waits for it.
  *
  * Returns what has changed.
  */
@@ -32,18 +38,21 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
   const due = await store.dueVideoTasks(clock.now(), maxTasks)
   const moved: MovedVideoTask[] = []
   let single = maxSingle
+  const calls = { extra: maxExtraCalls }
   for (const group of Map.groupBy(due, ({ serviceTier }) => serviceTier).values()) {
     for (let from = 0; from < group.length; from += idsPerCall) {
-      const tasks = group.slice(from, from + idsPerCall)
-      let found: Map<string, UpstreamTask | undefined>
+      const batch = group.slice(from, from + idsPerCall)
+      let read: Listed
       try {
-        found = await listed(tasks, context, signal)
+        read = await listed(batch, context, calls, signal)
       } catch (err) {
         if (signal?.aborted) throw err
         // The upstream may still list the tasks of the other tier.
-        log.warn({ err, serviceTier: tasks[0]?.serviceTier }, 'tasks could not be polled')
+        log.warn({ err, serviceTier: batch[0]?.serviceTier }, 'tasks could not be polled')
         break
       }
+      const { found, unreadable, skipped } = read
+      const tasks = batch.filter((task) => !unreadable.has(task) && !skipped.has(task))
       const absent = tasks.filter(({ upstreamId = '' }) => !found.has(upstreamId)).slice(0, single)
       single -= absent.length
       const failed = new Set<VideoTask>()
@@ -64,29 +73,70 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
         if (failed.has(task)) return unchanged(task, now, context)
         return found.has(upstreamId) ? moveOf(task, found.get(upstreamId), now, context) : []
       })
+      moves.push(...[...unreadable].map((task) => putOff(task, now, context)))
       moved.push(...(await store.moveVideoTasks(moves, now, describe)))
     }
   }
   return moved
 }
 
-/** The tasks that a list has. A value undefined: the upstream does not have the task. */
+/** What the lists say about tasks. */
+interface Listed {
+  /** By the upstream's id. A value undefined: the upstream does not have the task. */
+  readonly found: Map<string, UpstreamTask | undefined>
+  /** Tasks whose own list cannot be read. */
+  readonly unreadable: ReadonlySet<VideoTask>
+  /** Tasks that are left for the next poll. */
+  readonly skipped: ReadonlySet<VideoTask>
+}
+
+/** Lists tasks. A list that fails for what one of them may be is divided, down to the single task that cannot be read. */
 const listed = async (
   tasks: readonly VideoTask[],
-  { client }: VideoContext,
+  context: VideoContext,
+  calls: { extra: number },
   signal: AbortSignal | undefined,
-): Promise<Map<string, UpstreamTask | undefined>> => {
-  const ids = tasks.flatMap(({ upstreamId }) => upstreamId ?? [])
-  const [first] = tasks
-  if (!first) return new Map()
-  const { tasks: found } = await client.list({ ids, serviceTier: first.serviceTier, size: idsPerCall }, signal)
-  return new Map(found.map((task) => [task.id, task]))
+): Promise<Listed> => {
+  const found: Listed['found'] = new Map()
+  const unreadable = new Set<VideoTask>()
+  const skipped = new Set<VideoTask>()
+  const list = async (some: readonly VideoTask[]): Promise<void> => {
+    const ids = some.flatMap(({ upstreamId }) => upstreamId ?? [])
+    const [first] = some
+    if (!first) return
+    try {
+      const page = await context.client.list({ ids, serviceTier: first.serviceTier, size: idsPerCall }, signal)
+      for (const task of page.tasks) found.set(task.id, task)
+    } catch (err) {
+      if (signal?.aborted || !mayBeOfOneTask(err)) throw err
+      if (some.length === 1) {
+        context.log.warn({ task: first.id, err }, 'a task could not be polled')
+        unreadable.add(first)
+        return
+      }
+      const middle = Math.ceil(some.length / 2)
+      for (const half of [some.slice(0, middle), some.slice(middle)]) {
+        if (calls.extra-- > 0) await list(half)
+        else for (const task of half) skipped.add(task)
+      }
+    }
+  }
+  await list(tasks)
+  return { found, unreadable, skipped }
 }
 
 const unchanged = ({ id, dueAt, status, task = '' }: VideoTask, now: number, { pollMs }: VideoContext): VideoMove => ({
   ...{ id, readDueAt: dueAt, dueAt: now + pollMs },
   ...{ status, task },
 })
+
+/** A task that cannot be read is asked for less and less often, so that it is not at the head of each poll. When its time is over, it has ended. */
+const putOff = (task: VideoTask, now: number, context: VideoContext): VideoMove => {
+  const age = now - (task.submittedAt ?? task.createdAt)
+  const next = unchanged(task, now, context)
+  if (now >= task.expiresAt) return { ...next, ...vanished(task, now) }
+  return { ...next, dueAt: now + Math.max(context.pollMs, Math.min(age, maxPutOffMs)) }
+}
 
 /** What the upstream's task object means for a task. Undefined object: the upstream does not have the task. */
 export const moveOf = (

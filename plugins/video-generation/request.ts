@@ -26,6 +26,11 @@ const knownNames = ['model', 'content', 'service_tier', ...ownNames]
 
 const draftNames = ['draft_task', 'draft_task_id']
 
+/**
+ * Bytes of a request besides the addresses of media. An upstream repeats the prompt in its lists (`revised_prompt`), a hundred of which a poll reads at once.
+ * A prompt of 32,000 characters fits, however it is written in JSON.
+ */
+const maxTextBytes = 2 ** 18
 const maxModelLength = 256
 const maxIdentifierLength = 64
 const maxUrlLength = 2_048
@@ -48,7 +53,9 @@ export const readVideoRequest = (json: Json): VideoRequest => {
   // A text in its place would be a prompt, in which the search for assets does not look.
   if (content && !content.isArray) return rejectParameter('content', 'must be an array')
   const draft = draftOf(content)
-  forbidTaskIds(json, draft)
+  const mediaBytes = forbidTaskIds(json, draft)
+  if (json.byteLength - mediaBytes > maxTextBytes)
+    rejectParameter('content', `must have at most ${maxTextBytes} bytes besides the addresses of media`)
   return {
     model,
     serviceTier,
@@ -151,8 +158,12 @@ const taskIdStart = /^\W*cgt-/i
 /** Longer than any id, so that texts and files are not decoded. */
 const maxIdBytes = 1_024
 
-/** Rejects what an upstream could read as the id of a task of its account, except the one that the gateway replaces. */
-const forbidTaskIds = (request: Json, draft: VideoRequest['draft']): void => {
+/**
+ * Rejects what an upstream could read as the id of a task of its account, except the one that the gateway replaces. Returns the bytes of the addresses of
+ * media, among them pictures in base64.
+ */
+const forbidTaskIds = (request: Json, draft: VideoRequest['draft']): number => {
+  let mediaBytes = 0
   const visit = (json: Json, path: string): void => {
     if (json.isArray) {
       for (const [index, element] of json.elements().entries()) visit(element, `${path}[${index}]`)
@@ -162,10 +173,12 @@ const forbidTaskIds = (request: Json, draft: VideoRequest['draft']): void => {
         const isDraft = draft !== undefined && path === `content[${draft.index}]` && key === 'draft_task'
         if (isDraft) continue
         if (draftSpellings.has(foldName(key))) rejectParameter(inner, 'is not supported here')
+        if (key === 'url' && value.isString) mediaBytes += value.byteLength
         if (key !== 'text' || !value.isString) visit(value, inner)
       }
     } else if (json.isString && json.byteLength <= maxIdBytes && taskIdStart.test(json.string() ?? ''))
       rejectParameter(path, 'must not be the id of a task: name a draft in content[].draft_task.id')
   }
   visit(request, '')
+  return mediaBytes
 }

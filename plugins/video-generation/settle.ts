@@ -1,3 +1,4 @@
+import { allStatuses, findTasks } from './find-tasks.ts'
 import type { VideoTask } from './store.ts'
 import { safetyIdentifierOf, type VideoContext } from './submit.ts'
 import type { UpstreamTask } from './upstream.ts'
@@ -9,12 +10,8 @@ export type ClaimSettlement = 'submitted' | 'waiting' | 'dropped' | 'failed' | '
 /** Difference that the clocks of the gateway and of the upstream may have, in milliseconds. */
 export const clockSkewMs = 60_000
 
-const pageSize = 500
-/** Pages of one status that a search reads. */
-const maxPages = 20
-
-/** Milliseconds until a claim that is still open is looked at again, at most. */
-const maxRetryMs = 5_000
+/** Milliseconds until a claim that is still open is looked at again. The pause grows with the age of the claim. */
+const retryMs = { min: 1_000, max: 30_000 }
 
 /** The code of a task, or of an error, of which nobody knows whether the upstream has created it. */
 export const unknownOutcomeCode = 'create_outcome_unknown'
@@ -34,8 +31,8 @@ export const settleClaims = async (
   const now = context.clock.now()
   const settled = new Map<string, ClaimSettlement>()
   for (const [tier, group] of Map.groupBy(claims, ({ serviceTier }) => serviceTier)) {
-    const overdue = group.some((claim) => isOverdue(claim, context, now))
-    const search = await findTasks(tier, overdue ? allStatuses : openStatuses, context, signal)
+    // In all statuses: a short task has ended by now.
+    const search = await findTasks(tier, allStatuses, context, signal)
     const fitting = group.map((claim) => ({
       claim,
       tasks: search.tasks.filter((task) => belongsTo(task, claim, context)),
@@ -43,7 +40,7 @@ export const settleClaims = async (
     const known = await context.store.knownUpstreamIds(fitting.flatMap(({ tasks }) => tasks.map(({ id }) => id)))
     for (const { claim, tasks } of fitting) {
       const found = tasks.filter(({ id }) => !known.has(id))
-      const absent = found.length === 0 && search.complete && overdue && isOverdue(claim, context, now)
+      const absent = found.length === 0 && search.complete && isOverdue(claim, context, now)
       settled.set(claim.id, await settle(claim, { found, absent }, context))
     }
   }
@@ -52,34 +49,6 @@ export const settleClaims = async (
 
 const isOverdue = ({ leaseUntil }: VideoTask, { settleMs }: VideoContext, now: number): boolean =>
   now >= leaseUntil + settleMs
-
-/** The statuses of a task that has not ended. */
-export const openStatuses = ['queued', 'running']
-/** Without `expired`, by which the upstream does not filter: no task expires so soon. */
-const allStatuses = [...openStatuses, 'succeeded', 'failed', 'cancelled']
-
-/** Reads the upstream's tasks. It has no filter by time, so all pages are read. */
-export const findTasks = async (
-  serviceTier: VideoTask['serviceTier'],
-  statuses: readonly string[],
-  { client, log }: VideoContext,
-  signal: AbortSignal | undefined,
-): Promise<{ readonly tasks: readonly UpstreamTask[]; readonly complete: boolean }> => {
-  const tasks: UpstreamTask[] = []
-  let complete = true
-  for (const status of statuses) {
-    for (let page = 1; ; page++) {
-      const found = await client.list({ status, serviceTier, page, size: pageSize }, signal)
-      tasks.push(...found.tasks)
-      if (found.tasks.length === 0 || page * pageSize >= found.total) break
-      if (page < maxPages) continue
-      complete = false
-      log.error({ status, total: found.total }, 'too many tasks to search for one whose create call was lost')
-      break
-    }
-  }
-  return { tasks, complete }
-}
 
 /** Whether a task of the upstream is one that the create call of a claim may have made. */
 export const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecret }: VideoContext): boolean =>
@@ -107,7 +76,9 @@ const settle = async (
     return 'failed'
   }
   if (!absent) {
-    await store.deferVideoClaim(claim, now + Math.min(maxRetryMs, settleMs / 2))
+    const age = now - (claim.claimedAt ?? claim.createdAt)
+    const pause = Math.min(Math.max(age, retryMs.min), retryMs.max, settleMs / 2)
+    await store.deferVideoClaim(claim, now + pause)
     return 'open'
   }
   log.warn(fields, 'the upstream has not created a task whose answer was lost')

@@ -173,9 +173,8 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
         select id
         from video_tasks
         where phase = 'submitting'
-        and lease_until < ${now}
-        and (due_at is null or due_at <= ${now})
-        order by lease_until, id
+        and ((due_at is null and lease_until < ${now}) or due_at <= ${now})
+        order by coalesce(due_at, lease_until), id
         limit ${max}`)
       return readTasks(database, unsettled)
     },
