@@ -9,7 +9,7 @@ const document = await documentOfServer()
 const all = createResponseChecker(document)
 const own = createResponseChecker(document, 'own')
 
-const json = { 'content-type': 'application/json' }
+const json = { 'content-type': 'application/json', 'cache-control': 'no-store' }
 const problem = { success: false, error: { message: 'no', type: 'media_proxy_error' } }
 const asset = {
   Id: 'a',
@@ -73,7 +73,7 @@ describe('the check of responses against the OpenAPI document', () => {
   })
 
   test('exempts forwarded errors on the routes that forward, and fields of the upstream where the test says so', () => {
-    const foreign = { status: 418, headers: { 'content-type': 'text/plain' }, body: 'teapot' }
+    const foreign = { status: 418, headers: { ...json, 'content-type': 'text/plain' }, body: 'teapot' }
     expect(problemsOf(foreign, { isForwarded: true })).toEqual([])
     expect(problemsOf({ ...foreign, target: '/api/tokens' }, { isForwarded: true })).toEqual([
       'an error of the upstream is not documented',
@@ -83,8 +83,13 @@ describe('the check of responses against the OpenAPI document', () => {
     expect(problemsOf({ status: 418, body: problem }, { checker: own })).toEqual(['status 418 is not documented'])
   })
 
+  test('finds a response that a cache may store', () => {
+    const headers = { 'content-type': 'application/json' }
+    expect(problemsOf({ body: { Result: asset }, headers })).toEqual(['the response may be cached'])
+  })
+
   test('sees the responses of the gateways of the tests', async () => {
-    const respond = (status: number) => () => Response.json({ error: 'wrong' }, { status })
+    const respond = (status: number) => () => Response.json({ error: 'wrong' }, { status, headers: json })
     await using gateway = await startGateway({ around: () => respond(418) })
     await (await fetch(`${gateway.url}/v1/models`)).text()
     expect(takeProblems()).toEqual(['GET /v1/models 418: status 418 is not documented in {"error":"wrong"}'])

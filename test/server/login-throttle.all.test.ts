@@ -32,19 +32,19 @@ describe('a caller who guesses passwords', () => {
     const sequences: unknown[][] = []
     for (const [nth, name] of ['eve', 'gone', 'bare', 'nobody', 'nobody\0', '\ud800', 'x'.repeat(5_000)].entries()) {
       const sequence = []
-      for (let attempt = 0; attempt < 7; attempt++) {
+      for (let attempt = 0; attempt < 8; attempt++) {
         sequence.push(comparable(await guess(name, forwardedFor(`192.0.2.${nth}`))))
       }
       sequences.push(sequence)
     }
     expect(sequences[0]?.map((each) => (each as { status: number }).status)).toEqual([
-      ...[401, 401, 401, 401, 401, 429, 429],
+      ...[401, 401, 401, 401, 401, 401, 429, 429],
     ])
     for (const sequence of sequences) expect(sequence).toEqual(sequences[0] ?? [])
   }, 20_000)
 
   test('is blocked for Retry-After, also with the right password, and no longer', async () => {
-    for (let attempt = 0; attempt < 5; attempt++) {
+    for (let attempt = 0; attempt < 6; attempt++) {
       expect((await guess('ann', forwardedFor('203.0.113.1'))).status).toBe(401)
     }
     const blocked = await login(server.url, 'ann', forwardedFor('203.0.113.2'))
@@ -54,9 +54,11 @@ describe('a caller who guesses passwords', () => {
     expect(wait).toBeWithin(1, 6)
     expect((await login(server.url, 'bob', forwardedFor('203.0.113.1'))).status).toBe(200)
     await until(async () => (await login(server.url, 'ann', forwardedFor('203.0.113.2'))).status === 200)
-    for (let attempt = 0; attempt < 5; attempt++) {
-      expect((await guess('ann', forwardedFor('203.0.113.3'))).status).toBe(401)
-    }
+    // The network has used up its own failures of the day: it has one again, not five.
+    expect((await guess('ann', forwardedFor('203.0.113.3'))).status).toBe(401)
+    expect((await guess('ann', forwardedFor('203.0.113.3'))).status).toBe(429)
+    // Another network is not blocked.
+    expect((await login(server.url, 'ann', forwardedFor('198.51.100.200'))).status).toBe(200)
   }, 15_000)
 
   test('is blocked at one address after twenty names, in whatever form the header names the address', async () => {
@@ -96,7 +98,7 @@ describe('a caller who guesses passwords', () => {
           (nth) => `192.0.2.${100 + nth}`,
         ),
       ),
-    ).toBeLessThanOrEqual(5)
+    ).toBeLessThanOrEqual(6)
     expect(
       checked(
         await guessAll(

@@ -114,6 +114,8 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
 const mayBeCached = ({ method, status, headers }: SentResponse, path: string): boolean => {
   const directives = headers['cache-control']?.split(', ') ?? []
   if (publicPaths.test(path) || directives.includes('no-store') || method === 'OPTIONS') return false
+  // The server of the runtime writes it. No cache stores it without an explicit lifetime (RFC 9111 section 3).
+  if (status === 431 && directives.length === 0) return false
   return !(/\/files\//.test(path) && status < 400 && directives.includes('private'))
 }
 

@@ -11,6 +11,7 @@ import {
   responseLimits,
 } from '../../shared/json.ts'
 import { responseOf } from '../../shared/known-body.ts'
+import { noStoreHeaders } from '../../shared/no-store.ts'
 import { TextProblem } from '../problem.ts'
 import { maxTurns } from './continuation.ts'
 import { objectNotFound } from './ownership.ts'
@@ -92,7 +93,10 @@ export const createStoredResponseRoutes =
     return respond[action]().then(
       async (json) =>
         json &&
-        responseOf(await composeInTurns(json), { status: 200, headers: { 'content-type': 'application/json' } }),
+        responseOf(await composeInTurns(json), {
+          status: 200,
+          headers: { 'content-type': 'application/json', ...noStoreHeaders },
+        }),
     )
   }
 
