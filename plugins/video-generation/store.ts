@@ -207,7 +207,7 @@ export interface VideoTaskStore {
   failVideoTask(claim: VideoClaim, task: string, at: number, describe?: DescribeVideoTask): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
-  /** Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, and those whose lease has ended. The longest due first. */
+  /** Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease has ended. Of each, the longest due first. */
   unsettledVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
   /** Defers the next look at a claimed task. */
   deferVideoClaim(claim: VideoClaim, dueAt: number): Promise<void>

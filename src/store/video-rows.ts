@@ -16,9 +16,9 @@ export const taskOf = (row: Row): VideoTask => row as unknown as VideoTask
 /** Reads tasks, in that order, without those that have been deleted. */
 export const readTasks = async (
   database: Database,
-  ids: readonly { readonly id: string }[],
+  ids: readonly { readonly id?: unknown }[],
 ): Promise<readonly VideoTask[]> =>
-  ids.length === 0 ? [] : (await database.batch(ids.map(({ id }) => selectTask(id)))).flat().map(taskOf)
+  ids.length === 0 ? [] : (await database.batch(ids.map(({ id }) => selectTask(String(id))))).flat().map(taskOf)
 
 /** A claimed task without its request. */
 export type Claimed = Omit<ClaimedVideoTask, 'request'>

@@ -169,14 +169,25 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
     },
 
     async unsettledVideoTasks(now, max) {
-      const unsettled = await database.query<{ id: string }>(sql`
-        select id
-        from video_tasks
-        where phase = 'submitting'
-        and ((due_at is null and lease_until < ${now}) or due_at <= ${now})
-        order by coalesce(due_at, lease_until), id
-        limit ${max}`)
-      return readTasks(database, unsettled)
+      // Two statements, because each has an index.
+      const unsettled = await database.batch([
+        sql`
+          select id
+          from video_tasks
+          where phase = 'submitting'
+          and due_at <= ${now}
+          order by due_at, id
+          limit ${max}`,
+        sql`
+          select id
+          from video_tasks
+          where phase = 'submitting'
+          and due_at is null
+          and lease_until < ${now}
+          order by lease_until, id
+          limit ${max}`,
+      ])
+      return readTasks(database, unsettled.flat().slice(0, max))
     },
 
     async deferVideoClaim({ id, attempts }, dueAt) {
