@@ -11,7 +11,9 @@ const importMap = join(folder, 'import-map.json')
 const pageOf = (path: string) => ({ name: basename(path), text: readFileSync(join(root, path, 'README.md'), 'utf8') })
 
 /** `shared` is not a plugin. */
-const plugins = readdirSync(join(root, 'plugins')).filter((plugin) => plugin !== 'shared')
+const plugins = readdirSync(join(root, 'plugins'), { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
+  .map(({ name }) => name)
 const completePages = [...plugins.map((plugin) => pageOf(`plugins/${plugin}`)), pageOf('src/node-server')]
 const gatewayPage = { name: 'gateway', text: readFileSync(join(root, 'src/gateway.md'), 'utf8') }
 const pages = [...completePages, ...['src/emulator', 'src/store', 'plugins/shared'].map(pageOf), gatewayPage]

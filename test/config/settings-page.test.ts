@@ -1,0 +1,54 @@
+import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
+import { type Config, readConfig } from '../../src/config.ts'
+
+const page = readFileSync(new URL('../../src/settings.md', import.meta.url), 'utf8')
+const rows = [...page.matchAll(/^\| `([A-Z_\d]+)` \| (.+?) \| (.+) \|$/gm)].map(
+  ([, name = '', defaultValue = '', meaning = '']) => ({ name, defaultValue, meaning }),
+)
+
+/** Environments that together make the configuration read every variable. */
+const environments: readonly Readonly<Record<string, string>>[] = [
+  { MEDIA_UPSTREAM_KIND: 'rest', MEDIA_UPSTREAM_URL: 'https://upstream.example', STORAGE_URL: 's3://bucket/' },
+  { MEDIA_UPSTREAM_KIND: 'ark', MEDIA_UPSTREAM_URL: 'https://upstream.example' },
+]
+
+const namesRead = (env: Readonly<Record<string, string>>): readonly string[] => {
+  const names = new Set<string>()
+  const recording = new Proxy(env, {
+    get(target, name: string) {
+      names.add(name)
+      return target[name]
+    },
+  })
+  readConfig(recording)
+  return [...names]
+}
+
+const valid = (env: Readonly<Record<string, string>>): Omit<Config, 'secrets'> => {
+  const config = readConfig(env)
+  if ('problems' in config) throw new Error(config.problems.join('\n'))
+  return config
+}
+
+test('the page of the settings has each variable that the server reads once, and no other', () => {
+  expect(rows.map(({ name }) => name).toSorted()).toEqual([...new Set(environments.flatMap(namesRead))].toSorted())
+  // A row that the pattern above does not match would be missing there, too.
+  expect(page.match(/^\| `[A-Z]/gm)).toHaveLength(rows.length)
+})
+
+test('a variable that is set to its documented default changes nothing', () => {
+  const ark = { MEDIA_UPSTREAM_KIND: 'ark', MEDIA_UPSTREAM_URL: 'https://upstream.example' }
+  const credentials = { MEDIA_UPSTREAM_ACCESS_KEY: 'access-key', MEDIA_UPSTREAM_SECRET_KEY: 'secret-key' }
+  const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example' }
+  const changed = rows.filter(({ name, defaultValue }) => {
+    const [, literal] = /^`([^`]+)`$/.exec(defaultValue) ?? []
+    if (literal === undefined || name === 'PUBLIC_URL') return false
+    const env = {
+      ...traces,
+      ...(name.startsWith('MEDIA_UPSTREAM') && name !== 'MEDIA_UPSTREAM_KIND' && { ...ark, ...credentials }),
+    }
+    return !Bun.deepEquals(valid({ ...env, [name]: literal }), valid(env))
+  })
+  expect(changed).toEqual([])
+})
