@@ -52,6 +52,8 @@ export interface Config extends DatabaseConfig {
     readonly maxVideoBodyBytes: number
     /** Maximum body size of every other route; at most `maxBodyBytes`. */
     readonly maxSmallBodyBytes: number
+    /** How long the server still accepts connections after it was told to stop. */
+    readonly drainGraceMs: number
     readonly drainMs: number
     readonly workers: number
     /** Addresses and networks whose `X-Forwarded-For` header is trusted. */
@@ -186,6 +188,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       maxBodyBytes,
       maxVideoBodyBytes,
       maxSmallBodyBytes,
+      drainGraceMs: read('DRAIN_GRACE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
       drainMs: read('DRAIN_SECONDS', secondsFrom0, seconds(0)) ?? 210_000,
       workers,
       corsOrigins:

@@ -8,7 +8,8 @@ import { createToken, hashToken } from '../plugins/api-token/index.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { environmentVariable, readConfig } from './config.ts'
 import { documentedLimits, startEmulator } from './emulator/index.ts'
-import { serve, stopOnSignal } from './server.ts'
+import { stopOnSignal } from './server/stop-on-signal.ts'
+import { serve } from './server.ts'
 import { openStore } from './store/index.ts'
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
@@ -28,6 +29,7 @@ await store.close()
 const videoModel = 'doubao-seedance-2-0-260128'
 const config = readConfig({
   PORT: environmentVariable('PORT'),
+  DRAIN_GRACE_SECONDS: '0',
   DATABASE_URL: url,
   MEDIA_UPSTREAM_KIND: 'ark',
   MEDIA_UPSTREAM_URL: emulator.ark.url,

@@ -144,8 +144,8 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
       ? createTlsServer({ handshakeTimeout: timeouts.headersMs, ...options.tls, ...settings })
       : createServer(settings)
   const server = Object.assign(create(), settings)
-  const drain = new Drain(server)
   const webSockets = new WebSockets(handle)
+  const drain = new Drain(server, () => webSockets.stop())
   const onRequest = (expectsContinue: boolean) => {
     const context = { handle, originOf, options, timeouts, timers, drain, webSockets, expectsContinue }
     return (incoming: IncomingMessage, serverResponse: ServerResponse, upgrade?: Parameters<RespondToUpgrade>[2]) => {
@@ -161,10 +161,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
   const respond = onRequest(false)
   server.on('request', respond).on('checkContinue', onRequest(true))
   server.on('upgrade', createUpgradeListener(onUpgrade, respond))
-  const stop = (stopOptions?: StopOptions) => {
-    webSockets.stop()
-    return drain.stop(stopOptions)
-  }
+  const stop = (stopOptions?: StopOptions) => drain.stop(stopOptions)
   return {
     async listen(at = {}) {
       const { port = 0, hostname = '127.0.0.1', reusePort = false } = typeof at === 'number' ? { port: at } : at

@@ -16,6 +16,7 @@ import { identifyByEither, sessionsOfSameOrigin } from './identify.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
+import { stopOnSignal } from './server/stop-on-signal.ts'
 import { openStore, type Store } from './store/index.ts'
 import { startTracing } from './tracing.ts'
 import { connectToSupervisor } from './workers/metrics.ts'
@@ -27,7 +28,10 @@ const { Deno } = globalThis as { Deno?: { readonly permissions: DenoPermissions 
 export interface RunningServer {
   /** `http://HOST:PORT` with the actual port. */
   readonly url: string
-  /** Stops accepting connections, waits for requests in flight, at most `config.http.drainMs`, and then closes all connections and the store. */
+  /**
+   * Reports at once that it is not ready. Stops accepting connections after `config.http.drainGraceMs`, waits for requests in flight, at most
+   * `config.http.drainMs`, and then closes all connections and the store.
+   */
   stop(): Promise<void>
 }
 
@@ -43,9 +47,10 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     (await startTracing(config.traces, { isTrusted: createIsTrustedPeer(config.http.trustedProxies), log }))
   const store = openStore(config.store.url, { log })
   const stopping = new AbortController()
+  let draining = false
   const addressOf = createClientAddressOf(config.http.trustedProxies)
   const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, log })
-  const health = { database: () => store.ready(), draining: () => stopping.signal.aborted }
+  const health = { database: () => store.ready(), draining: () => draining }
 
   /** Set when the server listens: the port may be chosen by the system. */
   let url = ''
@@ -86,8 +91,13 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   return {
     url,
     async stop() {
+      draining = true
+      const { drainGraceMs: graceMs, drainMs } = config.http
+      // Work in the background goes on as long as requests are accepted.
+      const graceEnds = setTimeout(() => stopping.abort(), graceMs)
+      await listening.stop({ graceMs, drainMs })
+      clearTimeout(graceEnds)
       stopping.abort()
-      await listening.stop({ drainMs: config.http.drainMs })
       await audit.close()
       await tracing?.stop()
       await store.close()
@@ -246,27 +256,6 @@ const freePort = (host: string): Promise<number> =>
   })
 
 const listeningLine = (url: string): string => `sluice listening on ${url}`
-
-/**
- * Stops the server at the first SIGTERM or SIGINT, and then exits with status 0. A worker also stops when its supervisor has ended: it would otherwise
- * share the port with the workers of the next start.
- *
- * A second signal, more than a second later, exits at once with status 1.
- */
-export const stopOnSignal = (running: Pick<RunningServer, 'stop'>): void => {
-  let stoppingSince: number | undefined
-  for (const event of ['SIGTERM', 'SIGINT', 'disconnect']) {
-    process.on(event, () => {
-      if (stoppingSince === undefined) {
-        stoppingSince = performance.now()
-        void running.stop().finally(() => process.exit(0))
-      } else if (performance.now() - stoppingSince > 1000) {
-        // Ctrl-C sends two signals at the same time, one from the terminal and one from `bun run`. Only a later signal is deliberate.
-        process.exit(1)
-      }
-    })
-  }
-}
 
 /**
  * `bun run start`: starts the default server, in this process or in several workers.

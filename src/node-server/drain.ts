@@ -5,6 +5,11 @@ import type { Socket } from 'node:net'
 export interface StopOptions {
   /** Whether to close all connections at once, also those with a request in flight. Default false. */
   readonly closeActiveConnections?: boolean
+  /**
+   * How long it still accepts connections, with `Connection: close` in each response, so that a proxy in front notices that it stops before a connection
+   * is refused. In milliseconds, default 0.
+   */
+  readonly graceMs?: number
   /** Maximum time that requests in flight have to finish, in milliseconds. Default: no limit. */
   readonly drainMs?: number
 }
@@ -12,14 +17,18 @@ export interface StopOptions {
 /** Counts the requests in flight of a server, so that it can stop gracefully. */
 export class Drain {
   readonly #server: Server
+  readonly #onClosing: () => void
   readonly #stopped = Promise.withResolvers<void>()
   readonly #sockets = new Set<Socket>()
   #openRequests = 0
   #isStopping = false
+  #isListening = true
   #timer: ReturnType<typeof setTimeout> | undefined
 
-  constructor(server: Server) {
+  /** @param onClosing called when the server stops to listen */
+  constructor(server: Server, onClosing: () => void) {
     this.#server = server
+    this.#onClosing = onClosing
     const onConnection = (socket: Socket) => {
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -27,6 +36,7 @@ export class Drain {
     server.on('connection', onConnection).on('secureConnection', onConnection)
   }
 
+  /** Whether connections must not be used again. */
   get isStopping(): boolean {
     return this.#isStopping
   }
@@ -38,17 +48,27 @@ export class Drain {
 
   ended(): void {
     this.#openRequests--
-    if (this.#isStopping && this.#openRequests === 0) this.#close()
+    if (!this.#isListening && this.#openRequests === 0) this.#close()
   }
 
   /** Stops the server. Resolves when all connections are closed. */
-  stop({ closeActiveConnections = false, drainMs = Number.POSITIVE_INFINITY }: StopOptions = {}): Promise<void> {
-    if (!this.#isStopping) this.#server.close()
+  stop({ graceMs = 0, ...options }: StopOptions = {}): Promise<void> {
     this.#isStopping = true
+    if (graceMs > 0 && this.#isListening && !options.closeActiveConnections)
+      this.#setTimer(() => this.#stopListening(options), graceMs)
+    else this.#stopListening(options)
+    return this.#stopped.promise
+  }
+
+  #stopListening({ closeActiveConnections = false, drainMs = Number.POSITIVE_INFINITY }: StopOptions): void {
+    if (this.#isListening) {
+      this.#isListening = false
+      this.#server.close()
+      this.#onClosing()
+    }
     if (this.#openRequests === 0) this.#close()
     else if (closeActiveConnections) this.#abort()
     else if (drainMs <= longestTimeoutMs) this.#setTimer(() => this.#abort(), drainMs)
-    return this.#stopped.promise
   }
 
   #abort(): void {

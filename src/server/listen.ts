@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises'
 import { andThen } from '../../plugins/shared/awaitable.ts'
 import { attachBody } from '../../plugins/shared/body.ts'
 import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/bun-web-socket.ts'
@@ -75,6 +76,7 @@ export const listenBun = async (
   }
 
   const webSockets = new Set<WebSocketListener>()
+  let isStopping = false
   const server = Bun.serve<BunWebSocketData>({
     hostname: http.host,
     port: http.port,
@@ -123,13 +125,15 @@ export const listenBun = async (
         const response = withDirectBody(handled)
         if (isEventStream(response.headers)) renewIdleTimer(request)
         else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
-        if (body && !body.canReuseConnection()) response.headers.set('connection', 'close')
+        if (isStopping || (body && !body.canReuseConnection())) response.headers.set('connection', 'close')
         return response
       })
     },
   })
   const port = server.port ?? 0
-  const stop: ListeningServer['stop'] = async ({ closeActiveConnections = false, drainMs } = {}) => {
+  const stop: ListeningServer['stop'] = async ({ closeActiveConnections = false, graceMs = 0, drainMs } = {}) => {
+    isStopping = true
+    if (graceMs > 0 && !closeActiveConnections) await delay(graceMs)
     for (const listener of webSockets) listener.onStop()
     if (!closeActiveConnections) await withTimeout(drainMs, server.stop())
     await server.stop(true)

@@ -58,7 +58,13 @@ export const start = async (command: readonly string[], options: StartOptions = 
   const { cwd, env, listening = /^(http\S+)$/m, port } = options
   const child = Bun.spawn([...command], {
     cwd,
-    env: { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', NO_COLOR: '1', ...env },
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: process.env.HOME ?? '',
+      NO_COLOR: '1',
+      DRAIN_GRACE_SECONDS: '0',
+      ...env,
+    },
     stdio: ['ignore', port === undefined ? 'pipe' : 'ignore', port === undefined ? 'inherit' : 'ignore'],
   })
   children.add(child)

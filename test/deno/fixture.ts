@@ -136,7 +136,7 @@ export const startProgram = (
   const { PATH = '', HOME = '' } = process.env
   const child = Bun.spawn([...command], {
     cwd: folder,
-    env: { PATH, HOME, NO_COLOR: '1', ...environment },
+    env: { PATH, HOME, NO_COLOR: '1', DRAIN_GRACE_SECONDS: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const errors = new Response(child.stderr).text()

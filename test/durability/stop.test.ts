@@ -50,3 +50,27 @@ test('two workers share one port, and stop together', async () => {
   expect(server.stdout().match(/listening/g)).toHaveLength(1)
   expect(await server.kill('SIGTERM')).toBe(0)
 }, 20_000)
+
+for (const [name, runtime, environment] of [
+  ['GET_BODIES=on', 'bun', {}],
+  ['GET_BODIES=off', 'bun', { GET_BODIES: 'off' }],
+  ['WORKERS=2', 'bun', { WORKERS: '2' }],
+  ['Deno', 'deno', {}],
+] as const) {
+  test(`a stopping server is not ready at once, and still accepts connections for DRAIN_GRACE_SECONDS (${name})`, async () => {
+    await using fixture = await openServerFixture()
+    const user = await fixture.addUser('ann')
+    const server = await fixture.start({ DRAIN_GRACE_SECONDS: '30', ...environment }, runtime)
+    const isReady = async () => (await fetch(`${server.url}/readyz`, { keepalive: false })).status === 200
+    expect(await isReady()).toBe(true)
+    const ended = server.kill('SIGTERM')
+    while (await isReady()) await new Promise(setImmediate)
+    const response = await fetch(`${server.url}/readyz`)
+    expect([response.status, response.headers.get('connection')]).toEqual([503, 'close'])
+    expect(await response.json()).toMatchObject({ status: 'stopping', database: 'ok' })
+    // A new connection, and a change.
+    expect((await user.at(server).ask('POST', '/assets/groups', { Name: 'late' })).status).toBe(200)
+    process.kill(server.pid, 'SIGKILL')
+    expect(await ended).toBe(null)
+  }, 20_000)
+}

@@ -78,6 +78,21 @@ test('stop closes the connections of requests that take longer than drainMs', as
   await connection.closed
 })
 
+test('stop accepts connections for graceMs, with Connection: close, and then no longer', async () => {
+  const server = await createNodeServer(() => new Response('ok')).listen(0)
+  const stopped = server.stop({ graceMs: 50 })
+  const response = await fetch(server.url)
+  expect([response.status, response.headers.get('connection')]).toEqual([200, 'close'])
+  await stopped
+  expect(await fetch(server.url).catch(() => 'refused')).toBe('refused')
+})
+
+test('a second stop ends the grace of the first one', async () => {
+  const server = await createNodeServer(() => new Response('ok')).listen(0)
+  const stopped = server.stop({ graceMs: 2 ** 30 })
+  await Promise.all([server.stop(), stopped])
+})
+
 test('a second stop shortens the first one', async () => {
   const { server, asked } = await startHolding()
   const connection = dial(server, get)

@@ -11,7 +11,7 @@ const root = join(import.meta.dir, '../..')
 const read = (name: string) => readFileSync(operatingFile(name), 'utf8')
 const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const defaults = readConfig({})
-const drainSeconds = 'problems' in defaults ? 0 : defaults.http.drainMs / 1000
+const drainSeconds = 'problems' in defaults ? 0 : (defaults.http.drainGraceMs + defaults.http.drainMs) / 1000
 
 /** The instructions of the Dockerfile, with continued lines joined. */
 const instructions = read('Dockerfile')
@@ -70,7 +70,13 @@ describe('the Dockerfile', () => {
       const command = [...JSON.parse(last('ENTRYPOINT') ?? ''), ...JSON.parse(last('CMD') ?? '')] as string[]
       const server = Bun.spawn([process.execPath, ...command.slice(1).map((word) => word.replace(/^\/app/, app))], {
         cwd: app,
-        env: { PATH: process.env.PATH ?? '', PORT: '0', WORKERS: '2', DATABASE_URL: `sqlite:${join(folder, 'x.db')}` },
+        env: {
+          PATH: process.env.PATH ?? '',
+          PORT: '0',
+          WORKERS: '2',
+          DRAIN_GRACE_SECONDS: '0',
+          DATABASE_URL: `sqlite:${join(folder, 'x.db')}`,
+        },
         stdio: ['ignore', 'pipe', 'inherit'],
       })
       const { value } = await server.stdout.getReader().read()

@@ -30,7 +30,13 @@ export const run = (
   environment: Record<string, string> = {},
 ): Promise<Result> =>
   new Promise((resolve, reject) => {
-    const env = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...environment }
+    const env = {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NO_COLOR: '1',
+      DRAIN_GRACE_SECONDS: '0',
+      ...environment,
+    }
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {

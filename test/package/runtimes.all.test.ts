@@ -22,7 +22,15 @@ const start = (consumer: Consumer, [program = '', ...args]: readonly string[], p
   const { PATH, HOME } = process.env
   const child = spawn(program, args, {
     cwd: consumer.folder,
-    env: { PATH, HOME, NO_COLOR: '1', PORT: '0', DATABASE_URL: 'sqlite:consumer.db', WORKERS: '1' },
+    env: {
+      PATH,
+      HOME,
+      NO_COLOR: '1',
+      PORT: '0',
+      DATABASE_URL: 'sqlite:consumer.db',
+      WORKERS: '1',
+      DRAIN_GRACE_SECONDS: '0',
+    },
   })
   const stop = async () => {
     if (child.exitCode !== null) return

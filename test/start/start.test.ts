@@ -31,7 +31,14 @@ const fetchFromCopy = async (
 ): Promise<readonly string[]> => {
   const child = spawn(process.execPath, ['src/server/start.ts'], {
     cwd: copy,
-    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: 'sqlite:start.db', LOG_LEVEL: 'warn', ...environment },
+    env: {
+      PATH: process.env.PATH,
+      PORT: '0',
+      DATABASE_URL: 'sqlite:start.db',
+      LOG_LEVEL: 'warn',
+      DRAIN_GRACE_SECONDS: '0',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {

@@ -63,6 +63,7 @@ export const startServer = (
       NO_COLOR: '1',
       PORT: '0',
       LOG_LEVEL: 'warn',
+      DRAIN_GRACE_SECONDS: '0',
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
