@@ -29,28 +29,34 @@ export const createDispatcher = (context: VideoContext): Dispatcher => {
     }
   }
 
-  /** Claims and submits one task after the other until none is left whose turn it is. */
-  const drain = async (pool: string, signal: AbortSignal): Promise<void> => {
-    const limits = limitsOf(pool) ?? unlimited
-    while (!signal.aborted) {
-      const now = clock.now()
-      const claim = await store.claimVideoTask(pool, limits, now, now + leaseMs)
-      if (!claim) return
-      await submitClaim(claim).catch((err: unknown) => {
-        // The claim is settled later.
-        log.warn({ task: claim.id, err }, 'a task could not be submitted')
-      })
-    }
+  /** Claims and submits the task of a pool whose turn it is. Resolves with whether the pool may have another one. */
+  const submitNext = async (pool: string): Promise<boolean> => {
+    const now = clock.now()
+    const claim = await store.claimVideoTask(pool, limitsOf(pool) ?? unlimited, now, now + leaseMs)
+    if (!claim) return false
+    await submitClaim(claim).catch((err: unknown) => {
+      // The claim is settled later.
+      log.warn({ task: claim.id, err }, 'a task could not be submitted')
+    })
+    return true
   }
 
   return {
     async dispatch(signal) {
       const pools = await store.poolsWithWaiting(clock.now())
-      const lanes = Math.max(1, Math.ceil(maxConcurrent / Math.max(1, pools.length)))
-      for (let from = 0; from < pools.length; from += maxConcurrent) {
-        const some = pools.slice(from, from + maxConcurrent)
-        await Promise.all(some.flatMap((pool) => Array.from({ length: lanes }, () => drain(pool, signal))))
+      const lanes = Math.max(1, Math.floor(maxConcurrent / Math.max(1, pools.length)))
+      const turns = pools.flatMap((pool) => Array.from({ length: lanes }, () => pool))
+      /** The pools take turns, so that none waits until another has no task left. */
+      const work = async (): Promise<void> => {
+        for (let pool = turns.shift(); pool !== undefined && !signal.aborted; pool = turns.shift()) {
+          const again = await submitNext(pool).catch((err: unknown) => {
+            log.warn({ pool, err }, 'waiting tasks of a pool could not be submitted')
+            return false
+          })
+          if (again) turns.push(pool)
+        }
       }
+      await Promise.all(Array.from({ length: maxConcurrent }, work))
     },
   }
 }

@@ -1,4 +1,4 @@
-import { mayBeOfOneTask } from './list-failure.ts'
+import { scopeOfListFailure } from './list-failure.ts'
 import type { VideoTask } from './store.ts'
 import type { VideoContext } from './submit.ts'
 import type { UpstreamTask } from './upstream.ts'
@@ -33,6 +33,7 @@ export const findTasks = async (
   const tasks: UpstreamTask[] = []
   let complete = true
   let extraCalls = maxExtraCalls
+  let works = false
 
   /** Reads the tasks of one status from an offset. Resolves with the total, or undefined where nothing could be read. */
   const read = async (status: string, offset: number, level = 0): Promise<number | undefined> => {
@@ -44,10 +45,13 @@ export const findTasks = async (
     }
     try {
       const found = await client.list({ status, serviceTier, page, size }, signal)
+      works = true
       tasks.push(...found.tasks)
       return found.total
     } catch (err) {
-      if (signal?.aborted || !mayBeOfOneTask(err)) throw err
+      const scope = signal?.aborted ? 'all' : scopeOfListFailure(err)
+      if (scope === 'all') throw err
+      if (scope === 'unclear' && !works) await probe(status, offset, size, err)
       const smaller = pageSizes[level + 1]
       if (smaller === undefined) {
         complete = false
@@ -59,6 +63,15 @@ export const findTasks = async (
         total = (await read(status, from, level + 1)) ?? total
       return total
     }
+  }
+
+  /** After an unclear failure: reads one of the tasks of a page, so that an upstream that is down gets two calls. Rejects with the error if that fails too. */
+  const probe = async (status: string, offset: number, size: number, error: unknown): Promise<void> => {
+    const page = Math.min(offset + Math.floor(Math.random() * size) + 1, maxPageNumber)
+    await client.list({ status, serviceTier, page, size: 1 }, signal).catch(() => {
+      throw error
+    })
+    works = true
   }
 
   for (const status of statuses) {

@@ -1,5 +1,6 @@
+import { type DivideBudget, divide } from '../shared/divide.ts'
 import { asJsonObject, type Json, toJson } from '../shared/json.ts'
-import { mayBeOfOneTask } from './list-failure.ts'
+import { scopeOfListFailure } from './list-failure.ts'
 import type { MovedVideoTask, VideoMove, VideoTask, VideoUsage } from './store.ts'
 import type { VideoContext } from './submit.ts'
 import type { VideoStatus } from './tasks.ts'
@@ -34,17 +35,17 @@ const appearsMs = 60_000
  * Returns what has changed.
  */
 export const pollTasks = async (context: PollContext, signal?: AbortSignal): Promise<readonly MovedVideoTask[]> => {
-  const { store, client, describe, clock, log } = context
+  const { store, client, clock, log } = context
   const due = await store.dueVideoTasks(clock.now(), maxTasks)
   const moved: MovedVideoTask[] = []
   let single = maxSingle
-  const calls = { extra: maxExtraCalls }
+  const budget = { calls: maxExtraCalls, works: false }
   for (const group of Map.groupBy(due, ({ serviceTier }) => serviceTier).values()) {
     for (let from = 0; from < group.length; from += idsPerCall) {
       const batch = group.slice(from, from + idsPerCall)
       let read: Listed
       try {
-        read = await listed(batch, context, calls, signal)
+        read = await listed(batch, context, budget, signal)
       } catch (err) {
         if (signal?.aborted) throw err
         // The upstream may still list the tasks of the other tier.
@@ -55,7 +56,6 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
       const tasks = batch.filter((task) => !unreadable.has(task) && !skipped.has(task))
       const absent = tasks.filter(({ upstreamId = '' }) => !found.has(upstreamId)).slice(0, single)
       single -= absent.length
-      const failed = new Set<VideoTask>()
       for (const task of absent) {
         const { upstreamId = '' } = task
         try {
@@ -64,17 +64,11 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
           if (signal?.aborted) throw err
           // Other tasks do not wait for this one.
           log.warn({ task: task.id, err }, 'a task could not be polled')
-          failed.add(task)
+          unreadable.add(task)
         }
       }
-      const now = clock.now()
-      const moves = tasks.flatMap((task) => {
-        const { upstreamId = '' } = task
-        if (failed.has(task)) return unchanged(task, now, context)
-        return found.has(upstreamId) ? moveOf(task, found.get(upstreamId), now, context) : []
-      })
-      moves.push(...[...unreadable].map((task) => putOff(task, now, context)))
-      moved.push(...(await store.moveVideoTasks(moves, now, describe)))
+      const known = tasks.filter((task) => !unreadable.has(task) && found.has(task.upstreamId ?? ''))
+      moved.push(...(await moveFound(known, found, unreadable, context)))
     }
   }
   return moved
@@ -85,44 +79,62 @@ interface Listed {
   /** By the upstream's id. A value undefined: the upstream does not have the task. */
   readonly found: Map<string, UpstreamTask | undefined>
   /** Tasks whose own list cannot be read. */
-  readonly unreadable: ReadonlySet<VideoTask>
+  readonly unreadable: Set<VideoTask>
   /** Tasks that are left for the next poll. */
   readonly skipped: ReadonlySet<VideoTask>
 }
 
-/** Lists tasks. A list that fails for what one of them may be is divided, down to the single task that cannot be read. */
+/** Lists tasks. A list that fails for what one of them may be is divided. */
 const listed = async (
   tasks: readonly VideoTask[],
-  context: VideoContext,
-  calls: { extra: number },
+  { client, log }: VideoContext,
+  budget: DivideBudget,
   signal: AbortSignal | undefined,
 ): Promise<Listed> => {
   const found: Listed['found'] = new Map()
   const unreadable = new Set<VideoTask>()
-  const skipped = new Set<VideoTask>()
-  const list = async (some: readonly VideoTask[]): Promise<void> => {
-    const ids = some.flatMap(({ upstreamId }) => upstreamId ?? [])
-    const [first] = some
-    if (!first) return
-    try {
-      const page = await context.client.list({ ids, serviceTier: first.serviceTier, size: idsPerCall }, signal)
+  const skipped = await divide(tasks, {
+    budget,
+    scopeOf: (error) => (signal?.aborted ? 'all' : scopeOfListFailure(error)),
+    async call(some) {
+      const ids = some.flatMap(({ upstreamId }) => upstreamId ?? [])
+      const page = await client.list({ ids, serviceTier: some[0]?.serviceTier, size: idsPerCall }, signal)
       for (const task of page.tasks) found.set(task.id, task)
-    } catch (err) {
-      if (signal?.aborted || !mayBeOfOneTask(err)) throw err
-      if (some.length === 1) {
-        context.log.warn({ task: first.id, err }, 'a task could not be polled')
-        unreadable.add(first)
-        return
-      }
-      const middle = Math.ceil(some.length / 2)
-      for (const half of [some.slice(0, middle), some.slice(middle)]) {
-        if (calls.extra-- > 0) await list(half)
-        else for (const task of half) skipped.add(task)
-      }
-    }
-  }
-  await list(tasks)
-  return { found, unreadable, skipped }
+    },
+    onFailed(task, err) {
+      log.warn({ task: task.id, err }, 'a task could not be polled')
+      unreadable.add(task)
+    },
+  })
+  return { found, unreadable, skipped: new Set(skipped) }
+}
+
+/** Stores what was found, and puts off tasks that cannot be read or stored. */
+const moveFound = async (
+  tasks: readonly VideoTask[],
+  found: Listed['found'],
+  unreadable: Set<VideoTask>,
+  context: PollContext,
+): Promise<readonly MovedVideoTask[]> => {
+  const { store, describe, clock, log } = context
+  const now = clock.now()
+  const moved: MovedVideoTask[] = []
+  await divide(tasks, {
+    scopeOf: () => 'unclear',
+    async call(some) {
+      const moves = some.map((task) => moveOf(task, found.get(task.upstreamId ?? ''), now, context))
+      moved.push(...(await store.moveVideoTasks(moves, now, describe)))
+    },
+    onFailed: (task, err) => {
+      log.warn({ task: task.id, err }, 'the state of a task could not be stored')
+      unreadable.add(task)
+    },
+    // A single task that fails is put off below, which fails too when the store is down.
+    budget: { calls: 2 * idsPerCall, works: tasks.length === 1 },
+  })
+  const later = [...unreadable].map((task) => putOff(task, now, context))
+  moved.push(...(await store.moveVideoTasks(later, now, describe)))
+  return moved
 }
 
 const unchanged = ({ id, dueAt, status, task = '' }: VideoTask, now: number, { pollMs }: VideoContext): VideoMove => ({
@@ -145,7 +157,7 @@ export const moveOf = (
   now: number,
   context: PollContext,
 ): VideoMove => {
-  const { copies, costOf, log } = context
+  const { copies, log } = context
   const { id } = task
   const next = unchanged(task, now, context)
   if (!upstream) {
@@ -154,7 +166,7 @@ export const moveOf = (
   const status = statuses.get(upstream.status)
   if (status === undefined) log.warn({ task: id, status: upstream.status }, 'unknown status of a task')
   const usage = usageOf(upstream.json)
-  const cost = usage && costOf?.(task, usage)
+  const cost = usage && costIn(task, usage, context)
   return {
     ...next,
     status: status ?? task.status,
@@ -162,6 +174,18 @@ export const moveOf = (
     ...(usage && { usage: { ...usage, ...(cost !== undefined && { cost }) } }),
     ...(copies && status === 'succeeded' && { copy: true }),
   }
+}
+
+/** The cost of a task, if it is one that a store can keep: the task ends without it. */
+const costIn = (task: VideoTask, usage: VideoUsage, { costOf, log }: PollContext): number | undefined => {
+  try {
+    const cost = costOf?.(task, usage)
+    if (cost === undefined || isCount(cost)) return cost
+    log.warn({ task: task.id, cost }, 'the cost of a task is no safe integer from 0, and is not recorded')
+  } catch (err) {
+    log.warn({ task: task.id, err }, 'the cost of a task could not be computed')
+  }
+  return undefined
 }
 
 const statuses: ReadonlyMap<string, VideoStatus> = new Map(

@@ -97,9 +97,12 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying, observ
     const now = clock.now()
     if (now < sweptAt + sweepEveryMs) return
     sweptAt = now
-    while (!during.aborted && (await store.sweepVideoTasks(now - keepMs, maxSwept)).length === maxSwept);
-    while (!during.aborted && (await store.sweepVideoRequests(now, maxSwept)) === maxSwept);
-    while (!during.aborted && (await store.sweepVideoPools(now - poolKeptMs, maxSwept)) === maxSwept);
+    const all = async (sweepSome: () => Promise<number>) => {
+      while (!during.aborted && (await sweepSome()) === maxSwept);
+    }
+    await attempt('sweep tasks', () => all(async () => (await store.sweepVideoTasks(now - keepMs, maxSwept)).length))
+    await attempt('sweep requests', () => all(() => store.sweepVideoRequests(now, maxSwept)))
+    await attempt('sweep pools', () => all(() => store.sweepVideoPools(now - poolKeptMs, maxSwept)))
   }
 
   const run = async (during: AbortSignal): Promise<undefined> => {
@@ -120,7 +123,7 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying, observ
     })
     await attempt('late tasks', () => lateTasks.cancel(during))
     await attempt('count', count)
-    await attempt('sweep', () => sweep(during))
+    await sweep(during)
   }
 
   const everyMs = Math.min(roundMs, context.pollMs)

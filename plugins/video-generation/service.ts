@@ -4,7 +4,7 @@ import { signalOf } from '../shared/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../shared/options.ts'
 import { publicBase } from '../shared/origin.ts'
-import { noLog } from '../shared/problem.ts'
+import { type Log, noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
 import { startCopier } from './copy.ts'
@@ -16,11 +16,11 @@ import { type Poller, startPoller } from './poller.ts'
 import { unknownTask, videoUnavailable } from './problem.ts'
 import { removeTask } from './remove.ts'
 import { linksTo } from './results.ts'
-import type { PoolLimits, VideoTask } from './store.ts'
+import type { DescribeVideoTask, PoolLimits, VideoTask } from './store.ts'
 import { isTaskId } from './task-id.ts'
 import type { QueuePlace, VideoTaskFilter, VideoTasks } from './tasks.ts'
 import { createVideoClient, type VideoClient } from './upstream.ts'
-import { viewOf } from './view.ts'
+import { type LinkResult, viewOf } from './view.ts'
 
 /** The tasks of all users, for one plugin or several. */
 export interface VideoService {
@@ -70,11 +70,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     },
     createTimeoutMs,
     leaseMs: leasesPerTimeout * createTimeoutMs,
-    describe: (task: VideoTask) => {
-      const body = viewOf(task, linkResult).body.raw
-      const { callback_url: url } = readTaskFields(task.fields).own
-      return { data: body, ...(url !== undefined && { callback: { url, body } }) }
-    },
+    describe: createDescribe(linkResult, log),
     checkCallbackUrl: options.checkCallbackUrl,
     copies: results !== undefined,
     costOf: options.costOf,
@@ -138,6 +134,20 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     },
   }
 }
+
+/** What a user is told about a new state of a task. It never throws: the store describes many tasks in one transaction. */
+const createDescribe =
+  (linkResult: LinkResult | undefined, log: Log): DescribeVideoTask =>
+  (task) => {
+    try {
+      const body = viewOf(task, linkResult).body.raw
+      const { callback_url: url } = readTaskFields(task.fields).own
+      return { data: body, ...(url !== undefined && { callback: { url, body } }) }
+    } catch (err) {
+      log.warn({ task: task.id, err }, 'a task could not be described for its user')
+      return { data: JSON.stringify({ id: task.id, status: task.status }) }
+    }
+  }
 
 /** Throws TypeError for slots that are no number from 0. */
 const checkSlots = (slots: VideoServiceOptions['slots'] = {}): void => {

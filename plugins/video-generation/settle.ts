@@ -1,4 +1,4 @@
-import { allStatuses, findTasks } from './find-tasks.ts'
+import { allStatuses, findTasks, type TaskSearch } from './find-tasks.ts'
 import type { VideoTask } from './store.ts'
 import { safetyIdentifierOf, type VideoContext } from './submit.ts'
 import type { UpstreamTask } from './upstream.ts'
@@ -22,6 +22,8 @@ export const unknownOutcomeCode = 'create_outcome_unknown'
  * A task belongs to a claim if it has the identifier of its user and its nonce (`execution_expires_after`), is not older than the claim, and no other
  * task of the gateway has its id. One that fits is adopted. If none has appeared until `settleMs` after the end of the lease, the task waits again, or is
  * dropped where there is no queue. If several fit, the task fails, and the log asks for a person.
+ *
+ * A claim that cannot be settled is put off, and delays no other. Rejects when that is so for all of them.
  */
 export const settleClaims = async (
   claims: readonly VideoTask[],
@@ -30,9 +32,22 @@ export const settleClaims = async (
 ): Promise<ReadonlyMap<string, ClaimSettlement>> => {
   const now = context.clock.now()
   const settled = new Map<string, ClaimSettlement>()
+  let failed: unknown
+  /** Other claims do not wait for those that fail. Rejects when the store is down. */
+  const putOff = async (some: readonly VideoTask[], error: unknown): Promise<void> => {
+    if (signal?.aborted) throw error
+    failed ??= error
+    for (const claim of some) await defer(claim, context)
+  }
   for (const [tier, group] of Map.groupBy(claims, ({ serviceTier }) => serviceTier)) {
-    // In all statuses: a short task has ended by now.
-    const search = await findTasks(tier, allStatuses, context, signal)
+    let search: TaskSearch
+    try {
+      // In all statuses: a short task has ended by now.
+      search = await findTasks(tier, allStatuses, context, signal)
+    } catch (error) {
+      await putOff(group, error)
+      continue
+    }
     const fitting = group.map((claim) => ({
       claim,
       tasks: search.tasks.filter((task) => belongsTo(task, claim, context)),
@@ -41,10 +56,23 @@ export const settleClaims = async (
     for (const { claim, tasks } of fitting) {
       const found = tasks.filter(({ id }) => !known.has(id))
       const absent = found.length === 0 && search.complete && isOverdue(claim, context, now)
-      settled.set(claim.id, await settle(claim, { found, absent }, context))
+      try {
+        settled.set(claim.id, await settle(claim, { found, absent }, context))
+      } catch (error) {
+        await putOff([claim], error)
+      }
     }
   }
+  if (failed !== undefined && settled.size === 0) throw failed
+  if (failed !== undefined) context.log.warn({ err: failed }, 'claims of tasks could not be settled, and are put off')
   return settled
+}
+
+/** A claim that is still open is looked at again after a pause that grows with its age. */
+const defer = async (claim: VideoTask, { store, clock, settleMs }: VideoContext): Promise<void> => {
+  const now = clock.now()
+  const age = now - (claim.claimedAt ?? claim.createdAt)
+  await store.deferVideoClaim(claim, now + Math.min(Math.max(age, retryMs.min), retryMs.max, settleMs / 2))
 }
 
 const isOverdue = ({ leaseUntil }: VideoTask, { settleMs }: VideoContext, now: number): boolean =>
@@ -59,8 +87,9 @@ export const belongsTo = (task: UpstreamTask, claim: VideoTask, { identifierSecr
 const settle = async (
   claim: VideoTask,
   { found, absent }: { readonly found: readonly UpstreamTask[]; readonly absent: boolean },
-  { store, describe, clock, pollMs, settleMs, log }: VideoContext,
+  context: VideoContext,
 ): Promise<ClaimSettlement> => {
+  const { store, describe, clock, pollMs, log } = context
   const now = clock.now()
   const fields = { task: claim.id, user: claim.user }
   const [only, ...others] = found
@@ -76,9 +105,7 @@ const settle = async (
     return 'failed'
   }
   if (!absent) {
-    const age = now - (claim.claimedAt ?? claim.createdAt)
-    const pause = Math.min(Math.max(age, retryMs.min), retryMs.max, settleMs / 2)
-    await store.deferVideoClaim(claim, now + pause)
+    await defer(claim, context)
     return 'open'
   }
   log.warn(fields, 'the upstream has not created a task whose answer was lost')

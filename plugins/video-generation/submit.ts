@@ -66,9 +66,16 @@ export const submit = async (
   { request, headers }: { readonly request?: Json; readonly headers?: Headers } = {},
 ): Promise<Submission> => {
   const { store, client, describe, clock, pollMs } = context
-  const fields = readTaskFields(claim.fields)
-  const given = request ?? (await readJsonInTurns(Buffer.from(claim.request)))
-  const body = await composeInTurns(requestToSend(given, claim, fields, context))
+  let fields: TaskFields
+  let body: Uint8Array
+  try {
+    fields = readTaskFields(claim.fields)
+    const given = request ?? (await readJsonInTurns(Buffer.from(claim.request)))
+    body = await composeInTurns(requestToSend(given, claim, fields, context))
+  } catch (cause) {
+    // Else its user would claim it again and again, and nothing else would get the slot.
+    return { outcome: 'rejected', problem: new Problem(500, 'the request of the task cannot be read', { cause }) }
+  }
   if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   let upstreamId: string
   try {

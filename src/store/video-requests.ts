@@ -1,7 +1,6 @@
 import { nextTurn } from '../../plugins/shared/json.ts'
 import type { NewVideoTask, PoolLimits } from '../../plugins/video-generation/store.ts'
 import { type Database, type Row, type Statement, sql } from './database.ts'
-import { StoreError } from './error.ts'
 
 /** Length of a request, and of a piece of it, that one transaction writes. In UTF-16 code units; SQLite takes about 4 ms for it. */
 const pieceLength = 2 ** 18
@@ -29,7 +28,7 @@ export const writePieces = async (database: Database, task: string, request: str
   }
 }
 
-/** Reads the request of a claimed task: `request` of its row, or its pieces. Rejects with StoreError if one is missing. */
+/** Reads the request of a claimed task: `request` of its row, or its pieces. Empty if one is missing: no later attempt would find it. */
 export const readRequest = async (database: Database, task: string, { request, bytes }: Row): Promise<string> => {
   if (request !== '' || bytes === 0) return String(request ?? '')
   const pieces: string[] = []
@@ -41,7 +40,7 @@ export const readRequest = async (database: Database, task: string, { request, b
       from video_request_pieces
       where task_id = ${task}
       and position = ${pieces.length}`)
-    if (!found) throw new StoreError('a piece of a request is missing')
+    if (!found) return ''
     pieces.push(found.piece)
     left -= found.bytes
   }

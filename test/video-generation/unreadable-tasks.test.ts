@@ -3,7 +3,7 @@ import { databaseNames } from '../support/database.ts'
 import { MODEL, openVideoFixture, text, until } from './fixture.ts'
 
 describe.each(databaseNames)('a task that no list can contain (%s)', (database) => {
-  for (const kind of ['is too large', 'is not JSON', 'is a 400'] as const) {
+  for (const kind of ['is too large', 'is not JSON', 'is a 400', 'is a 500', 'is cut off'] as const) {
     test(`because its response ${kind} delays no other task, and goes on when it can be read again`, async () => {
       const upstream = unreadable(kind)
       await using fixture = await openVideoFixture({ database, gateway: { fetch: upstream.fetch } })
@@ -26,21 +26,26 @@ describe.each(databaseNames)('a task that no list can contain (%s)', (database) 
     })
   }
 
-  test('does not hide the task of a lost answer, which is on the same page', async () => {
-    const upstream = unreadable('is not JSON')
-    await using fixture = await openVideoFixture({ database, gateway: { fetch: upstream.fetch } })
-    const { ann, bob, emulator } = fixture
-    await ann.created('poisoned')
-    upstream.poison(emulator.video.tasks()[0]?.id ?? '')
-    emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' })
-    const id = await bob.created('lost')
-    emulator.video.finish(emulator.video.tasks()[1]?.id ?? '')
-    await until(async () => (await bob.statusOf(id)) === 'succeeded')
-  })
+  for (const kind of ['is not JSON', 'is a 500'] as const) {
+    test(`because its response ${kind} does not hide the task of a lost answer, which is on the same page`, async () => {
+      const upstream = unreadable(kind)
+      await using fixture = await openVideoFixture({ database, gateway: { fetch: upstream.fetch } })
+      const { ann, bob, emulator } = fixture
+      await ann.created('poisoned')
+      upstream.poison(emulator.video.tasks()[0]?.id ?? '')
+      emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' })
+      const id = await bob.created('lost')
+      emulator.video.finish(emulator.video.tasks()[1]?.id ?? '')
+      await until(async () => (await bob.statusOf(id)) === 'succeeded')
+    })
+  }
 })
 
-test('an upstream that is down is asked once for a batch', async () => {
-  const upstream = unreadable('is a 503')
+test.each([
+  ['a 503', 'once', [4]],
+  ['a 500', 'twice', [4, 1]],
+] as const)('an upstream that responds with %s is asked %s for a batch', async (status, _, lengths) => {
+  const upstream = unreadable(`is ${status}`, true)
   await using fixture = await openVideoFixture({ gateway: { fetch: upstream.fetch } })
   const { ann, emulator } = fixture
   const ids = [await ann.created(), await ann.created(), await ann.created(), await ann.created()]
@@ -48,7 +53,9 @@ test('an upstream that is down is asked once for a batch', async () => {
   upstream.poison(emulator.video.tasks()[0]?.id ?? '')
   upstream.lists.length = 0
   await until(() => upstream.lists.length >= 5)
-  expect(upstream.lists.filter((list) => list.length !== 4)).toEqual([])
+  expect(upstream.lists.slice(0, 4).map((list) => list.length)).toEqual(
+    [0, 1, 2, 3].map((call) => lengths[call % lengths.length] ?? 0),
+  )
   upstream.heal()
   for (const task of emulator.video.tasks()) emulator.video.finish(task.id)
   for (const id of ids) await until(async () => (await ann.statusOf(id)) === 'succeeded')
@@ -94,14 +101,18 @@ describe('a request with much text', () => {
 
 const pictureOf = (url: string) => ({ type: 'image_url', image_url: { url }, role: 'reference_image' })
 
-/** A `fetch` of the gateway before an upstream whose lists fail if they contain one task. */
-function unreadable(kind: 'is too large' | 'is not JSON' | 'is a 400' | 'is a 503') {
+/** A `fetch` of the gateway before an upstream whose lists fail if they contain one task. @param all all lists fail then */
+function unreadable(
+  kind: 'is too large' | 'is not JSON' | 'is a 400' | 'is a 500' | 'is a 503' | 'is cut off',
+  all = false,
+) {
   const lists: (readonly string[])[] = []
   let poisoned = ''
   const answer = () => {
     if (kind === 'is too large') return new Response(`{"items":["${'x'.repeat(2 ** 24)}"]}`)
     if (kind === 'is not JSON') return new Response('{"items":[')
-    return Response.json({ error: { code: 'X', message: 'x' } }, { status: kind === 'is a 400' ? 400 : 503 })
+    if (kind === 'is cut off') throw new Error('the connection was closed')
+    return Response.json({ error: { code: 'X', message: 'x' } }, { status: Number(kind.slice(-3)) })
   }
   return {
     /** The ids for which each list asked. */
@@ -118,7 +129,7 @@ function unreadable(kind: 'is too large' | 'is not JSON' | 'is a 400' | 'is a 50
       if (init.method !== 'GET' || !pathname.endsWith('/tasks')) return response
       lists.push(searchParams.getAll('filter.task_ids'))
       const body = await response.text()
-      return poisoned !== '' && body.includes(`"${poisoned}"`) ? answer() : new Response(body, response)
+      return poisoned !== '' && (all || body.includes(`"${poisoned}"`)) ? answer() : new Response(body, response)
     },
   }
 }
