@@ -6,6 +6,8 @@ import {
   type Storage,
   s3Storage,
 } from '../plugins/file-storage/index.ts'
+import { type Clock, systemClock } from '../plugins/shared/clock.ts'
+import { SpaceCheck } from '../plugins/shared/no-space.ts'
 import type { StorageConfig } from './config/storage.ts'
 import type { Config } from './config.ts'
 
@@ -13,13 +15,15 @@ import type { Config } from './config.ts'
 export interface ServerFiles {
   readonly files: FileStorageOptions
   readonly results: ResultStorage
+  /** Rejects while the storage has no room. */
+  readonly checkSpace: () => Promise<void>
 }
 
 /** Opens the storage. Undefined: none is configured. */
 export const openFiles = (config: Config, options: Omit<FileStorageOptions, 'storage'>): ServerFiles | undefined => {
   if (!config.storage) return undefined
   const { store, publicUrl, secrets } = options
-  const storage = openStorage(config.storage)
+  const { storage, checkSpace } = withSpaceCheck(openStorage(config.storage), systemClock)
   return {
     files: {
       ...options,
@@ -29,9 +33,34 @@ export const openFiles = (config: Config, options: Omit<FileStorageOptions, 'sto
       uploadTtlMs: config.uploads.keepMs,
     },
     results: createResultStorage({ storage, store, publicUrl, secrets, keepMs: config.results.keepMs }),
+    checkSpace,
   }
 }
 
 /** Creates the storage. It connects at its first use. */
 const openStorage = (config: StorageConfig): Storage =>
   config.kind === 'folder' ? folderStorage(config.path) : s3Storage(config)
+
+/** A storage that remembers that it had no room, and `checkSpace`, which rejects while it has none. */
+export const withSpaceCheck = (
+  storage: Storage,
+  clock: Pick<Clock, 'now'>,
+): { readonly storage: Storage; readonly checkSpace: () => Promise<void> } => {
+  const space = new SpaceCheck(() => writeProbe(storage), clock)
+  const put: Storage['put'] = (...file) =>
+    storage.put(...file).catch((error: unknown) => {
+      space.note(error)
+      throw error
+    })
+  return { storage: { ...storage, put }, checkSpace: () => space.check() }
+}
+
+/** A small file, for a moment: it shows whether the storage has room. */
+const writeProbe = async (storage: Storage): Promise<void> => {
+  const key = 'probes/space.bin'
+  const body = new Blob([new Uint8Array(probeBytes)]).stream()
+  await storage.put(key, body, { maxBytes: probeBytes, contentType: 'application/octet-stream' })
+  await storage.remove(key)
+}
+
+const probeBytes = 2 ** 16

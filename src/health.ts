@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { hasNoSpace } from '../plugins/shared/no-space.ts'
 import {
   errorBody,
   errorResponses,
@@ -11,8 +12,10 @@ import {
 
 /** The state that the health routes report. */
 export interface Health {
-  /** Rejects when the database does not respond. */
+  /** Rejects when the database does not respond or has no room. */
   readonly database: () => Promise<void>
+  /** Rejects when the storage of files has no room. For information only: all but uploads and copies of results works. Undefined: there is no storage. */
+  readonly storage?: (() => Promise<void>) | undefined
   /** Whether the server is stopping: then it is not ready. */
   readonly draining: () => boolean
   /** State of each upstream. For information only: an upstream that is down does not make the server unready. */
@@ -36,7 +39,8 @@ const healthzDocs = docs('checkLiveness', 'Whether the process runs', {
 const readiness = Type.Object(
   {
     status: Type.Union([Type.Literal('ok'), Type.Literal('stopping'), Type.Literal('unavailable')]),
-    database: Type.Union([Type.Literal('ok'), Type.Literal('down')]),
+    database: Type.Union([Type.Literal('ok'), Type.Literal('full'), Type.Literal('down')]),
+    storage: Type.Optional(Type.Union([Type.Literal('ok'), Type.Literal('full'), Type.Literal('down')])),
     upstreams: Type.Record(Type.String(), Type.String(), { description: 'The state of each upstream, in words' }),
   },
   { title: 'Readiness' },
@@ -47,25 +51,29 @@ const readyzDocs = docs('checkReadiness', 'Whether the server can accept request
 })
 
 /** `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when the server can accept requests, else 503; the body names what is down. */
-export const health = ({ database, draining, upstreams }: Health) =>
+export const health = ({ database, storage, draining, upstreams }: Health) =>
   new Elysia({ name: 'sluice/health' })
     .get('/healthz', () => json(200, { status: 'ok' }), healthzDocs)
     .get(
       '/readyz',
       async () => {
-        const databaseUp = await database().then(
-          () => true,
-          () => false,
-        )
-        const ready = databaseUp && !draining()
+        const [databaseState, storageState] = await Promise.all([stateOf(database), storage && stateOf(storage)])
+        const ready = databaseState === 'ok' && !draining()
         return json(ready ? 200 : 503, {
           status: ready ? 'ok' : draining() ? 'stopping' : 'unavailable',
-          database: databaseUp ? 'ok' : 'down',
+          database: databaseState,
+          ...(storageState && { storage: storageState }),
           upstreams: upstreams(),
         })
       },
       readyzDocs,
     )
+
+const stateOf = (check: () => Promise<void>): Promise<'ok' | 'full' | 'down'> =>
+  check().then(
+    () => 'ok',
+    (error: unknown) => (hasNoSpace(error) ? 'full' : 'down'),
+  )
 
 const json = (status: number, body: object): Response =>
   new Response(JSON.stringify(body), {

@@ -204,7 +204,7 @@ const openApp = async (
       { store, publicUrl, identify: identifySession },
     ),
     files: stored?.files,
-    health,
+    health: { ...health, storage: stored?.checkSpace },
     limits: config.limits,
     metricsToken: config.metricsToken,
     shareMetrics,

@@ -1,5 +1,6 @@
 import type { AuditEvent } from './audit.ts'
 import { responseOf } from './known-body.ts'
+import { hasNoSpace } from './no-space.ts'
 import { noStoreHeaders } from './no-store.ts'
 
 /**
@@ -13,7 +14,7 @@ export class Problem extends Error {
   #rendered: { readonly body: ProblemBody; readonly text: string; readonly headers: Headers } | undefined
 
   /**
-   * @param status HTTP status, 400 to 599
+   * @param status HTTP status, 400 to 599. A 500 whose cause is that there is no room (`hasNoSpace`) is a 503 with `Retry-After`: it is not a defect, and it passes
    * @param message the caller sees it; never the text of a database, runtime or socket error
    * @param options.cause for the log; the caller never sees it
    * @param options.headers sent with the response, for example `Allow` or `Retry-After`
@@ -26,8 +27,9 @@ export class Problem extends Error {
   ) {
     super(message, { cause: options.cause })
     this.name = 'Problem'
-    this.status = status
-    this.headers = options.headers ?? {}
+    const isFull = status === 500 && hasNoSpace(options.cause)
+    this.status = isFull ? 503 : status
+    this.headers = isFull ? { 'retry-after': '30', ...options.headers } : (options.headers ?? {})
     this.event = options.event
   }
 
@@ -101,5 +103,5 @@ export const renderError = (
     return error.toResponse(body)
   }
   log[clientDisconnected() ? 'debug' : 'error']({ err: error }, 'unexpected error')
-  return new Problem(500, 'internal error').toResponse(body)
+  return new Problem(500, 'internal error', { cause: error }).toResponse(body)
 }

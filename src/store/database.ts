@@ -1,3 +1,5 @@
+import type { StoreError } from './error.ts'
+
 /** What a column may hold. Times are milliseconds since 1970. */
 export type Value = string | number | null
 
@@ -90,8 +92,16 @@ export interface DatabaseKind {
   fileOf(url: string): string | undefined
   /** Whether several processes can open the URL and share its data. */
   isShareable(url: string): boolean
-  /** Opens a database at a URL that it accepts. Connects at the first query. @param deadlineMs how long a query may take */
-  open(url: string, options: { readonly deadlineMs: number }): Database
+  /** Opens a database at a URL that it accepts. Connects at the first query. */
+  open(url: string, options: DatabaseOptions): Database
+}
+
+/** Options of an open database. */
+export interface DatabaseOptions {
+  /** How long a query or a batch may take, including the wait for a connection. Milliseconds. */
+  readonly deadlineMs: number
+  /** Receives each error with which a call rejects. Default: nobody. */
+  readonly onError?: (error: StoreError) => void
 }
 
 /** Renders statements with numbered parameters (`$1` or `?1`). Each template in the source is rendered once. */

@@ -3,6 +3,16 @@ export class StoreError extends Error {
   override name = 'StoreError'
 }
 
+/** The disk or the quota of the database is full. */
+export class DatabaseFullError extends StoreError {
+  override name = 'DatabaseFullError'
+  /** The code that `hasNoSpace` of `plugins/shared` looks for. */
+  readonly code = 'ENOSPC'
+  constructor(cause: unknown) {
+    super('the database has no room', { cause })
+  }
+}
+
 /** A unique index rejected a row: another statement has inserted the same key first. */
 export class UniqueViolationError extends StoreError {
   override name = 'UniqueViolationError'
@@ -11,11 +21,20 @@ export class UniqueViolationError extends StoreError {
   }
 }
 
-/** Converts a driver's error to a StoreError. `isUniqueViolation` recognizes the driver's error code for a unique index. */
-export const storeError = (cause: unknown, isUniqueViolation: (code: unknown) => boolean): StoreError => {
+/** What a driver's error codes mean. */
+export interface ErrorCodes {
+  /** Of a unique index. */
+  readonly uniqueViolation: readonly unknown[]
+  /** Of a full disk. */
+  readonly full: readonly unknown[]
+}
+
+/** Converts a driver's error to a StoreError. */
+export const storeError = (cause: unknown, { uniqueViolation, full }: ErrorCodes): StoreError => {
   if (cause instanceof StoreError) return cause
   const { code, errcode } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
-  return isUniqueViolation(errcode ?? code)
-    ? new UniqueViolationError(cause)
+  if (uniqueViolation.includes(errcode ?? code)) return new UniqueViolationError(cause)
+  return full.includes(errcode ?? code)
+    ? new DatabaseFullError(cause)
     : new StoreError('the database request failed', { cause })
 }

@@ -8,6 +8,7 @@ import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
+import { SpaceCheck } from '../../plugins/shared/no-space.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Revision } from '../../plugins/shared/revision-cache.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
@@ -20,14 +21,14 @@ import { createAssetWatchStore } from './asset-watches.ts'
 import { createAttemptStore } from './attempts.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'
 import { createClaimStore } from './claims.ts'
-import { type Database, notifyOnCommit, sql } from './database.ts'
+import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database.ts'
 import { databaseKindOf, databaseUrlForms } from './database-kinds.ts'
 import { createDeliveryStore } from './deliveries.ts'
 import { addsEvents, createEventStore, type EventRecords } from './events.ts'
 import { createFileStore } from './files.ts'
 import { createGroupStore, type GroupRecords } from './groups.ts'
 import { createIdempotencyStore } from './idempotency.ts'
-import { createLeaseStore } from './leases.ts'
+import { createLeaseStore, writeProbe } from './leases.ts'
 import { migrate } from './migrations.ts'
 import { type OpenClaimRecords, openClaims } from './open-claims.ts'
 import { createRateLimitStore } from './rate-limits.ts'
@@ -103,7 +104,7 @@ export interface Store
   secret(name: string): Promise<string>
   /** Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the program. */
   migrate(): Promise<void>
-  /** Resolves when the database responds within a second. Rejects otherwise. */
+  /** Resolves when the database responds within a second. Rejects otherwise, and while it has no room: then `hasNoSpace` is true of the error. */
   ready(): Promise<void>
   /** Writes the buffered usage if the database is reachable, then closes all connections. Each step takes at most 3 seconds. */
   close(): Promise<void>
@@ -118,7 +119,9 @@ const readyMs = 1_000
  */
 export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock, log }: StoreOptions = {}): Store => {
   const [raiseListeners, eventListeners] = [new Set<() => void>(), new Set<() => void>()]
-  const database = notifyOnCommit(openDatabase(url, deadlineMs), (statements) => {
+  const opened = openDatabase(url, { deadlineMs, onError: (error) => space.note(error) })
+  const space = new SpaceCheck(() => writeProbe(opened), clock)
+  const database = notifyOnCommit(opened, (statements) => {
     if (raisesRevision(statements)) for (const raised of raiseListeners) raised()
     if (addsEvents(statements)) for (const added of eventListeners) added()
   })
@@ -151,6 +154,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     migrate: () => database.exclusively(() => migrate(clock.now())),
     ready: async () => {
       await database.query(sql`select 1 as ready`, Math.min(readyMs, deadlineMs))
+      await space.check()
     },
     close: async () => {
       await closeUsage()
@@ -159,8 +163,8 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
   }
 }
 
-const openDatabase = (url: string, deadlineMs: number): Database => {
+const openDatabase = (url: string, options: DatabaseOptions): Database => {
   const kind = databaseKindOf(url)
   if (!kind) throw new TypeError(`a store is at ${databaseUrlForms}`)
-  return kind.open(url, { deadlineMs })
+  return kind.open(url, options)
 }

@@ -26,3 +26,17 @@ export const createLeaseStore = (database: Database): LeaseStore => ({
       and holder = ${holder}`)
   },
 })
+
+/** Writes some pages, as other changes do, and removes them: it shows whether the database has room. */
+export const writeProbe = async (database: Database): Promise<void> => {
+  await database.query(sql`
+    insert into leases (name, holder, lease_until)
+    values ('room', ${probeText}, 0)
+    on conflict (name) do update
+    set holder = excluded.holder`)
+  await database.query(sql`
+    delete from leases
+    where name = 'room'`)
+}
+
+const probeText = 'x'.repeat(2 ** 16)

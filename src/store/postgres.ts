@@ -3,13 +3,14 @@ import { ConnectionPool } from './connection-pool.ts'
 import {
   type Database,
   type DatabaseKind,
+  type DatabaseOptions,
   type Row,
   renderStatement,
   type Statement,
   type Steps,
   toRow,
 } from './database.ts'
-import { storeError } from './error.ts'
+import { type ErrorCodes, storeError } from './error.ts'
 
 /** PostgreSQL. */
 export const postgresDatabase: DatabaseKind = {
@@ -21,19 +22,14 @@ export const postgresDatabase: DatabaseKind = {
   open: (url, options) => openPostgres(url, options),
 }
 
-/** Options of `openPostgres`. */
-export interface PostgresOptions {
-  /** How long a query or a batch may take, including the wait for a connection. Milliseconds. */
-  readonly deadlineMs: number
-}
-
 const maxConnections = 10
 const migrationMs = 30_000
 const closeSeconds = 2
 /** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
 const int8 = 20
-const uniqueViolation = '23505'
+/** SQLSTATE unique_violation and disk_full. */
+const errorCodes: ErrorCodes = { uniqueViolation: ['23505'], full: ['53100'] }
 /** How often a transaction is retried after a deadlock or a lock timeout, within its deadline. */
 const maxRetries = 3
 /** SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe. */
@@ -47,7 +43,7 @@ const textOf = renderStatement('$')
  * The driver has no query timeout: on a frozen server a query waits for ever, and so does every query pipelined behind it.
  * So each connection has a driver instance of its own, and a `ConnectionPool` enforces the deadlines.
  */
-export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Database => {
+export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptions): Database => {
   const openWith = (driver: typeof postgres) => () =>
     driver(url, {
       max: 1,
@@ -83,7 +79,9 @@ export const openPostgres = (url: string, { deadlineMs }: PostgresOptions): Data
         return await (pool ?? (await openPool())).run(work, until - performance.now())
       } catch (cause) {
         if (retriesLeft === 0 || !retryableCodes.includes(codeOf(cause))) {
-          throw storeError(cause, (code) => code === uniqueViolation)
+          const error = storeError(cause, errorCodes)
+          onError?.(error)
+          throw error
         }
         // A random delay: transactions that deadlocked must not start again at the same moment.
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 100))

@@ -4,13 +4,14 @@ import { DatabaseSync, type StatementSync } from 'node:sqlite'
 import {
   type Database,
   type DatabaseKind,
+  type DatabaseOptions,
   type Row,
   renderStatement,
   type Statement,
   type Steps,
   toRow,
 } from './database.ts'
-import { StoreError, storeError } from './error.ts'
+import { type ErrorCodes, StoreError, storeError } from './error.ts'
 
 const textOf = renderStatement('?')
 
@@ -21,13 +22,13 @@ export const sqliteDatabase: DatabaseKind = {
   passwordOf: () => undefined,
   fileOf: (url) => (pathOf(url) === ':memory:' ? undefined : pathOf(url)),
   isShareable: (url) => pathOf(url) !== ':memory:',
-  open: (url) => openSqlite(pathOf(url)),
+  open: (url, { onError }) => openSqlite(pathOf(url), onError),
 }
 
 const pathOf = (url: string): string => url.slice('sqlite:'.length)
 
-// https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE.
-const uniqueViolations: readonly unknown[] = [1555, 2067]
+// https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE; SQLITE_FULL and SQLITE_IOERR_SHMSIZE.
+const errorCodes: ErrorCodes = { uniqueViolation: [1555, 2067], full: [13, 4874] }
 
 /**
  * A database on SQLite: a file, or `:memory:`.
@@ -35,7 +36,7 @@ const uniqueViolations: readonly unknown[] = [1555, 2067]
  * Several processes may share a file: one writes at a time, and the others wait for up to two seconds, which is the deadline.
  * Each call runs synchronously, so requests of one process never see each other's open transactions.
  */
-export const openSqlite = (path: string): Database => {
+export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): Database => {
   let connection: DatabaseSync | undefined
   let closed = false
   const prepared = new Map<TemplateStringsArray, StatementSync>()
@@ -55,12 +56,23 @@ export const openSqlite = (path: string): Database => {
     return compiled.all(...statement.values).map(toRow)
   }
 
+  const controls = new Map<string, StatementSync>()
+  /** Not by `exec`, whose errors have no `errcode` on Deno (2.9.6). */
+  const control = (text: 'begin immediate' | 'commit'): void => {
+    let compiled = controls.get(text)
+    if (!compiled) {
+      compiled = openedConnection().prepare(text)
+      controls.set(text, compiled)
+    }
+    compiled.run()
+  }
+
   const transaction = <Result>(work: () => Result): Result => {
     const database = openedConnection()
-    database.exec('begin immediate')
+    control('begin immediate')
     try {
       const result = work()
-      database.exec('commit')
+      control('commit')
       return result
     } catch (error) {
       rollBack(database)
@@ -78,7 +90,9 @@ export const openSqlite = (path: string): Database => {
     try {
       return work()
     } catch (cause) {
-      throw storeError(cause, (code) => uniqueViolations.includes(code))
+      const error = storeError(cause, errorCodes)
+      onError?.(error)
+      throw error
     }
   }
 
@@ -90,6 +104,7 @@ export const openSqlite = (path: string): Database => {
     close: async () => {
       closed = true
       prepared.clear()
+      controls.clear()
       connection?.close()
       connection = undefined
     },

@@ -167,6 +167,22 @@ describe('an upload', () => {
   })
 })
 
+test('an upload for which the storage has no room is a 503 with Retry-After, and leaves nothing behind', async () => {
+  await using files = await openFiles()
+  const folder = folderStorage(files.path)
+  const full = async function* (body: AsyncIterable<Uint8Array>) {
+    for await (const chunk of body) {
+      yield chunk
+      throw Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+    }
+  }
+  const storage: Storage = { ...folder, put: (key, body, options) => folder.put(key, full(body), options) }
+  await using filled = await openFiles({ storage, store: files.store })
+  const response = await filled.upload(png())
+  expect([response.status, response.headers.get('retry-after')]).toEqual([503, '30'])
+  expect(await leftOf(files)).toEqual(nothing)
+})
+
 describe('the quota of a user', () => {
   const quotaMessage = 'a user may have at most 2 uploaded files; they are removed after some time'
 

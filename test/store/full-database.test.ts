@@ -1,0 +1,104 @@
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { systemClock } from '../../plugins/shared/clock.ts'
+import { hasNoSpace } from '../../plugins/shared/no-space.ts'
+import { sql } from '../../src/store/database.ts'
+import { DatabaseFullError } from '../../src/store/error.ts'
+import { openStore } from '../../src/store/index.ts'
+import { openPostgres } from '../../src/store/postgres.ts'
+import { freshDatabase } from '../support/database.ts'
+
+const folders: string[] = []
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true })
+})
+
+/** A store on a file, with the connection on which SQLite's own bound of pages stands for that of a disk. */
+const openBounded = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-full-'))
+  folders.push(folder)
+  const connections: DatabaseSync[] = []
+  const exec = spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, text: string) {
+    if (!connections.includes(this)) connections.push(this)
+    this.prepare(text).all()
+  })
+  let now = Date.now()
+  const store = openStore(`sqlite:${join(folder, 'x.db')}`, { clock: { ...systemClock, now: () => now } })
+  await store.migrate()
+  exec.mockRestore()
+  const [connection] = connections
+  if (!connection) throw new Error('the store has no connection')
+  const { page_count: pages } = connection.prepare('pragma page_count').get() as { page_count: number }
+  return {
+    store,
+    setFull: (full: boolean) => connection.exec(`pragma max_page_count = ${full ? pages + 10 : 2 ** 30}`),
+    wait: (ms: number) => {
+      now += ms
+    },
+    [Symbol.asyncDispose]: () => store.close(),
+  }
+}
+
+const messageOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => 'resolved',
+    (error: Error) => error.name,
+  )
+
+describe('on SQLite, a database without room', () => {
+  test('rejects writes with DatabaseFullError, is not ready, and loses nothing that was written', async () => {
+    await using bounded = await openBounded()
+    const { store } = bounded
+    bounded.setFull(true)
+    const written: string[] = []
+    let failure: unknown
+    while (failure === undefined) {
+      const name = `user ${written.length} ${'x'.repeat(2_000)}`
+      await store.addUser({ name, createdAt: 1 }).then(
+        () => written.push(name),
+        (error: unknown) => {
+          failure = error
+        },
+      )
+    }
+    expect(failure).toBeInstanceOf(DatabaseFullError)
+    expect(hasNoSpace(failure)).toBe(true)
+    expect(written.length).toBeGreaterThan(1)
+    expect(await messageOf(store.ready())).toBe('DatabaseFullError')
+    expect((await store.listUsers()).map(({ name }) => name).toSorted()).toEqual(written.toSorted())
+  })
+
+  test('is ready and writes again as soon as there is room, without a restart', async () => {
+    await using bounded = await openBounded()
+    const { store } = bounded
+    const add = (name: string) => store.addUser({ name: name + 'x'.repeat(100_000), createdAt: 1 })
+    expect(await messageOf(store.ready())).toBe('resolved')
+    bounded.setFull(true)
+    expect(await messageOf(add('one'))).toBe('DatabaseFullError')
+    expect(await messageOf(store.ready())).toBe('DatabaseFullError')
+    bounded.setFull(false)
+    // It writes to find out, at most once a second.
+    expect(await messageOf(store.ready())).toBe('DatabaseFullError')
+    bounded.wait(1_000)
+    expect(await messageOf(store.ready())).toBe('resolved')
+    expect(await messageOf(add('two'))).toBe('resolved')
+  })
+})
+
+test('on PostgreSQL, disk_full is a DatabaseFullError, which the store notices', async () => {
+  const database = await freshDatabase('postgres')
+  const errors: unknown[] = []
+  const connection = openPostgres(database.url, { deadlineMs: 3_000, onError: (error) => errors.push(error) })
+  try {
+    const failed = connection.query(sql`do $$ begin raise exception 'no space left' using errcode = '53100'; end $$`)
+    expect(await messageOf(failed)).toBe('DatabaseFullError')
+    expect(errors.map(hasNoSpace)).toEqual([true])
+    expect(await messageOf(connection.query(sql`select nothing`))).toBe('StoreError')
+  } finally {
+    await connection.close()
+    await database.remove()
+  }
+})
