@@ -8,7 +8,7 @@ import { ComposedJson, Json } from './json-value.ts'
 
 export type { MemberChange } from './json-changes.ts'
 export type { JsonLimits } from './json-index.ts'
-export type { Piece } from './json-pieces.ts'
+export { type Piece, partsOf } from './json-pieces.ts'
 export { JsonStringReader } from './json-string-reader.ts'
 export { JsonError } from './json-tokens.ts'
 export type { Json, Member } from './json-value.ts'
@@ -130,8 +130,8 @@ export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2
 
 const notUtf8 = () => new JsonError('not valid UTF-8')
 
-/** Returns `position`, or the start of the character that contains it (RFC 3629, section 3). */
-const characterBoundary = (bytes: Uint8Array, position: number): number => {
+/** Returns `position`, or the start of the character that contains it (RFC 3629, section 3); at most the length of the bytes. */
+export const characterBoundary = (bytes: Uint8Array, position: number): number => {
   let end = Math.min(position, bytes.length)
   while (end > position - 4 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--
   return end

@@ -56,6 +56,7 @@ export type {
   StoredItemHead,
   StoredResponse,
   StoredResponseStore,
+  StoredText,
   StoredTurn,
 } from './objects/stored-response-store.ts'
 export type { TextGenerationOptions } from './options.ts'

@@ -10,6 +10,8 @@ export interface RowWrite {
 
 interface Waiting {
   readonly writes: readonly RowWrite[]
+  /** Length of all texts. */
+  readonly length: number
   readonly resolve: (rows: Row[][]) => void
   readonly reject: (error: unknown) => void
 }
@@ -19,6 +21,9 @@ interface Waiting {
  * they are more than this.
  */
 const maxWritesPerTransaction = 200
+
+/** The same for the length of all texts. */
+const maxLengthPerTransaction = 2 ** 20
 
 /** Group commit: all writes of one event-loop turn share a transaction. The commit to disk is what costs, not the number of rows. */
 export class GroupCommit {
@@ -35,7 +40,7 @@ export class GroupCommit {
    */
   write(writes: readonly RowWrite[]): Promise<Row[][]> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ writes, resolve, reject })
+      this.#waiting.push({ writes, length: lengthOf(writes), resolve, reject })
       if (this.#waiting.length === 1) setImmediate(this.#writeAll)
     })
   }
@@ -43,10 +48,13 @@ export class GroupCommit {
   readonly #writeAll = (): void => {
     const group: Waiting[] = []
     let rows = 0
-    while (this.#waiting[0] && (rows === 0 || rows + this.#waiting[0].writes.length <= maxWritesPerTransaction)) {
-      const next = this.#waiting.shift() as Waiting
+    let length = 0
+    for (let next = this.#waiting[0]; next; next = this.#waiting[0]) {
       rows += next.writes.length
+      length += next.length
+      if (group.length > 0 && (rows > maxWritesPerTransaction || length > maxLengthPerTransaction)) break
       group.push(next)
+      this.#waiting.shift()
     }
     if (this.#waiting.length > 0) setImmediate(this.#writeAll)
     this.#commit(group.flatMap(({ writes }) => writes)).then(
@@ -67,4 +75,11 @@ export class GroupCommit {
     const rows = await this.#database.batch(ordered.map(({ statement }) => statement))
     return new Map(ordered.map((write, index) => [write, rows[index] ?? []]))
   }
+}
+
+const lengthOf = (writes: readonly RowWrite[]): number => {
+  let length = 0
+  for (const { statement } of writes)
+    for (const value of statement.values) if (typeof value === 'string') length += value.length
+  return length
 }

@@ -2,6 +2,7 @@ import { type Statement, type Steps, sql } from './database.ts'
 import { StoreError } from './error.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
+import { storedPieceTables } from './stored-piece-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
 
@@ -268,6 +269,7 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index asset_watches_by_due on asset_watches (due_at)`,
   ],
   videoRequestTables,
+  storedPieceTables,
 ]
 
 /** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */

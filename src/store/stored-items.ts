@@ -5,6 +5,7 @@ import type {
   StoredResponseStore,
 } from '../../plugins/text-generation/objects/stored-response-store.ts'
 import { type Database, sql } from './database.ts'
+import { readPieces } from './stored-texts.ts'
 
 /** Rows that one query returns. SQLite runs synchronously. */
 const turnsPerQuery = 256
@@ -74,7 +75,7 @@ export const storedItems = (
 ): Pick<StoredResponseStore, 'listStoredItems' | 'findStoredItem' | 'readStoredItems'> => {
   const headsAfter = (user: string, response: string, after: number) =>
     database.query<HeadRow>(sql`
-      select response_id as response, position, id, is_output as "isOutput", octet_length(json) as bytes
+      select response_id as response, position, id, is_output as "isOutput", coalesce(long_bytes, octet_length(json)) as bytes
       from stored_items
       where response_id = ${response}
       and user_id = ${user}
@@ -104,11 +105,13 @@ export const storedItems = (
     async findStoredItem(user, id, now) {
       const [found] = await database.query<HeadRow>(sql`
         select stored_items.response_id as response, stored_items.position, stored_items.id,
-          stored_items.is_output as "isOutput", octet_length(stored_items.json) as bytes
+          stored_items.is_output as "isOutput",
+          coalesce(stored_items.long_bytes, octet_length(stored_items.json)) as bytes
         from stored_items
         join stored_responses on stored_responses.id = stored_items.response_id
         where stored_items.user_id = ${user}
         and stored_items.id = ${id}
+        and stored_responses.user_id = ${user}
         and stored_responses.expires_at > ${now}
         order by stored_items.created_at desc
         limit 1`)
@@ -130,7 +133,16 @@ export const storedItems = (
         )
         texts.push(...(await Promise.all(some)).flat().map(({ json }) => json))
       }
-      return texts.length === items.length ? texts : undefined
+      if (texts.length !== items.length) return undefined
+      const read: (readonly string[])[] = []
+      for (const [nth, { response, position: item, bytes }] of items.entries()) {
+        const text = texts[nth] ?? ''
+        // No JSON is an empty text.
+        const pieces = text === '' ? await readPieces(database, { response, item, bytes }) : [text]
+        if (!pieces) return undefined
+        read.push(pieces)
+      }
+      return read
     },
   }
 }

@@ -1,13 +1,9 @@
-import { Buffer } from 'node:buffer'
 import { nextTurn } from '../../plugins/shared/json.ts'
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored-response-store.ts'
-import { type Database, type Statement, sql } from './database.ts'
-import { GroupCommit } from './group-commit.ts'
+import { type Database, sql } from './database.ts'
 import { findTurns, storedItems } from './stored-items.ts'
-import { lockUser } from './user-locks.ts'
-
-/** What a row costs beyond its text. With it, a user cannot fill the database with empty items. */
-const rowBytes = 256
+import { readPieces, responseItem } from './stored-texts.ts'
+import { sizeOfResponse, storedWrites } from './stored-writes.ts'
 
 /** Responses that one search for old ones returns. */
 const maxRemoved = 100
@@ -22,16 +18,19 @@ interface SizedResponse {
 
 /** The responses that the gateway stores for callers of upstreams with chat completions only. An expired one stays until a sweep deletes it. */
 export const createStoredResponseStore = (database: Database): StoredResponseStore => {
-  const groupCommit = new GroupCommit(database)
+  const write = storedWrites(database)
 
   /** Removes responses, in transactions of a bounded size: SQLite visits each page of a long text that it deletes. Returns their number. */
   const remove = async (responses: readonly SizedResponse[]): Promise<number> => {
     let removed = 0
     for (let start = 0; start < responses.length; ) {
       if (start > 0) await nextTurn()
-      let end = start
-      for (let bytes = 0; end < responses.length && (end === start || bytes <= maxRemovedBytes); end++)
-        bytes += responses[end + 1]?.bytes ?? 0
+      let end = start + 1
+      let bytes = responses[start]?.bytes ?? 0
+      for (; end < responses.length; end++) {
+        bytes += responses[end]?.bytes ?? 0
+        if (bytes > maxRemovedBytes) break
+      }
       const rows = await database.batch(
         responses.slice(start, end).map(
           ({ id }) => sql`
@@ -66,45 +65,18 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
   }
 
   return {
-    async storeResponse({ id, user, previous, renews, response, items, createdAt, expiresAt }, maxUserBytes) {
-      const itemBytes = items.reduce((sum, { json }) => sum + Buffer.byteLength(json), 0)
-      const bytes = itemBytes + Buffer.byteLength(response) + rowBytes * (items.length + 1)
-      if (bytes > maxUserBytes) return false
-      const statements = [
-        lockUser(user),
-        // `bytes_before` is the sum of all responses that the user has stored before this one: their order, and by it their age.
-        sql`
-          insert into stored_responses (
-            id, user_id, previous_id, response, item_bytes, bytes, bytes_before, created_at, expires_at
-          )
-          values (
-            ${id}, ${user}, ${previous}, ${response}, ${itemBytes}, ${bytes},
-            coalesce((
-              select bytes_before + bytes
-              from stored_responses
-              where user_id = ${user}
-              order by bytes_before desc
-              limit 1
-            ), 0),
-            ${createdAt}, ${expiresAt}
-          )`,
-        ...items.map(
-          (item, position) => sql`
-            insert into stored_items (response_id, position, id, user_id, is_output, json, created_at)
-            values (${id}, ${position}, ${item.id}, ${user}, ${Number(item.isOutput)}, ${item.json}, ${createdAt})`,
-        ),
-        ...(previous !== undefined && renews ? [renew(user, previous, expiresAt)] : []),
-      ]
-      // One key for all of them: the group commit keeps their order.
-      await groupCommit.write(statements.map((statement) => ({ row: user, statement })))
+    async storeResponse(response, maxUserBytes) {
+      const sized = sizeOfResponse(response)
+      if (sized.bytes > maxUserBytes) return false
+      await write(response, sized)
       // It is stored in any case: after a failure the next response of the user removes them.
-      await removeOld(user, id, maxUserBytes).catch(() => {})
+      await removeOld(response.user, response.id, maxUserBytes).catch(() => {})
       return true
     },
 
     async findStoredResponse(user, id, now) {
       const [found] = await database.query<{ bytes: number }>(sql`
-        select octet_length(response) as bytes
+        select coalesce(long_bytes, octet_length(response)) as bytes
         from stored_responses
         where id = ${id}
         and user_id = ${user}
@@ -113,12 +85,13 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
     },
 
     async readStoredResponse(user, id) {
-      const [found] = await database.query<{ response: string }>(sql`
-        select response
+      const [found] = await database.query<{ response: string; bytes?: number }>(sql`
+        select response, long_bytes as bytes
         from stored_responses
         where id = ${id}
         and user_id = ${user}`)
-      return found?.response
+      if (found?.bytes === undefined) return found && [found.response]
+      return readPieces(database, { response: id, item: responseItem, bytes: found.bytes })
     },
 
     findStoredConversation: findTurns(database),
@@ -144,24 +117,3 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
     },
   }
 }
-
-/** Keeps the turns of a conversation longer. */
-const renew = (user: string, id: string, until: number): Statement => sql`
-  update stored_responses
-  set expires_at = ${until}
-  where user_id = ${user}
-  and expires_at < ${until}
-  and id in (
-    with recursive turns (id, previous_id) as (
-      select id, previous_id
-      from stored_responses
-      where id = ${id}
-      union
-      select earlier.id, earlier.previous_id
-      from turns
-      join stored_responses earlier on earlier.id = turns.previous_id
-      where earlier.user_id = ${user}
-    )
-    select id
-    from turns
-  )`

@@ -50,6 +50,17 @@ describe('the writes of one turn of the event loop', () => {
     expect(await groupCommit.write([writeOf('a')])).toEqual([[{ row: 'a 0' }]])
   })
 
+  test('have texts of a MiB at most, unless one caller has more', async () => {
+    const { groupCommit, transactions } = open()
+    const half = 'x'.repeat(2 ** 19)
+    await Promise.all(
+      [3, 1, 1, 1].map((halves, nth) =>
+        groupCommit.write([{ row: String(nth), statement: sql`${half.repeat(halves)} ${nth}` }]),
+      ),
+    )
+    expect(transactions.map((rows) => rows.length)).toEqual([1, 2, 1])
+  })
+
   test('are at most 200 rows, unless one caller has more; the event loop runs between transactions', async () => {
     const { groupCommit, transactions } = open()
     const many = (count: number, row: string) =>

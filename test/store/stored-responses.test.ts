@@ -33,13 +33,16 @@ eachDatabase('stored responses', (database) => {
     return response
   }
   const newUser = () => randomUUID()
+  const readItems = async (user: string, items: readonly StoredItemHead[]) =>
+    (await other.readStoredItems(user, items))?.map((texts) => texts.join(''))
   const outputOf = async (items: readonly StoredItemHead[], user: string) =>
-    other.readStoredItems(
+    readItems(
       user,
       items.filter(({ isOutput }) => isOutput),
     )
   const found = async (user: string, { id }: { readonly id: string }, now = at) => {
-    const response = (await other.findStoredResponse(user, id, now)) && (await other.readStoredResponse(user, id))
+    const texts = (await other.findStoredResponse(user, id, now)) && (await other.readStoredResponse(user, id))
+    const response = texts?.join('')
     return response && { response, output: await outputOf(await other.listStoredItems(user, [id]), user) }
   }
   /** The items of a conversation, read at once. */
@@ -52,7 +55,7 @@ eachDatabase('stored responses', (database) => {
       turns.map((turn) => turn.id),
     )
     for (const turn of turns) expect(bytesIn(heads.filter(({ response }) => response === turn.id))).toBe(turn.bytes)
-    const texts = (await other.readStoredItems(user, heads)) ?? []
+    const texts = (await readItems(user, heads)) ?? []
     expect(heads.map(({ bytes }) => bytes)).toEqual(texts.map((json) => Buffer.byteLength(json)))
     const ownItems = heads.filter(({ response }) => response === id).length
     const items = heads.map((head, nth) => ({ id: head.id, isOutput: head.isOutput, json: texts[nth] ?? '' }))
@@ -61,13 +64,13 @@ eachDatabase('stored responses', (database) => {
   const bytesIn = (heads: readonly StoredItemHead[]) => heads.reduce((sum, { bytes }) => sum + bytes, 0)
   const item = async (user: string, id: string, now: number) => {
     const head = await other.findStoredItem(user, id, now)
-    return head && (await other.readStoredItems(user, [head]))?.[0]
+    return head && (await readItems(user, [head]))?.[0]
   }
 
   test('are found with their output by their user only', async () => {
     const [ann, bob] = [newUser(), newUser()]
     const one = await save(turn(ann))
-    expect(await found(ann, one)).toEqual({ response: one.response, output: [`{"out":"${one.id}"}`] })
+    expect<unknown>(await found(ann, one)).toEqual({ response: one.response, output: [`{"out":"${one.id}"}`] })
     expect(await found(bob, one)).toBeUndefined()
     expect(await found(ann, { id: one.id.toUpperCase() })).toBeUndefined()
     expect(await conversation(bob, one.id, at, bounds)).toBeUndefined()
@@ -107,7 +110,7 @@ eachDatabase('stored responses', (database) => {
     const first = await save(turn(ann))
     const second = await save(turn(ann, { previous: first.id }))
     const third = await save(turn(ann, { previous: second.id }))
-    const itemBytes = third.items.reduce((sum, { json }) => sum + json.length, 0)
+    const itemBytes = third.items.reduce((sum, { json }) => sum + String(json).length, 0)
     for (const tight of [{ maxTurns: 2 }, { maxBytes: 3 * itemBytes - 1 }]) {
       const read = await conversation(ann, third.id, at, { ...bounds, ...tight })
       expect(read).toMatchObject({ items: [...second.items, ...third.items], ownItems: 2, cut: 'too long' })

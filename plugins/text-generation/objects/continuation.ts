@@ -5,7 +5,6 @@ import {
   bytesPerTurn,
   composeArray,
   composeInTurns,
-  composeJson,
   type Json,
   JsonError,
   type Piece,
@@ -98,20 +97,20 @@ const expand = async (
     earlier: await readConversation(store, user, conversation, previous),
     referenced: await readReferenced(store, user, found.items),
   }))
-  const ownItems = given.map((item) => {
-    const stored = referenced.get(referenceIdOf(item) ?? '')
-    return stored === undefined ? item : composeJson([stored])
-  })
+  const own = given.map((item) => referenced.get(referenceIdOf(item) ?? '') ?? item)
   const whole = json.edit([
-    ['input', composeArray([...earlier, ...ownItems])],
+    ['input', composeArray([...earlier, ...own])],
     ...(conversation ? [['previous_response_id', undefined] as const] : []),
   ])
+  const reread = await readAgain(whole)
+  const items = inputItemsOf(reread.json)
   return {
-    body: await reread(whole),
+    body: reread,
     previous: conversation && previous,
     expiresAt: conversation?.expiresAt,
     mayHoldGatewayItem: true,
-    ownItems,
+    // Of the document that was read in turns, which has the stored items too.
+    ownItems: items.slice(items.length - given.length),
     ownBytes: body.bytes.length + found.bytes,
   }
 }
@@ -210,7 +209,7 @@ const findReferenced = async (
 }
 
 /** Parses a composed request, with the limits on values of a received one. */
-const reread = async (whole: Json): Promise<JsonBody> => {
+const readAgain = async (whole: Json): Promise<JsonBody> => {
   const bytes = await composeInTurns(whole)
   try {
     return new JsonBody(bytes.length > bytesPerTurn ? await readJsonInTurns(bytes) : readJson(bytes), bytes)

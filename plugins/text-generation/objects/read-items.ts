@@ -27,10 +27,15 @@ export const readItems = async (
     const end = endOfCall(items, start)
     const texts = await readStored(store.readStoredItems(user, items.slice(start, end)))
     if (!texts) return undefined
-    pieces.push(...texts.map((text) => (text.length < shortItemBytes ? text : Buffer.from(text))))
+    pieces.push(...texts.map(pieceOf))
     start = end
   }
   return pieces
+}
+
+const pieceOf = (texts: readonly string[]): Piece => {
+  const [first = '', ...more] = texts
+  return more.length === 0 && first.length < shortItemBytes ? first : { pieces: texts.map((text) => Buffer.from(text)) }
 }
 
 /** The end of the items that the next call reads: at least one. */

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
-import { composeJson, type Json, type MemberChange, toJson } from '../../shared/json.ts'
+import { bytesPerTurn, composeJson, type Json, type MemberChange, partsOf, toJson } from '../../shared/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import type { FrameReader } from '../../sse-relay/index.ts'
 import { awaitEnd } from '../call.ts'
@@ -31,12 +31,12 @@ export interface ResponseRecorderOptions {
  * Stores a response of the gateway, with its items, before the caller receives the end of it: in a stream the final event,
  * else the response.
  *
- * The whole response is stored at once. If the process ends before that, the caller has received no complete response,
+ * The whole response is stored at its end. If the process ends before that, the caller has received no complete response,
  * and none is stored.
  */
 export const createResponseRecorder = (options: ResponseRecorderOptions): IssuedObjects => {
   const { store, user, previous, renews, ttlMs, maxUserBytes, clock, log } = options
-  // Only the texts: the recorder lives as long as a stream, and the parsed request would take several times the memory.
+  // Only texts: the recorder lives as long as a stream, and the parsed request would take several times the memory.
   const input = options.input.map(toInputItem)
   let problem: Problem | undefined
   let streams = false
@@ -98,7 +98,9 @@ const toInputItem = (item: Json): StoredItem => {
     const part = isOutput ? '{"type":"output_text","annotations":[],"text":' : '{"type":"input_text","text":'
     changes.push(['content', composeJson(['[', part, content, '}]'])])
   }
-  return { id, isOutput: false, json: item.edit(changes).raw }
+  const edited = item.edit(changes)
+  // The bytes of a large item are those of the request, which are counted until the end of the stream.
+  return { id, isOutput: false, json: item.byteLength > bytesPerTurn ? partsOf(edited.pieces) : edited.raw }
 }
 
 /** The prefixes of ids by type of item. Items of these types have a status. */

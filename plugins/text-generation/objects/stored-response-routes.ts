@@ -69,7 +69,8 @@ export const createStoredResponseRoutes =
         )
         const response = output && (await readStored(store.readStoredResponse(user, id)))
         if (response === undefined) return undefined
-        return (await readJsonInTurns(Buffer.from(response), responseLimits)).with('output', composeArray(output ?? []))
+        const bytes = await composeInTurns(composeJson(response.map((text) => Buffer.from(text))))
+        return (await readJsonInTurns(bytes, responseLimits)).with('output', composeArray(output ?? []))
       },
       async DeleteResponse() {
         if (!(await readStored(store.removeStoredResponse(user, id)))) return undefined

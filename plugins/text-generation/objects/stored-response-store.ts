@@ -10,7 +10,7 @@ export interface StoredResponse {
   /** Whether all turns before it are to be kept as long as this one. */
   readonly renews?: boolean
   /** The response object as JSON, with an empty `output`. */
-  readonly response: string
+  readonly response: StoredText
   /** The items that this turn adds to the conversation: its own input, then its output. */
   readonly items: readonly StoredItem[]
   readonly createdAt: number
@@ -18,13 +18,19 @@ export interface StoredResponse {
   readonly expiresAt: number
 }
 
+/**
+ * A JSON text to store: a string, or consecutive parts in UTF-8, each of whole characters. A long text in parts is never
+ * handled at once.
+ */
+export type StoredText = string | readonly Uint8Array[]
+
 /** An item of a stored response. */
 export interface StoredItem {
   /** Unique within its response only: callers choose the ids of input items. */
   readonly id: string
   readonly isOutput: boolean
   /** The item as JSON. */
-  readonly json: string
+  readonly json: StoredText
 }
 
 /** A stored item without its JSON. */
@@ -72,14 +78,15 @@ export interface ConversationBounds {
  */
 export interface StoredResponseStore {
   /**
-   * Stores a response in one transaction. Then it removes the user's oldest responses, until all of them together have at
+   * Stores a response: it exists with all its items, or not at all. A large one is written in several transactions of
+   * bounded size, and exists from the last one on. Then it removes the user's oldest responses, until all of them together have at
    * most `maxUserBytes`. Resolves to false, and stores nothing, when the response alone has more.
    */
   storeResponse(response: StoredResponse, maxUserBytes: number): Promise<boolean>
   /** The number of bytes of the response object without its output. */
   findStoredResponse(user: string, id: string, now: number): Promise<{ readonly bytes: number } | undefined>
-  /** The response object as JSON, with an empty `output`. Undefined: it has been removed. */
-  readStoredResponse(user: string, id: string): Promise<string | undefined>
+  /** The response object as JSON, with an empty `output`, in consecutive texts. Undefined: it has been removed. */
+  readStoredResponse(user: string, id: string): Promise<readonly string[] | undefined>
   /** The turns of the conversation up to a response. */
   findStoredConversation(
     user: string,
@@ -91,8 +98,11 @@ export interface StoredResponseStore {
   listStoredItems(user: string, responses: readonly string[]): Promise<readonly StoredItemHead[]>
   /** The latest item of the user with this id. */
   findStoredItem(user: string, id: string, now: number): Promise<StoredItemHead | undefined>
-  /** The JSON of items, in their order. Undefined: one of them has been removed. The caller asks for a few MiB at once. */
-  readStoredItems(user: string, items: readonly StoredItemHead[]): Promise<readonly string[] | undefined>
+  /**
+   * The JSON of items, in their order: of each, consecutive texts. Undefined: one of them has been removed. The caller asks
+   * for about a MiB at once, or for one item.
+   */
+  readStoredItems(user: string, items: readonly StoredItemHead[]): Promise<readonly (readonly string[])[] | undefined>
   /** False when the user has no such response. */
   removeStoredResponse(user: string, id: string): Promise<boolean>
   /** Removes up to `max` expired responses. Returns their number. */
