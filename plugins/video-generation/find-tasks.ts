@@ -1,4 +1,4 @@
-import { scopeOfListFailure } from './list-failure.ts'
+import { scopeOfUpstreamFailure } from '../shared/failure-scope.ts'
 import type { VideoTask } from './store.ts'
 import type { VideoContext } from './submit.ts'
 import type { UpstreamTask } from './upstream.ts'
@@ -49,7 +49,7 @@ export const findTasks = async (
       tasks.push(...found.tasks)
       return found.total
     } catch (err) {
-      const scope = signal?.aborted ? 'all' : scopeOfListFailure(err)
+      const scope = signal?.aborted ? 'all' : scopeOfUpstreamFailure(err)
       if (scope === 'all') throw err
       if (scope === 'unclear' && !works) await probe(status, offset, size, err)
       const smaller = pageSizes[level + 1]

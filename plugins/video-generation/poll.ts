@@ -1,6 +1,6 @@
 import { type DivideBudget, divide } from '../shared/divide.ts'
+import { scopeOfUpstreamFailure } from '../shared/failure-scope.ts'
 import { asJsonObject, type Json, toJson } from '../shared/json.ts'
-import { scopeOfListFailure } from './list-failure.ts'
 import type { MovedVideoTask, VideoMove, VideoTask, VideoUsage } from './store.ts'
 import type { VideoContext } from './submit.ts'
 import type { VideoStatus } from './tasks.ts'
@@ -95,7 +95,7 @@ const listed = async (
   const unreadable = new Set<VideoTask>()
   const skipped = await divide(tasks, {
     budget,
-    scopeOf: (error) => (signal?.aborted ? 'all' : scopeOfListFailure(error)),
+    scopeOf: (error) => (signal?.aborted ? 'all' : scopeOfUpstreamFailure(error)),
     async call(some) {
       const ids = some.flatMap(({ upstreamId }) => upstreamId ?? [])
       const page = await client.list({ ids, serviceTier: some[0]?.serviceTier, size: idsPerCall }, signal)

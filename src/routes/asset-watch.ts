@@ -1,4 +1,6 @@
 import { delay } from '../../plugins/shared/delay.ts'
+import { divide } from '../../plugins/shared/divide.ts'
+import { scopeOfUpstreamFailure } from '../../plugins/shared/failure-scope.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import type { Json } from '../../plugins/shared/json.ts'
 import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
@@ -51,6 +53,8 @@ const maxDue = 200
 const maxSingle = 2
 /** Single calls of a round for assets that no list has shown: deleted or moved ones, or more changes than a page has. */
 const maxUnlisted = 5
+/** Calls of a round, beyond one a batch, that look for the groups for which a list fails. */
+const maxExtraCalls = 20
 const giveUpMs = 86_400_000
 const busyMs = 10_000
 
@@ -59,6 +63,8 @@ const pollDelayMs = (polls: number): number => Math.min(60_000, Math.round(3_000
 
 /** The first fields of an asset: what its owner needs to know, without its address, which expires. */
 const fields = ['Id', 'GroupId', 'Name', 'AssetType', 'Status', 'Error'] as const
+
+type OwnedWatch = AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> }
 
 const changeOf = (item: Json, at: number): AssetProgress | undefined => {
   const status = item.get('Status')?.string()
@@ -99,13 +105,17 @@ export const tellDeletedAsset = async (
 /**
  * Polls assets in progress, in one process at a time, until the signal aborts.
  *
- * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still are the user's.
+ * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still are the user's. An asset or a group
+ * that cannot be read is put off, and delays no other.
+ *
+ * @param sleep waits. Default: a timer, which does not keep the process alive
  */
 export const watchAssets = (
   { upstream, clock, log }: Pick<Library, 'upstream' | 'clock' | 'log'>,
   events: AssetEvents,
   owners: Pick<Owners, 'group'>,
   signal: AbortSignal,
+  sleep = delay,
 ): void => {
   const ownedGroup = (user: string, id: string) =>
     owners.group(user, id).catch((error: unknown) => {
@@ -121,61 +131,110 @@ export const watchAssets = (
     return item && changeOf(item, clock.now())
   }
 
-  /** The outcomes of assets, by their ids. */
+  /** Adds the outcomes of assets, by their ids. */
   const readLists = async (
-    watches: readonly (AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> })[],
+    watches: readonly OwnedWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
     pause: () => Promise<void>,
-  ): Promise<ReadonlyMap<string, AssetProgress>> => {
+  ): Promise<void> => {
+    const budget = { calls: maxExtraCalls, works: false }
+    let failed: unknown
     const groupOf = new Map(watches.map(({ asset, group }) => [asset, group]))
-    const outcomes = new Map<string, AssetProgress>()
     for (const [groupType, ofType] of Map.groupBy(watches, ({ owned }) => owned.type)) {
       const groups = new Map(ofType.map(({ owned }) => [owned.id, owned]))
-      for (const batch of groupBatches([...groups.values()])) {
-        await pause()
-        const response = await upstream.send({
-          action: 'ListAssets',
-          query: {
-            ...{ groupType, groups: batch, statuses: ['Active', 'Failed'], sortBy: 'UpdateTime', sortOrder: 'Desc' },
-            paging: { pageNumber: 1, pageSize: 100 },
-          },
-        })
-        for (const item of itemsOf(response)) {
-          const id = readId(item.get('Id')?.string())
-          const change = changeOf(item, clock.now())
-          if (id !== undefined && change && groupOf.get(id) === item.get('GroupId')?.string()) outcomes.set(id, change)
+      const read = async (some: readonly OwnedWatch['owned'][]): Promise<void> => {
+        for (const batch of groupBatches(some)) {
+          await pause()
+          const response = await upstream.send({
+            action: 'ListAssets',
+            query: {
+              ...{ groupType, groups: batch, statuses: ['Active', 'Failed'], sortBy: 'UpdateTime', sortOrder: 'Desc' },
+              paging: { pageNumber: 1, pageSize: 100 },
+            },
+          })
+          for (const item of itemsOf(response)) {
+            const id = readId(item.get('Id')?.string())
+            const change = changeOf(item, clock.now())
+            if (id !== undefined && change && groupOf.get(id) === item.get('GroupId')?.string())
+              outcomes.set(id, change)
+          }
         }
       }
+      for (const batch of groupBatches([...groups.values()])) {
+        await divide(batch, {
+          call: read,
+          scopeOf: scopeOfUpstreamFailure,
+          onFailed: ({ id }, err) => log.warn({ err, group: id }, 'assets in progress of a group could not be listed'),
+          budget,
+        }).catch((error: unknown) => {
+          // The lists of other groups may still succeed.
+          if (scopeOfUpstreamFailure(error) === 'all') throw error
+          failed ??= error
+        })
+      }
     }
-    return outcomes
+    if (failed !== undefined && !budget.works) throw failed
   }
 
   const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
-    const pause = () => delay(1000 / callsPerSecond, job)
-    const now = clock.now()
-    const watches: (AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> })[] = []
+    const pause = () => sleep(1000 / callsPerSecond, job)
+    const watches: OwnedWatch[] = []
+    const outcomes = new Map<string, AssetProgress | 'gone'>()
     for (const watch of due) {
-      const owned = await ownedGroup(watch.user, watch.group)
-      if (owned && now < watch.createdAt + giveUpMs) watches.push({ ...watch, owned })
-      else await events.endAssetWatch(watch.asset)
+      const owned = clock.now() < watch.createdAt + giveUpMs && (await ownedGroup(watch.user, watch.group))
+      if (owned) watches.push({ ...watch, owned })
+      else outcomes.set(watch.asset, 'gone')
     }
-    const outcomes = new Map<string, AssetProgress | 'gone'>(
-      watches.length > maxSingle ? await readLists(watches, pause) : [],
-    )
+    try {
+      if (watches.length > maxSingle) await readLists(watches, outcomes, pause)
+      await readSingle(watches, outcomes, { pause, job })
+    } catch (error) {
+      // What was read until then counts.
+      await end(outcomes, [])
+      throw error
+    }
+    await end(outcomes, due)
+  }
+
+  /** Adds the outcomes of some assets that no list has shown: of all, if there was no list. */
+  const readSingle = async (
+    watches: readonly OwnedWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
+    { pause, job }: { readonly pause: () => Promise<void>; readonly job: AbortSignal },
+  ): Promise<void> => {
     const unlisted = watches.filter(({ asset, polls }) => !outcomes.has(asset) && polls % 3 === 2).slice(0, maxUnlisted)
     for (const watch of watches.length > maxSingle ? unlisted : watches) {
       await pause()
-      const outcome = job.aborted ? undefined : await readOne(watch)
-      if (outcome) outcomes.set(watch.asset, outcome)
+      if (job.aborted) return
+      try {
+        const outcome = await readOne(watch)
+        if (outcome) outcomes.set(watch.asset, outcome)
+      } catch (err) {
+        if (scopeOfUpstreamFailure(err) === 'all') throw err
+        log.warn({ err, asset: watch.asset }, 'an asset in progress could not be polled')
+      }
     }
-    for (const [asset, outcome] of outcomes) await events.endAssetWatch(asset, outcome === 'gone' ? undefined : outcome)
-    const waiting = watches.filter(({ asset }) => !outcomes.has(asset))
+  }
+
+  /** Ends the watches with an outcome, and puts off the others. */
+  const end = async (outcomes: ReadonlyMap<string, AssetProgress | 'gone'>, due: readonly AssetWatch[]) => {
+    const ended = new Set<string>()
+    for (const [asset, outcome] of outcomes) {
+      try {
+        await events.endAssetWatch(asset, outcome === 'gone' ? undefined : outcome)
+        ended.add(asset)
+      } catch (err) {
+        log.warn({ err, asset }, 'the outcome of an asset could not be stored')
+      }
+    }
+    const waiting = due.filter(({ asset }) => !ended.has(asset))
     await events.postponeAssetWatches(
       waiting.map(({ asset, polls }) => ({ asset, dueAt: clock.now() + pollDelayMs(polls + 1) })),
     )
   }
 
   runUnderLease({
-    ...{ store: events, name: 'asset-watch', signal, log, clock, everyMs },
+    ...{ store: events, name: 'asset-watch', signal, log, clock, everyMs, sleep },
     async run(job) {
       const due = await events.dueAssetWatches(clock.now(), maxDue)
       if (due.length === 0) return everyMs
