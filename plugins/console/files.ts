@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto'
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
 
 /** A static file in memory. */
 export interface File {
@@ -26,44 +24,11 @@ export const libraries: Readonly<Record<string, string>> = {
   uqr: 'uqr.js',
 }
 
-/** The style sheets, in the order of the cascade: a later one overrides rules of an earlier one with the same specificity. */
-const styleSheets = [
-  ...['theme', 'base', 'layout'],
-  ...['buttons', 'fields', 'tabs', 'lists', 'cards', 'placeholder', 'toast', 'dialog'],
-  ...['login', 'face', 'uploads', 'videos', 'chat', 'usage'],
-]
-
-const pageFolder = new URL('./page/', import.meta.url)
-
-/** Paths of the folders and files that `consolePages` reads, for a process that needs a permission for each: see `--allow-read` of Deno. */
-export const consoleFiles = (): readonly string[] => [
-  fileURLToPath(new URL('.', import.meta.url)),
-  ...Object.entries(libraries).map(([library, name]) => fileURLToPath(locateLibrary(library, name))),
-]
-
-/**
- * Reads all files of the page, by file name: its modules, its libraries, and its style sheets as one file.
- *
- * They are read once. A request selects an entry of this table, so it can name no other path.
- */
-export const readFiles = (): ReadonlyMap<string, File> => {
-  const files = new Map<string, File>()
-  for (const name of readdirSync(fileURLToPath(pageFolder)).sort()) {
-    if (name.endsWith('.js')) files.set(name, fileOf(read(new URL(name, pageFolder)), javascript))
-  }
-  for (const [library, name] of Object.entries(libraries)) {
-    files.set(name, fileOf(read(locateLibrary(library, name)), javascript))
-  }
+/** All files of the page, by file name: its modules, its libraries, and its style sheets as one file. A request selects an entry: it can name no other path. */
+export const readFiles = async (): Promise<ReadonlyMap<string, File>> => {
+  // At the first request: the start of a server does not wait for them.
+  const { modules, styleSheets } = await import('./texts.ts')
+  const files = new Map(Object.entries(modules).map(([name, text]) => [name, fileOf(text, javascript)]))
   // One request loads all styles.
-  const styles = styleSheets.map((name) => read(new URL(`styles/${name}.css`, pageFolder)))
-  files.set('style.css', fileOf(styles.join('\n'), css))
-  return files
+  return files.set('style.css', fileOf(styleSheets.join('\n'), css))
 }
-
-/** The published package contains copies of the libraries. In the repository they are installed. */
-const locateLibrary = (library: string, name: string): URL => {
-  const copy = new URL(`./libraries/${name}`, import.meta.url)
-  return existsSync(copy) ? copy : new URL(import.meta.resolve(library))
-}
-
-const read = (address: URL): string => readFileSync(fileURLToPath(address), 'utf8')

@@ -10,7 +10,6 @@ import { type File, fileOf, readFiles } from './files.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { ConsolePaths } from './document.ts'
-export { consoleFiles } from './files.ts'
 
 /** Options of `consolePages`. */
 export interface ConsolePagesOptions {
@@ -28,7 +27,7 @@ export interface ConsolePagesOptions {
   readonly paths?: Partial<ConsolePaths>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
-  /** Receives unexpected errors, for example when a file cannot be read. */
+  /** Receives unexpected errors. */
   readonly log?: Log
 }
 
@@ -56,14 +55,14 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
   const securityHeaders = securityHeadersOf(prefix)
   const content = contentOf({ prefix, paths })
 
-  const showPage = (request: Request): Response => {
+  const showPage = async (request: Request): Promise<Response> => {
     // With a slash at the end, the page's relative addresses would be wrong.
-    if (!pathOf(request).endsWith('/')) return fileResponse(content().page, request, securityHeaders)
+    if (!pathOf(request).endsWith('/')) return fileResponse((await content()).page, request, securityHeaders)
     const location = `..${prefix.slice(prefix.lastIndexOf('/'))}`
     return new Response(null, { status: 308, headers: { ...securityHeaders, location } })
   }
-  const showFile = (request: Request, name: string): Response => {
-    const file = content().files.get(name)
+  const showFile = async (request: Request, name: string): Promise<Response> => {
+    const file = (await content()).files.get(name)
     if (!file) throw new Problem(404, 'not found')
     return fileResponse(file, request, securityHeaders)
   }
@@ -88,15 +87,16 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
   return plugin
 }
 
-/** Reads the page and its files at the first request, so that the start of the server does not wait for them. */
+/** The page and its files, which are loaded at the first request. */
 const contentOf = (options: Pick<DocumentOptions, 'prefix' | 'paths'>) => {
-  let content: { readonly page: File; readonly files: ReadonlyMap<string, File> } | undefined
+  let content: Promise<{ readonly page: File; readonly files: ReadonlyMap<string, File> }> | undefined
+  const load = async () => {
+    const files = await readFiles()
+    const modules = [...files.keys()].filter((name) => name.endsWith('.js') && !notPreloaded.has(name))
+    return { page: fileOf(documentOf({ ...options, modules }), 'text/html; charset=utf-8'), files }
+  }
   return () => {
-    if (!content) {
-      const files = readFiles()
-      const modules = [...files.keys()].filter((name) => name.endsWith('.js') && !notPreloaded.has(name))
-      content = { page: fileOf(documentOf({ ...options, modules }), 'text/html; charset=utf-8'), files }
-    }
+    content ??= load()
     return content
   }
 }

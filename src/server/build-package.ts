@@ -2,7 +2,6 @@
 import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { libraries } from '../../plugins/console/files.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const dist = join(root, 'dist')
@@ -16,21 +15,25 @@ const compile = (): void => {
   if (exitCode !== 0) process.exit(1)
 }
 
-/** Copies the console's page, and the libraries that it imports. Returns the paths of the libraries. */
+/** Copies the texts that the console imports: its page, and its libraries, which the package must not need. Returns the paths of the libraries. */
 const copyConsole = async (): Promise<readonly string[]> => {
   const folder = join(dist, 'plugins/console')
+  const texts = join(folder, 'texts.js')
   await cp(join(root, 'plugins/console/page'), join(folder, 'page'), {
     recursive: true,
     filter: (path) => !path.endsWith('tsconfig.json'),
   })
   await mkdir(join(folder, 'libraries'))
-  return Promise.all(
-    Object.entries(libraries).map(async ([library, name]) => {
-      const path = fileURLToPath(import.meta.resolve(library))
-      await cp(path, join(folder, 'libraries', name))
-      return path
-    }),
-  )
+  const source = await readFile(texts, 'utf8')
+  const imports = [...source.matchAll(/'(\.\.\/\.\.\/node_modules\/[^']+)'/g)].map(([, path = '']) => path)
+  let packaged = source
+  for (const path of imports) {
+    const copy = `./libraries/${path.replace('../../node_modules/', '').replaceAll('/', '-')}`
+    await cp(join(root, 'plugins/console', path), join(folder, copy))
+    packaged = packaged.replace(path, copy)
+  }
+  await writeFile(texts, packaged)
+  return imports.map((path) => join(root, 'plugins/console', path))
 }
 
 /**
@@ -51,10 +54,6 @@ const bundleCommand = async (): Promise<readonly string[]> => {
       {
         name: 'package',
         setup(build) {
-          // It reads files next to itself.
-          build.onResolve({ filter: /\/console\/files\.ts$|^\.\/files\.ts$/ }, ({ importer }) =>
-            importer.includes('/plugins/') ? { path: './plugins/console/files.js', external: true } : undefined,
-          )
           build.onLoad({ filter: /./ }, ({ path }) => void inputs.push(path))
         },
       },

@@ -11,7 +11,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import { basename, dirname, join, relative, resolve } from 'node:path'
+import { basename, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 export interface BundleOptions {
@@ -19,8 +19,6 @@ export interface BundleOptions {
   readonly root: string
   /** The module to bundle with all its imports, relative to `root`. */
   readonly entry: string
-  /** An imported module that is not bundled, relative to `root`, because it reads files next to itself. */
-  readonly external?: string
   /** Packages that are not bundled, because few servers load them. */
   readonly externalPackages?: readonly string[]
   /** Further files that the bundle depends on, relative to `root`. */
@@ -31,7 +29,6 @@ export interface BundleOptions {
 export const serverBundle: BundleOptions = {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   entry: 'src/server.ts',
-  external: 'plugins/console/files.ts',
   externalPackages: ['@aws-sdk/client-s3'],
   // They determine how imports are resolved and compiled.
   otherInputs: ['package.json', 'bun.lock', 'tsconfig.json'],
@@ -57,7 +54,7 @@ export const findBundle = ({ root, entry }: BundleOptions): string | undefined =
 
 /** Builds a bundle and deletes earlier ones. Rejects when it cannot be built or stored. Several processes may do so at the same time. */
 export const buildBundle = async (options: BundleOptions): Promise<void> => {
-  const { root, entry, external, externalPackages = [], otherInputs = [] } = options
+  const { root, entry, externalPackages = [], otherInputs = [] } = options
   const folder = folderOf(root)
   mkdirSync(folder, { recursive: true })
   const temporary = join(folder, temporaryPrefix + crypto.randomUUID())
@@ -84,13 +81,11 @@ export const buildBundle = async (options: BundleOptions): Promise<void> => {
         {
           name: 'inputs',
           setup(build) {
-            if (external !== undefined) {
-              build.onResolve({ filter: new RegExp(`/${basename(external)}$`) }, ({ path, importer }) => {
-                const found = resolve(dirname(importer), path)
-                return found === join(root, external) ? { path: found, external: true } : undefined
-              })
-            }
-            build.onLoad({ filter: /./ }, ({ path, loader }) => ({ contents: read(path), loader }))
+            build.onLoad({ filter: /./ }, ({ path, loader }) => {
+              const contents = read(path)
+              // Bun (1.4.5) does not say whether a file is imported as text, so Bun itself loads those that may be.
+              return loader === 'ts' ? { contents, loader } : undefined
+            })
           },
         },
       ],
@@ -122,7 +117,7 @@ const isInProgress = (path: string): boolean =>
 
 const folderOf = (root: string): string => join(root, 'node_modules/.cache/sluice')
 
-/** A digest of all inputs, of the runtime version, which the bytecode depends on, and of the path, which the external module depends on. */
+/** A digest of all inputs, of the runtime version, which the bytecode depends on, and of the path. */
 const nameOf = (root: string, inputs: Iterable<string>, read: (path: string) => string | Uint8Array): string => {
   const hash = new Bun.CryptoHasher('sha256')
   hash.update(JSON.stringify([Bun.revision, process.platform, process.arch, root]))

@@ -1,5 +1,4 @@
 import { dirname } from 'node:path'
-import { consoleFiles } from '../../plugins/console/index.ts'
 import { addressOfAws } from '../../plugins/file-storage/s3-storage.ts'
 import type { Config } from '../config.ts'
 import { databaseKindOf } from '../store/database-kinds.ts'
@@ -41,7 +40,7 @@ export const workerFlags = (config: Config, permissions: DenoPermissions): reado
     ...flags('env', 'variable', []),
     ...flags('sys', 'kind', ['hostname']),
     ...flags('net', 'host', hosts),
-    ...flags('read', 'path', [...folders, ...consoleFiles(), ...config.files]),
+    ...flags('read', 'path', [...folders, ...config.files]),
     ...flags('write', 'path', folders),
   ]
 }

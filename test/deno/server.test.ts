@@ -85,7 +85,6 @@ describe('the server on Deno, with the permissions of its page', () => {
     }
     for (const { permission, value, statuses } of [
       { permission: 'net', value: values['upstream.example:443'], statuses: [200, 502, 200] },
-      { permission: 'read', value: 'plugins/console', statuses: [200, 200, 500] },
       { permission: 'write', value: values.data, statuses: [503, 500, 500] },
     ]) {
       const server = await startWithout(permission, value)

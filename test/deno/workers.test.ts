@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { consoleFiles } from '../../plugins/console/index.ts'
 import { readConfig } from '../../src/config.ts'
 import { workerFlags } from '../../src/server/deno-flags.ts'
 import { denoBinary, NotListening, root, type ServerProcess } from '../support/server.ts'
@@ -39,7 +38,7 @@ describe('workers on Deno', () => {
         '--allow-env',
         '--allow-sys=hostname',
         `--allow-net=127.0.0.1:${port},${values['upstream.example:443']}`,
-        `--allow-read=${[values.data, values['data/storage'], ...consoleFiles()].join(',')}`,
+        `--allow-read=${[values.data, values['data/storage']].join(',')}`,
         `--allow-write=${values.data},${values['data/storage']}`,
       ])
     }

@@ -31,7 +31,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByPrompt', 'outcomeByUrl', 'startEmulator'],
   './api-token': ['RevisionClock', 'apiToken', 'consoleTokens', 'createToken', 'hashToken', 'identifyByToken'],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
-  './console': ['consoleFiles', 'consolePages'],
+  './console': ['consolePages'],
   './events': ['createTargetRules', 'events', 'targetProblem'],
   './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
   './idempotency': ['IdempotencyProblem', 'createIdempotency', 'replayedHeader'],

@@ -9,14 +9,13 @@ let project: BundleOptions
 
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'sluice-bundle-'))
-  project = { root, entry: 'entry.ts', external: 'outside/place.ts', otherInputs: ['package.json'] }
-  await mkdir(join(root, 'outside'))
+  project = { root, entry: 'entry.ts', otherInputs: ['package.json'] }
   await write(
     'entry.ts',
-    `import { word } from './word.ts'\nimport { place } from './outside/place.ts'\nexport { place, word }`,
+    `import { word } from './word.ts'\nimport page from './page.js' with { type: 'text' }\nexport { page, word }`,
   )
   await write('word.ts', `export const word: string = 'old'`)
-  await write('outside/place.ts', `export const place: string = import.meta.url`)
+  await write('page.js', 'export const old = 1')
   await write('package.json', '{}')
 })
 
@@ -27,18 +26,20 @@ const write = (path: string, content: string) => writeFile(join(root, path), con
 const folder = () => join(root, 'node_modules/.cache/sluice')
 
 /** The output of a program that imports the bundle. Throws when there is no fresh bundle. */
-const run = async (): Promise<{ word: string; place: string }> => {
+const run = async (): Promise<{ word: string; page: string }> => {
   const bundle = findBundle(project)
   if (bundle === undefined) throw new Error('there is no fresh bundle')
-  const program = `const { word, place } = await import(${JSON.stringify(bundle)}); console.log(JSON.stringify({ word, place }))`
+  const program = `const { word, page } = await import(${JSON.stringify(bundle)}); console.log(JSON.stringify({ word, page }))`
   const { stdout } = Bun.spawnSync([process.execPath, '-e', program])
   return JSON.parse(stdout.toString())
 }
 
-test('a bundle behaves like its files, and an external module has its own `import.meta.url`', async () => {
+test('a bundle behaves like its files, contains the texts that they import, and is stale when one has changed', async () => {
   expect(findBundle(project)).toBeUndefined()
   await buildBundle(project)
-  expect(await run()).toEqual({ word: 'old', place: Bun.pathToFileURL(join(root, 'outside/place.ts')).href })
+  expect(await run()).toEqual({ word: 'old', page: 'export const old = 1' })
+  await write('page.js', 'export const new = 1')
+  expect(findBundle(project)).toBeUndefined()
 })
 
 test('the bytecode is beside the bundle', async () => {

@@ -1,0 +1,43 @@
+/** Runs with `--all`: builds the package, bundles a host with it, and compiles one to an executable. */
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createConsumer, requiredPeers, root, run } from './fixture.ts'
+
+setDefaultTimeout(60_000)
+
+const program = (importer: string) => `
+  import { Elysia } from 'elysia'
+  import { consolePages } from '${importer}'
+  const app = new Elysia().use(consolePages())
+  for (const path of ['', '/app.js', '/preact.js', '/uqr.js', '/style.css']) {
+    const response = await app.handle(new Request('http://localhost/console' + path))
+    console.log(path, response.status, String(Bun.hash(await response.text())))
+  }`
+
+const build = [process.execPath, 'build', 'host.ts', '--target=bun']
+
+for (const [name, importer] of [
+  ['the package', 'sluice/console'],
+  ['the sources', join(root, 'plugins/console/index.ts')],
+] as const) {
+  test(`a host with the console of ${name} serves it also when it is bundled, or compiled to an executable`, async () => {
+    const consumer = await createConsumer(...requiredPeers)
+    const elsewhere = mkdtempSync(join(tmpdir(), 'sluice-bundled-'))
+    try {
+      consumer.write('host.ts', program(importer))
+      const { output, status } = await run(consumer.folder, [process.execPath, 'host.ts'])
+      expect([status, output.match(/^\S* 200 \d+$/gm)?.length]).toEqual([0, 5])
+      for (const options of [['--outfile=host.js'], ['--compile', '--outfile=host']]) {
+        expect((await run(consumer.folder, [...build, ...options])).status).toBe(0)
+      }
+      // Away from the packages.
+      for (const file of ['host.js', 'host']) cpSync(join(consumer.folder, file), join(elsewhere, file))
+      expect(await run(elsewhere, [process.execPath, 'host.js'])).toEqual({ status: 0, output })
+      expect(await run(elsewhere, [join(elsewhere, 'host')])).toEqual({ status: 0, output })
+    } finally {
+      rmSync(elsewhere, { recursive: true })
+    }
+  })
+}
