@@ -7,30 +7,51 @@ export type Piece = string | Uint8Array | Composite
 
 /** A value that consists of pieces. */
 export interface Composite {
-  readonly pieces: readonly Piece[]
+  readonly pieces: Iterable<Piece>
 }
 
 /** The complete text in UTF-8. */
-export const join = (pieces: readonly Piece[]): Uint8Array => {
+export const join = (pieces: Iterable<Piece>): Uint8Array => {
   const parts = partsOf(pieces)
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
 }
 
 /** The complete text in UTF-8, as consecutive parts. Pieces of bytes are not copied. */
-export const partsOf = (pieces: readonly Piece[]): readonly Uint8Array[] => {
-  const parts: Uint8Array[] = []
+export const partsOf = (pieces: Iterable<Piece>): readonly Uint8Array[] => [...eachPart(pieces)]
+
+/** The same, one after the other: each step decodes and encodes a bounded part of the text. */
+export function* eachPart(pieces: Iterable<Piece>): Generator<Uint8Array, void> {
   let text = ''
-  const collect = (piece: Piece): void => {
-    if (typeof piece === 'string') text += piece
-    else if ('pieces' in piece) for (const inner of piece.pieces) collect(inner)
-    else {
-      parts.push(Buffer.from(text), piece)
-      text = ''
+  for (const piece of flattened(pieces)) {
+    if (typeof piece === 'string') {
+      text += piece
+      if (text.length < maxTextLength) continue
     }
+    for (const slice of slicesOf(text, maxTextLength)) yield Buffer.from(slice)
+    text = ''
+    if (typeof piece !== 'string') yield piece
   }
-  for (const piece of pieces) collect(piece)
-  parts.push(Buffer.from(text))
-  return parts
+  yield Buffer.from(text)
+}
+
+/** In UTF-16 code units. */
+const maxTextLength = 2 ** 16
+
+function* flattened(pieces: Iterable<Piece>): Generator<string | Uint8Array, void> {
+  for (const piece of pieces) {
+    if (typeof piece === 'string' || !('pieces' in piece)) yield piece
+    else yield* flattened(piece.pieces)
+  }
+}
+
+/** Consecutive parts of a text, of at most `length` UTF-16 code units. None ends between the halves of a surrogate pair. */
+export function* slicesOf(text: string, length: number): Generator<string, void> {
+  for (let start = 0; start < text.length; ) {
+    let end = Math.min(start + length, text.length)
+    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
+    yield text.slice(start, end)
+    start = end
+  }
 }
 
 /**

@@ -75,3 +75,10 @@ export const endOfEscape = (bytes: Uint8Array, at: number): number => {
   }
   return at + 6
 }
+
+/** Returns `position`, or the start of the character that contains it (RFC 3629, section 3); at most the length of the bytes. */
+export const characterBoundary = (bytes: Uint8Array, position: number): number => {
+  let end = Math.min(position, bytes.length)
+  while (end > position - 4 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--
+  return end
+}

@@ -2,15 +2,16 @@ import { Buffer, isUtf8 } from 'node:buffer'
 import { setImmediate } from 'node:timers'
 import { JsonDocument } from './json-document.ts'
 import { JsonIndexer, type JsonLimits, limitsOf } from './json-index.ts'
-import { type Piece, partsOf } from './json-pieces.ts'
-import { invalid, JsonError } from './json-tokens.ts'
+import { eachPart, type Piece } from './json-pieces.ts'
+import { characterBoundary, invalid, JsonError } from './json-tokens.ts'
 import { ComposedJson, Json } from './json-value.ts'
 
 export type { MemberChange } from './json-changes.ts'
 export type { JsonLimits } from './json-index.ts'
-export { type Piece, partsOf } from './json-pieces.ts'
+export { type Piece, partsOf, slicesOf } from './json-pieces.ts'
 export { JsonStringReader } from './json-string-reader.ts'
-export { JsonError } from './json-tokens.ts'
+export { joinStrings, quoteJson } from './json-strings.ts'
+export { characterBoundary, JsonError } from './json-tokens.ts'
 export type { Json, Member } from './json-value.ts'
 
 /**
@@ -80,8 +81,25 @@ export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): P
 
 /** The bytes of a value, composed over several turns of the event loop. */
 export const composeInTurns = async (json: Json): Promise<Uint8Array<ArrayBuffer>> => {
-  const parts = partsOf(json.pieces)
-  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0))
+  const parts: Uint8Array[] = []
+  let length = 0
+  let bytesLeft = bytesPerTurn
+  let partsLeft = partsPerTurn
+  for (const part of eachPart(json.pieces)) {
+    parts.push(part)
+    length += part.length
+    // The bytes of the document are not copied yet: only texts are work.
+    bytesLeft -= Math.min(part.length, maxTextBytes)
+    if (bytesLeft > 0 && --partsLeft > 0) continue
+    await nextTurn()
+    bytesLeft = bytesPerTurn
+    partsLeft = partsPerTurn
+  }
+  return joinInTurns(parts, length)
+}
+
+const joinInTurns = async (parts: readonly Uint8Array[], length: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const bytes = new Uint8Array(length)
   let at = 0
   let bytesLeft = bytesPerTurn
   for (const part of parts) {
@@ -122,6 +140,12 @@ const continueNext = (): void => {
 /** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */
 export const bytesPerTurn = 2 ** 20
 
+/** The same for consecutive parts of a composed text, most of which have a text of some bytes before them. */
+const partsPerTurn = 2_048
+
+/** A longer part is one of a document. */
+const maxTextBytes = 3 * 2 ** 16
+
 /** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
 export const turns = { count: 0 }
 
@@ -129,13 +153,6 @@ export const turns = { count: 0 }
 export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
 
 const notUtf8 = () => new JsonError('not valid UTF-8')
-
-/** Returns `position`, or the start of the character that contains it (RFC 3629, section 3); at most the length of the bytes. */
-export const characterBoundary = (bytes: Uint8Array, position: number): number => {
-  let end = Math.min(position, bytes.length)
-  while (end > position - 4 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--
-  return end
-}
 
 /** A value from pieces that form a valid JSON text together. */
 export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)

@@ -1,10 +1,11 @@
 import { isPromise } from '../shared/awaitable.ts'
 import { readJsonBody } from '../shared/body.ts'
-import { bytesPerTurn, composeInTurns, type Json, nextTurn, readJsonInTurns, responseLimits } from '../shared/json.ts'
+import { bytesPerTurn, type Json, nextTurn } from '../shared/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../shared/media/asset-ownership.ts'
 import type { WhenRevoked } from '../shared/revocation.ts'
 import { Attempts, type AttemptsOptions } from './attempts.ts'
 import type { GenerationContext } from './call.ts'
+import { indexInTurns } from './index-in-turns.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { RecordBackgroundUsage } from './objects/background.ts'
 import { withoutGatewayItems } from './objects/continuation.ts'
@@ -87,7 +88,13 @@ export const generate = async (
     if (isLarge) await nextTurn()
     const recorder = continuation && bridged && stores ? storedResponses?.recorder(continuation, user) : undefined
     const storage = bridged && { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
-    const exchange = protocol.toExchange(checkedRequest, storage ? { ...validated, storage } : validated, route, user)
+    const translation = protocol.toExchange(
+      checkedRequest,
+      storage ? { ...validated, storage } : validated,
+      route,
+      user,
+    )
+    const exchange = isPromise(translation) ? await translation : translation
     const issued =
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
@@ -146,7 +153,3 @@ class CallUsage {
     if (!unmetered) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) }, this.accepted)
   }
 }
-
-/** Composes and reads a translated request. It has few values more than the caller's, which had to be within the limits. */
-export const indexInTurns = async (json: Json): Promise<Json> =>
-  readJsonInTurns(await composeInTurns(json), { ...responseLimits, maxDepth: 128 })

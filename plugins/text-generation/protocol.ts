@@ -36,10 +36,15 @@ export interface Protocol {
   /** Validates a request. Throws TextProblem 400 that names the field. */
   validate(request: Json, capabilities?: Capabilities): ValidatedRequest
   /**
-   * The exchange with an upstream for a validated request of a user. Throws TextProblem 400 for what this upstream does
-   * not support.
+   * The exchange with an upstream for a validated request of a user. Throws or rejects with TextProblem 400 for what this
+   * upstream does not support. A promise only for a large request that has to be translated.
    */
-  toExchange(request: OwnedRequest, validated: ValidatedRequest, capabilities: Capabilities, user: string): Exchange
+  toExchange(
+    request: OwnedRequest,
+    validated: ValidatedRequest,
+    capabilities: Capabilities,
+    user: string,
+  ): Awaitable<Exchange>
 }
 
 /**

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { characterBoundary, nextTurn } from '../../plugins/shared/json.ts'
+import { characterBoundary, nextTurn, slicesOf } from '../../plugins/shared/json.ts'
 import { decodeUtf8 } from '../../plugins/shared/utf8.ts'
 import type { StoredText } from '../../plugins/text-generation/objects/stored-response-store.ts'
 import { type Database, type Statement, sql } from './database.ts'
@@ -23,7 +23,7 @@ export const shortText = (text: StoredText): string | undefined => {
 export function* piecesOf(text: StoredText): Generator<string> {
   let piece = ''
   for (const part of typeof text === 'string' ? [text] : text) {
-    for (const slice of typeof part === 'string' ? slicesOf(part) : decoded(part)) {
+    for (const slice of typeof part === 'string' ? slicesOf(part, pieceLength) : decoded(part)) {
       if (piece.length + slice.length > pieceLength) {
         yield piece
         piece = ''
@@ -32,16 +32,6 @@ export function* piecesOf(text: StoredText): Generator<string> {
     }
   }
   yield piece
-}
-
-function* slicesOf(text: string): Generator<string> {
-  for (let start = 0; start < text.length; ) {
-    let end = Math.min(start + pieceLength, text.length)
-    // Neither database stores half of a surrogate pair.
-    if (end < text.length && (text.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
-    yield text.slice(start, end)
-    start = end
-  }
 }
 
 function* decoded(bytes: Uint8Array): Generator<string> {

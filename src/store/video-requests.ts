@@ -1,4 +1,4 @@
-import { nextTurn } from '../../plugins/shared/json.ts'
+import { nextTurn, slicesOf } from '../../plugins/shared/json.ts'
 import type { NewVideoTask, PoolLimits } from '../../plugins/video-generation/store.ts'
 import { type Database, type Row, type Statement, sql } from './database.ts'
 
@@ -16,15 +16,12 @@ export const isLong = (request: string): boolean => request.length > pieceLength
 
 /** Writes a long request, one transaction a piece: one for all would block SQLite for seconds. */
 export const writePieces = async (database: Database, task: string, request: string, at: number): Promise<void> => {
-  for (let start = 0, position = 0; start < request.length; position++) {
+  let position = 0
+  for (const piece of slicesOf(request, pieceLength)) {
     if (position > 0) await nextTurn()
-    let end = Math.min(start + pieceLength, request.length)
-    // Neither database stores half of a surrogate pair.
-    if (end < request.length && (request.charCodeAt(end - 1) & 0xfc00) === 0xd800) end--
     await database.query(sql`
       insert into video_request_pieces (task_id, position, written_at, piece)
-      values (${task}, ${position}, ${at}, ${request.slice(start, end)})`)
-    start = end
+      values (${task}, ${position++}, ${at}, ${piece})`)
   }
 }
 

@@ -1,10 +1,15 @@
 import { expect, test } from 'bun:test'
 import {
   bytesPerTurn,
+  composeArray,
   composeInTurns,
+  composeObject,
   JsonError,
+  joinStrings,
+  quoteJson,
   readJson,
   readJsonInTurns,
+  slicesOf,
   toJson,
   turns,
 } from '../../plugins/shared/json.ts'
@@ -46,4 +51,63 @@ test('invalid UTF-8 is detected at every boundary of turns, without false errors
 test('assembling an unchanged document returns its text', async () => {
   const json = readJson('{"a":[1,2]}')
   expect(new TextDecoder().decode(await composeInTurns(json))).toBe('{"a":[1,2]}')
+})
+
+test('many short values and long texts are composed over several turns of the event loop', async () => {
+  const turnsOf = async (json: ReturnType<typeof toJson>, value: unknown) => {
+    const before = turns.count
+    const text = new TextDecoder().decode(await composeInTurns(json))
+    expect(JSON.parse(text)).toEqual(value)
+    return turns.count - before
+  }
+  const short = Array.from({ length: 20_000 }, (_, nth) => `${nth} \u{1f600} `.padEnd(300, 'x'))
+  const document = readJson(JSON.stringify(short))
+  expect(await turnsOf(composeArray(document.elements()), short)).toBeGreaterThan(9)
+  const long = '\u{1f600}'.repeat(bytesPerTurn)
+  expect(await turnsOf(toJson(long), long)).toBeGreaterThan(6)
+  const value = { a: `"\\\n${long}` }
+  expect(await turnsOf(quoteJson(readJson(JSON.stringify(value))), JSON.stringify(value))).toBeGreaterThan(6)
+})
+
+test('a long text is escaped while it is composed, and not before', () => {
+  const json = readJson(JSON.stringify({ a: 'x'.repeat(bytesPerTurn) }))
+  const { stringify } = JSON
+  let longest = 0
+  JSON.stringify = ((value: unknown) => {
+    longest = Math.max(longest, String(value).length)
+    return stringify(value)
+  }) as typeof stringify
+  try {
+    const quoted = quoteJson(json)
+    expect(longest).toBe(0)
+    expect(quoted.string()).toBe(json.raw)
+    expect(longest).toBeWithin(2 ** 15, 2 ** 16 + 1)
+  } finally {
+    JSON.stringify = stringify
+  }
+})
+
+test('strings are joined without a change of their values', () => {
+  for (const texts of [
+    [],
+    ['a'],
+    ['', ''],
+    ['"', '\\', '\n'],
+    ['\ud83d', '\ude00'],
+    ['\u{1f600}'.repeat(9_000), 'é'],
+  ]) {
+    const strings = texts.map((text) => readJson(JSON.stringify({ text })).get('text') ?? toJson(''))
+    expect(joinStrings(strings, '').string()).toBe(texts.join(''))
+    expect(composeObject({ a: joinStrings(strings, '\\n') }).value()).toEqual({ a: texts.join('\n') })
+  }
+})
+
+test('no slice of a text ends within a character', () => {
+  for (const text of ['', 'abc', 'a\u{1f600}b\u{1f600}\u{1f600}', '\u{1f600}'.repeat(5)]) {
+    for (const length of [2, 3, 4]) {
+      const slices = [...slicesOf(text, length)]
+      expect(slices.join('')).toBe(text)
+      for (const slice of slices) expect([slice.isWellFormed(), slice.length <= length]).toEqual([true, true])
+    }
+  }
 })

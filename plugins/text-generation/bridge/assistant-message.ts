@@ -1,4 +1,4 @@
-import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, joinStrings, type Members, toJson } from '../../shared/json.ts'
 import type { AssistantContent } from './content.ts'
 
 /** The content of an assistant message, and its unknown members. */
@@ -15,13 +15,15 @@ export interface AssistantFields extends AssistantContent {
 export class AssistantMessage {
   /** Its messages. They are joined at the end only: a request may have very many. */
   #fields: AssistantFields[] = []
-  #reasoning: string[] = []
+  #reasoning: Json[] = []
   /** Reasoning after the message. It belongs to the next message, unless the turn ends without one. */
-  #laterReasoning: string[] = []
+  #laterReasoning: Json[] = []
   #calls: Json[] = []
 
-  addReasoning(text: string): void {
-    if (text !== '') (this.#fields.length > 0 ? this.#laterReasoning : this.#reasoning).push(text)
+  /** @param text a string */
+  addReasoning(text: Json): void {
+    if (text.byteLength > emptyStringBytes)
+      (this.#fields.length > 0 ? this.#laterReasoning : this.#reasoning).push(text)
   }
 
   /**
@@ -65,13 +67,16 @@ export class AssistantMessage {
         role: toJson('assistant'),
         content: content ?? noContent,
         refusal: refusal === undefined ? undefined : toJson(refusal),
-        reasoning_content: reasoning.length === 0 ? undefined : toJson(reasoning.join('\n\n')),
+        reasoning_content: reasoning.length === 0 ? undefined : joinStrings(reasoning, '\\n\\n'),
         tool_calls: calls.length === 0 ? undefined : composeArray(calls),
         ...others,
       }),
     ]
   }
 }
+
+/** The quotes. */
+const emptyStringBytes = 2
 
 const joinFields = (all: readonly AssistantFields[]): AssistantFields => {
   const [first] = all
@@ -88,8 +93,9 @@ const joinFields = (all: readonly AssistantFields[]): AssistantFields => {
 const joinContents = (contents: readonly Json[]): Json => {
   const [first] = contents
   if (first && contents.length === 1) return first
-  const texts = contents.flatMap((content) => content.string() ?? [])
-  return texts.length === contents.length ? toJson(texts.join('')) : composeArray(contents.flatMap(partsOf))
+  return contents.every((content) => content.isString)
+    ? joinStrings(contents, '')
+    : composeArray(contents.flatMap(partsOf))
 }
 
 const partsOf = (content: Json): readonly Json[] =>

@@ -1,11 +1,13 @@
+import { andThen } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
-import type { Json } from '../../shared/json.ts'
+import { bytesPerTurn, type Json } from '../../shared/json.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../assembly.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
 import { jsonOf } from '../events/event.ts'
 import { doneText, isDone } from '../events/text.ts'
+import { indexInTurns } from '../index-in-turns.ts'
 import { newGatewayIdPart } from '../objects/gateway-ids.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
@@ -38,7 +40,7 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
     return { ...validated, bridged: true }
   },
   toExchange(request, { model, storage }, capabilities, user) {
-    const { json: chatRequest, tools } = toChatRequest(request, {
+    const { json: translated, tools } = toChatRequest(request, {
       model,
       hostedTools: capabilities.hostedTools,
       openReasoning: (sealed) => sealedReasoning.open(sealed, user),
@@ -47,7 +49,8 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
     const { toolOf } = tools
     const createTranslator = () =>
       createStreamTranslator({ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning })
-    return {
+    // Only a large request takes turns: its fields are looked up again.
+    return andThen(request.byteLength > bytesPerTurn ? indexInTurns(translated) : translated, (chatRequest) => ({
       droppedTools: tools.dropped,
       action: 'CreateChatCompletion',
       path: '/chat/completions',
@@ -69,7 +72,7 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
           }),
         ),
       relay: (issued) => relayBridged(createTranslator(), issued),
-    }
+    }))
   },
 })
 

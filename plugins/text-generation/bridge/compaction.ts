@@ -1,6 +1,16 @@
-import { asJsonObject, composeArray, composeJson, composeObject, type Json, toJson } from '../../shared/json.ts'
+import { andThen } from '../../shared/awaitable.ts'
+import {
+  asJsonObject,
+  bytesPerTurn,
+  composeArray,
+  composeJson,
+  composeObject,
+  type Json,
+  toJson,
+} from '../../shared/json.ts'
 import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { Assembly } from '../assembly.ts'
+import { indexInTurns } from '../index-in-turns.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
 import { upstreamUnavailable } from '../problem.ts'
 import type { Protocol } from '../protocol.ts'
@@ -31,9 +41,10 @@ export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReas
       input: composeArray([...items, prompt]),
       store: toJson(false),
     }) as typeof request
-    const exchange = bridged.toExchange(asked, validated, capabilities, user)
     const seal = (summary: string) => sealedReasoning.seal(mark + summary, user)
-    return { ...exchange, assemble: () => compacting(exchange.assemble(), items, seal) }
+    const read = request.byteLength > bytesPerTurn ? (indexInTurns(asked) as Promise<typeof request>) : asked
+    const exchange = andThen(read, (whole) => bridged.toExchange(whole, validated, capabilities, user))
+    return andThen(exchange, (each) => ({ ...each, assemble: () => compacting(each.assemble(), items, seal) }))
   },
 })
 

@@ -1,4 +1,4 @@
-import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, joinStrings, type Members, toJson } from '../../shared/json.ts'
 import { type AssistantFields, AssistantMessage } from './assistant-message.ts'
 
 /** Collects the items of a Responses request as chat messages. */
@@ -30,7 +30,7 @@ export class Conversation {
     this.#messages.push(...this.#turn.addMessage(fields))
   }
 
-  addReasoning(text: string): void {
+  addReasoning(text: Json): void {
     this.#endInput()
     this.#turn.addReasoning(text)
   }
@@ -80,8 +80,7 @@ export class Conversation {
     const [first, ...others] = this.#system
     this.#system = []
     if (!first) return
-    const content = others.length === 0 ? first : toJson([first, ...others].map((text) => text.string()).join('\n\n'))
-    this.#messages.push(composeObject({ role: toJson('system'), content }))
+    this.#messages.push(composeObject({ role: toJson('system'), content: joinStrings([first, ...others], '\\n\\n') }))
   }
 
   #endOutputs(): void {

@@ -1,4 +1,4 @@
-import { type Json, toJson } from '../../shared/json.ts'
+import { type Json, joinStrings, toJson } from '../../shared/json.ts'
 import { summaryIn } from './compaction.ts'
 import { toAssistantContent, toContent, toToolContent } from './content.ts'
 import { Conversation } from './conversation.ts'
@@ -97,9 +97,9 @@ const readAgentMessage = (item: Json, conversation: Conversation, path: JsonPath
   if (!content?.isArray) throw path.at('content').invalid('must be an array')
   const texts = content.elements().map((part, index) => {
     const key = part.get('type')?.string() === 'encrypted_content' ? 'encrypted_content' : 'text'
-    return requireString(part, key, path.at('content').at(index)).string()
+    return requireString(part, key, path.at('content').at(index))
   })
-  conversation.addMessage('user', toJson(texts.join('')))
+  conversation.addMessage('user', joinStrings(texts, ''))
 }
 
 /** The summary of earlier messages, from `/v1/responses/compact`. Without it the model would know nothing of them. */
@@ -123,19 +123,23 @@ const chatRoles: ReadonlyMap<string, string> = new Map([
  *
  * Encrypted reasoning of another service or of another user cannot be read. The protocol allows to continue without it.
  */
-const reasoningOf = (item: Json, { path, openReasoning }: InputOptions): string => {
+const reasoningOf = (item: Json, { path, openReasoning }: InputOptions): Json => {
   const sealed = optional(item, 'encrypted_content')?.string()
   const opened = sealed === undefined ? undefined : openReasoning(sealed)
-  return opened ?? (textOf(item, 'content', path) || textOf(item, 'summary', path))
+  if (opened !== undefined) return toJson(opened)
+  const content = textsOf(item, 'content', path)
+  const isEmpty = content.length < 2 && content.every((text) => text.byteLength === emptyStringBytes)
+  const texts = isEmpty ? textsOf(item, 'summary', path) : content
+  return joinStrings(texts, '\\n\\n')
 }
 
-const textOf = (item: Json, key: string, path: JsonPath): string => {
+/** The quotes. */
+const emptyStringBytes = 2
+
+const textsOf = (item: Json, key: string, path: JsonPath): readonly Json[] => {
   const parts = optional(item, key)
   if (parts && !parts.isArray) throw path.at(key).invalid('must be an array')
-  const textParts = parts
-    ?.elements()
-    .map((part, index) => requireString(part, 'text', path.at(key).at(index)).string() ?? '')
-  return textParts?.join('\n\n') ?? ''
+  return parts?.elements().map((part, index) => requireString(part, 'text', path.at(key).at(index))) ?? []
 }
 
 const isOutput = (type: string): boolean => outputs.includes(type)

@@ -1,4 +1,4 @@
-import { composeArray, composeJson, composeObject, type Json, type Piece, toJson } from '../../shared/json.ts'
+import { composeArray, composeJson, composeObject, type Json, joinStrings, toJson } from '../../shared/json.ts'
 import { readMediaValue } from '../../shared/media/media-value.ts'
 import { TextProblem } from '../problem.ts'
 import {
@@ -89,22 +89,8 @@ export const toMessageContent = (parts: readonly Part[]): Json => {
   )
 }
 
-export const joinTexts = (texts: readonly Json[]): Json => {
-  const [first, ...more] = texts
-  if (first && more.length === 0) return first
-  return composeJson([
-    '"',
-    ...texts.flatMap((text, index) => (index === 0 ? contentOf(text) : ['\\n\\n', contentOf(text)])),
-    '"',
-  ])
-}
-
-/** The source of a string, without its quotes. It need not be decoded. */
-const contentOf = (text: Json): Piece =>
-  text.byteLength <= maxShortBytes ? text.raw.slice(1, -1) : text.bytes.subarray(1, -1)
-
-/** As a string, a short text takes less memory than as bytes, and there may be many. */
-const maxShortBytes = 4_096
+/** One text. They are separated by an empty line. */
+export const joinTexts = (texts: readonly Json[]): Json => joinStrings(texts, '\\n\\n')
 
 const sourceOf = ({ json, param }: PresentField): PresentField => {
   const source = requireField(fieldOf(json, 'source', param))

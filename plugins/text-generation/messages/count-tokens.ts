@@ -1,7 +1,8 @@
 import { readJsonBody } from '../../shared/body.ts'
 import { bytesPerTurn, type Json, nextTurn } from '../../shared/json.ts'
 import { noStoreText } from '../../shared/no-store.ts'
-import { type GenerationRequest, indexInTurns } from '../generate.ts'
+import type { GenerationRequest } from '../generate.ts'
+import { indexInTurns } from '../index-in-turns.ts'
 import { readMessagesRequest } from './request.ts'
 
 /**

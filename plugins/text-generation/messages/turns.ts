@@ -1,4 +1,4 @@
-import { composeArray, composeObject, type Json, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, quoteJson, toJson } from '../../shared/json.ts'
 import { elementsOf, fieldOf, isPresent, type PresentField, rejectField, requireField } from '../validation.ts'
 import {
   blocksOf,
@@ -199,7 +199,7 @@ const toToolCall = (block: PresentField, names: ToolNames): Json => {
     type: toJson('function'),
     function: composeObject({
       name: toFunctionName(stringIn(block, 'name'), names),
-      arguments: toJson(input.json.raw),
+      arguments: quoteJson(input.json),
     }),
   })
 }

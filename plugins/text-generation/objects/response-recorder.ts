@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import { bytesPerTurn, composeJson, type Json, type MemberChange, partsOf, toJson } from '../../shared/json.ts'
@@ -98,9 +99,10 @@ const toInputItem = (item: Json): StoredItem => {
     const part = isOutput ? '{"type":"output_text","annotations":[],"text":' : '{"type":"input_text","text":'
     changes.push(['content', composeJson(['[', part, content, '}]'])])
   }
-  const edited = item.edit(changes)
+  const parts = partsOf(item.edit(changes).pieces)
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
   // The bytes of a large item are those of the request, which are counted until the end of the stream.
-  return { id, isOutput: false, json: item.byteLength > bytesPerTurn ? partsOf(edited.pieces) : edited.raw }
+  return { id, isOutput: false, json: length > bytesPerTurn ? parts : Buffer.concat(parts).toString() }
 }
 
 /** The prefixes of ids by type of item. Items of these types have a status. */

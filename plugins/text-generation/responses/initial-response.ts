@@ -11,12 +11,25 @@ export interface ResponseStart {
   readonly model?: string
 }
 
-/** The fields of a request that a response may repeat: all but the input, which may be large. Numbers keep all their digits. */
+/** Bytes of the fields that a response repeats: each stream has them three times. */
+const maxRepeatedBytes = 2 ** 22
+
+/**
+ * The fields of a request that a response may repeat: all but the input, which may be large, and those that exceed 4 MiB with
+ * the fields before them. Numbers keep all their digits.
+ */
 export const repeatableFields = (request: Json): MutableObject => laterFields(request)()
 
 /** The same, parsed only when they are needed. The function does not keep the request in memory, which has the input. */
 export const laterFields = (request: Json): (() => MutableObject) => {
-  const text = request.without((key) => key === 'input').raw
+  let bytes = 0
+  const omitted = new Set(['input'])
+  for (const { key, value } of request.members()) {
+    if (key === 'input') continue
+    if (bytes + value.byteLength > maxRepeatedBytes) omitted.add(key)
+    else bytes += value.byteLength
+  }
+  const text = request.without((key) => omitted.has(key)).raw
   return () => parseLossless(text) as MutableObject
 }
 

@@ -1,4 +1,4 @@
-import { composeObject, type Json, toJson } from '../../../shared/json.ts'
+import { composeObject, type Json, quoteJson, toJson } from '../../../shared/json.ts'
 import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
 import type { Tool, ToolMapping } from './mapping.ts'
 
@@ -78,7 +78,7 @@ const callReaders = {
 } as const satisfies Readonly<Record<string, CallReader>>
 
 /** JSON as the text of a string, as arguments are. */
-const asText = (json: Json): Json => toJson(json.raw)
+const asText = (json: Json): Json => quoteJson(json)
 
 /** The names of the functions that a search has found: those of its tools, and of the tools in their namespaces. */
 export const functionNamesIn = (item: Json, mapping: ToolMapping, namespace?: string): readonly string[] =>
