@@ -11,7 +11,12 @@ export interface EventMessage {
 
 /** The JSON of an event (`EventMessage`), in one line. */
 export const eventJson = ({ type, data, at }: Pick<StoredEvent, 'type' | 'data' | 'at'>): string =>
-  `{"type":${JSON.stringify(type)},"timestamp":"${new Date(at).toISOString()}","data":${toLine(data)}}`
+  `{"type":${JSON.stringify(type)},"timestamp":"${isoOf(at)}","data":${toLine(data)}}`
+
+/** The largest and the smallest time of a `Date`: for any other, `toISOString` throws, and events of all users are read and sent together. */
+const maxTime = 8.64e15
+
+const isoOf = (at: number): string => new Date(Math.max(-maxTime, Math.min(at, maxTime))).toISOString()
 
 /** Line ends can only be between the tokens of a JSON text: in strings they are escaped (RFC 8259 section 7). */
 const toLine = (json: string): string => (/[\r\n]/.test(json) ? json.replace(/[\r\n]+/g, ' ') : json)

@@ -136,7 +136,12 @@ export class EventHub {
     const listeners = this.#listeners.get(event.user)
     if (!listeners) return
     const { sequence, id, type } = event
-    const sent: SentEvent = { sequence, id, type, frame: frameOf(event) }
-    for (const listener of listeners) listener.receive(sent)
+    try {
+      const sent: SentEvent = { sequence, id, type, frame: frameOf(event) }
+      for (const listener of listeners) listener.receive(sent)
+    } catch (err) {
+      // Else all streams of this process would read it again and again.
+      this.#options.log.warn({ err, event: id, user: event.user }, 'an event could not be sent')
+    }
   }
 }

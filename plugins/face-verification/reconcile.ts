@@ -16,6 +16,8 @@ export interface ReconcileVerificationsOptions {
 
 /** Due tasks that are read from the store at once. */
 const batchSize = 20
+/** Polls of this process at once. */
+const maxAtOnce = 8
 const cleanupIntervalMs = 3_600_000
 
 /**
@@ -32,6 +34,7 @@ export const reconcileVerifications = async (
   { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = delay }: ReconcileVerificationsOptions = {},
 ): Promise<void> => {
   let cleanedUpAt = Number.NEGATIVE_INFINITY
+  const running = new Set<Promise<void>>()
 
   const cleanUp = async (): Promise<void> => {
     if (clock.now() < cleanedUpAt + cleanupIntervalMs) return
@@ -43,9 +46,15 @@ export const reconcileVerifications = async (
     try {
       await cleanUp()
       for (const id of await store.dueVerifications(kind, clock.now(), batchSize)) {
-        await poll(id, signal).catch((err: unknown) => {
-          if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be polled')
-        })
+        // A poll whose response does not come does not delay the next one.
+        if (running.size >= maxAtOnce) await Promise.race(running)
+        const polled: Promise<void> = poll(id, signal)
+          .then(() => {})
+          .catch((err: unknown) => {
+            if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be polled')
+          })
+          .finally(() => running.delete(polled))
+        running.add(polled)
         await sleep(1000 / perSecond, signal)
         if (signal.aborted) return
       }

@@ -1,4 +1,5 @@
 import type { Clock } from '../shared/clock.ts'
+import { inLanes } from '../shared/in-lanes.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Storage } from './storage.ts'
 import type { FileStore } from './store.ts'
@@ -17,6 +18,8 @@ const removeUnfinishedEveryMs = 3_600_000
 /** Longer than any call of `put` takes. */
 const unfinishedMs = 86_400_000
 const filesPerClaim = 100
+/** Files that are removed at once, so that one for which the storage does not respond does not delay all others. */
+const lanes = 4
 
 /** Removes expired files, at once and every minute, until the signal aborts; and once an hour what interrupted calls of `put` have left. */
 export const sweepFiles = (options: FileSweepOptions, signal: AbortSignal): void => {
@@ -56,14 +59,14 @@ export const removeExpiredFiles = async (
     const now = clock.now()
     const keys = await store.claimExpiredFiles(now, now + retryMs, filesPerClaim)
     const gone: string[] = []
-    for (const key of keys) {
+    await inLanes(keys, lanes, async (key) => {
       try {
         await storage.remove(key)
         gone.push(key)
       } catch (err) {
         log.warn({ err, key }, 'a file could not be removed')
       }
-    }
+    })
     if (gone.length > 0) await store.removeFileRecords(gone)
     removed += gone.length
     if (keys.length < filesPerClaim) break

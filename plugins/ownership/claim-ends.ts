@@ -55,7 +55,8 @@ class ClaimEnds {
       } catch {
         await this.#sleepUntil(this.#clock.now() + retryMs)
         retryMs = Math.min(2 * retryMs, maxRetryMs)
-        this.add(end, at)
+        // After all that are due: perhaps only this one fails.
+        this.add(end, this.#clock.now())
       }
     }
     this.#running = false

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { delay } from '../shared/delay.ts'
+import { inLanes } from '../shared/in-lanes.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
 
@@ -37,6 +38,9 @@ export interface ReconcileOptions {
   readonly onAdopted?: (claim: Claim, group: string) => void
 }
 
+/** Claims that are checked at once, so that one whose check takes long does not delay all others. */
+const lanes = 4
+
 /** Minimum time between checks of a claim. Milliseconds. */
 const minCheckMs = 1_000
 
@@ -62,7 +66,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<void> => {
     log.warn({ err }, 'claims could not be read')
     return []
   })
-  for (const claim of claims) {
+  await inLanes(claims, lanes, async (claim) => {
     const reconciled =
       claim.renames === undefined ? reconcileCreation(claim, options) : reconcileRenaming(claim, options)
     await reconciled.then(
@@ -72,7 +76,7 @@ export const reconcile = async (options: ReconcileOptions): Promise<void> => {
         await keepIfEarly(claim, options, true).catch(() => {})
       },
     )
-  }
+  })
 }
 
 const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promise<string> => {

@@ -49,34 +49,48 @@ export class RevocationWatch {
   /** Checks all credentials now. Never rejects. */
   async check(): Promise<void> {
     const { holds, refresh } = this.#options
+    const failed: string[] = []
     try {
       await refresh?.()
-      let checks: Promise<void>[] = []
+      let checks: Promise<boolean>[] = []
       for (const key of this.#listeners.keys()) {
         if (this.#checking.has(key)) continue
         const valid = holds(key)
         if (valid === true) continue
-        checks.push(this.#notifyUnlessValid(valid, key))
+        checks.push(this.#notifyUnlessValid(valid, key, failed))
         if (checks.length < maxConcurrentChecks) continue
-        await Promise.all(checks)
+        const succeeded = await Promise.all(checks)
         checks = []
+        // The store is unreachable: the next check tries again.
+        if (!succeeded.includes(true)) break
       }
       await Promise.all(checks)
     } catch {
-      // The store is unreachable: the next check tries again.
+      // The same.
+    }
+    // To the end, so that the next check begins with others.
+    for (const key of failed) {
+      const listeners = this.#listeners.get(key)
+      this.#listeners.delete(key)
+      if (listeners) this.#listeners.set(key, listeners)
     }
   }
 
-  async #notifyUnlessValid(valid: boolean | Promise<boolean>, key: string): Promise<void> {
+  /** Resolves with whether the check has succeeded. Never rejects: others do not wait for this one. */
+  async #notifyUnlessValid(valid: boolean | Promise<boolean>, key: string, failed: string[]): Promise<boolean> {
     this.#checking.add(key)
     try {
-      if (await valid) return
-      const listeners = this.#listeners.get(key)
-      this.#listeners.delete(key)
-      for (const listener of listeners ?? []) listener()
+      if (await valid) return true
+    } catch {
+      failed.push(key)
+      return false
     } finally {
       this.#checking.delete(key)
     }
+    const listeners = this.#listeners.get(key)
+    this.#listeners.delete(key)
+    for (const listener of listeners ?? []) listener()
+    return true
   }
 
   async #checkRegularly(): Promise<void> {

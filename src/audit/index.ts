@@ -5,6 +5,7 @@ import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import { identityOf } from '../../plugins/shared/identify.ts'
 import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
+import { isOfOneRow } from '../store/error.ts'
 import type { NewAuditEntry, Store } from '../store/index.ts'
 import { Repetitions } from './repetitions.ts'
 
@@ -109,12 +110,31 @@ export const createAudit = ({
     })
   }
 
+  /** Writes entries. One that the database does not accept is lost, and the others are written. Rejects for every other error. */
+  const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      await store.recordAudit(batch.map(({ entry }) => entry))
+      for (const { done } of batch) done?.()
+    } catch (err) {
+      const [first, ...others] = batch
+      if (!first || !isOfOneRow(err)) throw err
+      if (others.length > 0) {
+        const middle = Math.ceil(batch.length / 2)
+        await writeBatch(batch.slice(0, middle))
+        return writeBatch(batch.slice(middle))
+      }
+      log.error({ err, action: first.entry.action }, 'an entry of the audit trail cannot be written')
+      lost++
+      first.done?.(err)
+    }
+  }
+
   /** Writes until the queue is empty or a write fails. After a failure it retries later. */
   const writeAll = async (): Promise<void> => {
     while (waiting.length > 0) {
       const batch = waiting.slice(0, maxBatchEntries)
       try {
-        await store.recordAudit(batch.map(({ entry }) => entry))
+        await writeBatch(batch)
       } catch (err) {
         log.error({ err, waiting: waiting.length }, 'audit trail could not be written')
         // The entries stay in the queue, but their callers get the error now.
@@ -124,7 +144,6 @@ export const createAudit = ({
         return
       }
       waiting = waiting.slice(batch.length)
-      for (const { done } of batch) done?.()
       if (waiting.length > 0) await yieldToEventLoop()
       if (lost > 0) {
         log.error({ lost }, 'entries of the audit trail have been lost')

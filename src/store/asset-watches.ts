@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers'
 import type { AssetProgress, AssetWatch, AssetWatchStore } from '../routes/asset-watch.ts'
 import { type Database, type Statement, type Steps, sql } from './database.ts'
+import { isOfOneRow } from './error.ts'
 import { addEvent } from './events.ts'
 
 const tell = (user: string, { status, data, at }: AssetProgress): readonly Statement[] =>
@@ -24,24 +25,39 @@ function* addWatch([{ asset, group, user, createdAt }, dueAt, change]: WatchPara
 
 /**
  * Adds watches. All of one event-loop turn share a transaction, because its commit to disk is what costs, and a creation waits for it. They are not
- * sorted: each asset is new, so no two transactions add the same.
+ * sorted: each asset is new, so no two transactions add the same. One that the database does not accept fails alone.
  */
 const watchTogether = (database: Database): AssetWatchStore['watchAsset'] => {
-  let waiting: WatchParameters[] = []
-  let added: Promise<void> | undefined
-  const addAll = (): Promise<void> => {
-    const watches = waiting
+  interface Waiting {
+    readonly watch: WatchParameters
+    readonly resolve: () => void
+    readonly reject: (error: unknown) => void
+  }
+  let waiting: Waiting[] = []
+  const addAll = async (all: readonly Waiting[]): Promise<void> => {
+    try {
+      await database.transaction(function* (): Steps {
+        for (const { watch } of all) yield* addWatch(watch)
+      })
+      for (const { resolve } of all) resolve()
+    } catch (error) {
+      if (all.length > 1 && isOfOneRow(error)) {
+        const middle = Math.ceil(all.length / 2)
+        await addAll(all.slice(0, middle))
+        return addAll(all.slice(middle))
+      }
+      for (const { reject } of all) reject(error)
+    }
+  }
+  const addWaiting = () => {
+    const all = waiting
     waiting = []
-    added = undefined
-    return database.transaction(function* (): Steps {
-      for (const watch of watches) yield* addWatch(watch)
+    void addAll(all)
+  }
+  return (...watch) =>
+    new Promise((resolve, reject) => {
+      if (waiting.push({ watch, resolve, reject }) === 1) setImmediate(addWaiting)
     })
-  }
-  return (...watch) => {
-    waiting.push(watch)
-    added ??= new Promise<void>((resolve) => setImmediate(resolve)).then(addAll)
-    return added
-  }
 }
 
 /** Assets that the upstream processes, and the events of all assets. */

@@ -1,4 +1,4 @@
-import type { StoreError } from './error.ts'
+import { type StoreError, UnstorableValueError } from './error.ts'
 
 /** What a column may hold. Times are milliseconds since 1970. */
 export type Value = string | number | null
@@ -21,14 +21,14 @@ export const sql = (strings: TemplateStringsArray, ...values: readonly (Value | 
   values: values.map(toColumnValue),
 })
 
-/** A value as both databases store it. Throws TypeError for a value that one of them would not store unchanged. */
+/** A value as both databases store it. Throws UnstorableValueError (a TypeError) for a value that one of them would not store unchanged. */
 export const toColumnValue = (value: Value | undefined): Value => {
   // PostgreSQL rejects NUL, and stores every lone surrogate as U+FFFD: two different names would become the same.
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
-    throw new TypeError('text for the database must not contain NUL or a lone surrogate')
+    throw new UnstorableValueError('text for the database must not contain NUL or a lone surrogate')
   }
   if (typeof value === 'number' && !Number.isSafeInteger(value)) {
-    throw new TypeError('a number for the database must be an integer')
+    throw new UnstorableValueError('a number for the database must be an integer')
   }
   return value ?? null
 }

@@ -21,20 +21,37 @@ export class UniqueViolationError extends StoreError {
   }
 }
 
+/** The database does not accept a value, for example because it is too long: every attempt would fail, and nothing was written. */
+export class RejectedValueError extends StoreError {
+  override name = 'RejectedValueError'
+}
+
+/** A value that one of the databases would not store unchanged. */
+export class UnstorableValueError extends TypeError {
+  override name = 'UnstorableValueError'
+}
+
+/** Whether a transaction has failed for one of its rows, so that it would succeed without that one. */
+export const isOfOneRow = (error: unknown): boolean =>
+  error instanceof RejectedValueError || error instanceof UniqueViolationError || error instanceof UnstorableValueError
+
 /** What a driver's error codes mean. */
 export interface ErrorCodes {
   /** Of a unique index. */
   readonly uniqueViolation: readonly unknown[]
   /** Of a full disk. */
   readonly full: readonly unknown[]
+  /** Whether a code is that of a value that the database does not accept. */
+  readonly isRejectedValue: (code: unknown) => boolean
 }
 
 /** Converts a driver's error to a StoreError. */
-export const storeError = (cause: unknown, { uniqueViolation, full }: ErrorCodes): StoreError => {
+export const storeError = (cause: unknown, { uniqueViolation, full, isRejectedValue }: ErrorCodes): StoreError => {
   if (cause instanceof StoreError) return cause
   const { code, errcode } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
   if (uniqueViolation.includes(errcode ?? code)) return new UniqueViolationError(cause)
-  return full.includes(errcode ?? code)
-    ? new DatabaseFullError(cause)
+  if (full.includes(errcode ?? code)) return new DatabaseFullError(cause)
+  return cause instanceof UnstorableValueError || isRejectedValue(errcode ?? code)
+    ? new RejectedValueError('the database does not accept a value', { cause })
     : new StoreError('the database request failed', { cause })
 }

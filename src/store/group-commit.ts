@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers'
 import type { Database, Row, Statement } from './database.ts'
+import { isOfOneRow } from './error.ts'
 
 /** A statement that writes one row. */
 export interface RowWrite {
@@ -36,7 +37,7 @@ export class GroupCommit {
 
   /**
    * Resolves with the rows of each write, when all are committed. Rejects when none is committed: then other calls of the same
-   * event-loop turn reject too.
+   * event-loop turn reject too, unless the database does not accept a row of this one.
    */
   write(writes: readonly RowWrite[]): Promise<Row[][]> {
     return new Promise((resolve, reject) => {
@@ -57,14 +58,22 @@ export class GroupCommit {
       this.#waiting.shift()
     }
     if (this.#waiting.length > 0) setImmediate(this.#writeAll)
-    this.#commit(group.flatMap(({ writes }) => writes)).then(
-      (results) => {
-        for (const { writes, resolve } of group) resolve(writes.map((write) => results.get(write) ?? []))
-      },
-      (error: unknown) => {
-        for (const { reject } of group) reject(error)
-      },
-    )
+    void this.#commitGroup(group)
+  }
+
+  /** If a transaction fails for one of its rows, it is halved, so that no call fails for the rows of others. */
+  async #commitGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      const results = await this.#commit(group.flatMap(({ writes }) => writes))
+      for (const { writes, resolve } of group) resolve(writes.map((write) => results.get(write) ?? []))
+    } catch (error) {
+      if (group.length > 1 && isOfOneRow(error)) {
+        const middle = Math.ceil(group.length / 2)
+        await this.#commitGroup(group.slice(0, middle))
+        return this.#commitGroup(group.slice(middle))
+      }
+      for (const { reject } of group) reject(error)
+    }
   }
 
   async #commit(writes: readonly RowWrite[]): Promise<ReadonlyMap<RowWrite, Row[]>> {

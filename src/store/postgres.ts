@@ -29,7 +29,12 @@ const closeSeconds = 2
 const migrationLock = 7_584_231_906
 const int8 = 20
 /** SQLSTATE unique_violation and disk_full. */
-const errorCodes: ErrorCodes = { uniqueViolation: ['23505'], full: ['53100'] }
+const errorCodes: ErrorCodes = {
+  uniqueViolation: ['23505'],
+  full: ['53100'],
+  // Classes: data exception, integrity constraint violation, program limit exceeded.
+  isRejectedValue: (code) => typeof code === 'string' && /^(?:22|23|54)/.test(code),
+}
 /** How often a transaction is retried after a deadlock or a lock timeout, within its deadline. */
 const maxRetries = 3
 /** SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe. */

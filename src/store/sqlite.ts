@@ -28,7 +28,12 @@ export const sqliteDatabase: DatabaseKind = {
 const pathOf = (url: string): string => url.slice('sqlite:'.length)
 
 // https://www.sqlite.org/rescode.html: SQLITE_CONSTRAINT_PRIMARYKEY and SQLITE_CONSTRAINT_UNIQUE; SQLITE_FULL and SQLITE_IOERR_SHMSIZE.
-const errorCodes: ErrorCodes = { uniqueViolation: [1555, 2067], full: [13, 4874] }
+const errorCodes: ErrorCodes = {
+  uniqueViolation: [1555, 2067],
+  full: [13, 4874],
+  // SQLITE_TOOBIG, SQLITE_CONSTRAINT with its kinds, SQLITE_MISMATCH, SQLITE_RANGE.
+  isRejectedValue: (code) => typeof code === 'number' && [18, 19, 20, 25].includes(code & 0xff),
+}
 
 /**
  * A database on SQLite: a file, or `:memory:`.

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import type { Tokens, UsageEntry } from '../../plugins/text-generation/usage.ts'
+import { isOfOneRow } from './error.ts'
 
 /** Buffered usage of one user, token, model and day, which has not been written yet. */
 export interface UsageSum {
@@ -57,6 +58,8 @@ export class UsageBuffer {
   readonly #sums = new Map<string, UsageSum>()
   /** The batch that is being written, or whose last attempt failed. It stays unchanged, because that attempt may have taken effect. */
   #batch: UsageBatch | undefined
+  /** Parts of a batch that the database has rejected for one of its sums. They are written before further sums. */
+  #parts: (readonly UsageSum[])[] = []
   #previous: string | undefined
   #writing: Promise<void> | undefined
   #queuedFlush: Promise<void> | undefined
@@ -110,9 +113,10 @@ export class UsageBuffer {
     this.#closed = true
     await this.flush().catch(() => {})
     this.#cancelTimer?.()
-    this.#lost += callsIn(this.#sums.values()) + callsIn(this.#batch?.sums ?? [])
+    this.#lost += callsIn([...this.#sums.values(), ...this.#parts.flat(), ...(this.#batch?.sums ?? [])])
     this.#sums.clear()
     this.#batch = undefined
+    this.#parts = []
     this.#reportLost()
   }
 
@@ -149,14 +153,19 @@ export class UsageBuffer {
   /** Writes the sums that exist now. Calls that are added meanwhile have set a timer of their own. */
   async #writeAll(): Promise<void> {
     let left = this.#sums.size
-    while (this.#batch || left > 0) {
+    while (this.#batch || this.#parts.length > 0 || left > 0) {
       if (!this.#batch) {
-        this.#batch = this.#takeBatch()
-        left -= this.#batch.sums.length
+        const part = this.#parts.shift()
+        this.#batch = this.#batchOf(part ?? this.#takeSums())
+        if (!part) left -= this.#batch.sums.length
       }
       try {
         await this.#write(this.#batch)
       } catch (err) {
+        if (isOfOneRow(err)) {
+          this.#divide(this.#batch, err)
+          continue
+        }
         this.#log.error({ err, sums: this.#sums.size + this.#batch.sums.length }, 'usage could not be written')
         this.#cancelTimer?.()
         this.#cancelTimer = this.#clock.at(this.#clock.now() + retryMs, this.#flushSoon)
@@ -168,14 +177,31 @@ export class UsageBuffer {
     if (!this.#closed) this.#reportLost()
   }
 
-  #takeBatch(): UsageBatch {
+  /** Nothing of the batch was written, and without one of its sums it would be. The others must not wait for that one for ever. */
+  #divide({ sums }: UsageBatch, err: unknown): void {
+    this.#batch = undefined
+    const [first, ...others] = sums
+    if (first && others.length === 0) {
+      this.#log.error({ err, user: first.user, model: first.model }, 'usage cannot be written')
+      this.#lost += first.calls
+      return
+    }
+    const middle = Math.ceil(sums.length / 2)
+    this.#parts.unshift(sums.slice(0, middle), sums.slice(middle))
+  }
+
+  #batchOf(sums: readonly UsageSum[]): UsageBatch {
+    return { id: randomUUID(), previous: this.#previous, at: this.#clock.now(), sums }
+  }
+
+  #takeSums(): readonly UsageSum[] {
     const sums: UsageSum[] = []
     for (const [key, sum] of this.#sums) {
       if (sums.length === maxBatchSums) break
       sums.push(sum)
       this.#sums.delete(key)
     }
-    return { id: randomUUID(), previous: this.#previous, at: this.#clock.now(), sums }
+    return sums
   }
 
   #reportLost(): void {

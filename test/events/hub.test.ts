@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { eventJson } from '../../plugins/events/frames.ts'
 import { EventHub, type SentEvent } from '../../plugins/events/hub.ts'
 import type { StoredEvent } from '../../plugins/events/index.ts'
 import { EventStream } from '../../plugins/events/stream.ts'
@@ -185,3 +186,20 @@ test('an event that the hub reads while a client catches up from the store is ne
   expect(sequences().filter((sequence) => sequence > 0)).toEqual([1, 2])
   await stream.cancel()
 })
+
+test('an event that cannot be sent, and one with a time that no date has, stop no stream', async () => {
+  const { store, clock, hub, listen } = open()
+  const failing = { user: 'ann', receive: () => raise() }
+  await hub.add(failing)
+  const bob = await listen('bob')
+  store.add('ann')
+  store.events.push({ sequence: 2, id: 'evt_2', user: 'bob', type: 'x', data: '{}', at: Number.MAX_SAFE_INTEGER })
+  store.add('bob')
+  await clock.pass(1_000)
+  expect(bob.received).toEqual([2, 3])
+  expect(eventJson({ type: 'x', data: '{}', at: Number.MIN_SAFE_INTEGER })).toContain('"-271821-04-20T00:00:00.000Z"')
+})
+
+const raise = (): never => {
+  throw new Error('not received')
+}

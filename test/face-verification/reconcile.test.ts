@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { FaceVerificationOptions } from '../../plugins/face-verification/index.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { eachStore, type FaceStore, openDatabase, openFixture, pass, statusOf, storeOn } from './fixture.ts'
 
 /** The plugin with background polling, on a virtual clock. */
@@ -79,6 +79,34 @@ describe('background polling', () => {
     expect(await statusOf(store, id)).toBe('verified')
     expect(lines.filter((line) => line.includes('could not be polled')).length).toBeGreaterThan(0)
     stop()
+  })
+
+  test('verifies a task while the upstream never responds for another one', async () => {
+    const { ann, bob, ask, vendor, store, clock, stop } = await polling()
+    const stuck = (await ann.create()).json.verification_id
+    await ask(vendor.callback())
+    const { promise, resolve } = Promise.withResolvers<Response>()
+    let isStuck = false
+    vendor.instead = () => {
+      if (isStuck) return undefined
+      isStuck = true
+      return promise
+    }
+    // `pass` would wait for the call.
+    const passUntil = async (isTrue: () => boolean | Promise<boolean>) => {
+      while (!(await isTrue())) {
+        await clock.pass(500)
+        for (let turn = 0; turn < 6; turn++) await settled()
+      }
+    }
+    await passUntil(() => isStuck)
+    const id = (await bob.create()).json.verification_id
+    await ask(vendor.callback())
+    vendor.finish()
+    await passUntil(async () => (await statusOf(store, id)) === 'verified')
+    expect(await statusOf(store, stuck)).not.toBe('verified')
+    stop()
+    resolve(Response.json({}))
   })
 
   test('verifies a task after the database was unreachable', async () => {

@@ -50,6 +50,25 @@ test('a file that cannot be removed is tried again ten minutes later, and the ot
   expect(readdirSync(join(files.path, 'uploads'))).toEqual([])
 })
 
+test('a file for which the storage never responds delays the removal of no other', async () => {
+  let now = Date.now()
+  const clock = { now: () => now, at: () => () => {} }
+  await using files = await openFiles({ clock, uploadTtlMs: 1000 })
+  for (let count = 0; count < 8; count++) await files.upload(png())
+  now += 1001
+  const { promise, reject } = Promise.withResolvers<never>()
+  let isFirst = true
+  const remove = (key: string) => {
+    const removed = isFirst ? promise : files.storage.remove(key)
+    isFirst = false
+    return removed
+  }
+  const swept = removeExpiredFiles({ storage: { ...files.storage, remove }, store: files.store, clock, log: noLog })
+  await eventually(() => readdirSync(join(files.path, 'uploads')).length === 1)
+  reject(new Error('no response'))
+  expect(await swept).toBe(7)
+})
+
 test('files that a killed process has not finished are removed after a day, and no file of a process that writes', async () => {
   await using files = await openFiles()
   await files.upload(png())

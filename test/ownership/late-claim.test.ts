@@ -140,3 +140,21 @@ describe('when the database is frozen at the end of a failed creation', () => {
     expect([...store.open.values()]).toMatchObject([...open])
   })
 })
+
+test('a claim whose end the store never accepts does not keep the ends of others waiting', async () => {
+  const { store, clock, create } = openFixture()
+  store.frozen = true
+  for (const name of ['poisoned', 'cats', 'dogs']) {
+    expect(await create(name)).toBe(unchecked)
+    await clock.pass(1)
+  }
+  store.commitLate()
+  const release = store.release.bind(store)
+  store.release = async (claim) => {
+    if (claim.name === 'poisoned') throw new Error('not accepted')
+    return release(claim)
+  }
+  store.thaw()
+  await clock.pass(10_000)
+  expect([...store.open.values()].map(({ name }) => name)).toEqual(['poisoned'])
+})

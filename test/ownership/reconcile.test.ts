@@ -92,6 +92,21 @@ describe('the reconciliation of a due claim', () => {
     for (const claim of store.open.values()) expect(claim.dueAt).toBeGreaterThan(2_000_000)
   })
 
+  test('a claim whose search never ends delays no other', async () => {
+    const names = ['endless', 'a', 'b', 'c', 'd', 'e']
+    const claims = names.map((name, index) => ({ name, createdAt: 1_000_000 + index }))
+    const made = names.slice(1).map((name) => ({ id: `g-${name}`, createdAt: 1_001_000, name }))
+    const { store, options } = await openFixture(claims, made)
+    const { promise, reject } = Promise.withResolvers<never>()
+    const find: ReconcileOptions['find'] = (type, name, from) =>
+      name === 'endless' ? promise : options.find(type, name, from)
+    const reconciled = reconcile({ ...options, find })
+    while (store.owned.size < 5) await new Promise((resolve) => setImmediate(resolve))
+    expect([...store.open.values()].map(({ name }) => name)).toEqual(['endless'])
+    reject(new Error('no response'))
+    await reconciled
+  })
+
   test('a claim that is not due is not changed', async () => {
     const { store, options } = await openFixture([{ dueAt: 3_000_000 }], [{ id: 'g', createdAt: 1_001_000 }])
     await reconcile(options)

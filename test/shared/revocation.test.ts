@@ -9,11 +9,12 @@ describe('a listener for the end of a credential', () => {
     const held = new Set(['a', 'b'])
     const checks: string[] = []
     let down = false
+    let fails = (_: string) => false
     const watch = new RevocationWatch({
       clock,
       holds: async (key) => {
         checks.push(key)
-        if (down) throw new Error('down')
+        if (down || fails(key)) throw new Error('down')
         return held.has(key)
       },
     })
@@ -22,7 +23,10 @@ describe('a listener for the end of a credential', () => {
     const fail = (fails: boolean) => {
       down = fails
     }
-    return { clock, held, checks, ended, add, fail }
+    const failFor = (keys: typeof fails) => {
+      fails = keys
+    }
+    return { clock, held, checks, ended, add, fail, failFor }
   }
 
   test('is called once, with all listeners of this credential only', async () => {
@@ -60,6 +64,16 @@ describe('a listener for the end of a credential', () => {
     expect(ended).toEqual([])
     fail(false)
     await clock.pass(1_000)
+    expect(ended).toEqual(['a'])
+  })
+
+  test('is called while the checks of others fail, however many these are', async () => {
+    const { clock, held, ended, add, failFor } = openFixture()
+    for (let count = 0; count < 100; count++) add(`failing ${count}`)
+    failFor((key) => key.startsWith('failing'))
+    add('a')
+    held.clear()
+    await clock.pass(2_000)
     expect(ended).toEqual(['a'])
   })
 

@@ -1,17 +1,18 @@
 import { describe, expect, test } from 'bun:test'
 import { type Row, type Statement, sql } from '../../src/store/database.ts'
+import { RejectedValueError } from '../../src/store/error.ts'
 import { GroupCommit } from '../../src/store/group-commit.ts'
 import { settled } from '../support/virtual-clock.ts'
 
 const writeOf = (row: string, index = 0) => ({ row, statement: sql`${row} ${index}` })
 
 /** A database that returns the values that it was given, and records its transactions. */
-const open = (fails: (rows: readonly unknown[]) => boolean = () => false) => {
+const open = (fails: (rows: readonly unknown[]) => boolean = () => false, error = new Error('no response')) => {
   const transactions: (readonly unknown[])[] = []
   const execute = (statements: readonly Statement[]): Row[][] => {
     const rows = statements.map(({ values }) => values.join(' '))
     transactions.push(rows)
-    if (fails(rows)) throw new Error('no response')
+    if (fails(rows)) throw error
     return rows.map((row) => [{ row }])
   }
   const groupCommit = new GroupCommit({
@@ -59,6 +60,16 @@ describe('the writes of one turn of the event loop', () => {
       ),
     )
     expect(transactions.map((rows) => rows.length)).toEqual([1, 2, 1])
+  })
+
+  test('of one caller that the database does not accept fail alone', async () => {
+    const rejected = new RejectedValueError('not accepted')
+    const { groupCommit, transactions } = open((rows) => rows.includes('bad 0'), rejected)
+    const names = ['bad', ...Array.from({ length: 20 }, (_, index) => `row ${index}`)]
+    const settledWrites = await Promise.allSettled(names.map((name) => groupCommit.write([writeOf(name)])))
+    expect(settledWrites.map(({ status }) => status)).toEqual(['rejected', ...Array(20).fill('fulfilled')])
+    expect(settledWrites[20]).toMatchObject({ value: [[{ row: 'row 19 0' }]] })
+    expect(transactions.length).toBeLessThan(12)
   })
 
   test('are at most 200 rows, unless one caller has more; the event loop runs between transactions', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { RejectedValueError } from '../../src/store/error.ts'
 import { type UsageBatch, UsageBuffer } from '../../src/store/usage-buffer.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
@@ -115,6 +116,22 @@ describe('the usage buffer', () => {
     expect(other?.id).not.toBe(one?.id)
     expect(more).toEqual([])
     expect(logged.map(({ words }) => words)).toEqual(['usage could not be written'])
+  })
+
+  test('a sum that the database does not accept is lost, and counted; all others are written, each once', async () => {
+    const { buffer, clock, batches, logged } = openBuffer(({ sums }) => {
+      if (sums.some(({ user }) => user === 'bad')) throw new RejectedValueError('not accepted')
+    })
+    const users = ['bad', ...Array.from({ length: 300 }, (_, index) => `user ${index}`)]
+    for (const user of users) buffer.add({ ...call, user })
+    await clock.pass(50)
+    const written = batches.filter(({ sums }) => sums.every(({ user }) => user !== 'bad'))
+    expect(written.flatMap(({ sums }) => sums.map(({ user }) => user))).toEqual(users.slice(1))
+    expect(new Set(batches.map(({ id }) => id)).size).toBe(batches.length)
+    // Each batch names the one that was written before it.
+    expect(written.map(({ previous }) => previous)).toEqual([undefined, ...written.slice(0, -1).map(({ id }) => id)])
+    expect(logged.map(({ words }) => words)).toEqual(['usage cannot be written', 'usage of calls has been lost'])
+    expect(logged[1]?.members).toEqual({ calls: 1 })
   })
 
   test('a flush rejects while the database is unreachable', async () => {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../shared/clock.ts'
 import { delay } from '../../shared/delay.ts'
+import { inLanes } from '../../shared/in-lanes.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
 import { type RecordUsage, readTokens } from '../usage.ts'
@@ -48,6 +49,10 @@ const minDelayMs = 30_000
 const maxDelayMs = 900_000
 const sweepMs = 3_600_000
 const batchSize = 50
+/** Responses that are polled at once. */
+const lanes = 8
+/** Time limit of a poll: others wait for it. */
+const pollTimeoutMs = 30_000
 
 /**
  * Polls background responses and records their usage when they end; removes expired objects.
@@ -58,22 +63,28 @@ const batchSize = 50
 export const reconcileBackground = async (options: ReconcileBackgroundOptions, signal: AbortSignal): Promise<void> => {
   const { store, storedResponses, clock, log, sleep = delay } = options
   let sweptAt = Number.NEGATIVE_INFINITY
+  const sweepAll = async (sweep: () => Promise<number>, most: number): Promise<void> => {
+    try {
+      while (!signal.aborted && (await sweep()) === most);
+    } catch (err) {
+      log.warn({ err }, 'expired objects could not be removed')
+    }
+  }
   while (!signal.aborted) {
     try {
-      for (const due of await store.dueTextResponses(clock.now(), batchSize)) {
+      await inLanes(await store.dueTextResponses(clock.now(), batchSize), lanes, async (due) => {
         if (signal.aborted) return
         await check(due, options, signal).catch((err: unknown) => {
           if (!signal.aborted) log.warn({ err, response: due.id }, 'background response could not be polled')
         })
-      }
-      if (clock.now() >= sweptAt + sweepMs) {
-        while ((await store.sweepTextObjects(clock.now(), 1000)) === 1000) if (signal.aborted) return
-        while (storedResponses && (await storedResponses.sweepStoredResponses(clock.now(), 100)) === 100)
-          if (signal.aborted) return
-        sweptAt = clock.now()
-      }
+      })
     } catch (err) {
       log.warn({ err }, 'background responses could not be polled')
+    }
+    if (clock.now() >= sweptAt + sweepMs) {
+      sweptAt = clock.now()
+      await sweepAll(() => store.sweepTextObjects(clock.now(), 1000), 1000)
+      if (storedResponses) await sweepAll(() => storedResponses.sweepStoredResponses(clock.now(), 100), 100)
     }
     await sleep(pollMs, signal)
   }
@@ -90,7 +101,8 @@ const check = async (
   const nextCheckAt = now + Math.min(Math.max((now - due.createdAt) / 4, minDelayMs), maxDelayMs)
   if (!(await store.deferTextResponse(due, Math.round(nextCheckAt)))) return
   if (due.expiresAt <= now) return recordBackground(due, undefined)
-  const found = await retrieve(asOwnedResponse(due), signal).catch((error: unknown) => {
+  const inTime = AbortSignal.any([signal, AbortSignal.timeout(pollTimeoutMs)])
+  const found = await retrieve(asOwnedResponse(due), inTime).catch((error: unknown) => {
     if (error instanceof UpstreamRejectedError && error.status === 404) return { status: 'cancelled' }
     throw error
   })

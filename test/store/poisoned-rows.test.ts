@@ -1,0 +1,72 @@
+import { expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { createAudit } from '../../src/audit/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+const at = Date.UTC(2026, 8, 21, 12)
+
+/** A value that both databases reject in these columns. */
+const absent = undefined as unknown as string
+
+eachDatabase('rows of several users in one transaction', (database) => {
+  test('of stored objects: one that the database does not accept fails alone', async () => {
+    const store = await database.open()
+    const objectOf = (user: string) => ({
+      ...{ kind: 'response' as const, id: randomUUID(), user, upstream: 'u', model: 'm' },
+      ...{ createdAt: at, expiresAt: at + 1_000 },
+    })
+    const [ann, bob] = [objectOf('ann'), objectOf('bob')]
+    const results = await Promise.allSettled([
+      store.recordTextObjects([objectOf(absent)]),
+      store.recordTextObjects([ann]),
+      store.recordTextObjects([bob]),
+    ])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+    expect(await store.findTextObject('ann', 'response', ann.id, at)).toMatchObject({ id: ann.id })
+    expect(await store.findTextObject('bob', 'response', bob.id, at)).toMatchObject({ id: bob.id })
+  })
+
+  test('of watches of assets: one that the database does not accept fails alone', async () => {
+    const store = await database.open()
+    const change = { status: 'processing', data: '{}', at } as const
+    const watchOf = (group: string) => ({ asset: randomUUID(), group, user: 'ann', createdAt: at })
+    const watches = [watchOf(absent), watchOf('g'), watchOf('g')]
+    const results = await Promise.allSettled(watches.map((watch) => store.watchAsset(watch, at, change)))
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
+    const due = (await store.dueAssetWatches(at, 10)).map(({ asset }) => asset)
+    expect(due.toSorted()).toEqual([...watches.slice(1).map(({ asset }) => asset)].toSorted())
+  })
+
+  test('of usage: a sum that no database stores is lost, and the others are written', async () => {
+    const store = await database.open()
+    const callOf = (user: string, cost: number) => ({ user, model: 'm', at, tokens: undefined, cost })
+    for (const [user, cost] of [
+      ['poisoned', 2 ** 60],
+      ['carl', 3],
+      ['dora', 4],
+    ] as const)
+      store.recordUsage(callOf(user, cost))
+    await store.flushUsage()
+    for (const [user, costs] of [
+      ['poisoned', []],
+      ['carl', [3]],
+      ['dora', [4]],
+    ] as const)
+      expect((await store.listUsage({ user })).map(({ cost }) => cost)).toEqual(costs as unknown as number[])
+  })
+
+  test('of the audit trail: an entry that no database stores is lost, and counted, and the others are written', async () => {
+    const store = await database.open()
+    const trail = createAudit({ store, keepMs: 1e12, addressOf: () => undefined })
+    const since = Date.now()
+    const noted = (id: string, status: number) =>
+      trail.note({ action: 'asset.create', user: 'u', target: { kind: 'asset', id }, status })
+    noted('poisoned', 0.5)
+    noted('a', 200)
+    noted('b', 200)
+    await trail.record({ action: 'asset.create', user: 'u', target: { kind: 'asset', id: 'c' } })
+    await trail.close()
+    const entries = await store.listAudit({ since })
+    expect(entries.map(({ action, target }) => target ?? action).toSorted()).toEqual(['a', 'audit.lose', 'b', 'c'])
+  })
+})

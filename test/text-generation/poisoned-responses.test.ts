@@ -1,0 +1,76 @@
+import { expect, test } from 'bun:test'
+import { noLog } from '../../plugins/shared/problem.ts'
+import type { TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
+import { createBackgroundUsageRecorder, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
+import { openStore } from '../../src/store/index.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+test('a background response that the upstream never returns delays the usage of no other', async () => {
+  await using fixture = await open()
+  const { clock, users, record } = fixture
+  void reconcileBackground(
+    {
+      ...record,
+      sleep: (ms) => clock.sleep(ms),
+      retrieve: ({ user }, signal) =>
+        user === users[0]
+          ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+          : Promise.resolve({ status: 'completed', usage: { input_tokens: 1, output_tokens: 1 } }),
+    },
+    fixture.ending.signal,
+  )
+  await clock.pass(60_000)
+  expect(fixture.entries.map(({ user }) => user).toSorted()).toEqual(users.slice(1).toSorted())
+})
+
+test('a sweep that fails does not keep others from theirs, nor the polls', async () => {
+  await using fixture = await open()
+  const { clock, users, record, entries } = fixture
+  const swept: string[] = []
+  const store = {
+    ...record.store,
+    async sweepTextObjects() {
+      throw new Error('not swept')
+    },
+  }
+  const storedResponses = { sweepStoredResponses: async () => swept.push('stored responses') }
+  void reconcileBackground(
+    {
+      ...{ ...record, store, storedResponses },
+      sleep: (ms) => clock.sleep(ms),
+      retrieve: async () => ({ status: 'completed' }),
+    },
+    fixture.ending.signal,
+  )
+  await clock.pass(60_000)
+  expect([entries.length, swept]).toEqual([users.length, ['stored responses']])
+})
+
+/** Responses of users, of which that of the first is due for the longest time. */
+const open = async () => {
+  const store = openStore('sqlite::memory:')
+  await store.migrate()
+  const clock = new VirtualClock()
+  const users = Array.from({ length: 12 }, (_, index) => `user ${index}`)
+  const now = clock.now()
+  await store.recordTextObjects(
+    users.map(
+      (user, index): TextObject => ({
+        ...{ kind: 'response', id: `resp_${index}`, user, token: 't', upstream: 'u', model: 'm' },
+        ...{ createdAt: now, expiresAt: now + 1e9, dueAt: now - 100 + index },
+      }),
+    ),
+  )
+  const entries: UsageEntry[] = []
+  const options = { store, clock, log: noLog, record: (entry: UsageEntry) => void entries.push(entry) }
+  const ending = new AbortController()
+  return {
+    ...{ clock, users, entries, ending },
+    record: { ...options, recordBackground: createBackgroundUsageRecorder(options) },
+    async [Symbol.asyncDispose]() {
+      ending.abort()
+      await clock.pass(60_000)
+      await store.close()
+    },
+  }
+}
