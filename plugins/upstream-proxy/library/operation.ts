@@ -100,7 +100,7 @@ export interface MediaKind {
   readonly faceVerification: VerificationKind
 }
 
-const readOnlyActions: ReadonlySet<Operation['action']> = new Set([
+const readOnlyActions: ReadonlySet<string> = new Set<Operation['action']>([
   'ListAssetGroups',
   'FindAssetGroups',
   'ListAssets',
@@ -109,7 +109,10 @@ const readOnlyActions: ReadonlySet<Operation['action']> = new Set([
 ])
 
 /** Whether an operation changes nothing. The client may then send it twice (RFC 9110 section 9.2.2), even if the kind uses POST. */
-export const isReadOnly = (operation: Operation): boolean => readOnlyActions.has(operation.action)
+export const isReadOnly = (operation: Operation): boolean => isReadOnlyAction(operation.action)
+
+/** The same for the name of an action. */
+export const isReadOnlyAction = (action: string): boolean => readOnlyActions.has(action)
 
 /** The parameters of a search for groups, under the upstream's names. */
 export const searchOf = ({

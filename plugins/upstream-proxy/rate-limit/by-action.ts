@@ -1,5 +1,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/problem.ts'
+import { isReadOnlyAction } from '../library/operation.ts'
+import { orMemoryWhileFull } from './full-store.ts'
 import { maxStoreMs, RateLimiter } from './limiter.ts'
 import { memoryRateLimitStore } from './memory-store.ts'
 import { type RateLimitStore, rateLimitOf } from './store.ts'
@@ -8,7 +10,11 @@ import { type RateLimitStore, rateLimitOf } from './store.ts'
 export interface RateLimitsOptions {
   /** Calls per second by action, above 0. Other actions are not limited. */
   readonly perSecond: Readonly<Record<string, number>>
-  /** The store of the slots. Default `memoryRateLimitStore()`, which does not coordinate with other processes. */
+  /**
+   * The store of the slots. Default `memoryRateLimitStore()`, which does not coordinate with other processes.
+   *
+   * While it rejects with an error of the code `ENOSPC`, calls that change nothing use slots in memory.
+   */
   readonly store?: RateLimitStore
   /**
    * Maximum total wait of the calls of one request (see `callerOf`), in milliseconds. Default 5,000.
@@ -43,10 +49,12 @@ export const createRateLimiters = (
   const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
   if (!(queueMs >= 0)) throw new TypeError('limits.queueMs must be a number from 0')
   const { callMs, log, clock } = defaults
+  const whileFull = orMemoryWhileFull(store)
+  const storeOf = (action: string) => (isReadOnlyAction(action) ? whileFull : store)
   const limiters = new Map(
     Object.entries(perSecond).map(([action, rate]) => [
       action,
-      new RateLimiter({ rate: rateLimitOf(action, rate), store, queueMs, callMs, clock, log }),
+      new RateLimiter({ rate: rateLimitOf(action, rate), store: storeOf(action), queueMs, callMs, clock, log }),
     ]),
   )
   return (action) => limiters.get(action)

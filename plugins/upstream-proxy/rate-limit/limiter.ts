@@ -68,7 +68,7 @@ export class RateLimiter {
   /**
    * Waits for a permit. Pass it to `release` when the call has ended.
    *
-   * Throws UpstreamBusyError: 429 with Retry-After if the wait exceeds the maximum or is certain to, 500 if the store fails. Throws
+   * Throws UpstreamBusyError: 429 with Retry-After if the wait exceeds the maximum or is certain to, 500 if the store fails, 503 if it has no room. Throws
    * UpstreamUnreachableError if the caller has disconnected.
    */
   acquire(
