@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../plugins/shared/clock.ts'
+import { hasNoSpace } from '../../plugins/shared/no-space.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { UsageEntry } from '../../plugins/text-generation/usage.ts'
 import { type Database, type Statement, sql, toColumnValue } from './database.ts'
@@ -80,7 +81,10 @@ export interface UsageRecords {
   recordUsage(entry: UsageEntry): void
   /** Writes all recorded calls at once. Rejects when the database request fails; the store then retries later. */
   flushUsage(): Promise<void>
-  /** Flushes, then lists usage by day, user name (id if there is no name), token and model. It includes deleted tokens and users. */
+  /**
+   * Flushes, then lists usage by day, user name (id if there is no name), token and model. It includes deleted tokens and users. While the database has no
+   * room, it lists what was written before.
+   */
   listUsage(filter?: UsageFilter): Promise<readonly Usage[]>
   /** Writes the buffered calls if the database is reachable. Later calls are lost. Never rejects. */
   closeUsage(): Promise<void>
@@ -110,7 +114,9 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
     closeUsage: () => buffer.close(),
 
     async listUsage({ user, since = '', until = '9999-12-31' } = {}) {
-      await buffer.flush()
+      await buffer.flush().catch((error: unknown) => {
+        if (!hasNoSpace(error)) throw error
+      })
       const found = await database.query<Usage>(
         user === undefined
           ? sql`

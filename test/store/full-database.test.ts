@@ -71,6 +71,25 @@ describe('on SQLite, a database without room', () => {
     expect((await store.listUsers()).map(({ name }) => name).toSorted()).toEqual(written.toSorted())
   })
 
+  test('lists the usage that was written, and loses none that was not', async () => {
+    await using bounded = await openBounded()
+    const { store } = bounded
+    bounded.setFull(true)
+    let calls = 0
+    let written = true
+    while (written) {
+      store.recordUsage({ user: `user ${calls++} ${'x'.repeat(1_400)}`, model: 'm', at: 1, tokens: undefined })
+      written = await store.flushUsage().then(
+        () => true,
+        () => false,
+      )
+    }
+    expect(calls).toBeGreaterThan(1)
+    expect(await store.listUsage()).toHaveLength(calls - 1)
+    bounded.setFull(false)
+    expect(await store.listUsage()).toHaveLength(calls)
+  })
+
   test('is ready and writes again as soon as there is room, without a restart', async () => {
     await using bounded = await openBounded()
     const { store } = bounded
