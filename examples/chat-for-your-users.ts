@@ -1,4 +1,4 @@
-/** Chat completions and responses from two upstreams, for the users of your app. Use any OpenAI client with http://localhost:3000/v1. */
+/** Chat completions and responses from two upstreams, at ports 4001 and 4002 here, for the users of your app. Use any OpenAI client with http://localhost:3000/v1. */
 import { Elysia } from 'elysia'
 import { createNodeServer } from 'sluice'
 import { textGeneration, type UsageEntry } from 'sluice/text-generation'

@@ -1,4 +1,4 @@
-/** The gateway with the sessions of your app. Run `bun run emulator` as its upstream. */
+/** The gateway with the sessions of your app. Its upstream is the emulator: `bun run emulator --port 4000`. */
 import { Elysia } from 'elysia'
 import { createNodeServer, gateway, type Identify } from 'sluice'
 import { requireSameOrigin } from 'sluice/shared'

@@ -1,4 +1,4 @@
-/** Relays an event stream byte for byte and counts its events. When the client disconnects, the plugin aborts the upstream call. */
+/** Relays the event stream of a server, at port 4003 here, byte for byte and counts its events. When the client disconnects, the plugin aborts the upstream call. */
 import { Elysia } from 'elysia'
 import { createNodeServer } from 'sluice'
 import { sseRelay } from 'sluice/sse-relay'
