@@ -30,6 +30,8 @@ if (command === '--version') {
   const { adminCommand } = await import('./admin.ts')
   await adminCommand(args, 'sluice admin')
 } else {
+  const unknown = command === 'start' ? args[0] : command
+  if (unknown !== undefined) console.error(`unknown argument ${JSON.stringify(unknown)}`)
   console.error(usage)
   process.exit(2)
 }

@@ -9,8 +9,12 @@ import { hashPassword } from '../plugins/web-session/password.ts'
 import { environmentVariable, readConfig } from './config.ts'
 import { documentedLimits, startEmulator } from './emulator/index.ts'
 import { stopOnSignal } from './server/stop-on-signal.ts'
+import { expectNoArguments } from './server/usage.ts'
 import { serve } from './server.ts'
 import { openStore } from './store/index.ts'
+
+expectNoArguments(`usage: demo    starts the gateway before emulated upstreams, with a temporary database
+It has no arguments. The variable PORT is the port of the gateway, 3000 by default. Ctrl-C stops everything.`)
 
 const folder = await mkdtemp(join(tmpdir(), 'sluice-demo-'))
 const url = `sqlite:${join(folder, 'demo.db')}`

@@ -17,6 +17,7 @@ import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { stopOnSignal } from './server/stop-on-signal.ts'
+import { expectNoArguments, serverUsage } from './server/usage.ts'
 import { openStore, type Store } from './store/index.ts'
 import { startTracing } from './tracing.ts'
 import { connectToSupervisor } from './workers/metrics.ts'
@@ -283,4 +284,7 @@ export const startCommand = async (): Promise<void> => {
   )
 }
 
-if (import.meta.main) void startCommand()
+if (import.meta.main) {
+  expectNoArguments(serverUsage)
+  void startCommand()
+}

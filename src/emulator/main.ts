@@ -2,8 +2,14 @@ import process from 'node:process'
 import { parseArgs } from 'node:util'
 import { documentedLimits, startEmulator } from './index.ts'
 
-const usage =
-  'usage: emulator [--port N] [--host ADDRESS] [--processing-ms N] [--limits documented|JSON] [--face-url URL] [--text-ms-per-token N] [--video-ms N]'
+const usage = `usage: emulator [OPTION…]    starts emulated upstreams, and prints their addresses and keys
+  --port N                    the port to listen on; default 0, a free one
+  --host ADDRESS              the address to listen on; default: loopback only
+  --processing-ms N           time that an asset is processed
+  --limits documented|JSON    rate limits: the vendor's, or calls per second by action; default: none
+  --face-url URL              base address of the pages of face checks, which a phone can reach
+  --text-ms-per-token N       pause between the pieces of a stream; default 30
+  --video-ms N                time that a video takes; default 10000`
 
 try {
   const { values } = parseArgs({
@@ -12,14 +18,17 @@ try {
       host: { type: 'string' },
       'processing-ms': { type: 'string' },
       limits: { type: 'string' },
-      // base URL that browsers, for example on a phone, can reach
       'face-url': { type: 'string' },
-      // slow enough that the reader sees the stream arrive piece by piece
+      // Slow enough that the reader sees the stream arrive piece by piece.
       'text-ms-per-token': { type: 'string', default: '30' },
-      // time that a video takes
       'video-ms': { type: 'string', default: '10000' },
+      help: { type: 'boolean' },
     },
   })
+  if (values.help) {
+    console.log(usage)
+    process.exit()
+  }
   const processing = values['processing-ms']
   const { origin, rest, ark, text, video, stop } = await startEmulator({
     port: Number(values.port),

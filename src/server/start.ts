@@ -1,6 +1,9 @@
 /** `bun run start`: runs the default server from a cached bundle, so that its files are not read and compiled at every start. */
 import { fileURLToPath } from 'node:url'
 import { findBundle, serverBundle } from './bundle.ts'
+import { expectNoArguments, serverUsage } from './usage.ts'
+
+expectNoArguments(serverUsage)
 
 const buildInSubprocess = () => {
   // In another process, so that the server does not keep the memory of the build.
