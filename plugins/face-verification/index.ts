@@ -9,7 +9,7 @@ import { type Identify, requireIdentity } from '../shared/identify.ts'
 import { checkAbove0, checkCollaborator, checkIdentify, checkPath, checkPublicUrl } from '../shared/options.ts'
 import { publicBase } from '../shared/origin.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
-import { type Log, noLog } from '../shared/problem.ts'
+import { type Log, noLog, problemBody } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
 import { arkDriver } from './ark.ts'
@@ -50,7 +50,7 @@ export interface FaceVerificationOptions {
   readonly requireSameOrigin?: (request: Request) => void
   /** Base path of the routes. Default `/api/media/face-verifications`. */
   readonly prefix?: string
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody('media_proxy_error')`. */
   readonly errors?: ErrorsOption
   /**
    * Lifetime of a task.
@@ -84,6 +84,8 @@ const drivers: Readonly<Record<VerificationKind, CreateFaceDriver>> = {
   ark: arkDriver,
   none: noneDriver,
 }
+
+const documentedErrors = problemBody('media_proxy_error')
 
 /**
  * Face verification: routes to start a verification and to query its status. Both need a session.
@@ -139,7 +141,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     return asPlainText(await driver.query(await findOwnTask(context, kind, user, id), request))
   }
 
-  const errors = createErrorHandler({ ...options, finish: asPlainText })
+  const errors = createErrorHandler({ ...options, errors: options.errors ?? documentedErrors, finish: asPlainText })
   const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
     .post(
       '',

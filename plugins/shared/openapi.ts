@@ -12,7 +12,7 @@ export interface ErrorBody {
   readonly success: false
   readonly error: {
     readonly message: string
-    /** For example `media_proxy_error`. */
+    /** `request_error`, unless the service has its own. */
     readonly type: string
   }
 }

@@ -33,7 +33,7 @@ export class Problem extends Error {
     this.event = options.event
   }
 
-  /** Renders the response, which must not be cached. @param body shape of the JSON body; default: the asset library's */
+  /** Renders the response, which must not be cached. @param body shape of the JSON body; default: `problemBody()` */
   toResponse(body: ProblemBody = problemBody()): Response {
     // Some problems are created once and thrown many times: their body and headers are rendered once.
     if (this.#rendered?.body !== body || body.perRequest) {
@@ -47,9 +47,9 @@ export class Problem extends Error {
 /** Renders a problem as the JSON body of a response. `perRequest`: the same problem has another body in another request. */
 export type ProblemBody = ((problem: Problem) => object) & { readonly perRequest?: boolean }
 
-/** The asset library's error body: `{"success":false,"error":{"message","type"}}`. `type` is `media_proxy_error` by default. */
+/** The error body `{"success":false,"error":{"message","type"}}`. The asset library and face verification have the `type` `media_proxy_error`. */
 export const problemBody =
-  (type = 'media_proxy_error'): ProblemBody =>
+  (type = 'request_error'): ProblemBody =>
   (problem) => ({ success: false, error: { message: problem.message, type } })
 
 /** The log of the plugins, for what a caller must not see. The signature is pino's. */

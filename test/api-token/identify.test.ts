@@ -213,7 +213,7 @@ describe('the error response', () => {
     const response = await app.handle(requestWith(`Bearer ${token}`))
     expect([response.status, await response.json()]).toEqual([
       500,
-      { success: false, error: { message: 'token could not be checked', type: 'media_proxy_error' } },
+      { success: false, error: { message: 'token could not be checked', type: 'request_error' } },
     ])
   })
 })

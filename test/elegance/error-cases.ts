@@ -39,11 +39,15 @@ interface PluginCases {
   readonly errors: readonly ErrorCase[]
 }
 
-const error = (request: ErrorCase['request'], status: number, message: string): ErrorCase => ({
+const error = (request: ErrorCase['request'], status: number, message: string, type = 'request_error'): ErrorCase => ({
   request,
   status,
-  body: { success: false, error: { message, type: 'media_proxy_error' } },
+  body: { success: false, error: { message, type } },
 })
+
+/** An error of the routes whose error type the documents of the asset library name. */
+const libraryError = (request: ErrorCase['request'], status: number, message: string) =>
+  error(request, status, message, 'media_proxy_error')
 
 const textError = (
   request: ErrorCase['request'],
@@ -123,13 +127,17 @@ export const cases = {
   gateway: {
     mount: (options) => gateway({ ...options, store: owned, identify, secrets, kind, fetch: unreachable }),
     errors: [
-      unauthenticated(library),
-      unauthenticated(`${library}/groups`, 'POST'),
-      error({ path: `${library}/groups?PageSize=0`, ...as('ann') }, 400, 'PageSize must be an integer from 1 to 100'),
-      error({ path: `${library}/a`, ...as('ann') }, 502, 'Seedance upstream unavailable'),
-      error({ path: `${library}/groups`, method: 'POST', ...as('ann'), body: '{}' }, 400, 'Name is required'),
-      error({ path: `${library}/groups`, method: 'DELETE' }, 405, 'method not allowed'),
-      error({ path: '/api/media/proxy/nothing' }, 404, 'not found'),
+      libraryError({ path: library }, 401, 'not authenticated'),
+      libraryError({ path: `${library}/groups`, method: 'POST' }, 401, 'not authenticated'),
+      libraryError(
+        { path: `${library}/groups?PageSize=0`, ...as('ann') },
+        400,
+        'PageSize must be an integer from 1 to 100',
+      ),
+      libraryError({ path: `${library}/a`, ...as('ann') }, 502, 'Seedance upstream unavailable'),
+      libraryError({ path: `${library}/groups`, method: 'POST', ...as('ann'), body: '{}' }, 400, 'Name is required'),
+      libraryError({ path: `${library}/groups`, method: 'DELETE' }, 405, 'method not allowed'),
+      libraryError({ path: '/api/media/proxy/nothing' }, 404, 'not found'),
     ],
   },
   'text-generation': {
@@ -203,9 +211,9 @@ export const cases = {
     mount: (options) =>
       faceVerification({ ...options, upstream: createUpstream({ kind }), store, identify, publicUrl }),
     errors: [
-      unauthenticated(face, 'POST'),
-      error({ path: `${face}/x`, ...as('ann') }, 404, 'verification not found'),
-      error({ path: face, method: 'PUT' }, 405, 'method not allowed'),
+      libraryError({ path: face, method: 'POST' }, 401, 'not authenticated'),
+      libraryError({ path: `${face}/x`, ...as('ann') }, 404, 'verification not found'),
+      libraryError({ path: face, method: 'PUT' }, 405, 'method not allowed'),
     ],
   },
   events: {
@@ -242,7 +250,7 @@ export const cases = {
       unauthenticated('/api/tokens'),
       unauthenticated('/api/usage'),
       error({ path: '/api/usage', method: 'POST' }, 405, 'method not allowed'),
-      unauthenticated(`${face}/x`),
+      libraryError({ path: `${face}/x` }, 401, 'not authenticated'),
       error({ path: '/console/nothing.js' }, 404, 'not found'),
     ],
   },

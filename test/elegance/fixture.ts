@@ -23,7 +23,7 @@ export const ask = async (
 }
 
 export const errorBody = (status: number, message: string) =>
-  [status, { success: false, error: { message, type: 'media_proxy_error' } }] as const
+  [status, { success: false, error: { message, type: 'request_error' } }] as const
 
 /** The host app's own authentication: a header names the user. */
 export const identify: Identify = (request) => {

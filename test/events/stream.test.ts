@@ -167,7 +167,7 @@ eachDatabase('an event stream', (tested) => {
           success: false,
           error: {
             message: 'types must be 1 to 50 types of events such as video.succeeded or video.*',
-            type: 'media_proxy_error',
+            type: 'request_error',
           },
         },
       ])

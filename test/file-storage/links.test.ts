@@ -8,7 +8,7 @@ const inAnHour = () => Date.now() + 3_600_000
 
 const notFound = {
   success: false,
-  error: { message: 'there is no such file, or the link to it has expired', type: 'media_proxy_error' },
+  error: { message: 'there is no such file, or the link to it has expired', type: 'request_error' },
 }
 
 describe('a signed link', () => {

@@ -111,7 +111,7 @@ describe('an upload', () => {
     const response = await files.upload(body as never, headers as never)
     expect([response.status, await response.json()]).toEqual([
       status,
-      { success: false, error: { message: expect.any(String), type: 'media_proxy_error' } },
+      { success: false, error: { message: expect.any(String), type: 'request_error' } },
     ])
     expect(await leftOf(files)).toEqual(nothing)
   })

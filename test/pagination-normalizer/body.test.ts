@@ -21,7 +21,7 @@ const announcing = (type: string, length = '20') => ({ 'content-type': type, 'co
 const json = announcing('application/json')
 const whole = [200, { GroupType: 'AIGC', size: 10 }] as const
 const errorOf = (status: number, message: string) =>
-  [status, { success: false, error: { message, type: 'media_proxy_error' } }] as const
+  [status, { success: false, error: { message, type: 'request_error' } }] as const
 
 describe('a GET body is read or rejected, never ignored silently', () => {
   test('without a body the query is read', async () => {

@@ -168,7 +168,7 @@ describe('a wait beyond the limit', () => {
     expect([response.status, response.headers.get('retry-after')]).toEqual([429, '4'])
     expect(await response.json()).toEqual({
       success: false,
-      error: { message: 'too many requests wait for the upstream', type: 'media_proxy_error' },
+      error: { message: 'too many requests wait for the upstream', type: 'request_error' },
     })
   })
 })

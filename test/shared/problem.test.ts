@@ -8,7 +8,7 @@ const problem = new Problem(418, 'short and stout', {
   cause: new Error('secret reason'),
   headers: { 'retry-after': '5' },
 })
-const shown = { success: false, error: { message: 'short and stout', type: 'media_proxy_error' } }
+const shown = { success: false, error: { message: 'short and stout', type: 'request_error' } }
 
 const secret = () => {
   throw new Error('secret: postgres://user:password@10.0.0.1')
@@ -94,7 +94,7 @@ describe('every error has one format', () => {
       const response = await get(app, path, init)
       expect([response.status, JSON.parse(response.text)]).toEqual([
         status,
-        { success: false, error: { message, type: 'media_proxy_error' } },
+        { success: false, error: { message, type: 'request_error' } },
       ])
       expect(response.text).not.toContain('secret')
     })

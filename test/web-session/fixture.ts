@@ -102,7 +102,7 @@ export const openFixture = async (options: Partial<WebSessionOptions> = {}) => {
   return { database, store, options: full, clock, checked, app, ann, addUser, login, whoIs }
 }
 
-export const rejection = (message: string, type = 'media_proxy_error') => ({ success: false, error: { message, type } })
+export const rejection = (message: string, type = 'request_error') => ({ success: false, error: { message, type } })
 
 export const sameOrigin = { origin: publicUrl }
 
