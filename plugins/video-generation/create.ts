@@ -42,11 +42,12 @@ export const createTask = async (
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const { model, serviceTier } = read
   const limits = serviceTier === 'flex' ? undefined : limitsOf(model)
+  const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
     own: read.own,
     shown: { ...read.shown, ...(draft && { draft_task_id: draft.id }) },
     ...(draft && { draftUpstreamId: draft.upstreamId }),
-    ...(options.notes && { notes: options.notes }),
+    ...(notes && { notes }),
   }
   const now = clock.now()
   const { attempt } = options

@@ -11,6 +11,8 @@ export interface VideoRequest extends Pick<TaskFields, 'own' | 'shown'> {
   readonly expiresAfter: number
   /** Id of the caller's own task, and the index of its item in `content`. */
   readonly draft: { readonly id: string; readonly index: number } | undefined
+  /** The first text, if it is no longer than a prompt of the OpenAI API may be. */
+  readonly prompt: string | undefined
 }
 
 /** The fields that the gateway removes from a request and sets itself. */
@@ -63,7 +65,19 @@ export const readVideoRequest = (json: Json): VideoRequest => {
     shown: shownOf(json),
     expiresAfter: own.execution_expires_after ?? defaultExpirySeconds,
     draft,
+    prompt: promptOf(content),
   }
+}
+
+/** The most characters of a prompt in the OpenAI API. */
+export const maxPromptLength = 32_000
+
+const promptOf = (content: Json | undefined): string | undefined => {
+  const text = content?.elements().find((item) => item.get('type')?.string() === 'text')
+  const value = text?.get('text')
+  // A character takes at most six bytes in JSON.
+  const prompt = value && value.byteLength <= 6 * maxPromptLength + 2 ? value.string() : undefined
+  return prompt === undefined || prompt.length > maxPromptLength ? undefined : prompt
 }
 
 /** The values of the fields that the gateway must know. `null` counts as absent. */

@@ -21,7 +21,7 @@ export interface VideoTaskView {
   readonly body: Json
   /** Undefined: the task does not wait in the queue of the gateway. */
   readonly queue: QueuePlace | undefined
-  /** As given to `create`. */
+  /** As given to `create`. Without any, `prompt` of the request. */
   readonly notes: JsonObject | undefined
   /** Undefined: the task has no result. */
   readonly result: VideoResult | undefined

@@ -27,6 +27,23 @@ test('a task is created, polled, and has its result', async () => {
   expect((await fetch(json.content.video_url)).headers.get('content-type')).toBe('video/mp4')
 })
 
+test('the video object of a native task has the first text as its prompt, as long as a prompt may be', async () => {
+  await using fixture = await openVideoFixture()
+  const { ann, gateway } = fixture
+  const promptOf = async (id: string) => {
+    const headers = { authorization: `Bearer ${ann.token}` }
+    const [one, list] = await Promise.all(
+      [`/${id}`, ''].map(async (path) => (await fetch(`${gateway.url}/v1/videos${path}`, { headers })).json()),
+    )
+    const { data } = list as { data: { id: string; prompt: unknown }[] }
+    expect(data.find((video) => video.id === id)?.prompt).toBe((one as { prompt: unknown }).prompt)
+    return (one as { prompt: unknown }).prompt
+  }
+  expect(await promptOf(await ann.created('a cat\0 "and" \u{1f408}'))).toBe('a cat\0 "and" \u{1f408}')
+  expect(await promptOf(await ann.created('x'.repeat(32_000)))).toBe('x'.repeat(32_000))
+  expect(await promptOf(await ann.created('x'.repeat(32_001)))).toBeNull()
+})
+
 test('the error of the upstream reaches the caller, and nothing remains', async () => {
   await using fixture = await openVideoFixture()
   const reply = await fixture.ann.create('a cat', { resolution: '9p' })

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { FieldProblem } from '../../shared/field-problem.ts'
 import { sniffFileType } from '../../shared/file-type.ts'
 import { composeArray, composeJson, composeObject, type Json, type JsonObject, toJson } from '../../shared/json.ts'
+import { maxPromptLength } from '../request.ts'
 import { type Fields, textField } from './fields.ts'
 import { formatOf, knownSizes } from './sizes.ts'
 
@@ -81,9 +82,6 @@ export const promptOf = (fields: Fields): string => {
   }
   return prompt
 }
-
-/** The maximum of the OpenAI API. */
-const maxPromptLength = 32_000
 
 /** The length of the video; undefined if it is absent. Throws FieldProblem 400 if it is no number. Each model has its own maximum. */
 export const secondsOf = (fields: Fields): string | undefined => {

@@ -38,7 +38,7 @@ export const toVideo = (view: VideoTaskView): Video => {
   }
 }
 
-/** What the task keeps of a request to these routes. A task of the native API has nothing. */
+/** What the task keeps of a request to these routes. Of one to the native API it keeps the prompt. */
 export const videoNotesOf = ({ notes }: Pick<VideoTaskView, 'notes'>): Partial<VideoNotes> => notes ?? {}
 
 /** The vendor reports none. No change of a status decreases it. */
