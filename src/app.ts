@@ -211,22 +211,21 @@ type UpstreamCall = Parameters<Metrics['upstream']>[0]
 /** For monitoring. Operators need these most when the server is overloaded, and do not want to find them among the traces. */
 const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
-/** Creates the app that runs until the database is available and migrated: health, which is not ready, and 500 for every other path. */
+/**
+ * Creates the app that runs until the database is available and migrated: health, which is not ready, and 500 for every other path, or 503 while the
+ * database has no room.
+ *
+ * @param options.reason the last error of the database
+ */
 export const createWaitingApp = (
-  options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string },
+  options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string; readonly reason: () => unknown },
 ): FetchHandler => {
+  const { segment, reason } = options
+  const unavailable = () => new Problem(500, 'database is not available', { cause: reason() })
   const app = bare()
-    .onError(renderProblems(problemBody(errorType(options.segment)), options.log))
-    .use(health({ ...options.health, database: () => Promise.reject(databaseUnavailable), upstreams: () => ({}) }))
-    .all('/api/v3/*', () => databaseUnavailable.toResponse(videoProblemBody), { parse: 'none' })
-    .all('/v1/*', ({ path }) => databaseUnavailable.toResponse(problemBodyOf(path, options.segment)), { parse: 'none' })
-    .all(
-      '/*',
-      () => {
-        throw databaseUnavailable
-      },
-      { parse: 'none' },
-    )
+    .onError(renderProblems(problemBody(errorType(segment)), options.log))
+    .use(health({ ...options.health, database: () => Promise.reject(unavailable()), upstreams: () => ({}) }))
+    .all('/*', ({ path }) => unavailable().toResponse(problemBodyOf(path, segment)), { parse: 'none' })
   return withRequestIds((request) => andThen<Response, Response>(app.fetch(request), withInertHeaders))
 }
 
@@ -241,8 +240,6 @@ const problemBodyOf = (target: string, segment: string | undefined): ProblemBody
   if (/^\/v1\/messages(?:[/?]|$)/.test(target)) return messagesProblemBody
   return /^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))
 }
-
-const databaseUnavailable = new Problem(500, 'database is not available')
 
 /** By default Elysia searches the path from a fixed offset of the URL, which is wrong for a short host name. */
 const bare = () => new Elysia({ handler: { standardHostname: false } })

@@ -74,10 +74,14 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   }
   let handle: FetchHandler = await open().catch((err: unknown) => {
     log.error({ err }, 'the database is not available; the server tries again every second')
-    void retryEverySecond(open, stopping.signal).then((opened) => {
+    let reason = err
+    const onFailure = (error: unknown) => {
+      reason = error
+    }
+    void retryEverySecond(open, stopping.signal, onFailure).then((opened) => {
       if (opened) handle = opened
     })
-    return createWaitingApp({ health, log, segment: config.media.segment })
+    return createWaitingApp({ health, log, segment: config.media.segment, reason: () => reason })
   })
 
   const prefixes = ['/v1', '/api/v3', `/api/${config.media.segment}/proxy`]
@@ -216,10 +220,14 @@ const openApp = async (
 }
 
 /** Undefined when the signal aborts first. */
-const retryEverySecond = async <Value>(open: () => Promise<Value>, signal: AbortSignal): Promise<Value | undefined> => {
+const retryEverySecond = async <Value>(
+  open: () => Promise<Value>,
+  signal: AbortSignal,
+  onFailure: (error: unknown) => void,
+): Promise<Value | undefined> => {
   while (!signal.aborted) {
     await new Promise((resolve) => setTimeout(resolve, 1000))
-    const opened = await open().catch(() => undefined)
+    const opened = await open().catch(onFailure)
     if (opened !== undefined) return opened
   }
   return undefined

@@ -120,10 +120,9 @@ const connect = (path: string): DatabaseSync => {
   if (path !== ':memory:') makePrivate(path)
   const database = new DatabaseSync(path)
   try {
-    database.exec('pragma busy_timeout = 2000')
-    database.exec('pragma journal_mode = wal')
-    database.exec('pragma synchronous = full')
-    database.exec('pragma foreign_keys = on')
+    // As `control`: errors of `exec` have no `errcode` on Deno.
+    for (const setting of ['busy_timeout = 2000', 'journal_mode = wal', 'synchronous = full', 'foreign_keys = on'])
+      database.prepare(`pragma ${setting}`).all()
     return database
   } catch (error) {
     database.close()

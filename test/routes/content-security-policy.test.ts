@@ -61,7 +61,7 @@ describe('a response that is no page is inert in a browser', () => {
 
   test('also before the database is ready, and for a malformed request', async () => {
     const health = { database: () => Promise.reject(new Error('away')), draining: () => false }
-    const waiting = createWaitingApp({ health, log: noLog, segment: 'media' })
+    const waiting = createWaitingApp({ health, log: noLog, segment: 'media', reason: () => undefined })
     for (const path of ['/healthz', '/readyz', '/v1/models', '/api/media/proxy/assets', '/']) {
       expect(policyOf((await waiting(new Request(`http://localhost${path}`))).headers)).toEqual(inert)
     }

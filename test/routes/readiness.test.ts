@@ -3,6 +3,8 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { folderStorage, type Storage } from '../../plugins/file-storage/index.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { createWaitingApp } from '../../src/app.ts'
 import { withSpaceCheck } from '../../src/files.ts'
 import { type Health, health } from '../../src/health.ts'
 
@@ -27,6 +29,33 @@ test('/readyz says which part has no room: without the database nothing works, w
     { database: 'down' },
   ])
   expect(await ready({ storage: () => Promise.reject(full()) })).toMatchObject([200, { status: 'ok', storage: 'full' }])
+})
+
+test('before the database was available, a database without room is full, and every route says 503 in its form', async () => {
+  let reason: unknown = new Error('refused')
+  const waiting = createWaitingApp({
+    health: { database: ok, draining: () => false },
+    log: noLog,
+    segment: 'media',
+    reason: () => reason,
+  })
+  const get = async (path: string) => {
+    const response = await waiting(new Request(`http://localhost${path}`))
+    return [response.status, response.headers.get('retry-after'), await response.json()]
+  }
+  const paths = ['/', '/api/media/proxy/assets', '/v1/models', '/v1/messages', '/api/v3/contents/generations/tasks']
+  expect(await get('/readyz')).toMatchObject([503, null, { status: 'unavailable', database: 'down' }])
+  for (const path of paths) expect(await get(path)).toMatchObject([500, null, {}])
+  reason = new Error('not migrated', { cause: full() })
+  expect(await get('/readyz')).toMatchObject([503, null, { status: 'unavailable', database: 'full' }])
+  const message = 'database is not available'
+  expect(await Promise.all(paths.map(get))).toMatchObject([
+    [503, '30', { success: false, error: { message, type: 'media_proxy_error' } }],
+    [503, '30', { success: false, error: { message, type: 'media_proxy_error' } }],
+    [503, '30', { error: { message, type: 'server_error', param: null, code: null } }],
+    [503, '30', { type: 'error', error: { message } }],
+    [503, '30', { error: { message, code: 'ServiceUnavailable' } }],
+  ])
 })
 
 test('a storage that had no room is full until a file can be stored, and the check leaves no file', async () => {

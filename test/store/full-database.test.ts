@@ -20,15 +20,16 @@ afterEach(() => {
 const openBounded = async () => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-full-'))
   folders.push(folder)
-  const connections: DatabaseSync[] = []
-  const exec = spyOn(DatabaseSync.prototype, 'exec').mockImplementation(function (this: DatabaseSync, text: string) {
-    if (!connections.includes(this)) connections.push(this)
-    this.prepare(text).all()
+  const connections = new Set<DatabaseSync>()
+  const { prepare } = DatabaseSync.prototype
+  const preparing = spyOn(DatabaseSync.prototype, 'prepare').mockImplementation(function (this: DatabaseSync, text) {
+    connections.add(this)
+    return prepare.call(this, text)
   })
   let now = Date.now()
   const store = openStore(`sqlite:${join(folder, 'x.db')}`, { clock: { ...systemClock, now: () => now } })
   await store.migrate()
-  exec.mockRestore()
+  preparing.mockRestore()
   const [connection] = connections
   if (!connection) throw new Error('the store has no connection')
   const { page_count: pages } = connection.prepare('pragma page_count').get() as { page_count: number }
