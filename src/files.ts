@@ -6,8 +6,8 @@ import {
   type Storage,
   s3Storage,
 } from '../plugins/file-storage/index.ts'
-import { type Clock, systemClock } from '../plugins/shared/clock.ts'
-import { SpaceCheck } from '../plugins/shared/no-space.ts'
+import { systemClock } from '../plugins/shared/clock.ts'
+import { SpaceCheck, type SpaceCheckOptions } from '../plugins/shared/no-space.ts'
 import type { StorageConfig } from './config/storage.ts'
 import type { Config } from './config.ts'
 
@@ -23,7 +23,11 @@ export interface ServerFiles {
 export const openFiles = (config: Config, options: Omit<FileStorageOptions, 'storage'>): ServerFiles | undefined => {
   if (!config.storage) return undefined
   const { store, publicUrl, secrets } = options
-  const { storage, checkSpace } = withSpaceCheck(openStorage(config.storage), systemClock)
+  const { storage, checkSpace } = withSpaceCheck(openStorage(config.storage), {
+    clock: systemClock,
+    // Calls of a bucket cost money.
+    ...(config.storage.kind !== 'folder' && { everyMs: Number.POSITIVE_INFINITY }),
+  })
   return {
     files: {
       ...options,
@@ -41,12 +45,12 @@ export const openFiles = (config: Config, options: Omit<FileStorageOptions, 'sto
 const openStorage = (config: StorageConfig): Storage =>
   config.kind === 'folder' ? folderStorage(config.path) : s3Storage(config)
 
-/** A storage that remembers that it had no room, and `checkSpace`, which rejects while it has none. */
+/** A storage that notes the errors of writes, and `checkSpace`, which rejects while it has no room. */
 export const withSpaceCheck = (
   storage: Storage,
-  clock: Pick<Clock, 'now'>,
+  options: SpaceCheckOptions,
 ): { readonly storage: Storage; readonly checkSpace: () => Promise<void> } => {
-  const space = new SpaceCheck(() => writeProbe(storage), clock)
+  const space = new SpaceCheck(() => writeProbe(storage), options)
   const put: Storage['put'] = (...file) =>
     storage.put(...file).catch((error: unknown) => {
       space.note(error)

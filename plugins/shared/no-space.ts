@@ -14,33 +14,51 @@ interface Coded {
   readonly code?: unknown
 }
 
-/** Remembers that there was no room, until a write succeeds again. */
+/** Options of `SpaceCheck`. */
+export interface SpaceCheckOptions {
+  readonly clock: Pick<Clock, 'now'>
+  /** The shortest time between two writes while there is room, in milliseconds. Infinity: it writes only after an error. Default 10,000. */
+  readonly everyMs?: number
+}
+
+/** Knows whether there is room for what should be written: from the errors of writes, and from a small write of its own from time to time. */
 export class SpaceCheck {
   readonly #write: () => Promise<unknown>
   readonly #clock: Pick<Clock, 'now'>
+  readonly #everyMs: number
   #isFull = false
   #last: { readonly at: number; readonly written: Promise<unknown> } | undefined
 
   /** @param write writes something small, as other writes do */
-  constructor(write: () => Promise<unknown>, clock: Pick<Clock, 'now'>) {
+  constructor(write: () => Promise<unknown>, { clock, everyMs = 10_000 }: SpaceCheckOptions) {
     this.#write = write
     this.#clock = clock
+    this.#everyMs = everyMs
   }
 
   /** Call it with the errors of writes. */
   note(error: unknown): void {
-    if (hasNoSpace(error)) this.#isFull = true
+    if (this.#isFull || !hasNoSpace(error)) return
+    this.#isFull = true
+    this.#last = undefined
   }
 
-  /** Rejects while there is no room. It writes only after an error, and at most once a second: callers need not be known. */
+  /** Rejects while there is no room. It writes seldom, however often it is called: callers need not be known. */
   async check(): Promise<void> {
-    if (!this.#isFull) return
+    if (!this.#isFull && this.#everyMs === Number.POSITIVE_INFINITY) return
     const now = this.#clock.now()
-    if (!this.#last || Math.abs(now - this.#last.at) >= betweenChecksMs)
+    if (!this.#last || Math.abs(now - this.#last.at) >= (this.#isFull ? whileFullMs : this.#everyMs))
       this.#last = { at: now, written: this.#write() }
-    await this.#last.written
-    this.#isFull = false
+    const last = this.#last
+    try {
+      await last.written
+      if (last === this.#last) this.#isFull = false
+    } catch (error) {
+      this.#isFull ||= hasNoSpace(error)
+    }
+    // Any other error says nothing about the room, so it changes nothing.
+    if (this.#isFull) await last.written
   }
 }
 
-const betweenChecksMs = 1_000
+const whileFullMs = 1_000

@@ -104,7 +104,11 @@ export interface Store
   secret(name: string): Promise<string>
   /** Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the program. */
   migrate(): Promise<void>
-  /** Resolves when the database responds within a second. Rejects otherwise, and while it has no room: then `hasNoSpace` is true of the error. */
+  /**
+   * Resolves when the database responds within a second. Rejects otherwise, and while it has no room: then `hasNoSpace` is true of the error.
+   *
+   * It writes, to find that out: every ten seconds at most, and every second while the database has no room.
+   */
   ready(): Promise<void>
   /** Writes the buffered usage if the database is reachable, then closes all connections. Each step takes at most 3 seconds. */
   close(): Promise<void>
@@ -118,9 +122,10 @@ const readyMs = 1_000
  * The first query opens the connection, so the database need not be reachable yet.
  */
 export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock, log }: StoreOptions = {}): Store => {
+  const readyDeadlineMs = Math.min(readyMs, deadlineMs)
   const [raiseListeners, eventListeners] = [new Set<() => void>(), new Set<() => void>()]
   const opened = openDatabase(url, { deadlineMs, onError: (error) => space.note(error) })
-  const space = new SpaceCheck(() => writeProbe(opened), clock)
+  const space = new SpaceCheck(() => writeProbe(opened, readyDeadlineMs), { clock })
   const database = notifyOnCommit(opened, (statements) => {
     if (raisesRevision(statements)) for (const raised of raiseListeners) raised()
     if (addsEvents(statements)) for (const added of eventListeners) added()
@@ -153,7 +158,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     secret: (name) => readSecret(database, name),
     migrate: () => database.exclusively(() => migrate(clock.now())),
     ready: async () => {
-      await database.query(sql`select 1 as ready`, Math.min(readyMs, deadlineMs))
+      await database.query(sql`select 1 as ready`, readyDeadlineMs)
       await space.check()
     },
     close: async () => {

@@ -27,16 +27,22 @@ export const createLeaseStore = (database: Database): LeaseStore => ({
   },
 })
 
-/** Writes some pages, as other changes do, and removes them: it shows whether the database has room. */
-export const writeProbe = async (database: Database): Promise<void> => {
-  await database.query(sql`
-    insert into leases (name, holder, lease_until)
-    values ('room', ${probeText}, 0)
-    on conflict (name) do update
-    set holder = excluded.holder`)
-  await database.query(sql`
-    delete from leases
-    where name = 'room'`)
+/** Writes some pages, as other changes do, and removes them, each within `ms` milliseconds: it shows whether the database has room. */
+export const writeProbe = async (database: Database, ms: number): Promise<void> => {
+  await database.query(
+    sql`
+      insert into leases (name, holder, lease_until)
+      values ('room', ${probeText}, 0)
+      on conflict (name) do update
+      set holder = excluded.holder`,
+    ms,
+  )
+  await database.query(
+    sql`
+      delete from leases
+      where name = 'room'`,
+    ms,
+  )
 }
 
 const probeText = 'x'.repeat(2 ** 16)

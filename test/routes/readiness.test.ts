@@ -65,7 +65,7 @@ test('a storage that had no room is full until a file can be stored, and the che
     let hasRoom = true
     const filled: Storage = { ...folder, put: (...file) => (hasRoom ? folder.put(...file) : Promise.reject(full())) }
     let now = 0
-    const { storage, checkSpace } = withSpaceCheck(filled, { now: () => now })
+    const { storage, checkSpace } = withSpaceCheck(filled, { clock: { now: () => now } })
     const put = () => storage.put('uploads/a.txt', new Blob(['a']).stream(), { maxBytes: 1, contentType: 'text/plain' })
     hasRoom = false
     expect(put()).rejects.toThrow('no space')

@@ -24,32 +24,64 @@ describe('a Problem 500', () => {
 })
 
 describe('a check for room', () => {
-  const open = () => {
-    const state = { now: 0, writes: 0, hasRoom: false }
+  const open = (everyMs?: number) => {
+    const state = { now: 0, writes: 0, failure: undefined as Error | undefined }
     const write = async () => {
       state.writes++
-      if (!state.hasRoom) throw full()
+      if (state.failure) throw state.failure
     }
-    return { state, space: new SpaceCheck(write, { now: () => state.now }) }
+    return { state, space: new SpaceCheck(write, { clock: { now: () => state.now }, everyMs }) }
   }
 
-  test('writes nothing before a write has failed for want of room', async () => {
+  test('finds a full disk by itself, and writes at most every ten seconds, however often it is called', async () => {
     const { state, space } = open()
-    space.note(new Error('broken'))
+    for (let call = 0; call < 100; call++) await space.check()
+    state.failure = full()
+    state.now += 9_999
     await space.check()
-    expect(state.writes).toBe(0)
+    expect(state.writes).toBe(1)
+    state.now++
+    await expect(space.check()).rejects.toThrow('no space left')
+    expect(state.writes).toBe(2)
   })
 
-  test('rejects until a write succeeds, and writes at most once a second, however often it is called', async () => {
+  test('rejects from the first error of another write on, until a write succeeds, and writes at most once a second', async () => {
     const { state, space } = open()
+    await space.check()
+    state.failure = full()
     space.note(full())
     const checks = await Promise.allSettled(Array.from({ length: 100 }, () => space.check()))
     expect(checks.every(({ status }) => status === 'rejected')).toBe(true)
-    state.hasRoom = true
-    expect(space.check()).rejects.toThrow('no space left')
-    expect(state.writes).toBe(1)
+    state.failure = undefined
+    space.note(full())
+    await expect(space.check()).rejects.toThrow('no space left')
+    expect(state.writes).toBe(2)
     state.now += 1_000
     await space.check()
+    await space.check()
+    expect(state.writes).toBe(3)
+  })
+
+  test('takes no other error for a full disk: of another write, or of its own', async () => {
+    const { state, space } = open()
+    state.failure = new Error('locked')
+    space.note(state.failure)
+    await space.check()
+    space.note(full())
+    await expect(space.check()).rejects.toThrow('locked')
+  })
+
+  test('writes only after an error if its writes cost something', async () => {
+    const { state, space } = open(Number.POSITIVE_INFINITY)
+    await space.check()
+    expect(state.writes).toBe(0)
+    state.failure = full()
+    space.note(full())
+    await expect(space.check()).rejects.toThrow('no space left')
+    state.failure = undefined
+    state.now += 1_000
+    await space.check()
+    state.now += 100_000
     await space.check()
     expect(state.writes).toBe(2)
   })

@@ -7,7 +7,7 @@ import { systemClock } from '../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../plugins/shared/no-space.ts'
 import { sql } from '../../src/store/database.ts'
 import { DatabaseFullError } from '../../src/store/error.ts'
-import { openStore } from '../../src/store/index.ts'
+import { openStore, type Store } from '../../src/store/index.ts'
 import { openPostgres } from '../../src/store/postgres.ts'
 import { freshDatabase } from '../support/database.ts'
 
@@ -43,6 +43,20 @@ const openBounded = async () => {
   }
 }
 
+/** Adds users until there is no room. Resolves with their names, and with the error. */
+const fill = async (store: Store): Promise<{ readonly written: readonly string[]; readonly failure: unknown }> => {
+  const written: string[] = []
+  for (;;) {
+    const name = `user ${written.length} ${'x'.repeat(2_000)}`
+    try {
+      await store.addUser({ name, createdAt: 1 })
+    } catch (failure) {
+      return { written, failure }
+    }
+    written.push(name)
+  }
+}
+
 const messageOf = (promise: Promise<unknown>) =>
   promise.then(
     () => 'resolved',
@@ -54,22 +68,19 @@ describe('on SQLite, a database without room', () => {
     await using bounded = await openBounded()
     const { store } = bounded
     bounded.setFull(true)
-    const written: string[] = []
-    let failure: unknown
-    while (failure === undefined) {
-      const name = `user ${written.length} ${'x'.repeat(2_000)}`
-      await store.addUser({ name, createdAt: 1 }).then(
-        () => written.push(name),
-        (error: unknown) => {
-          failure = error
-        },
-      )
-    }
+    const { written, failure } = await fill(store)
     expect(failure).toBeInstanceOf(DatabaseFullError)
     expect(hasNoSpace(failure)).toBe(true)
     expect(written.length).toBeGreaterThan(1)
     expect(await messageOf(store.ready())).toBe('DatabaseFullError')
     expect((await store.listUsers()).map(({ name }) => name).toSorted()).toEqual(written.toSorted())
+  })
+
+  test('is found by ready, also if no other write has failed', async () => {
+    await using bounded = await openBounded()
+    const { store } = bounded
+    bounded.setFull(true)
+    expect(await messageOf(store.ready())).toBe('DatabaseFullError')
   })
 
   test('lists the usage that was written, and loses none that was not', async () => {
@@ -94,17 +105,16 @@ describe('on SQLite, a database without room', () => {
   test('is ready and writes again as soon as there is room, without a restart', async () => {
     await using bounded = await openBounded()
     const { store } = bounded
-    const add = (name: string) => store.addUser({ name: name + 'x'.repeat(100_000), createdAt: 1 })
     expect(await messageOf(store.ready())).toBe('resolved')
     bounded.setFull(true)
-    expect(await messageOf(add('one'))).toBe('DatabaseFullError')
+    await fill(store)
     expect(await messageOf(store.ready())).toBe('DatabaseFullError')
     bounded.setFull(false)
     // It writes to find out, at most once a second.
     expect(await messageOf(store.ready())).toBe('DatabaseFullError')
     bounded.wait(1_000)
     expect(await messageOf(store.ready())).toBe('resolved')
-    expect(await messageOf(add('two'))).toBe('resolved')
+    expect(await messageOf(store.addUser({ name: 'two', createdAt: 1 }))).toBe('resolved')
   })
 })
 
