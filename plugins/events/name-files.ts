@@ -7,12 +7,15 @@ export interface NameFiles {
   addressesOf(name: string): readonly string[] | undefined
   /** What a name server is asked for a name, in this order, by the `search` and `ndots` of resolv.conf(5). */
   candidatesOf(host: string): readonly string[]
+  /** The name servers of resolv.conf(5). Undefined: it cannot be read. */
+  servers(): readonly string[] | undefined
 }
 
 const maxDomains = 6
+const maxServers = 3
 
 /**
- * Reads names from files, again when a file has changed. A file that cannot be read contains nothing: Deno reads both itself, without a permission.
+ * Reads names from files, again when a file has changed. A file that cannot be read contains nothing.
  *
  * The calls are synchronous. Others would occupy the thread pool, and these files are small.
  */
@@ -21,6 +24,7 @@ export const createNameFiles = (hostsPath: string, configPath: string): NameFile
   const config = createFileReader(configPath, readConfig)
   return {
     addressesOf: (name) => hosts()?.get(name),
+    servers: () => config()?.servers,
     candidatesOf(host) {
       const search = config()
       if (search === undefined || host.endsWith('.')) return [host]
@@ -60,15 +64,28 @@ const readHosts = (text: string): ReadonlyMap<string, readonly string[]> => {
   return found
 }
 
-const readConfig = (text: string): { readonly domains: readonly string[]; readonly ndots: number } => {
+interface NameConfig {
+  readonly domains: readonly string[]
+  readonly ndots: number
+  readonly servers: readonly string[]
+}
+
+const readConfig = (text: string): NameConfig => {
+  const servers: string[] = []
   let domains: readonly string[] = []
   let ndots = 1
   for (const line of text.split('\n')) {
     const [key, ...values] = wordsOf(line)
+    if (key === 'nameserver' && isIP(values[0] ?? '') !== 0) servers.push(...values.slice(0, 1))
     if (key === 'search' || key === 'domain') domains = values.map((value) => value.replace(/\.$/, '')).filter(Boolean)
     if (key === 'options') ndots = Number(/^ndots:(\d+)$/m.exec(values.join('\n'))?.[1] ?? ndots)
   }
-  return { domains: domains.slice(0, maxDomains), ndots: Math.min(ndots, 15) }
+  return {
+    domains: domains.slice(0, maxDomains),
+    ndots: Math.min(ndots, 15),
+    // Without one: resolv.conf(5).
+    servers: servers.length === 0 ? ['127.0.0.1'] : servers.slice(0, maxServers),
+  }
 }
 
 const wordsOf = (line: string): readonly string[] =>

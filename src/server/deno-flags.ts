@@ -40,7 +40,8 @@ export const workerFlags = (config: Config, permissions: DenoPermissions): reado
     ...flags('env', 'variable', []),
     ...flags('sys', 'kind', ['hostname']),
     ...flags('net', 'host', hosts),
-    ...flags('read', 'path', [...folders, ...config.files]),
+    // The last two are for the names in the addresses of webhooks.
+    ...flags('read', 'path', [...folders, ...config.files, '/etc/resolv.conf', '/etc/hosts']),
     ...flags('write', 'path', folders),
   ]
 }

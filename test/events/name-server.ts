@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:net'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 
 /** What a name server says: addresses and names of a chain of aliases, an error (RFC 1035 section 4.1.1), or nothing at all. */
 export type Answer =
@@ -70,14 +70,21 @@ export const startNameServer = async (
   }
 }
 
-/** A port that is free for both. */
-const listen = async (): Promise<{ readonly udp: Socket; readonly tcp: Server; readonly port: number }> => {
-  const udp = createSocket('udp4').bind(0, '127.0.0.1')
-  await once(udp, 'listening')
-  const { port } = udp.address()
-  const tcp = createServer().listen(port, '127.0.0.1')
-  await once(tcp, 'listening')
-  return { udp, tcp, port }
+/** Sockets on a port of 127.0.0.1 that is free for both. */
+export const listen = async (): Promise<{ readonly udp: Socket; readonly tcp: Server; readonly port: number }> => {
+  for (;;) {
+    const tcp = createServer().listen(0, '127.0.0.1')
+    await once(tcp, 'listening')
+    const { port } = tcp.address() as AddressInfo
+    const udp = createSocket('udp4')
+    const isFree = await new Promise<boolean>((resolve) => {
+      udp.once('error', () => resolve(false))
+      udp.bind(port, '127.0.0.1', () => resolve(true))
+    })
+    if (isFree) return { udp, tcp, port }
+    udp.close()
+    tcp.close()
+  }
 }
 
 const readQuery = (query: Buffer) => {
