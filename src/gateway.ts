@@ -39,7 +39,7 @@ import {
 } from '../plugins/upstream-proxy/index.ts'
 import { type AssetEvents, watchAssets } from './routes/asset-watch.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
-import { GroupFilterCheck } from './routes/group-filter.ts'
+import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { authorizedAssets } from './routes/person-assets.ts'
@@ -129,7 +129,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const library: Library = {
     ...{
       upstream,
-      groupFilter: new GroupFilterCheck(upstream, clock),
+      filterCheck: new FilterCheck(upstream, clock),
       claims: store,
       assets: store,
       idempotency,

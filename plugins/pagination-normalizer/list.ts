@@ -229,7 +229,7 @@ const proveTotal = async <Row extends Position>(
   const { rows = [], total = 0 } = range ?? {}
   if (rows.length >= total) return
   if (isEmptyPage) await verifyTotal(source, total)
-  if (!isEmptyPage || total > source.maxPageSize) await source.checkTotal?.()
+  if (!isEmptyPage || total > source.maxPageSize) await source.checkTotal?.(total)
 }
 
 /** Maximum number of rows read from each source in one step towards an offset: a page of 100, minus the rows that fix the order at its ends. */

@@ -20,10 +20,10 @@ export interface Source<Row extends Position> {
   /** A text that very likely changes whenever the list changes, and the total. Throws ListChangedError like `page`. */
   fingerprint(): Promise<Fingerprint>
   /**
-   * Checks that totals count only rows that the request asked for, when the rows of a page do not show it. Throws ListChangedError otherwise. Default: they
-   * do.
+   * Checks that a total, above 0, counts only rows that the request asked for, when the rows of a page do not show it. Throws ListChangedError otherwise.
+   * Default: it does.
    */
-  checkTotal?(): Promise<void> | undefined
+  checkTotal?(total: number): Promise<void> | undefined
   /** Maximum number of rows in a page or segment. */
   readonly maxPageSize: number
   /** Maximum product of page number and page size. */

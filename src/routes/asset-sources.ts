@@ -20,7 +20,7 @@ import {
   UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../plugins/upstream-proxy/index.ts'
-import type { GroupFilterCheck } from './group-filter.ts'
+import type { FilterCheck } from './filter-check.ts'
 import { memoize } from './memoize.ts'
 
 /** A listed asset: the upstream's JSON and its sort position. */
@@ -30,7 +30,7 @@ export interface AssetRow extends Position {
 
 export interface AssetSources {
   readonly upstream: Upstream
-  readonly groupFilter: GroupFilterCheck
+  readonly filterCheck: FilterCheck
   readonly log: Log
   /** The groups of the caller to list. */
   readonly groups: readonly OwnedGroup[]
@@ -65,20 +65,17 @@ const batchesOf = memoize((all: readonly OwnedGroup[]): readonly GroupBatch[] =>
 const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): Source<AssetRow> => {
   const { upstream, listing, caller, onResponse } = options
   const { filter, sortBy, sortOrder } = listing
+  const asked = {
+    groupType: String(filter.GroupType),
+    groups,
+    statuses: filter.Statuses as readonly string[] | undefined,
+  }
 
   const list = async (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<UpstreamResponse> => {
     const response = await upstream.send(
       {
         action: 'ListAssets',
-        query: {
-          groupType: String(filter.GroupType),
-          groups,
-          name: filter.Name as string | undefined,
-          statuses: filter.Statuses as readonly string[] | undefined,
-          sortBy: by,
-          sortOrder: order,
-          paging,
-        },
+        query: { ...asked, name: filter.Name as string | undefined, sortBy: by, sortOrder: order, paging },
       },
       caller,
     )
@@ -95,7 +92,7 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
     }
     const dropped = items.length - rows.length
     if (dropped > 0) {
-      options.groupFilter.distrust()
+      options.filterCheck.distrust()
       options.log.error(
         { action: 'ListAssets', dropped },
         'the upstream listed assets that the request did not ask for',
@@ -109,7 +106,7 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
     maxPageSize: 100,
     maxPageDepth: 10_000,
 
-    checkTotal: () => options.groupFilter.check(String(filter.GroupType), caller),
+    checkTotal: (total) => options.filterCheck.check(asked, total, caller),
 
     async page(number, size, backwards) {
       const paging = { pageNumber: number, pageSize: size }

@@ -64,7 +64,7 @@ interface ListContext {
 
 /** `GET /assets`: lists only assets in the caller's groups that match the filters, even when the upstream lists others. */
 export const listAssets =
-  ({ upstream, log, groupFilter }: Library) =>
+  ({ upstream, log, filterCheck }: Library) =>
   async ({ user, owners, listing, caller }: ListContext): Promise<Response> => {
     const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
     const groups = await owners.select(user, String(type), ids as readonly string[] | undefined)
@@ -73,7 +73,7 @@ export const listAssets =
     const sources = assetSources({
       upstream,
       log,
-      groupFilter,
+      filterCheck,
       groups,
       listing,
       caller,

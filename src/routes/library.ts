@@ -24,12 +24,12 @@ import {
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
 import type { AssetEvents } from './asset-watch.ts'
-import type { GroupFilterCheck } from './group-filter.ts'
+import type { FilterCheck } from './filter-check.ts'
 
 /** The collaborators of the asset library's routes. */
 export interface Library {
   readonly upstream: Upstream
-  readonly groupFilter: GroupFilterCheck
+  readonly filterCheck: FilterCheck
   readonly claims: ClaimStore
   /** The assets that the gateway has created and reported to their callers. */
   readonly assets: Pick<OwnershipStore, 'groupOfAsset'>

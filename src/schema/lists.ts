@@ -3,6 +3,9 @@ import type { ListRules } from '../../plugins/pagination-normalizer/index.ts'
 /** The group types of the asset library. */
 export const groupTypes = ['AIGC', 'LivenessFace'] as const
 
+/** The statuses of an asset. */
+export const assetStatuses = ['Active', 'Processing', 'Failed'] as const
+
 const groupType = { kind: 'word', words: groupTypes, default: 'AIGC' } as const
 const groupIds = { kind: 'list' } as const
 /** A name filter has at most 64 characters, like a name. */
@@ -22,7 +25,7 @@ export const assetList: ListRules = {
     GroupType: groupType,
     GroupIds: groupIds,
     Name: name,
-    Statuses: { kind: 'list', words: ['Active', 'Processing', 'Failed'] },
+    Statuses: { kind: 'list', words: assetStatuses },
   },
   sortBy: ['CreateTime', 'UpdateTime', 'GroupId'],
 }

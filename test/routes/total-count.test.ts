@@ -1,24 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import type { Emulator } from '../../src/emulator/index.ts'
+import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { type Fixture, newGroup, openFixture } from './fixture.ts'
-
-/** An upstream that ignores some parameters of an asset list. */
-const ignoring =
-  (...names: readonly string[]) =>
-  (emulator: Emulator): MediaKind => {
-    const kind = rest(emulator.rest)
-    return {
-      ...kind,
-      async outgoing(operation) {
-        const outgoing = await kind.outgoing(operation)
-        if (operation.action !== 'ListAssets') return outgoing
-        const url = new URL(outgoing.url)
-        for (const name of names) url.searchParams.delete(name)
-        return { ...outgoing, url: url.href }
-      },
-    }
-  }
+import { ignoring } from './ignoring.ts'
 
 const minute = 60_000
 

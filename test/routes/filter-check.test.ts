@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { ListChangedError } from '../../plugins/pagination-normalizer/index.ts'
 import { readJson } from '../../plugins/shared/json.ts'
 import { type Operation, type Upstream, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
-import { GroupFilterCheck, nobodysGroup } from '../../src/routes/group-filter.ts'
+import { FilterCheck, nobodysGroup } from '../../src/routes/filter-check.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { eachKind, newGroup, openFixture } from './fixture.ts'
 
@@ -25,8 +25,13 @@ const openCheck = (answer: () => string) => {
       }
     },
   }
-  const filter = new GroupFilterCheck(upstream, clock)
-  return { clock, calls, filter, check: async (type = 'AIGC') => filter.check(type, {}) }
+  const filter = new FilterCheck(upstream, clock)
+  return {
+    clock,
+    calls,
+    filter,
+    check: async (groupType = 'AIGC') => filter.check({ groupType, groups: [nobodysGroup] }, 1, {}),
+  }
 }
 
 const rejection = (status: number) => () => {
