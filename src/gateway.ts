@@ -37,7 +37,8 @@ import {
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../plugins/upstream-proxy/index.ts'
-import { type AssetEvents, watchAssets } from './routes/asset-watch.ts'
+import type { AssetEvents } from './routes/asset-events.ts'
+import { watchAssets } from './routes/asset-watch.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'

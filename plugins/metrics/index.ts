@@ -10,7 +10,10 @@ import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
 import { type MetricsRoutes, metricsDocs } from './openapi.ts'
-import { ObservationBuffer, StatusCounts, TextCounts } from './requests.ts'
+import { ObservationBuffer, StatusCounts, TextCounts, type TextTokens } from './requests.ts'
+
+export type { TextTokens } from './requests.ts'
+
 import { type MetricsSnapshot, mergeSnapshots } from './snapshot.ts'
 import { createVideoMetrics, type VideoMetrics } from './video-tasks.ts'
 
@@ -31,14 +34,6 @@ export interface Metrics extends VideoMetrics {
   inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
   /** Counts a call of text generation: whether the upstream accepted it, its tokens if the upstream reported them, and its cost in billionths. */
   text(call: { model: string; accepted: boolean; tokens: TextTokens | undefined; cost?: number | undefined }): void
-}
-
-/** Token counts of one call. `cachedInput` is part of `input`, and `reasoning` is part of `output`. */
-export interface TextTokens {
-  readonly input: number
-  readonly cachedInput: number
-  readonly output: number
-  readonly reasoning: number
 }
 
 /** Creates the metrics of one process, in a registry of their own. */

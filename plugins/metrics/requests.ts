@@ -1,4 +1,10 @@
-import type { TextTokens } from './index.ts'
+/** Token counts of one call. `cachedInput` is part of `input`, and `reasoning` is part of `output`. */
+export interface TextTokens {
+  readonly input: number
+  readonly cachedInput: number
+  readonly output: number
+  readonly reasoning: number
+}
 
 // These counters pass their values to prom-client at a scrape, or many at a time. To pass each value at once would cost as much as the rest of a 401
 // response, because prom-client checks all labels and values.

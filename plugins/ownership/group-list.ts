@@ -1,4 +1,8 @@
-import type { OwnedGroup } from './rules.ts'
+import type { OwnedId } from '../shared/owned-id.ts'
+import type { Group } from './store.ts'
+
+/** A group that the caller owns, with its record. */
+export type OwnedGroup = Group & OwnedId<'group'>
 
 /** The groups of one user, indexed by type. */
 export class GroupList {

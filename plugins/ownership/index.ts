@@ -7,20 +7,21 @@ import { checkCollaborator, checkElysia, checkIdentify } from '../shared/options
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin.ts'
 import type { Log } from '../shared/problem.ts'
 import { seedOf } from '../shared/seed.ts'
-import { createOwnership, type OwnedAsset, type OwnedGroup, type Ownership, type OwnershipOptions } from './rules.ts'
+import type { OwnedGroup } from './group-list.ts'
+import { createOwnership, type OwnedAsset, type Ownership, type OwnershipOptions } from './rules.ts'
 
 export type { ErrorsOption } from '../shared/error-handler.ts'
 export type { Identify, Identity } from '../shared/identify.ts'
 export type { OwnedId } from '../shared/owned-id.ts'
 export { RevisionClock } from '../shared/revision-cache.ts'
 export { type ClaimEffect, type WithClaimOptions, withClaim } from './claim.ts'
+export type { OwnedGroup } from './group-list.ts'
 export { type FoundFrom, type ReconcileOptions, reconcile, reconcileRegularly } from './reconcile.ts'
 export {
   type AssetCaller,
   type AssetLocation,
   createOwnership,
   type OwnedAsset,
-  type OwnedGroup,
   type Ownership,
   type OwnershipOptions,
 } from './rules.ts'

@@ -6,7 +6,7 @@ import { checkCollaborator } from '../shared/options.ts'
 import { declareOwned, type OwnedId, requireOwned } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
 import { RevisionCache, RevisionClock } from '../shared/revision-cache.ts'
-import { GroupList } from './group-list.ts'
+import { GroupList, type OwnedGroup } from './group-list.ts'
 import type { Group, OwnershipStore } from './store.ts'
 
 /** The result of `locate`: the group of an asset, according to the upstream. */
@@ -39,9 +39,6 @@ export interface OwnedAsset<Evidence> extends OwnedId<'asset'> {
   /** Undefined if `locate` was not called. */
   readonly evidence: Evidence | undefined
 }
-
-/** A group that the caller owns, with its record. */
-export type OwnedGroup = Group & OwnedId<'group'>
 
 /** The id and the owner of a group. */
 type GroupOwner = Pick<Group, 'id' | 'user'>

@@ -1,8 +1,11 @@
-import { isChange, type MemberChange, type MemberChanges, splitChanges } from './json-changes.ts'
+import { type Changes, isChange, splitChanges } from './json-changes.ts'
 import { JsonDocument } from './json-document.ts'
 import { stride } from './json-index.ts'
 import { join, type Piece, rewrite } from './json-pieces.ts'
 import { brace, bracket, isNumeric, quote } from './json-tokens.ts'
+
+/** A key and its new value. Undefined removes the key. */
+export type MemberChange = readonly [key: string, value: Json | undefined]
 
 /** A JSON value in its original text: a view of a document, which looks values up on demand. Created by `readJson`. */
 export class Json {
@@ -154,7 +157,7 @@ export class Json {
     return found
   }
 
-  protected edited(wanted: MemberChanges, now: ReadonlyMap<string, unknown>): Json {
+  protected edited(wanted: Changes<Json>, now: ReadonlyMap<string, unknown>): Json {
     const [changes, added] = splitChanges(wanted, now)
     return new EditedJson(this.document, this.#entry, changes, added)
   }
@@ -204,11 +207,11 @@ class EditedJson extends ComposedJson {
   readonly #document: JsonDocument
   readonly #entry: number
   /** New values of existing members; undefined removes the members. */
-  readonly #changes: MemberChanges
+  readonly #changes: Changes<Json>
   /** Members to append: their keys are not in the original text, or were removed before. */
   readonly #added: ReadonlyMap<string, Json>
 
-  constructor(document: JsonDocument, entry: number, changes: MemberChanges, added: ReadonlyMap<string, Json>) {
+  constructor(document: JsonDocument, entry: number, changes: Changes<Json>, added: ReadonlyMap<string, Json>) {
     super()
     this.#document = document
     this.#entry = entry
@@ -236,7 +239,7 @@ class EditedJson extends ComposedJson {
     return [...before.filter((key) => !this.#changes.has(key)), ...replaced, ...this.#added.keys()]
   }
 
-  override valuesOf(wanted: MemberChanges): Map<string, readonly Json[]> {
+  override valuesOf(wanted: Changes<Json>): Map<string, readonly Json[]> {
     const found = new Json(this.#document, this.#entry).valuesOf(wanted)
     for (const key of wanted.keys()) {
       if (this.#added.has(key) || this.#changes.has(key)) found.delete(key)
@@ -246,7 +249,7 @@ class EditedJson extends ComposedJson {
     return found
   }
 
-  protected override edited(wanted: MemberChanges, now: ReadonlyMap<string, unknown>): Json {
+  protected override edited(wanted: Changes<Json>, now: ReadonlyMap<string, unknown>): Json {
     const before = new Map([...this.#added].filter(([key]) => !wanted.has(key)))
     const inText = new Map([...now].filter(([key]) => !this.#added.has(key)))
     const [changes, added] = splitChanges(wanted, inText)

@@ -6,13 +6,12 @@ import { eachPart, type Piece } from './json-pieces.ts'
 import { characterBoundary, invalid, JsonError } from './json-tokens.ts'
 import { ComposedJson, Json } from './json-value.ts'
 
-export type { MemberChange } from './json-changes.ts'
 export type { JsonLimits } from './json-index.ts'
 export { type Piece, partsOf, slicesOf } from './json-pieces.ts'
 export { JsonStringReader } from './json-string-reader.ts'
 export { joinStrings, quoteJson } from './json-strings.ts'
 export { characterBoundary, JsonError } from './json-tokens.ts'
-export type { Json, Member } from './json-value.ts'
+export type { Json, Member, MemberChange } from './json-value.ts'
 
 /**
  * Parses JSON (RFC 8259) without loss: the result keeps the bytes, and looks values up in them.

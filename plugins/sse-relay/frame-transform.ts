@@ -1,10 +1,22 @@
 import { Buffer } from 'node:buffer'
 import type { Frame } from './frames.ts'
-import type { RelayOptions } from './relay.ts'
+
+/** What a relay changes between the upstream and the client. */
+export interface FrameTransformOptions {
+  /**
+   * Called for each frame in order, before it is sent. Not called for the rest of a line end (`restOfLine`), which follows the frame before.
+   *
+   * Returns undefined to pass the frame unchanged, bytes to replace it, or null to drop it. Bytes must end with a complete event, comment or blank
+   * line. An exception ends the stream as `broken`.
+   */
+  readonly onFrame?: (frame: Frame) => Uint8Array | null | undefined
+  /** A complete event that clients ignore, or a comment. Default: a comment. */
+  readonly heartbeat?: Uint8Array
+}
 
 /** Turns frames into the bytes for the client: applies `onFrame`, and inserts comments and a last event between frames only. */
 export class FrameTransform {
-  readonly #options: Pick<RelayOptions, 'onFrame' | 'heartbeat'>
+  readonly #options: FrameTransformOptions
   #failure: { readonly error: unknown } | undefined
   #closing = ''
   /** Whether the first frame has been passed or dropped, and whether a comment was inserted before it. */
@@ -13,7 +25,7 @@ export class FrameTransform {
   /** Whether the output of the last frame ends with a CR. */
   #afterReturn = false
 
-  constructor(options: Pick<RelayOptions, 'onFrame' | 'heartbeat'>) {
+  constructor(options: FrameTransformOptions) {
     this.#options = options
   }
 

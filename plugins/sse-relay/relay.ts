@@ -2,7 +2,7 @@ import { type ByteSource, streamFrom, type Write } from '../shared/byte-source.t
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { Heartbeat } from '../shared/heartbeat.ts'
 import { checkAbove0 } from '../shared/options.ts'
-import { FrameTransform } from './frame-transform.ts'
+import { FrameTransform, type FrameTransformOptions } from './frame-transform.ts'
 import type { Frame } from './frames.ts'
 
 import type { FrameReader } from './reader.ts'
@@ -15,14 +15,7 @@ export type StreamEnd =
   | { readonly kind: 'broken'; readonly error: unknown }
 
 /** Options of `relayFrames` and `relaySource`. */
-export interface RelayOptions {
-  /**
-   * Called for each frame in order, before it is sent. Not called for the rest of a line end (`restOfLine`), which follows the frame before.
-   *
-   * Returns undefined to pass the frame unchanged, bytes to replace it, or null to drop it. Bytes must end with a complete event, comment or blank
-   * line. An exception ends the stream as `broken`.
-   */
-  readonly onFrame?: (frame: Frame) => Uint8Array | null | undefined
+export interface RelayOptions extends FrameTransformOptions {
   /**
    * Called once when the upstream's stream has ended. Returned bytes are appended after the last event, and the stream closes normally.
    *
@@ -35,8 +28,6 @@ export interface RelayOptions {
   readonly signal?: AbortSignal
   /** Milliseconds, above 0, without output to a waiting client, after which a heartbeat is sent. Default: no heartbeat. */
   readonly heartbeatMs?: number
-  /** A complete event that clients ignore, or a comment. Default: a comment. */
-  readonly heartbeat?: Uint8Array
   /** Milliseconds, above 0, that a read from the upstream may take; then the upstream counts as broken. Default: no limit. */
   readonly maxSilenceMs?: number
   /** Default: the system clock. */

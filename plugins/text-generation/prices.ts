@@ -1,4 +1,4 @@
-import type { Tokens } from './usage.ts'
+import type { Tokens } from './tokens.ts'
 
 /** Prices of one model, in any currency: that of the operator. Each is a number from 0; default 0. */
 export interface ModelPrice {

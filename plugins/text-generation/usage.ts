@@ -1,18 +1,7 @@
 import { numberOf } from '../shared/lossless-json.ts'
 import type { Log } from '../shared/problem.ts'
 import type { CostOf } from './prices.ts'
-
-/** Token counts of one call, as the upstream reported them: integers from 0. */
-export interface Tokens {
-  /** All input tokens, including `cachedInput`. */
-  readonly input: number
-  /** Input tokens that the upstream read from its prompt cache. */
-  readonly cachedInput: number
-  /** All output tokens, including `reasoning`. */
-  readonly output: number
-  /** Output tokens of the model's reasoning. */
-  readonly reasoning: number
-}
+import type { Tokens } from './tokens.ts'
 
 /** The usage of one call. */
 export interface UsageEntry {

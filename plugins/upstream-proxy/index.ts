@@ -23,7 +23,6 @@ export {
   groupBatches,
   itemsOf,
   type ListedGroups,
-  maxGroupsPerCall,
   type SearchFrom,
 } from './library/group-queries.ts'
 export type {
@@ -35,6 +34,7 @@ export type {
   UpstreamRequest,
   VerificationKind,
 } from './library/operation.ts'
+export { maxGroupsPerCall } from './library/operation.ts'
 export { type RestOptions, rest } from './library/rest.ts'
 export { maxQueueMs, type RateLimitsOptions } from './rate-limit/by-action.ts'
 export { UpstreamBusyError } from './rate-limit/limiter.ts'

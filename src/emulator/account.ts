@@ -1,11 +1,11 @@
+import type { ActionRequest, ActionResult } from './action.ts'
 import { ArkError } from './ark-error.ts'
 import { createFaces, type FaceService } from './face/faces.ts'
 import { createFaults, type FaultRegistry } from './fault-registry.ts'
 import type { Library } from './library.ts'
 import { createLibrary } from './library-store.ts'
 import { createLimits, type Limits } from './limits.ts'
-import { createSortCache, type List, type SortCache } from './listing.ts'
-import type { Member } from './members.ts'
+import { createSortCache, type SortCache } from './listing.ts'
 import type { Asset, Group } from './records.ts'
 import type { Settings } from './settings.ts'
 import { createObjects, type TextObjects } from './text/objects.ts'
@@ -43,18 +43,6 @@ export const createAccount = (settings: Settings, origin: () => string): Account
     sortedAssets: createSortCache(),
   }
 }
-
-/** A request for one action, independent of the API (`rest` or `ark`) that received it. */
-export interface ActionRequest {
-  readonly action: string
-  /** true for the `rest` API: it has no projects, and has defaults for parameters that `ark` requires */
-  readonly isRest: boolean
-  readonly project: string
-  readonly members: readonly Member[]
-}
-
-/** The result of an action: the JSON text of `Result`, or a list. */
-export type ActionResult = { readonly result: string } | { readonly list: List }
 
 /** Implements one action with Ark's rules. Throws a `ArkError` where Ark returns an error. */
 export type Action = (account: Account, request: ActionRequest) => ActionResult

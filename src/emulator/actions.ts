@@ -1,4 +1,5 @@
-import { type Account, type Action, type ActionRequest, type ActionResult, getAssetQuota } from './account.ts'
+import { type Account, type Action, getAssetQuota } from './account.ts'
+import type { ActionRequest, ActionResult } from './action.ts'
 import type { AssetAction } from './action-names.ts'
 import { createAsset, deleteAsset, getAsset, updateAsset } from './assets.ts'
 import { createVisualValidateSession, getVisualValidateResult } from './face/actions.ts'

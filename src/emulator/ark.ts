@@ -1,6 +1,7 @@
+import type { ReceivedRequest } from './action.ts'
 import { isAction } from './actions.ts'
 import { ArkError, invalid, missing, wrongMethod } from './ark-error.ts'
-import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts'
+import { type AssetApi, bodyMembers } from './asset-api.ts'
 import { apiVersion, service } from './envelope.ts'
 import { flat, isFaceAction } from './face/envelope.ts'
 import { fieldsOf } from './fields.ts'

@@ -1,19 +1,8 @@
-import type { ActionRequest } from './account.ts'
+import type { ActionRequest, ReceivedRequest } from './action.ts'
 import { ArkError } from './ark-error.ts'
 import type { Call } from './calls.ts'
 import type { Envelope } from './envelope.ts'
 import { type Member, membersOf } from './members.ts'
-
-/** A request with its complete body. */
-export interface ReceivedRequest {
-  readonly method: string
-  /** raw path and query, as sent */
-  readonly target: string
-  /** names in lower case */
-  readonly headers: Readonly<Record<string, string>>
-  readonly bytes: Uint8Array
-  readonly body: string
-}
 
 /** One of the two asset APIs of the account. */
 export interface AssetApi {

@@ -1,5 +1,5 @@
 import type { Account } from './account.ts'
-import type { ReceivedRequest } from './asset-api.ts'
+import type { ReceivedRequest } from './action.ts'
 import type { OpenCall } from './calls.ts'
 import { decisions, type Sessions } from './face/sessions.ts'
 import type { Fault, Faults } from './faults.ts'

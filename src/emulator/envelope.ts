@@ -1,4 +1,4 @@
-import type { ActionResult } from './account.ts'
+import type { ActionResult } from './action.ts'
 import type { ArkError } from './ark-error.ts'
 import { field } from './items.ts'
 import { listText } from './listing.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import type { ActionRequest, ActionResult } from './account.ts'
+import type { ActionRequest, ActionResult } from './action.ts'
 import type { FaultKind } from './faults.ts'
 import { fieldsOf } from './fields.ts'
 import { hostileHeaders, hostilePage } from './hostile-headers.ts'

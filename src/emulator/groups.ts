@@ -1,4 +1,5 @@
-import { type Account, type Action, type ActionRequest, checkQuota } from './account.ts'
+import { type Account, type Action, checkQuota } from './account.ts'
+import type { ActionRequest } from './action.ts'
 import { ArkError, invalid, missing } from './ark-error.ts'
 import { fieldsOf } from './fields.ts'
 import { groupId } from './ids.ts'

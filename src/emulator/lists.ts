@@ -1,4 +1,5 @@
-import type { Account, Action, ActionRequest, ActionResult } from './account.ts'
+import type { Account, Action } from './account.ts'
+import type { ActionRequest, ActionResult } from './action.ts'
 import { invalid, missing } from './ark-error.ts'
 import { type Fields, fieldsIn, fieldsOf } from './fields.ts'
 import { foreignAsset, foreignGroup } from './foreign-items.ts'

@@ -1,6 +1,6 @@
-import type { ActionRequest } from './account.ts'
+import type { ActionRequest, ReceivedRequest } from './action.ts'
 import { ArkError, wrongMethod } from './ark-error.ts'
-import { type AssetApi, bodyMembers, type ReceivedRequest } from './asset-api.ts'
+import { type AssetApi, bodyMembers } from './asset-api.ts'
 import { serviceEnvelope } from './face/envelope.ts'
 import { field } from './items.ts'
 import { type Member, membersOf, objectOf } from './members.ts'

@@ -23,7 +23,7 @@ import {
   type UpstreamResponse,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
-import type { AssetEvents } from './asset-watch.ts'
+import type { AssetEvents } from './asset-events.ts'
 import type { FilterCheck } from './filter-check.ts'
 
 /** The collaborators of the asset library's routes. */

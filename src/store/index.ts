@@ -16,7 +16,7 @@ import type { StoredResponseStore } from '../../plugins/text-generation/objects/
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
-import type { AssetWatchStore } from '../routes/asset-watch.ts'
+import type { AssetWatchStore } from '../routes/asset-events.ts'
 import { createAssetWatchStore } from './asset-watches.ts'
 import { createAttemptStore } from './attempts.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'

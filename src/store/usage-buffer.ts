@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
-import type { Tokens, UsageEntry } from '../../plugins/text-generation/usage.ts'
+import type { Tokens } from '../../plugins/text-generation/tokens.ts'
+import type { UsageEntry } from '../../plugins/text-generation/usage.ts'
 import { isOfOneRow } from './error.ts'
 
 /** Buffered usage of one user, token, model and day, which has not been written yet. */

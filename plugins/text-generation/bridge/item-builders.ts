@@ -1,6 +1,16 @@
 import type { Citation, EventWriter, Item, ItemStatus, Logprob, MessageItem, RefusalPart, TextPart } from './events.ts'
-import type { ReasoningFormat } from './reasoning-builder.ts'
 import type { ToolMapping } from './tools/mapping.ts'
+
+/** How the caller wants the reasoning of the model. */
+export interface ReasoningFormat {
+  /**
+   * Whether the text comes as a summary, because the request asks for one. Clients that ask for a summary show only that.
+   * Chat completions have no summaries, so it is the whole text.
+   */
+  readonly asSummary: boolean
+  /** Encrypts the text. Undefined: the request does not ask for encrypted reasoning. */
+  readonly seal: ((text: string) => string) | undefined
+}
 
 /** The output of a response: its items in the order in which they began. */
 export interface ResponseOutput {

@@ -1,16 +1,5 @@
 import type { ItemStatus, ReasoningItem } from './events.ts'
-import { addItem, type ItemBuilder, type ResponseOutput } from './item-builders.ts'
-
-/** How the caller wants the reasoning of the model. */
-export interface ReasoningFormat {
-  /**
-   * Whether the text comes as a summary, because the request asks for one. Clients that ask for a summary show only that.
-   * Chat completions have no summaries, so it is the whole text.
-   */
-  readonly asSummary: boolean
-  /** Encrypts the text. Undefined: the request does not ask for encrypted reasoning. */
-  readonly seal: ((text: string) => string) | undefined
-}
+import { addItem, type ItemBuilder, type ReasoningFormat, type ResponseOutput } from './item-builders.ts'
 
 /** Builds a reasoning item: its text as one part of its content, or of its summary. */
 export class ReasoningBuilder implements ItemBuilder {

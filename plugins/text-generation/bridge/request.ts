@@ -3,7 +3,8 @@ import { shortStringOf } from '../validation.ts'
 import { type InputOptions, toMessages } from './input.ts'
 import { JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
 import { toToolFields } from './tools/choice.ts'
-import { createToolMapping, type HostedTools, type ToolMapping } from './tools/mapping.ts'
+import type { HostedTools } from './tools/declared-tools.ts'
+import { createToolMapping, type ToolMapping } from './tools/mapping.ts'
 
 export interface ChatRequestOptions {
   /** The caller's name of the model, for errors. Default: that of the request. */

@@ -7,16 +7,13 @@ import { TextProblem } from '../problem.ts'
 import type { Exchange } from '../protocol.ts'
 import { respondStreaming } from '../streaming.ts'
 import { respondTraced } from '../trace.ts'
-import { readJsonObject, readResponse, type TextAction } from '../upstream/client.ts'
+import { type ResponseAction, readJsonObject, readResponse } from '../upstream/client.ts'
 import type { ModelRouting, TextUpstream } from '../upstream/model-routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from './background.ts'
 import { isGatewayId } from './gateway-ids.ts'
 import type { ObjectOwnership, OwnedResponse } from './ownership.ts'
 import type { TextObjectStore } from './store.ts'
 import type { RespondStored } from './stored-response-routes.ts'
-
-/** Operations on a response, by its id. */
-export type ResponseAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
 
 interface Operation {
   readonly method: 'GET' | 'POST' | 'DELETE'

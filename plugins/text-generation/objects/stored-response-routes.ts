@@ -13,10 +13,10 @@ import {
 import { responseOf } from '../../shared/known-body.ts'
 import { noStoreHeaders } from '../../shared/no-store.ts'
 import { TextProblem } from '../problem.ts'
+import type { ResponseAction } from '../upstream/client.ts'
 import { maxTurns } from './continuation.ts'
 import { objectNotFound } from './ownership.ts'
 import { readAlone, readItems, readStored } from './read-items.ts'
-import type { ResponseAction } from './response-routes.ts'
 import type { StoredItemHead, StoredResponseStore } from './stored-response-store.ts'
 
 export interface StoredResponseRoutesOptions {

@@ -28,6 +28,9 @@ export type TextAction =
   | 'ListModels'
   | 'GetModel'
 
+/** Operations on a response, by its id. */
+export type ResponseAction = Extract<TextAction, 'GetResponse' | 'DeleteResponse' | 'CancelResponse' | 'ListInputItems'>
+
 export interface UpstreamClientOptions {
   /** Default the global `fetch`. */
   readonly fetch?: Fetch

@@ -1,12 +1,20 @@
-import type { Call } from '../call.ts'
+import type { JsonBody } from '../../shared/body.ts'
 import type { Addition } from './additions.ts'
 import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
 
+/** What the cache distinguishes of a call. */
+interface CallKey {
+  readonly user: string
+  readonly exchange: { readonly path: string }
+  readonly route: { readonly upstream: { readonly url: string } }
+  readonly body?: Pick<JsonBody, 'json'>
+}
+
 /** Cache of added fields to omit, because an upstream has rejected them before. */
 export interface RejectedAdditions {
-  get(call: Call): ReadonlySet<Addition>
+  get(call: CallKey): ReadonlySet<Addition>
   /** Call this when a request without these fields has succeeded. */
-  remember(call: Call, additions: ReadonlySet<Addition>): void
+  remember(call: CallKey, additions: ReadonlySet<Addition>): void
 }
 
 /**
@@ -25,7 +33,7 @@ export const createRejectedAdditions = (options: LearntCacheOptions): RejectedAd
 
 const noAdditions: ReadonlySet<Addition> = new Set()
 
-const keyOf = ({ user, exchange, route, body }: Call): string => {
+const keyOf = ({ user, exchange, route, body }: CallKey): string => {
   const fields = new Set(body?.json.members().map(({ key }) => key))
   // The gateway sets the stream fields itself.
   for (const gatewayField of ['stream', 'stream_options']) fields.delete(gatewayField)

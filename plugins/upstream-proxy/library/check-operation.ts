@@ -1,7 +1,6 @@
 import { JsonBody } from '../../shared/body.ts'
 import { requireOwned } from '../../shared/owned-id.ts'
-import { maxGroupsPerCall } from './group-queries.ts'
-import type { ListQuery, Operation } from './operation.ts'
+import { type ListQuery, maxGroupsPerCall, type Operation } from './operation.ts'
 
 /**
  * The operation to send. Throws TypeError for one that the types do not permit, because a host app in JavaScript has no types, and the upstream

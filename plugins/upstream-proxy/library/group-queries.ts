@@ -3,9 +3,7 @@ import type { OwnedId } from '../../shared/owned-id.ts'
 import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
 import type { UpstreamResponse } from '../response.ts'
 import type { Caller, Upstream } from '../upstream.ts'
-
-/** Maximum number of group ids in one list operation of the upstream. */
-export const maxGroupsPerCall = 100
+import { maxGroupsPerCall } from './operation.ts'
 
 /** Splits groups into batches of 1 to 100, one for each call. */
 export const groupBatches = <Group extends OwnedId<'group'>>(

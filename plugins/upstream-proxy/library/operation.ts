@@ -142,3 +142,6 @@ export const pagingOf = (paging: PageMode | CursorMode): Paging =>
 /** The action under which the upstream counts an operation against its rate limits. */
 export const rateLimitedAction = ({ action }: Operation): string =>
   action === 'FindAssetGroups' ? 'ListAssetGroups' : action
+
+/** Maximum number of group ids in one list operation of the upstream. */
+export const maxGroupsPerCall = 100

@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from '../asset-api.ts'
+import type { ReceivedRequest } from '../action.ts'
 import type { Reply } from '../faulty-reply.ts'
 import { splitTarget } from '../paths.ts'
 import type { FaceService } from './faces.ts'

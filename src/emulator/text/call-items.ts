@@ -1,6 +1,6 @@
 import { type CallContext, textIdOf } from './call-context.ts'
 import type { ToolCall } from './generation.ts'
-import type { OutputItem } from './output.ts'
+import type { OutputItem } from './output-item.ts'
 import type { ToolKind } from './prompt.ts'
 import { isJson, type Json } from './reader.ts'
 

@@ -1,8 +1,8 @@
 import { type CallContext, secondsOf, textIdOf } from './call-context.ts'
 import { turnsOf } from './items.ts'
-import type { OutputItem } from './output.ts'
-import type { ResponsesRequest } from './responses-request.ts'
+import type { OutputItem } from './output-item.ts'
 import { responsesUsage, type Usage } from './usage.ts'
+import type { ResponsesRequest } from './validated-request.ts'
 
 /** The longest part of a message in a summary. */
 const maxPart = 60

@@ -1,5 +1,5 @@
 import type { Account } from '../account.ts'
-import type { ReceivedRequest } from '../asset-api.ts'
+import type { ReceivedRequest } from '../action.ts'
 import type { OpenCall } from '../calls.ts'
 import type { AppliedFault } from '../fault-registry.ts'
 import { faultySteps } from './fault-steps.ts'

@@ -2,28 +2,11 @@ import { type CallContext, textIdOf } from './call-context.ts'
 import { callItem } from './call-items.ts'
 import { compactionItem } from './compaction.ts'
 import type { Generation } from './generation.ts'
+import type { OutputItem } from './output-item.ts'
 import { lastText } from './prompt.ts'
-import type { ResponsesRequest } from './responses-request.ts'
 import { source } from './source.ts'
 import { logprobOf } from './tokens.ts'
-
-/** A streaming event of an output item. `responseEvents` adds the item id, the output index and the sequence number. */
-export interface ItemEvent {
-  readonly type: string
-  readonly fields: object
-  /** whether it is a generated token */
-  readonly isToken?: boolean
-}
-
-/** One item of a response's output. */
-export interface OutputItem {
-  readonly id: string
-  /** the item in `response.output_item.added` */
-  readonly added: object
-  /** the complete item */
-  readonly done: object
-  readonly events: () => Iterable<ItemEvent>
-}
+import type { ResponsesRequest } from './validated-request.ts'
 
 /** The output items of a response: reasoning, a web search call, then a message or tool calls. */
 export const outputOf = (request: ResponsesRequest, generation: Generation, callContext: CallContext): OutputItem[] => {

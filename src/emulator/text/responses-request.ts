@@ -2,7 +2,7 @@ import type { CallContext } from './call-context.ts'
 import type { Catalogue } from './catalogue.ts'
 import { contextOf, recalledFrom } from './context.ts'
 import { inputOf } from './input.ts'
-import { type Item, turnsOf } from './items.ts'
+import { turnsOf } from './items.ts'
 import { checkPrompt, readModel, readSampling, readStream, readTier } from './model-limits.ts'
 import type { TextObjects } from './objects.ts'
 import { badRequest } from './openai-error.ts'
@@ -10,29 +10,8 @@ import type { Prompt } from './prompt.ts'
 import { type Json, type Reader, readerOf } from './reader.ts'
 import { referencedNames } from './references.ts'
 import { schemaIn } from './response-format.ts'
-import type { Sealing } from './sealing.ts'
 import { searchesIn, toolChoiceOf, toolsOf } from './tools.ts'
-
-/** A validated Responses request. */
-export interface ResponsesRequest {
-  readonly raw: Json
-  readonly prompt: Prompt
-  /** the items before its input */
-  readonly earlier: readonly Item[]
-  readonly input: readonly Item[]
-  /** id of its conversation */
-  readonly conversation: string | undefined
-  readonly streams: boolean
-  readonly background: boolean
-  readonly obfuscates: boolean
-  readonly tier: string
-  readonly stores: boolean
-  /** the `include` parameter: additional output data */
-  readonly include: readonly string[]
-  /** whether it asks for a compaction of its items in place of a response */
-  readonly compacts: boolean
-  readonly sealing: Sealing
-}
+import type { ResponsesRequest } from './validated-request.ts'
 
 const logprobs = 'message.output_text.logprobs'
 

@@ -1,9 +1,10 @@
 import { type CallContext, secondsOf, textIdOf } from './call-context.ts'
 import type { Generation } from './generation.ts'
-import { type OutputItem, outputOf } from './output.ts'
-import type { ResponsesRequest } from './responses-request.ts'
+import { outputOf } from './output.ts'
+import type { OutputItem } from './output-item.ts'
 import { delta, eventOf, type Steps } from './steps.ts'
 import { responsesUsage, type Usage } from './usage.ts'
+import type { ResponsesRequest } from './validated-request.ts'
 
 /** The input of the serialization of a response. */
 export interface GeneratedResponse {

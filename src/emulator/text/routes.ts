@@ -1,5 +1,5 @@
+import type { ReceivedRequest } from '../action.ts'
 import type { TextAction } from '../action-names.ts'
-import type { ReceivedRequest } from '../asset-api.ts'
 import { pathParts, splitTarget, unescaped } from '../paths.ts'
 import { OpenAIError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'

@@ -1,4 +1,4 @@
-import type { ReceivedRequest } from '../asset-api.ts'
+import type { ReceivedRequest } from '../action.ts'
 import { splitTarget } from '../paths.ts'
 import type { Settings } from '../settings.ts'
 import { type CallContext, textIdOf } from './call-context.ts'

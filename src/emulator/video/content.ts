@@ -1,9 +1,14 @@
 import type { Library } from '../library.ts'
 import type { AssetType } from '../records.ts'
 import { families, type VideoModel } from './models.ts'
-import type { PresetAsset } from './options.ts'
 import type { Reader } from './reader.ts'
 import { invalidField, missingField, VideoError } from './video-error.ts'
+
+/** An asset of the vendor's library that every account may use, such as a virtual portrait. */
+export interface PresetAsset {
+  readonly id: string
+  readonly type: AssetType
+}
 
 /** What the account has that a request can refer to. */
 export interface KnownObjects {

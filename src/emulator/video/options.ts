@@ -1,13 +1,7 @@
-import type { AssetType } from '../records.ts'
 import { withDefaults } from '../with-defaults.ts'
+import type { PresetAsset } from './content.ts'
 import { defaultEndpoints, defaultVideoModels, type VideoEndpoint, type VideoModel } from './models.ts'
 import { outcomeByPrompt, type VideoOutcome, type VideoTask } from './task.ts'
-
-/** An asset of the vendor's library that every account may use, such as a virtual portrait. */
-export interface PresetAsset {
-  readonly id: string
-  readonly type: AssetType
-}
 
 /** Options of the emulated video generation. Every option has a default. */
 export interface VideoOptions {

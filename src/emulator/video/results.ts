@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { ReceivedRequest } from '../asset-api.ts'
+import type { ReceivedRequest } from '../action.ts'
 import { jsonReply, type Reply } from '../faulty-reply.ts'
 import { sha256 } from '../hash.ts'
 import { basicIsoTime } from '../times.ts'

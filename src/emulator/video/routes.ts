@@ -1,5 +1,5 @@
+import type { ReceivedRequest } from '../action.ts'
 import type { VideoAction } from '../action-names.ts'
-import type { ReceivedRequest } from '../asset-api.ts'
 import { pathParts, unescaped } from '../paths.ts'
 import { isJson, type Json } from './reader.ts'
 import { resultPath } from './results.ts'

@@ -1,5 +1,5 @@
+import type { ReceivedRequest } from '../action.ts'
 import type { VideoAction } from '../action-names.ts'
-import type { ReceivedRequest } from '../asset-api.ts'
 import type { AppliedFault } from '../fault-registry.ts'
 import { jsonReply, type Reply } from '../faulty-reply.ts'
 import type { Library } from '../library.ts'

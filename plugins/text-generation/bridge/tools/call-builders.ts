@@ -12,7 +12,7 @@ import type {
 } from '../events.ts'
 import { addItem, type ItemBuilder, type ResponseOutput } from '../item-builders.ts'
 import { CustomInputDecoder } from './custom-input.ts'
-import type { Tool } from './mapping.ts'
+import type { Tool } from './declared-tools.ts'
 
 /** A call, and the tool as the caller knows it. */
 interface CallStart extends ToolCallStart {

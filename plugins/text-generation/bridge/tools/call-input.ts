@@ -1,6 +1,7 @@
 import { composeObject, type Json, quoteJson, toJson } from '../../../shared/json.ts'
 import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
-import type { Tool, ToolMapping } from './mapping.ts'
+import type { Tool } from './declared-tools.ts'
+import type { ToolMapping } from './mapping.ts'
 
 /** Members of call items that a chat completion does not have, or has elsewhere. */
 const callMembers = ['type', 'id', 'status', 'call_id', 'name', 'namespace', 'async', 'caller', 'execution']

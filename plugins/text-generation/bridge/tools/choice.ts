@@ -1,6 +1,7 @@
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json.ts'
 import { type JsonPath, optional, requireString } from '../request-json.ts'
-import type { MappedTool, Tool, ToolMapping } from './mapping.ts'
+import type { Tool } from './declared-tools.ts'
+import type { MappedTool, ToolMapping } from './mapping.ts'
 
 /**
  * Translates `tools`, `tool_choice` and `parallel_tool_calls`.

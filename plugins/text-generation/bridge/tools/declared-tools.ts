@@ -1,6 +1,19 @@
 import { composeObject, type Json, type Members, toJson } from '../../../shared/json.ts'
 import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
-import type { HostedTools, Tool } from './mapping.ts'
+
+/** A tool as the caller knows it. */
+export interface Tool {
+  readonly kind: ToolKind
+  readonly name: string
+  /** The group of tools that it belongs to. The caller receives it beside the name. */
+  readonly namespace?: string | undefined
+}
+
+/** All kinds of tools that the caller runs itself. Chat completions know all of them as functions. */
+export type ToolKind = 'function' | 'custom' | 'local_shell' | 'tool_search'
+
+/** What to do with tools that an upstream with a Responses API would run itself, such as `web_search`. */
+export type HostedTools = 'reject' | 'drop'
 
 /** A tool that the request declares. */
 export interface DeclaredTool extends Tool {

@@ -1,21 +1,7 @@
 import type { Json } from '../../../shared/json.ts'
 import { freeFunctionName, toolKey } from '../../chat/function-names.ts'
 import { type JsonPath, optional } from '../request-json.ts'
-import { type DeclaredTool, readTools } from './declared-tools.ts'
-
-/** A tool as the caller knows it. */
-export interface Tool {
-  readonly kind: ToolKind
-  readonly name: string
-  /** The group of tools that it belongs to. The caller receives it beside the name. */
-  readonly namespace?: string | undefined
-}
-
-/** All kinds of tools that the caller runs itself. Chat completions know all of them as functions. */
-export type ToolKind = 'function' | 'custom' | 'local_shell' | 'tool_search'
-
-/** What to do with tools that an upstream with a Responses API would run itself, such as `web_search`. */
-export type HostedTools = 'reject' | 'drop'
+import { type DeclaredTool, type HostedTools, readTools, type Tool } from './declared-tools.ts'
 
 /** The tools of one request: how the caller knows them, and as which functions the upstream knows them. */
 export interface ToolMapping {

@@ -1,0 +1,33 @@
+import { expect, test } from 'bun:test'
+import { importsOf, sources } from './sources.ts'
+
+/** The cycles of a graph: each as the path that leads back to its first node. */
+const cyclesOf = (edges: ReadonlyMap<string, readonly string[]>): readonly string[] => {
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (node: string, path: readonly string[]): void => {
+    if (path.includes(node)) cycles.push([...path.slice(path.indexOf(node)), node].join(' -> '))
+    else if (!done.has(node)) {
+      for (const next of edges.get(node) ?? []) visit(next, [...path, node])
+      done.add(node)
+    }
+  }
+  for (const node of edges.keys()) visit(node, [])
+  return cycles
+}
+
+test('no module imports itself through others, not even a type', () => {
+  const modules = sources('plugins', 'src').filter(({ path }) => !path.endsWith('.d.ts'))
+  expect(modules.length).toBeGreaterThan(500)
+  expect(cyclesOf(new Map(modules.map((module) => [module.path, importsOf(module).map(({ to }) => to)])))).toEqual([])
+})
+
+test('a cycle is found wherever it is', () => {
+  const edges = new Map([
+    ['a', ['b', 'c']],
+    ['b', ['d']],
+    ['c', ['d']],
+    ['d', ['c']],
+  ])
+  expect(cyclesOf(edges)).toEqual(['d -> c -> d'])
+})
