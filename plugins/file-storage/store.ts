@@ -40,6 +40,11 @@ export interface FileStore {
   expireFiles(keys: readonly string[], at: number): Promise<void>
   /** The keys of at most `max` expired files, for the caller to remove. Other calls do not return them before `retryAt`. */
   claimExpiredFiles(now: number, retryAt: number, max: number): Promise<readonly string[]>
+  /**
+   * The keys of at most `max` expired files, without a write: the sweep removes them while the database has no room. Optional: without it, they are removed
+   * when there is room.
+   */
+  expiredFiles?(now: number, max: number): Promise<readonly string[]>
   /** Removes records, whose files have been removed. */
   removeFileRecords(keys: readonly string[]): Promise<void>
 }

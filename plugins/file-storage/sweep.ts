@@ -1,12 +1,13 @@
 import type { Clock } from '../shared/clock.ts'
 import { inLanes } from '../shared/in-lanes.ts'
+import { hasNoSpace } from '../shared/no-space.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Storage } from './storage.ts'
 import type { FileStore } from './store.ts'
 
 export interface FileSweepOptions {
   readonly storage: Storage
-  readonly store: Pick<FileStore, 'claimExpiredFiles' | 'removeFileRecords'>
+  readonly store: Pick<FileStore, 'claimExpiredFiles' | 'expiredFiles' | 'removeFileRecords'>
   readonly clock: Clock
   readonly log: Log
 }
@@ -18,6 +19,7 @@ const removeUnfinishedEveryMs = 3_600_000
 /** Longer than any call of `put` takes. */
 const unfinishedMs = 86_400_000
 const filesPerClaim = 100
+const maxWithoutClaim = 1_000
 /** Files that are removed at once, so that one for which the storage does not respond does not delay all others. */
 const lanes = 4
 
@@ -54,10 +56,7 @@ export const removeExpiredFiles = async (
   { storage, store, clock, log }: FileSweepOptions,
   signal?: AbortSignal,
 ): Promise<number> => {
-  let removed = 0
-  while (!signal?.aborted) {
-    const now = clock.now()
-    const keys = await store.claimExpiredFiles(now, now + retryMs, filesPerClaim)
+  const removeFiles = async (keys: readonly string[]): Promise<string[]> => {
     const gone: string[] = []
     await inLanes(keys, lanes, async (key) => {
       try {
@@ -67,6 +66,19 @@ export const removeExpiredFiles = async (
         log.warn({ err, key }, 'a file could not be removed')
       }
     })
+    return gone
+  }
+  const claim = (now: number) => store.claimExpiredFiles(now, now + retryMs, filesPerClaim)
+  let removed = 0
+  while (!signal?.aborted) {
+    const now = clock.now()
+    const keys = await claim(now).catch(async (error: unknown) => {
+      if (!store.expiredFiles || !hasNoSpace(error)) throw error
+      // The files may be on the disk of the database. Their records stay until there is room.
+      await removeFiles(await store.expiredFiles(now, maxWithoutClaim))
+      return claim(now)
+    })
+    const gone = await removeFiles(keys)
     if (gone.length > 0) await store.removeFileRecords(gone)
     removed += gone.length
     if (keys.length < filesPerClaim) break

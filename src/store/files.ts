@@ -3,7 +3,7 @@ import { type Database, type Statement, sql } from './database.ts'
 import { lockUser } from './user-locks.ts'
 
 /** The records of the files in the storage. */
-export const createFileStore = (database: Database): FileStore => ({
+export const createFileStore = (database: Database): Required<FileStore> => ({
   async reserveFile(file, quota) {
     if (!quota) {
       await database.query(addFile(file))
@@ -69,6 +69,16 @@ export const createFileStore = (database: Database): FileStore => ({
       and expires_at <= ${now}
       returning key`)
     return claimed.map(({ key }) => key)
+  },
+
+  async expiredFiles(now, max) {
+    const expired = await database.query<{ key: string }>(sql`
+      select key
+      from files
+      where expires_at <= ${now}
+      order by expires_at
+      limit ${max}`)
+    return expired.map(({ key }) => key)
   },
 
   async removeFileRecords(keys) {

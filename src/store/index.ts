@@ -89,7 +89,7 @@ export interface Store
     LeaseStore,
     EventStore,
     AssetWatchStore,
-    FileStore,
+    Required<FileStore>,
     WebhookStore,
     DeliveryStore,
     Records {

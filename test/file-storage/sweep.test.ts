@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { noLog } from 'sluice/shared'
+import type { FileStore } from '../../plugins/file-storage/store.ts'
 import { removeExpiredFiles, sweepFiles } from '../../plugins/file-storage/sweep.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { openFiles, png } from './fixture.ts'
@@ -48,6 +49,31 @@ test('a file that cannot be removed is tried again ten minutes later, and the ot
   now += 600_000
   expect(await sweep()).toBe(1)
   expect(readdirSync(join(files.path, 'uploads'))).toEqual([])
+})
+
+test('expired files are removed while the database has no room, because they may fill its disk', async () => {
+  let now = Date.now()
+  const clock = { now: () => now, at: () => () => {} }
+  await using files = await openFiles({ clock, uploadTtlMs: 1000 })
+  await files.upload(png())
+  now += 900
+  await files.upload(png())
+  now += 101
+  const uploads = () => readdirSync(join(files.path, 'uploads')).length
+  const full = () => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
+  const sweepWith = (hasRoom: () => boolean) => {
+    const claimExpiredFiles: FileStore['claimExpiredFiles'] = async (...claim) => {
+      if (hasRoom()) return files.store.claimExpiredFiles(...claim)
+      throw full()
+    }
+    return removeExpiredFiles({ ...files, store: { ...files.store, claimExpiredFiles }, clock, log: noLog })
+  }
+  await expect(sweepWith(() => false)).rejects.toThrow('no space left')
+  expect(uploads()).toBe(1)
+  now += 1_000
+  // Now the removal makes room.
+  expect(await sweepWith(() => uploads() === 0)).toBe(2)
+  expect(await files.store.expiredFiles(Number.MAX_SAFE_INTEGER, 10)).toEqual([])
 })
 
 test('a file for which the storage never responds delays the removal of no other', async () => {
