@@ -20,9 +20,15 @@ export interface NameServer extends AsyncDisposable {
 const codes = { NXDOMAIN: 3, SERVFAIL: 2 }
 const maxUdpBytes = 512
 
-/** A name server on 127.0.0.1, over UDP, and over TCP for what does not fit. @param answer what it says of a name; it may take its time */
+/**
+ * A name server on 127.0.0.1, over UDP, and over TCP for what does not fit.
+ *
+ * @param answer what it says of a name; it may take its time
+ * @param wantedPort default: any that is free
+ */
 export const startNameServer = async (
   answer: (name: string, type: string) => Answer | Promise<Answer>,
+  wantedPort = 0,
 ): Promise<NameServer> => {
   const queries: string[] = []
   const respond = async (query: Buffer): Promise<Buffer | undefined> => {
@@ -41,7 +47,7 @@ export const startNameServer = async (
     const data = addresses.filter((address) => address.includes(':') === (type === 28)).map(addressBytes)
     return message(query, question, [...chain, ...data.map((bytes) => record(owner, type, bytes))])
   }
-  const { udp, tcp, port } = await listen()
+  const { udp, tcp, port } = await listen(wantedPort)
   udp.on('message', async (query, { port: from, address }) => {
     const response = await respond(query)
     const truncated = response && response.length > maxUdpBytes ? withoutRecords(response) : response
@@ -70,10 +76,12 @@ export const startNameServer = async (
   }
 }
 
-/** Sockets on a port of 127.0.0.1 that is free for both. */
-export const listen = async (): Promise<{ readonly udp: Socket; readonly tcp: Server; readonly port: number }> => {
+/** Sockets on a port of 127.0.0.1. @param wanted default: one that is free for both */
+export const listen = async (
+  wanted = 0,
+): Promise<{ readonly udp: Socket; readonly tcp: Server; readonly port: number }> => {
   for (;;) {
-    const tcp = createServer().listen(0, '127.0.0.1')
+    const tcp = createServer().listen(wanted, '127.0.0.1')
     await once(tcp, 'listening')
     const { port } = tcp.address() as AddressInfo
     const udp = createSocket('udp4')
