@@ -6,14 +6,16 @@ const usage = `usage: sluice start            starts the server, which reads its
        sluice admin COMMAND    manages users, tokens and groups; --help lists the commands
        sluice --version       prints the version`
 
-/** Bun's `fetch` runs 256 requests at once, unless this variable has another value when the process starts. So the process starts again with it. */
-const raiseFetchLimit = (): void => {
+/**
+ * What Bun reads when a process starts, so that this one starts again with it: the number of requests that `fetch` runs at once, else 256; and that of the threads
+ * for files, passwords and the names of `fetch`, else one for each processor: two upstreams whose names no server answers for would stop all of these.
+ */
+const bunSettings = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', UV_THREADPOOL_SIZE: '16' }
+
+const applyBunSettings = (): void => {
   const { env, argv, execArgv, execPath } = process
-  if (!('Bun' in globalThis) || env.BUN_CONFIG_MAX_HTTP_REQUESTS !== undefined) return
-  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], {
-    ...env,
-    BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
-  })
+  if (!('Bun' in globalThis) || Object.keys(bunSettings).every((name) => env[name] !== undefined)) return
+  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...bunSettings, ...env })
 }
 
 const [command, ...args] = process.argv.slice(2)
@@ -22,7 +24,7 @@ if (command === '--version') {
 } else if (command === '--help' || (command === 'start' && args.includes('--help'))) {
   console.log(usage)
 } else if (command === 'start' && args.length === 0) {
-  raiseFetchLimit()
+  applyBunSettings()
   const { startCommand } = await import('./server.ts')
   await startCommand()
 } else if (command === 'admin') {

@@ -171,7 +171,7 @@ test('passwords on Deno need @noble/hashes, and say so', async () => {
 })
 
 testIf(process.platform === 'linux', 'needs /proc of Linux')(
-  'on Bun, the command raises the limit on concurrent upstream calls, which Bun reads when it starts',
+  'on Bun, the command raises the limits on concurrent upstream calls and on threads, which Bun reads when it starts',
   async () => {
     const consumer = await createConsumer()
     const path = join(consumer.package, 'dist/sluice.js')
@@ -179,5 +179,6 @@ testIf(process.platform === 'linux', 'needs /proc of Linux')(
     await server.printed
     const environment = readFileSync(`/proc/${server.pid}/environ`, 'utf8').split('\0')
     expect(environment).toContain('BUN_CONFIG_MAX_HTTP_REQUESTS=65336')
+    expect(environment).toContain('UV_THREADPOOL_SIZE=16')
   },
 )

@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import description from '../../package.json' with { type: 'json' }
 import { MODEL, text } from '../emulator/video-client.ts'
 import { startNameServer } from '../events/name-server.ts'
 import { png } from '../file-storage/fixture.ts'
@@ -17,7 +18,7 @@ const isInside = process.env.SLUICE_NAMESPACE === '1'
 const inNamespace = (command: readonly string[]) => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-namespace-'))
   const config = join(folder, 'resolv.conf')
-  writeFileSync(config, 'nameserver 127.0.0.1\n')
+  writeFileSync(config, 'nameserver 127.0.0.1\noptions timeout:30\n')
   const script = 'ip link set lo up && mount --bind "$0" /etc/resolv.conf && exec "$@"'
   const flags = ['--user', '--map-root-user', '--mount', '--net', 'sh', '-c', script, config]
   const { status, stdout, stderr } = spawnSync('unshare', [...flags, ...command], {
@@ -86,15 +87,7 @@ describeIf(isInside, 'runs in a namespace')(
 
         const browser = await browse(server, 'carl')
         expect((await browser.ask('GET', '/api/session')).status).toBe(200)
-        const file = png()
-        const uploaded = await fetch(`${server.url}/api/uploads`, {
-          method: 'POST',
-          headers: bearer(bob.token),
-          body: file,
-        })
-        const { upload } = (await uploaded.json()) as { upload: { url: string } }
-        const downloaded = await fetch(new URL(new URL(upload.url).pathname + new URL(upload.url).search, server.url))
-        expect(new Uint8Array(await downloaded.arrayBuffer())).toEqual(file)
+        await upAndDown(server, bob.token)
         const chat = { model: 'doubao-seed-emulated', messages: [{ role: 'user', content: 'hello' }] }
         const answered = await send(server.url, 'POST', '/v1/chat/completions', chat, bearer(bob.token))
         expect([answered.status, answered.json.choices?.length]).toEqual([200, 1])
@@ -102,5 +95,42 @@ describeIf(isInside, 'runs in a namespace')(
       })
   },
 )
+
+describeIf(isInside, 'runs in a namespace')('while the name server does not answer for several upstreams', () => {
+  test('a login, an upload and a download are answered, with the settings of the start command (Bun)', async () => {
+    await using names = await startNameServer(() => 'none', 53)
+    await using fixture = await openFixture()
+    const slow = Array.from({ length: 6 }, (_, nth) => `silent-${nth}.example`)
+    const upstreams = slow.map((name) => ({ url: `http://${name}/v1`, models: [name] }))
+    const command = description.scripts.start.split(' ')
+    const settings = Object.fromEntries(command.filter((word) => word.includes('=')).map((word) => word.split('=')))
+    const server = await fixture.start({ ...settings, TEXT_UPSTREAMS: JSON.stringify(upstreams) })
+    const bob = await fixture.addUser('bob')
+    await fixture.addPerson('carl')
+    const left = new AbortController()
+    for (const model of slow) {
+      const body = JSON.stringify({ model, messages: [{ role: 'user', content: 'hello' }] })
+      const headers = { ...bearer(bob.token), 'content-type': 'application/json' }
+      void fetch(`${server.url}/v1/chat/completions`, { method: 'POST', headers, body, signal: left.signal }).catch(
+        () => {},
+      )
+    }
+    while (!slow.every((name) => names.queries.includes(`${name} A`)))
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    expect((await (await browse(server, 'carl')).ask('GET', '/api/session')).status).toBe(200)
+    await upAndDown(server, bob.token)
+    left.abort()
+  })
+})
+
+/** Uploads a file and downloads it again. */
+const upAndDown = async (server: { readonly url: string }, token: string): Promise<void> => {
+  const body = png()
+  const uploaded = await fetch(`${server.url}/api/uploads`, { method: 'POST', headers: bearer(token), body })
+  const { upload } = (await uploaded.json()) as { upload: { url: string } }
+  const { pathname, search } = new URL(upload.url)
+  const downloaded = await fetch(new URL(pathname + search, server.url))
+  expect(new Uint8Array(await downloaded.arrayBuffer())).toEqual(body)
+}
 
 const bearer = (token: string) => ({ authorization: `Bearer ${token}` })
