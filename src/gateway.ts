@@ -37,6 +37,7 @@ import {
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../plugins/upstream-proxy/index.ts'
+import { keepWhileFull } from './routes/asset-event-queue.ts'
 import type { AssetEvents } from './routes/asset-events.ts'
 import { watchAssets } from './routes/asset-watch.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
@@ -134,7 +135,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       claims: store,
       assets: store,
       idempotency,
-      events: options.events,
+      events: options.events && keepWhileFull(options.events, { clock, log }),
     },
     ...{ maxBodyBytes, claimMs, clock, log, audit },
   }

@@ -23,7 +23,7 @@ import {
   type UpstreamResponse,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
-import type { AssetEvents } from './asset-events.ts'
+import type { AssetNews } from './asset-event-queue.ts'
 import type { FilterCheck } from './filter-check.ts'
 
 /** The collaborators of the asset library's routes. */
@@ -34,7 +34,7 @@ export interface Library {
   /** The assets that the gateway has created and reported to their callers. */
   readonly assets: Pick<OwnershipStore, 'groupOfAsset'>
   /** Where events of assets are recorded. Undefined: nowhere. */
-  readonly events: AssetEvents | undefined
+  readonly events: AssetNews | undefined
   /** Undefined: the header `Idempotency-Key` is ignored. */
   readonly idempotency: Idempotency | undefined
   /** Maximum length of a request body, in bytes. */
