@@ -121,8 +121,11 @@ export interface ListeningServer extends AsyncDisposable {
  *     await createNodeServer(app).listen(3000)
  *
  * A body is read only when the app reads it. A request without a body has no additional cost.
+ * Throws TypeError without an app.
  */
 export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions = {}): NodeServer => {
+  if (typeof app !== 'function' && typeof app?.fetch !== 'function')
+    throw new TypeError('app must be an app with a fetch function, or such a function')
   const handle = typeof app === 'function' ? app : (request: Request) => app.fetch(request)
   const protocol = options.tls ? 'https' : 'http'
   const originOf = createOriginOf(options.scheme ?? protocol)

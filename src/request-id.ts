@@ -10,6 +10,7 @@ const header = 'x-request-id'
  * The response has it in the same header, and the plugins send it to upstreams. The id of the upstream stays beside it, in `x-upstream-request-id`.
  */
 export const withRequestIds = (handle: FetchHandler): FetchHandler => {
+  if (typeof handle !== 'function') throw new TypeError('handle must be a function')
   const respond = (request: Request, id: string) =>
     andThen<Response, Response>(handle(request), (response) => withRequestId(response, id))
   return (request) => {

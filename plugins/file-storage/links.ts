@@ -1,11 +1,14 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { checkSecrets, signingSecret } from '../shared/options.ts'
+import { checkPath, checkPublicUrl, checkSecrets, signingSecret } from '../shared/options.ts'
 import { type PublicUrl, publicBase } from '../shared/origin.ts'
-import { isFileKey } from './storage.ts'
+import { checkFileKey, isFileKey } from './storage.ts'
 
 /** Signs links to files, and verifies them. */
 export interface FileLinks {
-  /** The link to a file until a time, in milliseconds since 1970. The same arguments give the same link. No credential is needed to read it. */
+  /**
+   * The link to a file until a time, in milliseconds since 1970. The same arguments give the same link. No credential is needed to read it.
+   * Throws TypeError for a text that is no key, and a time that no link can have.
+   */
   urlOf(key: string, expiresAt: number): string
   /** When the link of a request expires. Undefined: nobody with a secret has signed it, or it has expired. */
   expiryOf(key: string, query: URLSearchParams, now: number): number | undefined
@@ -19,9 +22,11 @@ export interface FileLinksOptions {
   readonly prefix?: string
 }
 
-/** Creates links of the form `{publicUrl}/api/files/{key}?expires={seconds since 1970}&signature=…` (HMAC-SHA-256). Throws TypeError for wrong secrets. */
+/** Creates links of the form `{publicUrl}/api/files/{key}?expires={seconds since 1970}&signature=…` (HMAC-SHA-256). Throws TypeError for wrong options. */
 export const createFileLinks = ({ publicUrl, secrets, prefix = '/api/files' }: FileLinksOptions): FileLinks => {
   checkSecrets(secrets)
+  checkPublicUrl(publicUrl)
+  checkPath('prefix', prefix)
   // The secrets sign other texts too.
   const [signing = '', ...others] = [signingSecret(secrets), ...secrets.slice(1)].map((secret) =>
     createHmac('sha256', secret).update('link to a file').digest('base64url'),
@@ -31,13 +36,15 @@ export const createFileLinks = ({ publicUrl, secrets, prefix = '/api/files' }: F
     urlOf(key, expiresAt) {
       // Rounded up: the link works until the time that the caller was told.
       const expires = String(Math.ceil(expiresAt / 1000))
-      return `${publicBase(publicUrl)}${prefix}/${key}?expires=${expires}&signature=${signatureOf(signing, key, expires)}`
+      if (typeof expiresAt !== 'number' || !expiryForm.test(expires))
+        throw new TypeError('expiresAt must be a time in milliseconds since 1970')
+      return `${publicBase(publicUrl)}${prefix}/${checkFileKey(key)}?expires=${expires}&signature=${signatureOf(signing, key, expires)}`
     },
     expiryOf(key, query, now) {
       const expires = query.get('expires') ?? ''
       const signature = query.get('signature') ?? ''
       // Only the form that `urlOf` writes: a link has one spelling.
-      if (!/^[1-9]\d{0,11}$/.test(expires) || signature.length !== signatureLength || !isFileKey(key)) return undefined
+      if (!expiryForm.test(expires) || signature.length !== signatureLength || !isFileKey(key)) return undefined
       const isSigned = keys.some((secret) => isSame(signature, signatureOf(secret, key, expires)))
       const expiresAt = Number(expires) * 1000
       return isSigned && now < expiresAt ? expiresAt : undefined
@@ -45,6 +52,7 @@ export const createFileLinks = ({ publicUrl, secrets, prefix = '/api/files' }: F
   }
 }
 
+const expiryForm = /^[1-9]\d{0,11}$/
 const signatureLength = 43
 
 const signatureOf = (secret: string, key: string, expires: string): string =>

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { type FileType, sniffBytes, sniffFileType } from '../shared/file-type.ts'
+import { checkUser } from '../shared/identify.ts'
 import { checkAbove0, checkCollaborator } from '../shared/options.ts'
 import type { Fetch } from '../shared/upstream-error.ts'
 import { withHead } from './body.ts'
@@ -28,7 +29,7 @@ export interface ResultStorage {
   readonly keepMs: number
   /** The maximum time of `copy`, in milliseconds. */
   readonly timeoutMs: number
-  /** Copies a file while it comes. Resolves with its key. When it rejects, nothing remains. */
+  /** Copies a file while it comes. Resolves with its key. When it rejects, nothing remains. Rejects with TypeError before the call without a user, for a wrong name or time. */
   copy(file: UpstreamFile): Promise<string>
   /** A link to a copy, which needs no credential, until `expiresAt`: the same one each time. */
   linkTo(key: string, expiresAt: number): string
@@ -78,6 +79,10 @@ export const createResultStorage = (options: ResultStorageOptions): ResultStorag
     remove,
     linkTo: (key, expiresAt) => links.urlOf(key, expiresAt),
     async copy({ url, name, media, user, expiresAt, signal }) {
+      checkUser(user)
+      if (typeof name !== 'string' || !/^[\w-]{1,200}$/.test(name))
+        throw new TypeError('name must have letters, digits, _ and - only')
+      if (!Number.isSafeInteger(expiresAt)) throw new TypeError('expiresAt must be a time in milliseconds since 1970')
       const timeout = AbortSignal.timeout(timeoutMs)
       const aborted = signal ? AbortSignal.any([signal, timeout]) : timeout
       const response = await send(url, {

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { isUserId } from '../shared/identify.ts'
+import { checkUser } from '../shared/identify.ts'
 import { checkAbove0, checkCollaborator } from '../shared/options.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -171,7 +171,7 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
     handle: (attempt: CreationAttempt) => Awaitable<Response>,
   ): Promise<Response> => {
     if (!keyForm.test(key)) throw keyInvalid()
-    if (!isUserId(creation.user)) throw new TypeError('user must be a text, and not empty')
+    checkUser(creation.user)
     const { user, route, body, leaseMs = options.leaseMs ?? 120_000 } = creation
     const held: HeldKey = { user, route, key, holder: randomUUID() }
     const fingerprint = await sha256(body)

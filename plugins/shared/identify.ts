@@ -5,7 +5,7 @@ import type { WhenRevoked } from './revocation.ts'
 
 /** The authenticated caller. */
 export interface Identity {
-  /** Id of the user, who owns groups, assets and other objects. A text that is not empty. */
+  /** Id of the user, who owns groups, assets and other objects. 1 to 1,024 characters, without NUL and lone surrogates, which databases do not keep apart. */
   readonly user: string
   /** Id of the credential, if a user may have several. */
   readonly token?: string
@@ -27,12 +27,12 @@ export type Identify = (request: Request) => Awaitable<Identity | undefined>
  * Returns the identity of a request, or throws Problem 401: one response for every reason, so that it reveals nothing.
  *
  * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws Problem 429
- * above the limit. Throws TypeError for a user id that is not a text: databases do not distinguish `1` from `'1'`, so two users could count as one.
+ * above the limit. Throws TypeError for a user id that is no such text: databases do not distinguish `1` from `'1'`, so two users could count as one.
  */
 export const requireIdentity = (identify: Identify, request: Identified): Awaitable<Identity> =>
   andThen(identify(request), (found) => {
-    if (!isUserId(found?.user))
-      throw found?.user ? new TypeError('the user of an identity must be a text') : notAuthenticated()
+    if (!found?.user) throw notAuthenticated()
+    checkUser(found.user)
     const known = found as Identity
     request[identity] = known
     inFlightOf(request)?.identified(known.user)
@@ -40,7 +40,17 @@ export const requireIdentity = (identify: Identify, request: Identified): Awaita
   })
 
 /** Whether a value can be the id of a user. */
-export const isUserId = (user: unknown): user is string => typeof user === 'string' && user !== ''
+export const isUserId = (user: unknown): user is string =>
+  typeof user === 'string' && user !== '' && user.length <= maxUserLength && user.isWellFormed() && !user.includes('\0')
+
+/** Throws TypeError unless a value can be the id of a user. */
+export const checkUser = (user: unknown): void => {
+  if (!isUserId(user))
+    throw new TypeError(`user must be a text of 1 to ${maxUserLength} characters without NUL and lone surrogates`)
+}
+
+/** Longer than any id, name or address of a user. Each object of a user has the id in its row. */
+const maxUserLength = 1_024
 
 const identity = Symbol('identity')
 

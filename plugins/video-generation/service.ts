@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { noAudit } from '../shared/audit.ts'
 import { signalOf } from '../shared/background.ts'
 import { systemClock } from '../shared/clock.ts'
+import { checkUser } from '../shared/identify.ts'
 import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../shared/options.ts'
 import { publicBase } from '../shared/origin.ts'
 import { type Log, noLog } from '../shared/problem.ts'
@@ -18,7 +19,7 @@ import { removeTask } from './remove.ts'
 import { linksTo } from './results.ts'
 import type { DescribeVideoTask, PoolLimits, VideoTask } from './store.ts'
 import { isTaskId } from './task-id.ts'
-import type { QueuePlace, VideoTaskFilter, VideoTasks } from './tasks.ts'
+import type { QueuePlace, VideoTaskFilter, VideoTaskPage, VideoTasks } from './tasks.ts'
 import { createVideoClient, type VideoClient } from './upstream.ts'
 import { type LinkResult, viewOf } from './view.ts'
 
@@ -95,18 +96,22 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
 
   const tasks: VideoTasks = {
     async create(caller, body, request, createOptions = {}) {
+      checkUser(caller.user)
       const task = await createTask(caller, body, request, createOptions, context)
       if (task.phase === 'waiting') poller?.wake()
       return viewOf(task, linkResult, await placeOf(task))
     },
 
     async find(user, id) {
+      checkUser(user)
       const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), readFailed) : undefined
       if (!task) throw unknownTask(isTaskId(id) ? id : undefined)
       return viewOf(task, linkResult, task.phase === 'waiting' ? await placeOf(task) : undefined)
     },
 
     async list(user, filter, page) {
+      checkUser(user)
+      checkPage(page)
       const wanted = withKnownIds(filter)
       if (!wanted) return { tasks: [], total: 0 }
       const found = await storeCall(store.videoTasks(user, wanted, page), readFailed)
@@ -114,6 +119,9 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     },
 
     async remove(user, id, mode) {
+      checkUser(user)
+      if (mode !== undefined && mode !== 'cancel' && mode !== 'delete')
+        throw new TypeError('mode must be cancel or delete')
       if (!isTaskId(id)) throw unknownTask()
       const done = await removeTask(user, id, mode, context)
       poller?.wake()
@@ -148,6 +156,17 @@ const createDescribe =
       return { data: JSON.stringify({ id: task.id, status: task.status }) }
     }
   }
+
+/** Throws TypeError for a page that a database would read as all tasks, or that takes too much memory. */
+const checkPage = (page: VideoTaskPage): void => {
+  const { limit } = page
+  const offset = 'offset' in page ? page.offset : 0
+  if (!(Number.isInteger(limit) && limit >= 1 && limit <= maxPageSize))
+    throw new TypeError(`limit must be an integer from 1 to ${maxPageSize}`)
+  if (!(Number.isSafeInteger(offset) && offset >= 0)) throw new TypeError('offset must be an integer from 0')
+}
+
+const maxPageSize = 1_000
 
 /** Throws TypeError for slots that are no number from 0. */
 const checkSlots = (slots: VideoServiceOptions['slots'] = {}): void => {

@@ -101,7 +101,8 @@ export type RemoveMode = 'cancel' | 'delete'
 /**
  * The tasks of all users: the one service behind all routes.
  *
- * Every method throws a Problem for a request that cannot be fulfilled. A task of another user and one that does not exist are the same Problem 404.
+ * Every method throws a Problem for a request that cannot be fulfilled, and TypeError before anything else for a user that is no text, a page without a
+ * `limit` from 1 to 1,000, and a wrong mode. A task of another user and one that does not exist are the same Problem 404.
  */
 export interface VideoTasks {
   /**

@@ -4,6 +4,7 @@ import type { ClientAddressOf } from '../../plugins/shared/client-address.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { readId } from '../../plugins/shared/id.ts'
 import { identityOf } from '../../plugins/shared/identify.ts'
+import { checkCollaborator } from '../../plugins/shared/options.ts'
 import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import { isOfOneRow } from '../store/error.ts'
 import type { NewAuditEntry, Store } from '../store/index.ts'
@@ -52,7 +53,10 @@ interface Waiting {
   readonly done?: (error?: unknown) => void
 }
 
-/** Creates the writer of the audit trail; one for each process. It writes entries in batches, in the order in which they came. */
+/**
+ * Creates the writer of the audit trail; one for each process. It writes entries in batches, in the order in which they came. Throws TypeError for wrong
+ * options.
+ */
 export const createAudit = ({
   store,
   keepMs,
@@ -60,6 +64,9 @@ export const createAudit = ({
   clock = systemClock,
   log = noLog,
 }: AuditOptions): AuditTrail => {
+  checkCollaborator('store', store)
+  if (typeof addressOf !== 'function') throw new TypeError('addressOf must be a function')
+  if (!(keepMs >= 0)) throw new TypeError('keepMs must be a number from 0')
   let waiting: Waiting[] = []
   let writing: Promise<void> | undefined
   let cancelTimer: (() => void) | undefined

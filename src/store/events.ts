@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventStore, StoredEvent } from '../../plugins/events/store.ts'
+import { checkUser } from '../../plugins/shared/identify.ts'
+import { asJsonObject } from '../../plugins/shared/json.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
 /** What has happened, to whom. */
@@ -111,8 +113,29 @@ export const addsEvents = (statements: readonly Statement[]): boolean =>
 
 /** Events of the host app's own. */
 export interface EventRecords {
-  /** Adds an event, for the user's streams and webhooks. */
+  /** Adds an event, for the user's streams and webhooks. Rejects with TypeError for one that a stream could not show. */
   addEvent(event: NewEvent): Promise<void>
+}
+
+/** The types to which webhooks and streams can subscribe. Those of the stream itself are not among them. */
+const eventType = /^(?!stream\.)[a-z_]{1,40}\.[a-z_]{1,40}$/
+
+const maxDataCharacters = 2 ** 20
+
+const checkEvent = ({ user, type, data, at }: NewEvent): void => {
+  checkUser(user)
+  if (typeof type !== 'string' || !eventType.test(type)) throw new TypeError('type must be such as order.sent')
+  if (typeof data !== 'string' || data.length > maxDataCharacters || !isJsonObject(data))
+    throw new TypeError(`data must be a JSON object as text, of at most ${maxDataCharacters} characters`)
+  if (!Number.isSafeInteger(at)) throw new TypeError('at must be a time in milliseconds since 1970')
+}
+
+const isJsonObject = (text: string): boolean => {
+  try {
+    return asJsonObject(JSON.parse(text)) !== undefined
+  } catch {
+    return false
+  }
 }
 
 /** Events of all users. @param onEvents calls a listener after each transaction that has added one */
@@ -120,6 +143,7 @@ export const createEventStore = (database: Database, onEvents: EventStore['onEve
   onEvents,
 
   async addEvent(event) {
+    checkEvent(event)
     await database.batch(addEvent(event))
   },
 

@@ -116,8 +116,8 @@ describe('a noted event', () => {
     const trail = createAudit({ store, keepMs: 1_000, addressOf: () => 'a\0b' })
     for (const user of ['a\0b', '\ud800', 'host:ann']) {
       const request = new Request('http://localhost/')
-      await requireIdentity(() => ({ user, token: user }), request)
-      trail.note({ action: 'group.create', target: { kind: 'group', id: 'task-1' } }, request)
+      await requireIdentity(() => ({ user: 'host:bob', token: user }), request)
+      trail.note({ action: 'group.create', user, target: { kind: 'group', id: 'task-1' } }, request)
     }
     await trail.record({ action: 'session.login', user: 'ann' })
     const users = (await store.listAudit()).map(({ user = '-', action }) => `${action} ${user}`)

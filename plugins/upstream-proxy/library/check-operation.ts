@@ -1,10 +1,11 @@
 import { JsonBody } from '../../shared/body.ts'
 import { requireOwned } from '../../shared/owned-id.ts'
 import { type ListQuery, maxGroupsPerCall, type Operation } from './operation.ts'
+import { notFound } from './path.ts'
 
 /**
- * The operation to send. Throws TypeError for one that the types do not permit, because a host app in JavaScript has no types, and the upstream
- * takes a missing filter for the whole account.
+ * The operation to send. Throws 404 for an asset with an empty id, and TypeError for an operation that the types do not permit, because a host app in
+ * JavaScript has no types, and the upstream takes a missing filter for the whole account.
  */
 export const checkOperation = (operation: Operation): Operation => {
   switch (operation.action) {
@@ -17,6 +18,7 @@ export const checkOperation = (operation: Operation): Operation => {
       return operation
     case 'GetAsset':
       if (typeof operation.id !== 'string') throw new TypeError('id must be a text')
+      if (operation.id === '') throw notFound()
       return operation
     case 'CreateAssetGroup':
     case 'CreateVisualValidateSession':
