@@ -1,5 +1,6 @@
 import { Elysia } from 'elysia'
 import { type AccountOptions, account } from '../plugins/account/index.ts'
+import { assetLibrary, type GatewayOptions } from '../plugins/asset-library/index.ts'
 import {
   type ConcurrencyLimitsOptions,
   concurrencyLimits,
@@ -41,7 +42,6 @@ import {
 } from '../plugins/video-generation/index.ts'
 import { countDeliveries } from './delivery-metrics.ts'
 import { documentation } from './documentation.ts'
-import { assetLibrary, type GatewayOptions } from './gateway.ts'
 import { type Health, health } from './health.ts'
 import { countDroppedLines } from './log/metrics.ts'
 import type { LeveledLog } from './log.ts'

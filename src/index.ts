@@ -1,9 +1,9 @@
+export * from '../plugins/asset-library/index.ts'
 export type { Audit, AuditAction, AuditEvent } from '../plugins/shared/audit.ts'
 export type { Identify, Identity } from '../plugins/shared/identify.ts'
 export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 export { currentRequestId } from '../plugins/shared/request-id.ts'
 export { type AuditOptions, type AuditTrail, createAudit } from './audit/index.ts'
-export { type AssetLibrary, assetLibrary, type GatewayOptions, gateway } from './gateway.ts'
 export type { StopOptions } from './node-server/drain.ts'
 export type { OnUpgrade } from './node-server/upgrade.ts'
 export {
@@ -16,4 +16,3 @@ export {
   type NodeServerTimeouts,
 } from './node-server.ts'
 export { withRequestIds } from './request-id.ts'
-export type * from './schema/types.ts'

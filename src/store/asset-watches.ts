@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers'
-import type { AssetProgress, AssetWatch, AssetWatchStore } from '../routes/asset-events.ts'
+import type { AssetProgress, AssetWatch, AssetWatchStore } from '../../plugins/asset-library/index.ts'
 import { type Database, type Statement, type Steps, sql } from './database.ts'
 import { isOfOneRow } from './error.ts'
 import { addEvent } from './events.ts'

@@ -1,4 +1,5 @@
 import type { TokenStore } from '../../plugins/api-token/store.ts'
+import type { AssetWatchStore } from '../../plugins/asset-library/index.ts'
 import type { DeliveryStore } from '../../plugins/events/delivery-store.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { WebhookStore } from '../../plugins/events/webhook-store.ts'
@@ -16,7 +17,6 @@ import type { StoredResponseStore } from '../../plugins/text-generation/objects/
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
-import type { AssetWatchStore } from '../routes/asset-events.ts'
 import { createAssetWatchStore } from './asset-watches.ts'
 import { createAttemptStore } from './attempts.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { AnyElysia } from 'elysia'
+import { gateway } from '../../plugins/asset-library/index.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
-import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
 import { libraryPath, libraryRoutes, openaiVideoRoutes, textRoutes, videoRoutes } from '../support/route-table.ts'
 import { identify, openaiVideosNamed, textNamed, videosNamed } from './fixture.ts'
@@ -25,7 +25,11 @@ const guardedRoutes = (app: AnyElysia) =>
 
 describe('the route table of the gateway', () => {
   test('the source has exactly these routes and guards', () => {
-    const routes = read('src', 'src/gateway.ts', /\.(get|post|put|patch|delete)\('([^']*)',[^{]*?\{\s+(\w+):/g)
+    const routes = read(
+      'plugins/asset-library',
+      'plugins/asset-library/index.ts',
+      /\.(get|post|put|patch|delete)\('([^']*)',[^{]*?\{\s+(\w+):/g,
+    )
     expect(routes.filter(([, path]) => path?.startsWith('/assets')).sort()).toEqual(
       libraryRoutes.map((row) => [...row]).sort(),
     )

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import { sseRelay } from 'sluice/sse-relay'
 import { toResponse } from 'sluice/upstream-proxy'
+import { gateway } from '../../plugins/asset-library/index.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
-import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
 import {
   as,

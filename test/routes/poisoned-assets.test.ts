@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { watchAssets } from '../../plugins/asset-library/routes/asset-watch.ts'
 import { delay } from '../../plugins/shared/delay.ts'
 import { readJson } from '../../plugins/shared/json.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
@@ -9,7 +10,6 @@ import {
   UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
-import { watchAssets } from '../../src/routes/asset-watch.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { account } from '../../plugins/account/index.ts'
+import { assetLibrary } from '../../plugins/asset-library/index.ts'
 import { events } from '../../plugins/events/index.ts'
 import { fileStorage, folderStorage } from '../../plugins/file-storage/index.ts'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
@@ -12,7 +13,6 @@ import {
   videoGeneration,
   videoProblemBody,
 } from '../../plugins/video-generation/index.ts'
-import { assetLibrary } from '../../src/gateway.ts'
 import { openStore } from '../../src/store/index.ts'
 import { errorReply } from '../routes/fixture.ts'
 import type { Reply } from '../support/gateway.ts'

@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
+import type { GatewayOptions } from '../../plugins/asset-library/index.ts'
 import {
   createResultStorage,
   type FileStorageOptions,
@@ -10,7 +11,6 @@ import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import { type AppOptions, createApp, type FetchHandler, renderRejection } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
-import type { GatewayOptions } from '../../src/gateway.ts'
 import { createNodeServer } from '../../src/node-server.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import type { CheckedParts } from './check-response.ts'

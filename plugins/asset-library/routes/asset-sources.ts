@@ -1,14 +1,14 @@
-import type { OwnedGroup } from '../../plugins/ownership/index.ts'
+import type { OwnedGroup } from '../../ownership/index.ts'
 import {
   instantKey,
   ListChangedError,
   type Listing,
   type Position,
   type Source,
-} from '../../plugins/pagination-normalizer/index.ts'
-import { readId } from '../../plugins/shared/id.ts'
-import type { Json } from '../../plugins/shared/json.ts'
-import type { Log } from '../../plugins/shared/problem.ts'
+} from '../../pagination-normalizer/index.ts'
+import { readId } from '../../shared/id.ts'
+import type { Json } from '../../shared/json.ts'
+import type { Log } from '../../shared/problem.ts'
 import {
   type Caller,
   type CursorMode,
@@ -19,7 +19,7 @@ import {
   type Upstream,
   UpstreamRejectedError,
   type UpstreamResponse,
-} from '../../plugins/upstream-proxy/index.ts'
+} from '../../upstream-proxy/index.ts'
 import type { FilterCheck } from './filter-check.ts'
 import { memoize } from './memoize.ts'
 

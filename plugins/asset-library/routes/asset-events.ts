@@ -1,4 +1,4 @@
-import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
+import type { LeaseStore } from '../../shared/lease-store.ts'
 
 /** An asset that the upstream still processes. Times are milliseconds since 1970. */
 export interface AssetWatch {

@@ -13,7 +13,7 @@ import {
   replayedHeaders,
   routeOptions,
   type SchemaOf,
-} from '../../plugins/shared/openapi.ts'
+} from '../../shared/openapi.ts'
 import type {
   Asset,
   AssetChange,

@@ -1,5 +1,5 @@
-import type { JsonBody } from '../../plugins/shared/body.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
+import type { JsonBody } from '../../shared/body.ts'
+import { Problem } from '../../shared/problem.ts'
 import { ownershipMembersOf, rejectDuplicateKeys, rejectOtherId } from './duplicate-keys.ts'
 import { groupTypes } from './lists.ts'
 

@@ -1,7 +1,7 @@
-import { accessDenied } from '../../plugins/shared/audit.ts'
-import type { AssetOwners } from '../../plugins/shared/media/asset-ownership.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
-import { UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
+import { accessDenied } from '../../shared/audit.ts'
+import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
+import { Problem } from '../../shared/problem.ts'
+import { UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import type { Owners } from './library.ts'
 
 /**

@@ -1,13 +1,8 @@
-import type { OwnedAsset, OwnedGroup } from '../../plugins/ownership/index.ts'
-import type { Listing } from '../../plugins/pagination-normalizer/index.ts'
-import { readJsonBody } from '../../plugins/shared/body.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
-import {
-  type Caller,
-  toResponse,
-  UpstreamRejectedError,
-  type UpstreamResponse,
-} from '../../plugins/upstream-proxy/index.ts'
+import type { OwnedAsset, OwnedGroup } from '../../ownership/index.ts'
+import type { Listing } from '../../pagination-normalizer/index.ts'
+import { readJsonBody } from '../../shared/body.ts'
+import { Problem } from '../../shared/problem.ts'
+import { type Caller, toResponse, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { tellDeletedAsset, watchAsset } from './asset-watch.ts'

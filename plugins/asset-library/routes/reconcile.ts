@@ -3,10 +3,10 @@ import {
   type OwnershipStore,
   type ReconcileOptions,
   reconcileRegularly,
-} from '../../plugins/ownership/index.ts'
-import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
-import { readId } from '../../plugins/shared/id.ts'
-import { findGroups } from '../../plugins/upstream-proxy/index.ts'
+} from '../../ownership/index.ts'
+import { instantOf } from '../../pagination-normalizer/index.ts'
+import { readId } from '../../shared/id.ts'
+import { findGroups } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
 /** Options for the reconciliation of group claims that a crash, an outage or a lost response has left open. */

@@ -1,4 +1,4 @@
-import type { ListRules } from '../../plugins/pagination-normalizer/index.ts'
+import type { ListRules } from '../../pagination-normalizer/index.ts'
 
 /** The group types of the asset library. */
 export const groupTypes = ['AIGC', 'LivenessFace'] as const

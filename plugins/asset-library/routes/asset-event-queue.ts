@@ -1,6 +1,6 @@
-import type { Clock } from '../../plugins/shared/clock.ts'
-import { hasNoSpace } from '../../plugins/shared/no-space.ts'
-import type { Log } from '../../plugins/shared/problem.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { hasNoSpace } from '../../shared/no-space.ts'
+import type { Log } from '../../shared/problem.ts'
 import type { AssetWatchStore } from './asset-events.ts'
 
 /** What the routes record of assets. */

@@ -1,13 +1,13 @@
-import { ListChangedError } from '../../plugins/pagination-normalizer/index.ts'
-import type { Clock } from '../../plugins/shared/clock.ts'
-import { declareOwned } from '../../plugins/shared/owned-id.ts'
+import { ListChangedError } from '../../pagination-normalizer/index.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { declareOwned } from '../../shared/owned-id.ts'
 import {
   type Caller,
   itemsOf,
   type ListQuery,
   type Upstream,
   UpstreamRejectedError,
-} from '../../plugins/upstream-proxy/index.ts'
+} from '../../upstream-proxy/index.ts'
 import { assetStatuses } from '../schema/lists.ts'
 
 /** How long the result of a check is valid. Milliseconds. */

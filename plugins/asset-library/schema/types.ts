@@ -1,5 +1,5 @@
-import type { ErrorBody, UpstreamErrorBody } from '../../plugins/shared/openapi.ts'
-import type { Responses, Route } from '../../plugins/shared/plugin.ts'
+import type { ErrorBody, UpstreamErrorBody } from '../../shared/openapi.ts'
+import type { Responses, Route } from '../../shared/plugin.ts'
 
 // The upstream may add fields to all of these.
 

@@ -1,5 +1,5 @@
-import type { CreationAttempt, Idempotency, IdempotentRequest } from '../../plugins/idempotency/index.ts'
-import type { AssetLocation } from '../../plugins/ownership/index.ts'
+import type { CreationAttempt, Idempotency, IdempotentRequest } from '../../idempotency/index.ts'
+import type { AssetLocation } from '../../ownership/index.ts'
 import {
   type ClaimEffect,
   type ClaimStore,
@@ -7,13 +7,13 @@ import {
   type OwnershipStore,
   type WantedClaim,
   withClaim,
-} from '../../plugins/ownership/index.ts'
-import type { Audit } from '../../plugins/shared/audit.ts'
-import type { Awaitable } from '../../plugins/shared/awaitable.ts'
-import type { Clock } from '../../plugins/shared/clock.ts'
-import { readId } from '../../plugins/shared/id.ts'
-import { asJsonObject } from '../../plugins/shared/json.ts'
-import { type Log, Problem } from '../../plugins/shared/problem.ts'
+} from '../../ownership/index.ts'
+import type { Audit } from '../../shared/audit.ts'
+import type { Awaitable } from '../../shared/awaitable.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { readId } from '../../shared/id.ts'
+import { asJsonObject } from '../../shared/json.ts'
+import { type Log, Problem } from '../../shared/problem.ts'
 import {
   type Caller,
   type Upstream,
@@ -22,7 +22,7 @@ import {
   UpstreamRejectedError,
   type UpstreamResponse,
   UpstreamUnreachableError,
-} from '../../plugins/upstream-proxy/index.ts'
+} from '../../upstream-proxy/index.ts'
 import type { AssetNews } from './asset-event-queue.ts'
 import type { FilterCheck } from './filter-check.ts'
 

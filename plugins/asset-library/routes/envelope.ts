@@ -1,7 +1,7 @@
-import type { Page } from '../../plugins/pagination-normalizer/index.ts'
-import type { Json } from '../../plugins/shared/json.ts'
-import { noStoreText } from '../../plugins/shared/no-store.ts'
-import type { UpstreamResponse } from '../../plugins/upstream-proxy/index.ts'
+import type { Page } from '../../pagination-normalizer/index.ts'
+import type { Json } from '../../shared/json.ts'
+import { noStoreText } from '../../shared/no-store.ts'
+import type { UpstreamResponse } from '../../upstream-proxy/index.ts'
 
 /** The envelope of a list. Items keep the upstream's JSON text. `ResponseMetadata` is kept when there was exactly one upstream response. */
 export const envelope = <Item>(

@@ -1,8 +1,8 @@
-import type { OwnedGroup } from '../../plugins/ownership/index.ts'
-import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
-import { type Json, toJson } from '../../plugins/shared/json.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
-import { type Caller, describeGroups, type UpstreamResponse } from '../../plugins/upstream-proxy/index.ts'
+import type { OwnedGroup } from '../../ownership/index.ts'
+import { instantOf } from '../../pagination-normalizer/index.ts'
+import { type Json, toJson } from '../../shared/json.ts'
+import { Problem } from '../../shared/problem.ts'
+import { type Caller, describeGroups, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
 /** The upstream's descriptions of groups of one type, as far as they have been requested. */

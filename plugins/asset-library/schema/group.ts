@@ -1,7 +1,7 @@
-import type { JsonBody } from '../../plugins/shared/body.ts'
-import type { Json } from '../../plugins/shared/json.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
-import { limitLength } from '../../plugins/shared/text.ts'
+import type { JsonBody } from '../../shared/body.ts'
+import type { Json } from '../../shared/json.ts'
+import { Problem } from '../../shared/problem.ts'
+import { limitLength } from '../../shared/text.ts'
 import { rejectDuplicateKeys } from './duplicate-keys.ts'
 
 /** The fields of a group that the gateway records when the group is created or changed. */

@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createIdempotency, type IdempotencyStore } from '../plugins/idempotency/index.ts'
+import { createIdempotency, type IdempotencyStore } from '../idempotency/index.ts'
 import {
   type ClaimStore,
   createOwnership,
@@ -7,26 +7,26 @@ import {
   type OwnershipStore,
   ownership,
   type RevisionClock,
-} from '../plugins/ownership/index.ts'
-import { paginationNormalizer } from '../plugins/pagination-normalizer/index.ts'
-import { type Audit, noAudit } from '../plugins/shared/audit.ts'
-import type { Awaitable } from '../plugins/shared/awaitable.ts'
-import { type RunUntil, signalOf } from '../plugins/shared/background.ts'
-import { systemClock } from '../plugins/shared/clock.ts'
+} from '../ownership/index.ts'
+import { paginationNormalizer } from '../pagination-normalizer/index.ts'
+import { type Audit, noAudit } from '../shared/audit.ts'
+import type { Awaitable } from '../shared/awaitable.ts'
+import { type RunUntil, signalOf } from '../shared/background.ts'
+import { systemClock } from '../shared/clock.ts'
 import {
   createErrorHandler,
   type ErrorHandler,
   type ErrorsOption,
   type HandlerContext,
-} from '../plugins/shared/error-handler.ts'
-import { fallbackRoutes } from '../plugins/shared/fallback-routes.ts'
-import { identityOf } from '../plugins/shared/identify.ts'
-import type { AssetOwners } from '../plugins/shared/media/asset-ownership.ts'
-import { checkIdentify, checkPath } from '../plugins/shared/options.ts'
-import { identifySameOrigin, type RequireSameOrigin } from '../plugins/shared/origin.ts'
-import type { RoutesAt, RoutesPlugin } from '../plugins/shared/plugin.ts'
-import { noLog, problemBody } from '../plugins/shared/problem.ts'
-import { seedOf } from '../plugins/shared/seed.ts'
+} from '../shared/error-handler.ts'
+import { fallbackRoutes } from '../shared/fallback-routes.ts'
+import { identityOf } from '../shared/identify.ts'
+import type { AssetOwners } from '../shared/media/asset-ownership.ts'
+import { checkIdentify, checkPath } from '../shared/options.ts'
+import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
+import { noLog, problemBody } from '../shared/problem.ts'
+import { seedOf } from '../shared/seed.ts'
 import {
   callerOf,
   createUpstream,
@@ -36,7 +36,7 @@ import {
   type UpstreamOptions,
   UpstreamUnreachableError,
   upstreamProxy,
-} from '../plugins/upstream-proxy/index.ts'
+} from '../upstream-proxy/index.ts'
 import { keepWhileFull } from './routes/asset-event-queue.ts'
 import type { AssetEvents } from './routes/asset-events.ts'
 import { watchAssets } from './routes/asset-watch.ts'
@@ -49,6 +49,9 @@ import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
+
+export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './routes/asset-events.ts'
+export type * from './schema/types.ts'
 
 /** Options of `gateway` and `assetLibrary`. */
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {

@@ -1,5 +1,5 @@
-import type { Json } from '../../plugins/shared/json.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
+import type { Json } from '../../shared/json.ts'
+import { Problem } from '../../shared/problem.ts'
 
 const keysAtAnyDepth = ['groupid', 'groupids']
 const decidingKeys = new Set([...keysAtAnyDepth, 'grouptype', 'projectname', 'name', 'id', 'filter'])

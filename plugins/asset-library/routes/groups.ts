@@ -1,4 +1,4 @@
-import type { OwnedGroup } from '../../plugins/ownership/index.ts'
+import type { OwnedGroup } from '../../ownership/index.ts'
 import {
   instantKey,
   instantKeyOf,
@@ -6,16 +6,16 @@ import {
   Ordered,
   type Page,
   type Position,
-} from '../../plugins/pagination-normalizer/index.ts'
-import { readJsonBody } from '../../plugins/shared/body.ts'
-import { toJson } from '../../plugins/shared/json.ts'
+} from '../../pagination-normalizer/index.ts'
+import { readJsonBody } from '../../shared/body.ts'
+import { toJson } from '../../shared/json.ts'
 import {
   type Caller,
   maxGroupsPerCall,
   toResponse,
   UpstreamRejectedError,
   type UpstreamResponse,
-} from '../../plugins/upstream-proxy/index.ts'
+} from '../../upstream-proxy/index.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'

@@ -1,10 +1,10 @@
-import type { Settlement } from '../../plugins/idempotency/index.ts'
-import type { OwnedGroup } from '../../plugins/ownership/index.ts'
-import { instantOf } from '../../plugins/pagination-normalizer/index.ts'
-import { withInertHeaders } from '../../plugins/shared/headers.ts'
-import { readId } from '../../plugins/shared/id.ts'
-import { noStoreJson } from '../../plugins/shared/no-store.ts'
-import { type Caller, itemsOf } from '../../plugins/upstream-proxy/index.ts'
+import type { Settlement } from '../../idempotency/index.ts'
+import type { OwnedGroup } from '../../ownership/index.ts'
+import { instantOf } from '../../pagination-normalizer/index.ts'
+import { withInertHeaders } from '../../shared/headers.ts'
+import { readId } from '../../shared/id.ts'
+import { noStoreJson } from '../../shared/no-store.ts'
+import { type Caller, itemsOf } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
 // A process may die while it creates a group or an asset, and a response of the upstream may be lost. The next request with the same
