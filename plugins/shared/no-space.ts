@@ -27,6 +27,8 @@ export class SpaceCheck {
   readonly #clock: Pick<Clock, 'now'>
   readonly #everyMs: number
   #isFull = false
+  /** The last error of another write. */
+  #noted: { readonly at: number; readonly error: unknown } | undefined
   #last: { readonly at: number; readonly written: Promise<unknown> } | undefined
 
   /** @param write writes something small, as other writes do */
@@ -38,7 +40,9 @@ export class SpaceCheck {
 
   /** Call it with the errors of writes. */
   note(error: unknown): void {
-    if (this.#isFull || !hasNoSpace(error)) return
+    if (!hasNoSpace(error)) return
+    this.#noted = { at: this.#clock.now(), error }
+    if (this.#isFull) return
     this.#isFull = true
     this.#last = undefined
   }
@@ -49,16 +53,19 @@ export class SpaceCheck {
     const now = this.#clock.now()
     if (!this.#last || Math.abs(now - this.#last.at) >= (this.#isFull ? whileFullMs : this.#everyMs))
       this.#last = { at: now, written: this.#write() }
-    const last = this.#last
     try {
-      await last.written
-      if (last === this.#last) this.#isFull = false
+      await this.#last.written
+      // The write may have found room that others do not find, such as that of the write before it.
+      if (this.#noted && Math.abs(now - this.#noted.at) < calmMs) throw this.#noted.error
+      this.#isFull = false
     } catch (error) {
       this.#isFull ||= hasNoSpace(error)
+      // Any other error says nothing about the room, so it changes nothing.
+      if (this.#isFull) throw error
     }
-    // Any other error says nothing about the room, so it changes nothing.
-    if (this.#isFull) await last.written
   }
 }
 
 const whileFullMs = 1_000
+/** How long no other write must have failed. */
+const calmMs = 10_000

@@ -45,6 +45,18 @@ describe('a check for room', () => {
     expect(state.writes).toBe(2)
   })
 
+  test('rejects for ten seconds after the last error of another write, also if its own writes succeed', async () => {
+    const { state, space } = open()
+    space.note(full())
+    state.now += 9_000
+    await expect(space.check()).rejects.toThrow('no space left')
+    space.note(full())
+    state.now += 9_999
+    await expect(space.check()).rejects.toThrow('no space left')
+    state.now++
+    await space.check()
+  })
+
   test('rejects from the first error of another write on, until a write succeeds, and writes at most once a second', async () => {
     const { state, space } = open()
     await space.check()
@@ -52,14 +64,16 @@ describe('a check for room', () => {
     space.note(full())
     const checks = await Promise.allSettled(Array.from({ length: 100 }, () => space.check()))
     expect(checks.every(({ status }) => status === 'rejected')).toBe(true)
-    state.failure = undefined
-    space.note(full())
+    state.now += 10_000
     await expect(space.check()).rejects.toThrow('no space left')
-    expect(state.writes).toBe(2)
-    state.now += 1_000
-    await space.check()
-    await space.check()
+    state.failure = undefined
+    state.now += 999
+    await expect(space.check()).rejects.toThrow('no space left')
     expect(state.writes).toBe(3)
+    state.now++
+    await space.check()
+    await space.check()
+    expect(state.writes).toBe(4)
   })
 
   test('takes no other error for a full disk: of another write, or of its own', async () => {
@@ -79,7 +93,7 @@ describe('a check for room', () => {
     space.note(full())
     await expect(space.check()).rejects.toThrow('no space left')
     state.failure = undefined
-    state.now += 1_000
+    state.now += 10_000
     await space.check()
     state.now += 100_000
     await space.check()
