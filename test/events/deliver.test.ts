@@ -90,6 +90,23 @@ eachDatabase('deliveries', (tested) => {
     expect(await statusOf(ann)).toMatchObject({ deliveredAt: expect.any(Number) })
   })
 
+  test('of an event with a time that no date has are sent, and delay no other', async () => {
+    const [ann, bob] = [newUser(), newUser()]
+    await addWebhook(ann, { url: 'https://ann.example/poisoned' })
+    await addWebhook(bob)
+    await happen(other, ann, 'video.queued', { at: Number.MAX_SAFE_INTEGER })
+    await other.query(sql`update deliveries set due_at = 1`)
+    await other.query(sql`update webhooks set due_at = 1 where due_at is not null`)
+    await happen(other, bob, 'video.queued')
+    const received: string[] = []
+    start(async ({ url }) => {
+      received.push(url)
+      return 204
+    })
+    await until(() => received.length === 2)
+    expect(received.toSorted()).toEqual(['https://ann.example/', 'https://ann.example/poisoned'])
+  })
+
   test('of a callback have the body as it is, and a signature only if the user has a secret', async () => {
     const [ann, bob] = [newUser(), newUser()]
     const { secret } = await addWebhook(ann, { types: ['asset.active'] })

@@ -98,6 +98,32 @@ describe.each(databaseNames)('a waiting task whose request is damaged (%s)', (da
   })
 })
 
+test.each([
+  ['never ends', () => new Promise<never>(() => {})],
+  ['always fails', () => Promise.reject(new Error('no result'))],
+])('a result whose copy %s delays no other', async (_, copyPoisoned) => {
+  let poisoned = ''
+  const copied: string[] = []
+  const results = {
+    ...{ keepMs: 1e9, timeoutMs: 60_000, linkTo: (key: string) => `https://files.example/${key}` },
+    copy: async ({ user, name }: { readonly user: string; readonly name: string }) => {
+      if (user === poisoned) return copyPoisoned()
+      copied.push(name)
+      return name
+    },
+    remove: async () => {},
+  }
+  await using fixture = await openVideoFixture({ gateway: { results, copyPauseMs: 5 } })
+  const { ann, bob, emulator } = fixture
+  poisoned = ann.id
+  await ann.created('poisoned')
+  const others: string[] = []
+  for (let nth = 0; nth < 6; nth++) others.push(await bob.created())
+  for (const task of emulator.video.tasks()) emulator.video.finish(task.id)
+  for (const id of others) await until(async () => (await bob.statusOf(id)) === 'succeeded')
+  expect(copied.toSorted()).toEqual(others.toSorted())
+})
+
 test('a sweep that fails does not keep the others from theirs', async () => {
   const store = openStore('sqlite::memory:')
   const sweeps: string[] = []
