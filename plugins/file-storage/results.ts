@@ -46,6 +46,8 @@ export interface ResultStorageOptions extends FileLinksOptions {
   readonly maxBytes?: number
   /** Default 10 minutes. */
   readonly timeoutMs?: number
+  /** How long the upstream may send nothing, in milliseconds. Default 30,000. Few results are copied at once, so that a silent one delays others. */
+  readonly silenceMs?: number
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch
   /** Default: the system clock. */
@@ -57,10 +59,10 @@ export interface ResultStorageOptions extends FileLinksOptions {
  */
 export const createResultStorage = (options: ResultStorageOptions): ResultStorage => {
   const { storage, store, clock = systemClock, fetch: send = fetch } = options
-  const { keepMs = 30 * 86_400_000, maxBytes = 2 ** 30, timeoutMs = 600_000 } = options
+  const { keepMs = 30 * 86_400_000, maxBytes = 2 ** 30, timeoutMs = 600_000, silenceMs = 30_000 } = options
   checkCollaborator('storage', storage)
   checkCollaborator('store', store)
-  checkAbove0({ keepMs, maxBytes, timeoutMs })
+  checkAbove0({ keepMs, maxBytes, timeoutMs, silenceMs })
   const links = createFileLinks(options)
 
   const remove = async (keys: readonly string[]): Promise<void> => {
@@ -84,11 +86,12 @@ export const createResultStorage = (options: ResultStorageOptions): ResultStorag
         throw new TypeError('name must have letters, digits, _ and - only')
       if (!Number.isSafeInteger(expiresAt)) throw new TypeError('expiresAt must be a time in milliseconds since 1970')
       const timeout = AbortSignal.timeout(timeoutMs)
-      const aborted = signal ? AbortSignal.any([signal, timeout]) : timeout
-      const response = await send(url, {
-        headers: { 'accept-encoding': 'identity' },
-        redirect: 'manual',
-        signal: aborted,
+      const ended = new AbortController()
+      const aborted = AbortSignal.any([timeout, ended.signal, ...(signal ? [signal] : [])])
+      const sent = send(url, { headers: { 'accept-encoding': 'identity' }, redirect: 'manual', signal: aborted })
+      const response = await unlessSilent(sent, silenceMs).catch((error: unknown) => {
+        ended.abort()
+        throw error
       })
       const { status, headers, body } = response
       if (status !== 200 || !body) {
@@ -98,7 +101,7 @@ export const createResultStorage = (options: ResultStorageOptions): ResultStorag
       const announced = headers.has('content-encoding') ? undefined : lengthIn(headers)
       const source = body[Symbol.asyncIterator]()
       try {
-        const { head, bytes } = await withHead(source)
+        const { head, bytes } = await withHead({ next: () => unlessSilent(source.next(), silenceMs) })
         const type = sniffFileType(head.subarray(0, sniffBytes))
         if (type?.media !== media) throw new Error(`the result is no ${media} of a known type`)
         // A name of its own for each attempt: what an earlier one has left is removed by its own record.
@@ -124,9 +127,17 @@ export const createResultStorage = (options: ResultStorageOptions): ResultStorag
         }
       } finally {
         source.return?.().catch(() => {})
+        ended.abort()
       }
     },
   }
+}
+
+/** What the upstream sends next. Rejects when it takes too long. */
+const unlessSilent = <Value>(next: Promise<Value>, ms: number): Promise<Value> => {
+  const { promise, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error('the upstream has stopped to send the result')), ms)
+  return Promise.race([next, promise]).finally(() => clearTimeout(timer))
 }
 
 const lengthIn = (headers: Headers): number | undefined => {

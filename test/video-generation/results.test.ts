@@ -17,13 +17,20 @@ afterEach(async () => {
 
 /** A gateway with a folder for results. `filesIn` lists what is there. */
 const openResults = async (
-  options: VideoFixtureOptions & { readonly fetch?: Fetch; readonly keepMs?: number } = {},
+  options: VideoFixtureOptions & { readonly fetch?: Fetch; readonly keepMs?: number; readonly silenceMs?: number } = {},
 ): Promise<VideoFixture & { files(): readonly string[] }> => {
   const folder = await temporaryFolder()
-  const { fetch, keepMs } = options
+  const { fetch, keepMs, silenceMs } = options
   const fixture = await openVideoFixture({
     ...options,
-    more: { files: { storage: folderStorage(folder.path), ...(fetch && { fetch }), ...(keepMs && { keepMs }) } },
+    more: {
+      files: {
+        storage: folderStorage(folder.path),
+        ...(fetch && { fetch }),
+        ...(keepMs && { keepMs }),
+        ...(silenceMs && { silenceMs }),
+      },
+    },
   })
   open = [fixture, folder]
   const files = () => {
@@ -132,6 +139,33 @@ describe('with a storage, a result', () => {
     const id = await succeeded(fixture)
     playMp4((await downloaded((await contentOf(fixture, id)).video_url)).bytes)
     expect(fixture.files()).toHaveLength(1)
+  })
+
+  test.each([
+    ['never begins', (_: Response) => new Promise<never>(() => {})],
+    [
+      'stops in the middle',
+      async (response: Response) => {
+        const bytes = (await response.bytes()).subarray(0, 1500)
+        const body = new ReadableStream({ start: (controller) => controller.enqueue(bytes) })
+        return new Response(body, { headers: response.headers })
+      },
+    ],
+  ])('that %s is copied again, and does not keep others waiting', async (_, stall) => {
+    let stalls = 6
+    const fixture = await openResults({
+      gateway: { copyPauseMs: 5 },
+      silenceMs: 20,
+      fetch: async (url, init) => {
+        const response = await fetch(url, init)
+        return stalls-- > 0 ? stall(response) : response
+      },
+    })
+    const ids: string[] = []
+    for (let count = 0; count < 5; count++) ids.push(await fixture.ann.created())
+    for (const task of fixture.emulator.video.tasks()) fixture.emulator.video.finish(task.id)
+    for (const id of ids) playMp4((await downloaded((await contentOf(fixture, id)).video_url)).bytes)
+    expect(fixture.files()).toHaveLength(5)
   })
 
   test('that cannot be copied for ten minutes has the link of the upstream, until it is copied after all', async () => {
