@@ -12,6 +12,7 @@ import {
   toRow,
 } from './database.ts'
 import { type ErrorCodes, StoreError, storeError } from './error.ts'
+import { WriteTurns } from './write-turns.ts'
 
 const textOf = renderStatement('?')
 
@@ -39,7 +40,7 @@ const errorCodes: ErrorCodes = {
  * A database on SQLite: a file, or `:memory:`.
  *
  * Several processes may share a file: one writes at a time, and the others wait for up to two seconds, which is the deadline.
- * Each call runs synchronously, so requests of one process never see each other's open transactions.
+ * Each call runs synchronously, so requests of one process never see each other's open transactions. One write runs in a turn of the event loop.
  */
 export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): Database => {
   let connection: DatabaseSync | undefined
@@ -101,11 +102,17 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
     }
   }
 
+  const turns = new WriteTurns()
+  const write = <Result>(work: () => Result): Promise<Result> => {
+    const turn = turns.next()
+    return turn ? turn.then(() => run(work)) : run(work)
+  }
+
   return {
-    query: <Result>(statement: Statement) => run(() => execute(statement) as Result[]),
-    batch: (statements) => run(() => transaction(() => statements.map(execute))),
-    transaction: (steps) => run(() => transaction(() => runSteps(steps()))),
-    exclusively: (steps) => run(() => transaction(() => runSteps(steps()))),
+    query: <Result>(statement: Statement) => (reads(statement) ? run : write)(() => execute(statement) as Result[]),
+    batch: (statements) => write(() => transaction(() => statements.map(execute))),
+    transaction: (steps) => write(() => transaction(() => runSteps(steps()))),
+    exclusively: (steps) => write(() => transaction(() => runSteps(steps()))),
     close: async () => {
       closed = true
       prepared.clear()
@@ -115,6 +122,8 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
     },
   }
 }
+
+const reads = ({ strings: [start = ''] }: Statement): boolean => /^\s*(?:select|with)\b/.test(start)
 
 const connect = (path: string): DatabaseSync => {
   if (path !== ':memory:') makePrivate(path)
