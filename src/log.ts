@@ -8,7 +8,7 @@ import { toStandardError } from './log/standard-error.ts'
 /** Options of `createLog`. */
 export interface LogOptions {
   readonly level: LogLevel
-  /** Values that must never be written, neither whole nor as part of a text. */
+  /** Values that must never be written, neither whole nor as part of a text. Those of less than 8 characters are left out: common words contain them. */
   readonly secrets: readonly string[]
   /** Receives each line, with its line end. A line for which it throws is dropped and counted. Default: writes to standard error, synchronously. */
   readonly write?: (line: string) => void
@@ -25,7 +25,7 @@ export interface LeveledLog extends Log {
  * Creates a log with one JSON object per line. Errors under `err` are written with their causes, and the id of the request under `requestId`.
  *
  * No caller should log a secret. As a last defence, the log replaces the configured secrets, also in their URL-encoded and JSON-escaped
- * forms, and everything that looks like a token or the signature of a link, by `[redacted]`.
+ * forms, and everything that looks like a token, the signature of a link or a password in an address, by `[redacted]`.
  */
 export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): LeveledLog => {
   const redact = createRedactor(secrets)
@@ -51,18 +51,25 @@ const requestFields = (): object => {
 }
 
 const redacted = '[redacted]'
+/** Third parties choose some secrets, such as the password of a database. A password `a` would make every line unreadable, and so reveal itself. */
+const minSecretLength = 8
 // After a letter or digit, as in `task-…`, only a text as long as a token counts as one.
 const tokenPattern = '(?<![a-z0-9])sk-[a-z0-9._~+/-]{6,}=*|sk-[a-z0-9]{32,}|bearer(?:\\s|%20|\\+)+[a-z0-9._~+/%-]{6,}=*'
 // Of a link to a file, which an error of `fetch` may contain.
 const signaturePattern = '(?<=signature=)[a-z0-9._~+/%-]{16,}'
+// Of any length, unlike the configured secrets.
+const passwordPattern = '(?<=://[^/?#:@\\s]{0,256}:)[^/?#@\\s]{1,1024}(?=@)'
 
 const createRedactor = (secrets: readonly string[]): ((line: string) => string) => {
-  const forms = new Set(secrets.filter((secret) => secret !== '').flatMap(formsOf))
+  const forms = new Set(secrets.filter(({ length }) => length >= minSecretLength).flatMap(formsOf))
   // The longest first, because one secret may be a prefix of another.
   const secretPatterns = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
-  const forbidden = new RegExp([...secretPatterns, tokenPattern, signaturePattern].join('|'), 'gi')
+  const forbidden = new RegExp([...secretPatterns, tokenPattern, signaturePattern, passwordPattern].join('|'), 'gi')
   // A quick test on the serialized line. It must not look at the character before `sk-`: an escaped line break ends with the letter `n`.
-  const suspicious = new RegExp([...secretPatterns, 'sk-', 'bearer', 'signature='].join('|'), 'i')
+  const suspicious = new RegExp(
+    [...secretPatterns, 'sk-', 'bearer', 'signature=', '://[^/?#@\\s]{1,1281}@'].join('|'),
+    'i',
+  )
   const redactText = (text: string) => text.replace(forbidden, redacted)
   return (line) => (suspicious.test(line) ? `${JSON.stringify(redactValue(JSON.parse(line), redactText))}\n` : line)
 }

@@ -71,7 +71,7 @@ const forms = {
 }
 test.each(Object.entries(forms))('a secret never appears: %s', (_name, text) => {
   for (const fields of [{ text }, { deep: [{ er: text }] }, { [text]: 1 }, { err: new Error(text) }, {}]) {
-    const { line } = logged([secret, 'p"a'], fields, Object.keys(fields).length === 0 ? text : 'said')
+    const { line } = logged([secret, 'p"a\\s/s '], fields, Object.keys(fields).length === 0 ? text : 'said')
     expect(line).toContain('[redacted]')
     for (const form of Object.values(forms)) expect(line.includes(form)).toBe(false)
     expect(line).not.toContain('s w+')
@@ -90,8 +90,28 @@ test('redacting a secret of digits keeps the line valid JSON', () => {
   expect(entry.count).toBe('[redacted]')
 })
 
+test('a secret of less than 8 characters is not searched, so that words and the names of fields are kept', () => {
+  const fields = { access: 'granted', state: 'sevenle' }
+  expect(logged(['', 'a', 'e', 'access', 'sevenle'], fields, 'access granted').entry).toMatchObject({
+    ...fields,
+    msg: 'access granted',
+  })
+  expect(logged(['eight-ch'], { text: 'x eight-ch y' }).entry.text).toBe('x [redacted] y')
+})
+
+test.each(['p', 'short', 'one.that:is-longer%40'])('a password in an address never appears: %s', (password) => {
+  const { entry } = logged(
+    [],
+    { err: new Error(`no connection to postgres://ann:${password}@db.example:5432/x`) },
+    'a@b',
+  )
+  expect(entry.err.message).toBe('no connection to postgres://ann:[redacted]@db.example:5432/x')
+  const kept = { link: 'http://db.example:5432/a:b@c', mail: 'ann@example.org', at: 'https://ann@example.org/x' }
+  expect(logged([], kept).entry).toMatchObject(kept)
+})
+
 test('a secret that is a prefix of another does not reveal the rest of it', () => {
-  expect(logged(['secret', 'secret-longer'], { text: 'secret-longer' }).entry.text).toBe('[redacted]')
+  expect(logged(['a-secret', 'a-secret-longer'], { text: 'a-secret-longer' }).entry.text).toBe('[redacted]')
 })
 
 test.each([
