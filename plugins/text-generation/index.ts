@@ -100,7 +100,9 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   checkAbove0({ maxStoredResponseBytes })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const costOf = options.prices && createCostOf(options.prices)
-  const record = createUsageRecorder({ usage, observe: observeUsage, costOf, log })
+  const routing = createModelRouting(upstreams)
+  const models = [...routing.named.keys(), ...Object.keys(options.prices ?? {})]
+  const record = createUsageRecorder({ usage, observe: observeUsage, costOf, models, log })
   const store = options.objects
   const recordBackground: RecordBackgroundUsage = store
     ? createBackgroundUsageRecorder({ store, record, clock, log })
@@ -123,7 +125,7 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     ...{ clock, log, audit, timeoutMs, heartbeatMs, maxBodyBytes, maxResponseBytes },
     traceCall: options.traceCall,
     client: createUpstreamClient({ ...options, maxResponseBytes, log }),
-    routing: createModelRouting(upstreams),
+    routing,
     rejectedAdditions: createRejectedAdditions({ clock }),
     learnt: createLearntCapabilities({ clock, log }),
     droppedTools: createDroppedTools(log),

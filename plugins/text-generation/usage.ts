@@ -8,7 +8,7 @@ export interface UsageEntry {
   readonly user: string
   /** Id of the API token. Undefined: the host app identifies its users in another way. */
   readonly token?: string
-  /** The model name in the request: any text of any length. */
+  /** The model name in the request, of at most 256 characters; `other` for a model that no upstream is known to have, if the call was not accepted. */
   readonly model: string
   /** Milliseconds since 1970. */
   readonly at: number
@@ -46,23 +46,39 @@ export interface UsageRecorderOptions {
   readonly observe: ObserveUsage | undefined
   /** Undefined: no model has a price. */
   readonly costOf: CostOf | undefined
+  /** Names of models that exist, besides those of accepted calls. Default: none. */
+  readonly models?: Iterable<string>
   readonly log: Log
 }
 
-export const createUsageRecorder =
-  ({ usage, observe, costOf, log }: UsageRecorderOptions): RecordUsage =>
-  (call, accepted = true) => {
-    const { model, tokens } = call
+/** Accepted models whose names are kept in memory. */
+const maxKnownModels = 1_000
+
+export const createUsageRecorder = ({
+  usage,
+  observe,
+  costOf,
+  log,
+  models = [],
+}: UsageRecorderOptions): RecordUsage => {
+  const known = new Set(models)
+  const maxKnown = known.size + maxKnownModels
+  return (call, accepted = true) => {
+    const { tokens } = call
+    if (accepted && known.size < maxKnown) known.add(call.model)
+    // A caller may invent any number of names, and each would have a row of its own.
+    const model = accepted || known.has(call.model) ? call.model : 'other'
     const cost = accepted ? costOf?.(call) : undefined
     const failed = (err: unknown) => log.warn({ err, model }, 'usage could not be recorded')
     observe?.({ model, tokens, cost, accepted })
     try {
-      const recorded = usage?.recordUsage({ ...call, cost })
+      const recorded = usage?.recordUsage({ ...call, model, cost })
       if (recorded instanceof Promise) recorded.catch(failed)
     } catch (err) {
       failed(err)
     }
   }
+}
 
 /** Maximum plausible count of one call. It keeps the sums of a day exact in a double. */
 const maxTokens = 1_000_000_000

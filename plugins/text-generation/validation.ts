@@ -87,10 +87,14 @@ export const checkNumber = ({ param, json }: Field, min: number, max: number): v
 /** NaN for what is not a number. */
 const numberOf = (json: Json): number => (json.isNumber ? (json.value() as number) : Number.NaN)
 
+/** Longest name of a model, in UTF-16 units. It fits into the key of a usage row, as the name of a video model does. */
+const maxModelLength = 256
+
 /** Reads `model`, which both protocols require. */
 export const readModel = (request: Json): string => {
   const { param, json } = requireField(fieldOf(request, 'model'))
   if (!json.isString) rejectField(param, 'must be a string')
   const model = shortStringOf(json) ?? rejectField(param, 'is too long')
+  if (model.length > maxModelLength) rejectField(param, 'is too long')
   return model === '' ? rejectField(param, 'must not be empty') : model
 }

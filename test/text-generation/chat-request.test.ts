@@ -16,6 +16,7 @@ describe('an invalid request is rejected with the JSON path of the parameter', (
     ['model', { ...minimal, model: '' }],
     ['model', { ...minimal, model: 1 }],
     ['model', { ...minimal, model: ['m'] }],
+    ['model', { ...minimal, model: 'm'.repeat(257) }],
     ['messages', { model: 'm' }],
     ['messages', { ...minimal, messages: null }],
     ['messages', { ...minimal, messages: [] }],

@@ -85,3 +85,23 @@ test('usage and metrics receive the cost of accepted calls of models with a pric
   const rejected = { model: 'm', cost: undefined }
   expect(recorded).toEqual([paid, paid, free, free, rejected, rejected])
 })
+
+test('a rejected call is recorded under the name of its model if the model is configured or was accepted before, and else as other', () => {
+  const recorded: string[] = []
+  const observed: string[] = []
+  const record = createUsageRecorder({
+    usage: { recordUsage: ({ model }) => void recorded.push(model) },
+    observe: ({ model }) => void observed.push(model),
+    costOf: undefined,
+    models: ['configured'],
+    log: noLog,
+  })
+  const call = { user: 'ann', at: 1, tokens: undefined }
+  for (let nth = 0; nth < 3; nth++) record({ ...call, model: `invented-${nth}` }, false)
+  record({ ...call, model: 'configured' }, false)
+  record({ ...call, model: 'm' }, false)
+  record({ ...call, model: 'm' }, true)
+  record({ ...call, model: 'm' }, false)
+  expect(recorded).toEqual(['other', 'other', 'other', 'configured', 'other', 'm', 'm'])
+  expect(observed).toEqual(recorded)
+})

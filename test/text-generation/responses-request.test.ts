@@ -24,6 +24,7 @@ describe('an invalid request is rejected with the JSON path of the parameter', (
     ['model', { input: 'x' }],
     ['model', { ...minimal, model: '' }],
     ['model', { ...minimal, model: {} }],
+    ['model', { ...minimal, model: 'm'.repeat(257) }],
     ['input', { model: 'm' }],
     ['input', { ...minimal, input: null }],
     ['input', { ...minimal, input: 5 }],

@@ -146,6 +146,7 @@ describe('the fields that the gateway owns', () => {
       ...['x', 'ftp://x.example/', 1].map((value) => ['callback_url', value] as const),
       ['service_tier', 'fast'],
       ['model', ''],
+      ['model', 'm'.repeat(257)],
       ...[
         'Priority',
         'PRIORITY',
