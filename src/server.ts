@@ -89,6 +89,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)(handleCors, {
     http: config.http,
     media: config.media,
+    log,
     longestBodyBytes: Math.max(config.http.maxBodyBytes, config.storage ? maxUploadBodyBytes : 0),
     shared,
   })

@@ -51,14 +51,16 @@ export const folderStorage = (path: string): Storage => {
       }
     },
     find: infoOf,
-    read: (key, info, range) =>
-      sourceOf(async () => {
+    read: (key, info, range) => ({
+      file: { path: pathOf(key), ...range },
+      ...sourceOf(async () => {
         const file = await open(pathOf(key), 'r')
         const { size } = await file.stat()
         if (size === info.size) return file
         await file.close()
         throw new Error('the file has changed')
       }, range),
+    }),
     remove: async (key) => rm(pathOf(key), { force: true }),
     async removeUnfinished(before) {
       const folder = join(root, unfinishedFolder)

@@ -7,6 +7,16 @@ export interface ByteSource {
   writeTo(write: Write): Promise<void>
   /** Stops the source, because the reader has cancelled: `writeTo` ends soon. Never rejects. */
   cancel(reason?: unknown): Promise<void>
+  /** The same bytes in a file. A server may send them instead of calling `writeTo`, and must call `cancel` when it has ended. */
+  readonly file?: FilePart
+}
+
+/** A part of a file. */
+export interface FilePart {
+  readonly path: string
+  /** The first and the last byte, both included. */
+  readonly first: number
+  readonly last: number
 }
 
 const sources = new WeakMap<Response, ByteSource>()

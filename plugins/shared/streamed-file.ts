@@ -5,6 +5,7 @@ import type { InFlight } from './in-flight.ts'
 export const countedSource = (source: ByteSource, inFlight: InFlight | undefined): ByteSource => {
   if (!inFlight) return source
   return {
+    ...(source.file && { file: source.file }),
     writeTo: (write) => source.writeTo(write).finally(() => inFlight.streamed()),
     cancel: (reason) => {
       inFlight.streamed()

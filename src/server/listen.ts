@@ -5,7 +5,7 @@ import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/bu
 import { setPeerAddress } from '../../plugins/shared/client-address.ts'
 import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/next-turn.ts'
-import { Problem } from '../../plugins/shared/problem.ts'
+import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import {
   asksForWebSocket,
   isWebSocketHandshake,
@@ -19,7 +19,7 @@ import type { Config } from '../config.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
 import { isEventStream } from '../node-server/send-response.ts'
 import { createNodeServer, defaultTimeouts, type ListeningServer, maxUnreadBytes, urlOf } from '../node-server.ts'
-import { withDirectBody } from './direct-stream.ts'
+import { withBunBody } from './response-body.ts'
 
 /** Options of `listenNode` and `listenBun`. */
 export interface DefaultServerOptions {
@@ -27,6 +27,8 @@ export interface DefaultServerOptions {
   /** Length of the longest body of all routes. Default `http.maxBodyBytes`. */
   readonly longestBodyBytes?: number
   readonly media: Pick<Config['media'], 'segment'>
+  /** Receives the error of a file that cannot be sent with `Bun.serve`. Default: no log. */
+  readonly log?: Log
   /** Whether other processes listen on the same port. */
   readonly shared: boolean
   /** Timeouts of `listenBun`; default those of `createNodeServer`. */
@@ -56,7 +58,14 @@ export const listenNode = (
  */
 export const listenBun = async (
   handle: FetchHandler,
-  { http, media, shared, timeouts = defaultTimeouts, longestBodyBytes = http.maxBodyBytes }: DefaultServerOptions,
+  {
+    http,
+    media,
+    shared,
+    log = noLog,
+    timeouts = defaultTimeouts,
+    longestBodyBytes = http.maxBodyBytes,
+  }: DefaultServerOptions,
 ): Promise<ListeningServer> => {
   const renderError = renderRejection(media.segment)
   const idleSeconds = Math.ceil(timeouts.keepAliveMs / 1_000)
@@ -74,6 +83,14 @@ export const listenBun = async (
     }
     timers.add(renewal)
   }
+
+  const endTimers = createCoarseTimers(50)
+  /** Calls `end` when the response has ended: a request has no address from then on. */
+  const whenEnded = (request: Request, end: () => void) =>
+    endTimers.add({
+      expiresAt: performance.now() + 50,
+      onTimeout: () => (server.requestIP(request) ? whenEnded(request, end) : end()),
+    })
 
   const webSockets = new Set<WebSocketListener>()
   let isStopping = false
@@ -97,6 +114,11 @@ export const listenBun = async (
       backpressureLimit: 2 ** 31 - 1,
       perMessageDeflate: false,
     },
+    // Of a body that fails before its first byte, such as a file that is gone. Without this, Bun would respond with the error, and print the address.
+    error(err) {
+      log.error({ err }, 'the body of a response failed')
+      return renderError(failed, '/')
+    },
     fetch(request) {
       const framing = framingOf(request.headers)
       const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
@@ -112,9 +134,9 @@ export const listenBun = async (
         : undefined
       if (canOpenWebSocket(request.headers)) offerWebSocket(request)
       return andThen(handle(request), (handled) => {
-        pending.hasResponse = true
         const acceptance = webSocketAcceptanceOf(handled)
         if (acceptance) {
+          pending.hasResponse = true
           const data = bunWebSocketData(acceptance, handle, (listener, isOpen) => {
             if (isOpen) webSockets.add(listener)
             else webSockets.delete(listener)
@@ -122,11 +144,13 @@ export const listenBun = async (
           if (server.upgrade(request, { data })) return undefined
           return renderError(invalid, '/')
         }
-        const response = withDirectBody(handled)
-        if (isEventStream(response.headers)) renewIdleTimer(request)
-        else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
-        if (isStopping || (body && !body.canReuseConnection())) response.headers.set('connection', 'close')
-        return response
+        return andThen(withBunBody(handled, request, whenEnded), (response) => {
+          pending.hasResponse = true
+          if (isEventStream(response.headers)) renewIdleTimer(request)
+          else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
+          if (isStopping || (body && !body.canReuseConnection())) response.headers.set('connection', 'close')
+          return response
+        })
       })
     },
   })
@@ -193,6 +217,7 @@ const canOpenWebSocket = (headers: Headers): boolean =>
   isWebSocketHandshake(headers.get('sec-websocket-version'), headers.get('sec-websocket-key'))
 
 const invalid = new Problem(400, 'request is not valid')
+const failed = new Problem(500, 'internal error')
 
 /** A body of at most `maxBytes` is read at once, within `stalls` times the timeout that applies to each chunk of a longer body. */
 const shortBody = { maxBytes: 2 ** 16, stalls: 4 }

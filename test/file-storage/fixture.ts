@@ -18,6 +18,7 @@ export interface TestFiles extends AsyncDisposable {
   readonly store: Store
   readonly storage: Storage
   readonly path: string
+  readonly app: { fetch(request: Request): Promise<Response> }
   /** Sends a request to the plugin in this process. The user is the value of `x-user`. */
   ask(path: string, init?: RequestInit): Promise<Response>
   upload(body: RequestInit['body'], headers?: Record<string, string>): Promise<Response>
@@ -48,6 +49,7 @@ export const openFiles = async (options: Partial<FileStorageOptions> = {}): Prom
     store,
     storage,
     path: folder.path,
+    app: { fetch: async (request) => app.fetch(request) },
     ask,
     upload: (body, headers = {}) =>
       ask('/api/uploads', { method: 'POST', headers: { 'x-user': 'ann', ...headers }, body }),

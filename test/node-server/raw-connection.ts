@@ -72,6 +72,11 @@ export class RawConnection {
     this.socket.write(text)
   }
 
+  /** What has arrived and is not read. */
+  rest(): string {
+    return this.#text
+  }
+
   /** Reads up to and including `mark`. */
   async until(mark: string): Promise<string> {
     const text = await this.#when(() => {

@@ -72,7 +72,9 @@ describe.each([
     expect(response.status).toBe(200)
     const { url } = ((await response.json()) as CreatedUpload).upload
     let received = 0
-    for await (const { length } of (await fetch(url)).body ?? []) received += length
+    const download = await fetch(url)
+    expect(download.headers.get('content-length')).toBe(String(size))
+    for await (const { length } of download.body ?? []) received += length
     expect(received).toBe(size)
     expect(memoryOf(server) - before).toBeLessThan(150)
   })
@@ -118,7 +120,9 @@ describe.each([
       70_000,
     ])
     expect((await fetch(url, { method: 'HEAD' })).headers.get('content-length')).toBe('70000')
+    expect(file.headers.get('content-length')).toBe('70000')
     const range = await fetch(url, { headers: { range: 'bytes=4-7' } })
+    expect(range.headers.get('content-length')).toBe('4')
     expect([range.status, range.headers.get('content-range'), await range.text()]).toEqual([
       ...[206, 'bytes 4-7/70000'],
       'ftyp',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect, createServer as createBareServer, type Server, type Socket } from 'node:net'
 import { createNodeServer } from '../../src/node-server.ts'
-import { withDirectBody } from '../../src/server/direct-stream.ts'
+import { withBunBody } from '../../src/server/response-body.ts'
 
 export interface Listening extends AsyncDisposable {
   readonly url: string
@@ -52,7 +52,7 @@ const onBun = async (handle: Handle): Promise<Listening> => {
 export const servers: Readonly<Record<string, (handle: Handle) => Promise<Listening>>> = {
   'the runtime’s own server': (handle) => onBun(handle),
   'the runtime’s own server, with direct bodies': (handle) =>
-    onBun(async (request) => withDirectBody(await handle(request))),
+    onBun(async (request) => withBunBody(await handle(request), request, () => {})),
   'the node:http listener': (handle) => createNodeServer(handle).listen(),
 }
 
