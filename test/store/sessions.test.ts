@@ -180,20 +180,20 @@ eachDatabase('sessions and login attempts', (tested) => {
       expect(await take(3, 10, fresh)).toEqual([undefined, undefined, 1_010])
     })
 
-    test('under four keys are counted under all of them, or under none, whichever key is blocked', async () => {
-      for (const used of [0, 1, 2, 3]) {
-        const four = Array.from({ length: 4 }, (_, nth) => counter({ free: nth === used ? 2 : 9 }))
-        const [first = counter(), ...others] = four
+    test('under five keys are counted under all of them, or under none, whichever key is blocked', async () => {
+      for (const used of [0, 1, 2, 3, 4]) {
+        const five = Array.from({ length: 5 }, (_, nth) => counter({ free: nth === used ? 2 : 9 }))
+        const [first = counter(), ...others] = five
         expect([used, ...(await take(4, 10, first, ...others))]).toEqual([used, undefined, undefined, 1_010, 1_010])
-        for (const [nth, each] of four.entries()) {
+        for (const [nth, each] of five.entries()) {
           if (nth !== used) expect((await take(8, 10, each)).at(-1)).toBe(1_010)
           if (nth !== used) expect((await take(1, 10, each))[0]).toBe(1_010)
         }
       }
     })
 
-    test('in parallel under four keys stop at the smallest limit, and are not counted under the other keys beyond it', async () => {
-      const networks = [counter({ free: 40 }), counter({ free: 7 }), counter({ free: 40 })]
+    test('in parallel under five keys stop at the smallest limit, and are not counted under the other keys beyond it', async () => {
+      const networks = [40, 40, 40, 7].map((free) => counter({ free }))
       const names = Array.from({ length: 40 }, () => counter())
       const outcomes = await Promise.all(
         names.map((name, nth) => (nth % 2 ? store : other).takeAttempt(attempt(10, name, ...networks))),
@@ -202,8 +202,8 @@ eachDatabase('sessions and login attempts', (tested) => {
       const failures = await database.query<{ failures: number }>(sql`
         select failures
         from login_attempts
-        where key in (${networks[0]?.key}, ${networks[1]?.key}, ${networks[2]?.key})`)
-      expect(failures.map((row) => row.failures)).toEqual([7, 7, 7])
+        where key in (${networks[0]?.key}, ${networks[1]?.key}, ${networks[2]?.key}, ${networks[3]?.key})`)
+      expect(failures.map((row) => row.failures)).toEqual([7, 7, 7, 7])
       const counted = await Promise.all(names.map((name) => take(5, 10, name)))
       expect(counted.filter((each) => each.at(-1) !== undefined)).toHaveLength(7)
     })
