@@ -66,7 +66,7 @@ test('once another process no longer locks the SQLite file, its names are free, 
   other.close()
   while ((await fixture.store.openClaims()).length > 0) await Bun.sleep(100)
   expect((await user.ask('GET', '/assets/groups')).json.Result.TotalCount).toBe(2)
-}, 40_000)
+}, 60_000)
 
 test('a server that starts without a reachable database waits for it', async () => {
   await using fixture = await openServerFixture('postgres')

@@ -55,7 +55,7 @@ for (const signal of ['SIGTERM', 'SIGINT'] as const) {
     await fixture.call(server, 20)
     expect(await server.kill(signal)).toBe(0)
     expect(await fixture.calls()).toBe(20)
-  }, 30_000)
+  }, 60_000)
 }
 
 const listeners = [

@@ -149,5 +149,5 @@ describe('an older version on a newer database', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 30_000)
+  }, 60_000)
 })

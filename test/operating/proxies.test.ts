@@ -126,7 +126,7 @@ for (const proxy of proxies) {
     beforeAll(async () => {
       await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
       running = await startProxy(proxy, (upstream.address() as AddressInfo).port)
-    }, 30_000)
+    }, 60_000)
     afterAll(async () => {
       await running?.stop()
       upstream.closeAllConnections()
@@ -193,7 +193,7 @@ for (const proxy of proxies) {
       } finally {
         await front.stop()
       }
-    }, 30_000)
+    }, 60_000)
   })
 }
 

@@ -92,7 +92,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
     expect(workers).toHaveLength(2)
     await server.kill('SIGKILL')
     while (workers.some(isRunning)) await Bun.sleep(10)
-  }, 20_000)
+  }, 60_000)
 }
 
 const isRunning = (pid: number): boolean => {

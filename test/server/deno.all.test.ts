@@ -12,7 +12,7 @@ describe('users of a server on Deno', () => {
     fixture = await openFixture()
     for (const name of ['ann', 'bob', 'cyd']) await fixture.addPerson(name)
     server = await fixture.start({ ...arkOf(fixture), TRUSTED_PROXIES: '127.0.0.0/8, 2001:db8:ffff::/48' }, 'deno')
-  }, 30_000)
+  }, 60_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   // The passwords were hashed on Bun, as the admin command does it.

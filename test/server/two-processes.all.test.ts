@@ -171,5 +171,5 @@ describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
     }
     await other.close()
     expect(survivors).toEqual([])
-  }, 10_000)
+  }, 60_000)
 })

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from '../support/server.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 const runtimes = {
   bun: [process.execPath],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/index.ts'
 import { databaseNames, freshDatabase } from '../support/database.ts'
+import { forwardClock } from '../support/forward-clock.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
 /** The upstream creates the task, and its answer is lost. */
@@ -57,7 +58,7 @@ describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
     await using fixture = await openVideoFixture({
       database: kind,
       video: { listedAfterMs: 1_500 },
-      gateway: { settleWaitMs: 300, createTimeoutMs: 100, settleMs: 20_000 },
+      gateway: { settleWaitMs: 300, settleMs: 20_000 },
     })
     const { ann, emulator } = fixture
     emulator.faults.add(lost)
@@ -71,15 +72,17 @@ describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
   })
 
   test('leaves nothing where the upstream has not created the task', async () => {
-    await using fixture = await openVideoFixture({
-      database: kind,
-      gateway: { settleWaitMs: 100, createTimeoutMs: 100 },
-    })
+    const clock = forwardClock()
+    await using fixture = await openVideoFixture({ database: kind, gateway: { settleWaitMs: 100, clock } })
     const { ann, emulator } = fixture
     emulator.faults.add(unseen)
     expect((await ann.create()).code).toBe('create_outcome_unknown')
     const { id } = (await ann.send('GET', '')).json.items[0]
-    await until(async () => (await ann.get(id)).status === 404)
+    // Past the end of the lease.
+    await until(async () => {
+      clock.pass(10_000)
+      return (await ann.get(id)).status === 404
+    })
     expect(emulator.video.tasks()).toEqual([])
   })
 })

@@ -3,6 +3,7 @@ import { newTaskId } from '../../plugins/video-generation/task-id.ts'
 import { type RateLimitKind, rateLimitKinds } from '../../src/emulator/video/rate-limits.ts'
 import { openStore } from '../../src/store/index.ts'
 import { databaseNames } from '../support/database.ts'
+import { forwardClock } from '../support/forward-clock.ts'
 import { MODEL, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
 
 const oneSlot = { slots: { '*': { running: 1 } } }
@@ -63,15 +64,23 @@ describe.each(databaseNames)('with slots (%s)', (database) => {
   })
 
   test('a lost answer costs no task and makes none twice', async () => {
-    await using fixture = await openVideoFixture({ database, gateway: { ...oneSlot, createTimeoutMs: 100 } })
+    const clock = forwardClock()
+    await using fixture = await openVideoFixture({ database, gateway: { ...oneSlot, clock } })
     const { ann, emulator } = fixture
     emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' })
     const first = await ann.created('first')
     const second = await ann.created('second')
     await until(async () => (await ann.statusOf(first)) === 'running')
     // Now the request is lost: the task waits again, and is sent a second time.
-    emulator.faults.add({ kind: 'reset-before', action: 'CreateVideoTask' })
-    expect(await runAll(fixture, 2)).toEqual(['first', 'second'])
+    const unseen = emulator.faults.add({ kind: 'reset-before', action: 'CreateVideoTask' })
+    expect(await runAll(fixture, 1)).toEqual(['first'])
+    await unseen.waitForHits(1)
+    // Past the end of the lease.
+    await until(() => {
+      clock.pass(10_000)
+      return emulator.video.tasks().length === 2
+    })
+    expect(await runAll(fixture, 1)).toEqual(['second'])
     await until(async () => (await ann.statusOf(second)) === 'succeeded')
     expect(emulator.video.tasks()).toHaveLength(2)
   })
@@ -91,14 +100,18 @@ test('without slots every kind of 429 is the caller’s, and nothing remains of 
 test('with slots a 429 that passes makes the task wait, and one about money is the caller’s', async () => {
   const money: readonly RateLimitKind[] = ['trial', 'five-hours', 'week', 'month', 'set']
   for (const limit of rateLimitKinds) {
-    await using fixture = await openVideoFixture({ gateway: { slots: { '*': { running: 5 } } } })
+    const clock = forwardClock()
+    await using fixture = await openVideoFixture({ gateway: { slots: { '*': { running: 5 } }, clock } })
     const { ann, emulator } = fixture
     emulator.faults.add({ kind: 'rate-limit', limit })
     const { status, json } = await ann.create()
     if (money.includes(limit)) expect([limit, status]).toEqual([limit, 429])
     else {
       expect([limit, status]).toEqual([limit, 200])
-      await until(async () => (await ann.statusOf(json.id)) === 'running')
+      await until(async () => {
+        clock.pass(1_000)
+        return (await ann.statusOf(json.id)) === 'running'
+      })
       expect(emulator.video.tasks()).toHaveLength(1)
     }
   }

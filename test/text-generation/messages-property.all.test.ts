@@ -1,3 +1,4 @@
+/** Runs with `--all`: many random streams. The other tests of messages have one stream of each form. */
 import { describe, expect, test } from 'bun:test'
 import type { Message } from '@anthropic-ai/sdk/resources/messages'
 import fc from 'fast-check'

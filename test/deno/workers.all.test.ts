@@ -1,3 +1,4 @@
+/** Runs with `--all`: servers of several processes on Deno. test/runtime compares both runtimes. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'

@@ -1,3 +1,4 @@
+/** Runs with `--all`: processes of a released agent. test/clients has what the agents send. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type AgentFixture, type AgentRun, models, openAgentFixture, timeoutMs, upstreams } from './fixture.ts'
 import { describeSlowAgent } from './released.ts'
@@ -31,7 +32,7 @@ describeSlowAgent('qwen-code', () => {
         { reason: 'Enough.', say: 'Both are written.' },
       ],
     })
-  }, 30_000)
+  }, 60_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   for (const kind of upstreams) {

@@ -1,3 +1,4 @@
+/** Runs with `--all`: whole servers on Deno. test/runtime compares both runtimes. */
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { CreatedUpload } from '../../plugins/file-storage/index.ts'
 import { databaseNames } from '../support/database.ts'

@@ -1,3 +1,4 @@
+/** Runs with `--all`: the command in many processes, on both runtimes and databases. admin.test.ts runs it in one. */
 import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'

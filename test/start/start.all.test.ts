@@ -1,3 +1,4 @@
+/** Runs with `--all`: builds a copy of the project several times. The tests of test/server start the server in the same way. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -5,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findBundle, serverBundle } from '../../src/server/bundle.ts'
 
-setDefaultTimeout(30_000)
+setDefaultTimeout(60_000)
 
 /** A copy of the project, whose files the tests change. */
 let copy: string

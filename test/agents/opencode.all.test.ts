@@ -1,3 +1,4 @@
+/** Runs with `--all`: processes of a released agent. test/clients has what the agents send. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AgentFixture, type AgentRun, models, openAgentFixture, timeoutMs, upstreams } from './fixture.ts'
 import { describeSlowAgent } from './released.ts'
@@ -56,7 +57,7 @@ describeSlowAgent('opencode', () => {
         { reason: 'Enough.', say: 'All are written.' },
       ],
     })
-  }, 30_000)
+  }, 60_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   for (const kind of upstreams) {

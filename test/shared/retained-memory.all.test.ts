@@ -1,3 +1,4 @@
+/** Runs with `--all`: garbage collections of a large heap. revision-cache.test.ts bounds the number of entries. */
 import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import { type Position, positionOf } from '../../plugins/pagination-normalizer/order.ts'

@@ -1,3 +1,4 @@
+/** Runs with `--all`: processes of a released agent. test/clients has what the agents send. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ScenarioStep } from '../../src/emulator/index.ts'
 import {
@@ -77,7 +78,7 @@ describeAgent('codex', () => {
       let fixture: AgentFixture
       beforeAll(async () => {
         fixture = await openAgentFixture(runtime)
-      }, 30_000)
+      }, 60_000)
       afterAll(() => fixture[Symbol.asyncDispose]())
 
       /** Codex works until the model calls no tool. With the home of an earlier turn, it continues that conversation. */

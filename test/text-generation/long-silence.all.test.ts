@@ -1,3 +1,4 @@
+/** Runs with `--all`: 14 seconds of real silence on both runtimes, with both servers. test/node-server/timeouts.test.ts has short ones. */
 import { describe, expect, test } from 'bun:test'
 import type { Runtime } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'

@@ -1,3 +1,4 @@
+/** Runs with `--all`: every split of a stream. chat-relay.test.ts removes usage from whole events. */
 import { describe, expect, test } from 'bun:test'
 import { chunk, openApp, usageChunk } from './fixture.ts'
 

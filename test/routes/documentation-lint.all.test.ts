@@ -1,3 +1,4 @@
+/** Runs with `--all`: processes of the linter. The other tests check all responses against the document. */
 import { expect, test } from 'bun:test'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
