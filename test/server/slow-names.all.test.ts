@@ -1,4 +1,4 @@
-// For `npm test -- --all` only: it needs namespaces of Linux, in which the system's name server is one of the test.
+/** Runs with `--all`: it needs namespaces of Linux, in which the name server of the system is one of the test. */
 import { expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
