@@ -1,0 +1,30 @@
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+/** A reverse proxy that serves an upstream below a prefix, which it removes, and nothing else. */
+export const startProxy = async (prefix: string) => {
+  let upstream = ''
+  const server = createServer((incoming, outgoing) => {
+    const { method, headers, url = '' } = incoming
+    if (!url.startsWith(`${prefix}/`)) {
+      outgoing.writeHead(404).end()
+      return
+    }
+    const forwarded = request(upstream + url.slice(prefix.length), { method, headers }, (response) => {
+      outgoing.writeHead(response.statusCode ?? 502, response.headers)
+      response.pipe(outgoing)
+    })
+    incoming.pipe(forwarded)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`,
+    to(url: string) {
+      upstream = url
+    },
+    stop() {
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
