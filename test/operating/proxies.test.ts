@@ -15,6 +15,8 @@ const read = (name: string) => readFileSync(operatingFile(name), 'utf8')
 /** How a proxy is started with its example, on other addresses, and without TLS. */
 interface Proxy {
   readonly program: string
+  /** The example changed as its comment says, for a gateway below `/gateway`. */
+  belowPath(example: string): string
   configure(site: { readonly folder: string; readonly port: number; readonly upstream: number }): string
   command(program: string, folder: string): readonly string[]
 }
@@ -22,6 +24,11 @@ interface Proxy {
 const proxies: readonly Proxy[] = [
   {
     program: 'nginx',
+    belowPath: (example) =>
+      example
+        .replace('location / {', 'location /gateway/ {')
+        .replace('proxy_pass http://sluice;', 'proxy_pass http://sluice/;')
+        .replace('location = /metrics', 'location = /gateway/metrics'),
     configure: ({ folder, port, upstream }) => {
       const site = read('nginx.conf')
         .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${upstream};`)
@@ -38,6 +45,7 @@ const proxies: readonly Proxy[] = [
   },
   {
     program: 'caddy',
+    belowPath: (example) => example.replace(/^(\S+ \{)\n([\s\S]*)^\}/m, '$1\nhandle_path /gateway/* {\n$2}\n}'),
     configure: ({ port, upstream }) =>
       `{\nadmin off\n}\n${read('Caddyfile')}`
         .replace('{$SITE:gateway.example}', `http://127.0.0.1:${port}`)
@@ -46,7 +54,7 @@ const proxies: readonly Proxy[] = [
   },
 ]
 
-const startProxy = async ({ program, configure, command }: Proxy, upstream: number) => {
+const startProxy = async ({ program, configure, command }: Proxy, upstream: number, path = '') => {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${program}-`))
   const port = await freePort()
   await writeFile(join(folder, 'configuration'), configure({ folder, port, upstream }))
@@ -54,7 +62,7 @@ const startProxy = async ({ program, configure, command }: Proxy, upstream: numb
     env: { PATH: process.env.PATH ?? '', HOME: folder },
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  const url = `http://127.0.0.1:${port}`
+  const url = `http://127.0.0.1:${port}${path}`
   // The proxy itself answers for /metrics.
   while (!(await fetch(`${url}/metrics`).catch(() => undefined))) {
     if (child.exitCode !== null) throw new Error(`${program} has ended with ${child.exitCode}`)
@@ -111,14 +119,14 @@ for (const proxy of proxies) {
   const installed = findProgram(proxy.program) !== undefined
   describeIf(installed, `${proxy.program} is not installed`)(`${proxy.program}, with its example,`, () => {
     /** What a scripted upstream has received. */
-    let received: { method?: string; headers: IncomingHttpHeaders; body: string } | undefined
+    let received: { method?: string; url?: string; headers: IncomingHttpHeaders; body: string } | undefined
     const upstream = createServer((incoming, outgoing) => {
       let body = ''
       incoming.on('data', (chunk) => {
         body += chunk
       })
       incoming.on('end', () => {
-        received = { method: incoming.method, headers: incoming.headers, body }
+        received = { method: incoming.method, url: incoming.url, headers: incoming.headers, body }
         outgoing.end('ok')
       })
     })
@@ -152,6 +160,24 @@ for (const proxy of proxies) {
       const body = '{"Filter":{"Name":"one"}}'
       await send(running.url, { headers: { 'content-type': 'application/json' }, body })
       expect([received?.method, received?.body]).toEqual(['GET', body])
+    })
+
+    test('passes a request below a path on without the path, changed as its comment says', async () => {
+      const configure: Proxy['configure'] = (site) => proxy.belowPath(proxy.configure(site))
+      const { port } = upstream.address() as AddressInfo
+      const below = await startProxy({ ...proxy, configure }, port, '/gateway')
+      try {
+        for (const path of ['/api/uploads', '/v1/videos/a%20b?x=1&y=%2F', '/console']) {
+          expect((await fetch(below.url + path)).status).toBe(200)
+          expect(received?.url).toBe(path)
+        }
+        received = undefined
+        await fetch(`${new URL(below.url).origin}/api/uploads`)
+        await fetch(`${below.url}/metrics`)
+        expect(received).toBe(undefined)
+      } finally {
+        await below.stop()
+      }
     })
 
     test('does not make the metrics public', async () => {
