@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson, turns } from '../../plugins/shared/json.ts'
 import { indexed } from '../../plugins/shared/json-index.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request.ts'
+import { itemsPerTurn } from '../../plugins/text-generation/bridge/input.ts'
+import { toChatRequest, toChatRequestInTurns } from '../../plugins/text-generation/bridge/request.ts'
 import { freeFunctionName } from '../../plugins/text-generation/chat/function-names.ts'
 
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
@@ -65,4 +66,13 @@ test('an error quotes no more than the beginning of a value', () => {
     expect(message.length).toBeLessThan(300)
     expect(message.isWellFormed()).toBe(true)
   }
+})
+
+test('a request with many items is translated over several turns of the event loop, to the same chat request', async () => {
+  const input = Array.from({ length: 2_600 }, (_, n) => ({ role: n % 2 ? 'assistant' : 'user', content: `text ${n}` }))
+  const request = readJson(JSON.stringify({ model: 'm', input }))
+  const before = turns.count
+  const { json } = await toChatRequestInTurns(request)
+  expect(turns.count - before).toBe(Math.floor(input.length / itemsPerTurn))
+  expect(json.raw).toBe(toChatRequest(request).json.raw)
 })

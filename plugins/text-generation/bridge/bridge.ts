@@ -15,7 +15,7 @@ import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 import type { SealedReasoning } from '../sealed-reasoning.ts'
 import { passedSettings } from '../upstream/additions.ts'
-import { rejectUnsupported, toChatRequest } from './request.ts'
+import { rejectUnsupported, toChatRequest, toChatRequestInTurns } from './request.ts'
 import {
   bridgedRequestFields,
   createStreamTranslator,
@@ -40,41 +40,49 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
     return { ...validated, bridged: true }
   },
   toExchange(request, { model, storage }, capabilities, user) {
-    const { json: translated, tools } = toChatRequest(request, {
+    const options = {
       model,
       hostedTools: capabilities.hostedTools,
-      openReasoning: (sealed) => sealedReasoning.open(sealed, user),
-    })
+      openReasoning: (sealed: string) => sealedReasoning.open(sealed, user),
+    }
     const sealReasoning = sealFor(sealedReasoning, user)
-    const { toolOf } = tools
-    const createTranslator = () =>
-      createStreamTranslator({ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning })
     // Only a large request takes turns: its fields are looked up again.
-    return andThen(request.byteLength > bytesPerTurn ? indexInTurns(translated) : translated, (chatRequest) => ({
-      droppedTools: tools.dropped,
-      action: 'CreateChatCompletion',
-      path: '/chat/completions',
-      body: (without) => withAdditions(withoutSettings(chatRequest, without), without, capabilities),
-      native: false,
-      isResponse: isCompletion,
-      hasTerminalEvent: false,
-      toEventStream: toChatEvents,
-      assemble: () =>
-        assembleBridged(
-          createTranslator(),
-          createResponsesAssembly({
-            get request() {
-              return bridgedRequestFields(request, storage)
-            },
-            newId: newGatewayIdPart,
-            clock,
-            maxBytes: maxResponseBytes,
-          }),
-        ),
-      relay: (issued) => relayBridged(createTranslator(), issued),
-    }))
+    const translating = request.byteLength > manyItemsBytes ? toChatRequestInTurns : toChatRequest
+    const translation = andThen(translating(request, options), ({ json, tools }) =>
+      andThen(request.byteLength > bytesPerTurn ? indexInTurns(json) : json, (chatRequest) => ({ chatRequest, tools })),
+    )
+    return andThen(translation, ({ chatRequest, tools: { dropped, toolOf } }) => {
+      const createTranslator = () =>
+        createStreamTranslator({ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning })
+      return {
+        droppedTools: dropped,
+        action: 'CreateChatCompletion',
+        path: '/chat/completions',
+        body: (without) => withAdditions(withoutSettings(chatRequest, without), without, capabilities),
+        native: false,
+        isResponse: isCompletion,
+        hasTerminalEvent: false,
+        toEventStream: toChatEvents,
+        assemble: () =>
+          assembleBridged(
+            createTranslator(),
+            createResponsesAssembly({
+              get request() {
+                return bridgedRequestFields(request, storage)
+              },
+              newId: newGatewayIdPart,
+              clock,
+              maxBytes: maxResponseBytes,
+            }),
+          ),
+        relay: (issued) => relayBridged(createTranslator(), issued),
+      }
+    })
   },
 })
+
+/** A request of this length may have more items than are translated at once. */
+const manyItemsBytes = 2 ** 14
 
 /** A function of its own: an open stream keeps it, but not the request. */
 const sealFor = (sealedReasoning: SealedReasoning, user: string) => (text: string) => sealedReasoning.seal(text, user)

@@ -19,30 +19,39 @@ export interface InputOptions {
  *
  * `id` and `status` of an item are left out, because a chat message has neither. Unknown members are passed on.
  *
- * Throws TextProblem 400 for an item that a chat completion cannot express.
+ * Yields after some items, so that the caller can let the event loop turn. Throws TextProblem 400 for an item that a chat completion cannot express.
  */
-export const toMessages = (request: Json, options: InputOptions): Json[] => {
+export function* toMessages(request: Json, options: InputOptions): Generator<undefined, Json[]> {
   const { path } = options
   const conversation = new Conversation()
   if (optional(request, 'instructions')) conversation.addMessage('system', requireString(request, 'instructions', path))
   const input = optional(request, 'input')
   const inputPath = path.at('input')
   if (input?.isString) conversation.addMessage('user', input)
-  else if (input?.isArray) readItems(input.elements(), conversation, request, options)
+  else if (input?.isArray) yield* readItems(input.elements(), conversation, request, options)
   else throw inputPath.invalid('must be a string or an array of items')
   const messages = conversation.end()
   if (messages.length === 0) throw inputPath.invalid('must not be empty')
   return messages
 }
 
-const readItems = (items: readonly Json[], conversation: Conversation, request: Json, options: InputOptions): void => {
+/** Items that are read without a turn of the event loop: some milliseconds of work. */
+export const itemsPerTurn = 500
+
+function* readItems(
+  items: readonly Json[],
+  conversation: Conversation,
+  request: Json,
+  options: InputOptions,
+): Generator<undefined, void> {
   const reasoning = optional(request, 'reasoning')
   const ownTurn = reasoning?.get('context')?.string() === 'current_turn'
   const turnStart = ownTurn ? items.findLastIndex((item) => item.get('role')?.string() === 'user') : 0
-  items.forEach((item, index) => {
+  for (const [index, item] of items.entries()) {
+    if (index > 0 && index % itemsPerTurn === 0) yield
     const path = options.path.at('input').at(index)
     readItem(item, conversation, { ...options, path }, index >= turnStart)
-  })
+  }
 }
 
 const readItem = (item: Json, conversation: Conversation, options: InputOptions, keepsReasoning: boolean): void => {

@@ -1,4 +1,4 @@
-import { composeArray, composeObject, type Json, type Members, toJson } from '../../shared/json.ts'
+import { composeArray, composeObject, type Json, type Members, nextTurn, toJson } from '../../shared/json.ts'
 import { shortStringOf } from '../validation.ts'
 import { type InputOptions, toMessages } from './input.ts'
 import { JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
@@ -32,15 +32,33 @@ export interface TranslatedRequest {
  * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field that
  * changes the response is dropped silently.
  */
-export const toChatRequest = (
+export const toChatRequest = (request: Json, options?: ChatRequestOptions): TranslatedRequest => {
+  const steps = translate(request, options)
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** The same, over several turns of the event loop. For a request with many items. */
+export const toChatRequestInTurns = async (request: Json, options?: ChatRequestOptions): Promise<TranslatedRequest> => {
+  const steps = translate(request, options)
+  let step = steps.next()
+  while (!step.done) {
+    await nextTurn()
+    step = steps.next()
+  }
+  return step.value
+}
+
+function* translate(
   request: Json,
   { model, hostedTools = 'drop', openReasoning = () => undefined }: ChatRequestOptions = {},
-): TranslatedRequest => {
+): Generator<undefined, TranslatedRequest> {
   const path = rejectUnsupported(request, model)
   const tools = createToolMapping(request, path, hostedTools)
   const translated: Members = {
     model: request.get('model'),
-    messages: composeArray(toMessages(request, { path, tools, openReasoning })),
+    messages: composeArray(yield* toMessages(request, { path, tools, openReasoning })),
     max_tokens: optional(request, 'max_output_tokens'),
     ...toToolFields(request, path, tools),
     ...toLogprobFields(request, path),
