@@ -24,13 +24,13 @@ export const joinStrings = (strings: readonly Json[], separator: string): Json =
 const contentOf = (text: Json): Piece =>
   text.byteLength <= maxShortBytes ? text.raw.slice(1, -1) : text.bytes.subarray(1, -1)
 
-/** A string that contains the text of a value. A long text is escaped step by step, while the string is composed. */
+/** A string that contains the text of a value. */
 export const quoteJson = (json: Json): Json =>
-  new ComposedJson(
-    json.byteLength <= bytesPerStep
-      ? [JSON.stringify(json.raw)]
-      : ['"', { pieces: { [Symbol.iterator]: () => escaped(json.bytes) } }, '"'],
-  )
+  json.byteLength <= bytesPerStep ? new ComposedJson([JSON.stringify(json.raw)]) : quoteUtf8(json.bytes)
+
+/** A string of a long text in UTF-8. It is escaped step by step, while the string is composed. */
+export const quoteUtf8 = (bytes: Uint8Array): Json =>
+  new ComposedJson(['"', { pieces: { [Symbol.iterator]: () => escaped(bytes) } }, '"'])
 
 function* escaped(bytes: Uint8Array): Generator<string, void> {
   for (let start = 0; start < bytes.length; ) {

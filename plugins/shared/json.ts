@@ -9,7 +9,7 @@ import { ComposedJson, Json } from './json-value.ts'
 export type { JsonLimits } from './json-index.ts'
 export { type Piece, partsOf, slicesOf } from './json-pieces.ts'
 export { JsonStringReader } from './json-string-reader.ts'
-export { joinStrings, quoteJson } from './json-strings.ts'
+export { joinStrings, quoteJson, quoteUtf8 } from './json-strings.ts'
 export { characterBoundary, JsonError } from './json-tokens.ts'
 export type { Json, Member, MemberChange } from './json-value.ts'
 

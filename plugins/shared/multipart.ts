@@ -42,8 +42,7 @@ export async function* readFormParts(
       const bytes = reader.untilDelimiter()
       const disposition = headers.get('content-disposition') ?? ''
       yield {
-        name: parameter(disposition, 'name'),
-        filename: parameter(disposition, 'filename') ?? extendedFilename(disposition),
+        ...partNames(disposition),
         contentType: headers.get('content-type'),
         bytes,
       }
@@ -137,6 +136,12 @@ class DelimitedReader {
     this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk])
   }
 }
+
+/** The names in the `Content-Disposition` of a part. */
+export const partNames = (disposition: string): Pick<FormPart, 'name' | 'filename'> => ({
+  name: parameter(disposition, 'name'),
+  filename: parameter(disposition, 'filename') ?? extendedFilename(disposition),
+})
 
 /** A parameter of `Content-Disposition`. Browsers escape a quote in a name as %22. */
 const parameter = (disposition: string, name: string): string | undefined => {

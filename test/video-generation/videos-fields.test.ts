@@ -24,8 +24,7 @@ describe('the fields of a request', () => {
     )
     expect([...fields.keys()]).toEqual(['prompt', 'input_reference.image_url', 'input_reference'])
     expect(fields.get('prompt')).toBe('a cat 🐈')
-    const file = fields.get('input_reference')
-    expect(file instanceof File && new Uint8Array(await file.arrayBuffer())).toEqual(png)
+    expect(new Uint8Array(fields.get('input_reference') as Uint8Array)).toEqual(png)
   })
 
   test('a JSON object has the same, and whole numbers count as texts', async () => {
@@ -140,7 +139,6 @@ describe('a hostile form', () => {
   test('whose file contains the boundary keeps the file', async () => {
     const content = 'before--x-boundaryafter\r\n--x-boundaryX\r\n'
     const fields = await read(rawForm(part('input_reference', content, '; filename="a"') + end)).catch(() => undefined)
-    const file = fields?.get('input_reference')
-    expect(file instanceof File && (await file.text())).toBe(content)
+    expect(Buffer.from(fields?.get('input_reference') as Uint8Array).toString()).toBe(content)
   })
 })

@@ -47,6 +47,6 @@ export interface TaskRequest {
 
 /** The native request and the notes for a request. */
 export const translate = async (request: Request, aliases: ModelAliases = { 'sora-2': 'seedance' }) => {
-  const { body, notes } = await toTask(await read(request), aliases)
+  const { body, notes } = toTask(await read(request), aliases)
   return { body: body.value() as TaskRequest, notes }
 }

@@ -1,11 +1,24 @@
-import { Buffer } from 'node:buffer'
 import { readBytes, readJsonBody } from '../../shared/body.ts'
 import { FieldProblem } from '../../shared/field-problem.ts'
-import type { Json } from '../../shared/json.ts'
+import { type Json, quoteUtf8 } from '../../shared/json.ts'
 import { Problem } from '../../shared/problem.ts'
+import { decodeUtf8 } from '../../shared/utf8.ts'
+import { notAForm, readForm } from './form.ts'
 
-/** The fields of a request, by name: texts and files. A member of an object has a name such as `input_reference.image_url`. */
-export type Fields = ReadonlyMap<string, string | File>
+/** The value of a field: a text, a long text, or the bytes of a file. */
+export type FieldValue = string | LongText | Uint8Array
+
+/** A long text as a JSON string, which is not decoded, and about its length. */
+export interface LongText {
+  readonly json: Json
+  readonly bytes: number
+}
+
+/** The fields of a request, by name. A member of an object has a name such as `input_reference.image_url`. */
+export type Fields = ReadonlyMap<string, FieldValue>
+
+/** Bytes from which on a text is long: more than any but a data URL has. */
+const maxTextBytes = 2 ** 18
 
 export interface FieldsOptions {
   /** Names of the fields that the route has. */
@@ -23,9 +36,9 @@ export const readFields = async (request: Request, { names, maxBodyBytes }: Fiel
   const type = request.headers.get('content-type') ?? ''
   const isForm = /^\s*multipart\/form-data\s*(?:;|$)/i.test(type)
   const entries = isForm
-    ? await readForm(request, type, maxBodyBytes)
+    ? await entriesOfForm(request, type, maxBodyBytes)
     : entriesOf((await readJsonBody(request, maxBodyBytes)).json)
-  const fields = new Map<string, string | File>()
+  const fields = new Map<string, FieldValue>()
   for (const [name, value] of entries) {
     if (!names.includes(name)) throw unknownField(name)
     if (fields.has(name)) throw new FieldProblem(400, `${name} is given more than once`, { param: name })
@@ -34,59 +47,36 @@ export const readFields = async (request: Request, { names, maxBodyBytes }: Fiel
   return fields
 }
 
-/** The text of a field; undefined if it is absent or empty. Throws FieldProblem 400 for a file. */
+/** The text of a field; undefined if it is absent or empty. Throws FieldProblem 400 for a file, and for a long text. */
 export const textField = (fields: Fields, name: string): string | undefined => {
   const value = fields.get(name)
   if (value === undefined || value === '') return undefined
-  if (typeof value !== 'string') throw new FieldProblem(400, `${name} must be a string`, { param: name })
+  if (value instanceof Uint8Array) throw new FieldProblem(400, `${name} must be a string`, { param: name })
+  if (typeof value !== 'string') throw new FieldProblem(400, `${name} is too long`, { param: name })
   return value
 }
 
-type Entries = Iterable<readonly [name: string, value: string | File]>
+type Entries = Iterable<readonly [name: string, value: FieldValue]>
 
-/** Each route has at most six fields. */
-const maxParts = 32
-
-const readForm = async (request: Request, type: string, maxBodyBytes: number): Promise<Entries> => {
-  const boundary = boundaryOf(type)
+const entriesOfForm = async (request: Request, type: string, maxBodyBytes: number): Promise<Entries> => {
+  const boundary = boundaryIn(type)
   if (boundary === undefined) throw notAForm()
   const bytes = await readBytes(request, maxBodyBytes)
   if (!bytes) throw new Problem(413, 'request body is too large')
-  checkParts(bytes, boundary)
-  // The header has only the boundary that was checked.
-  const headers = { 'content-type': `multipart/form-data; boundary="${boundary}"` }
-  const form = await new Response(bytes, { headers }).formData().catch((cause: unknown) => {
-    throw notAForm(cause)
-  })
-  return [...form].map(([name, value]) => [name.replaceAll(/\[([^[\]]*)\]/g, '.$1'), value] as const)
+  return (await readForm(bytes, boundary)).map(
+    ({ name, isFile, bytes }) => [name.replaceAll(/\[([^[\]]*)\]/g, '.$1'), isFile ? bytes : textValue(bytes)] as const,
+  )
 }
 
+const textValue = (bytes: Uint8Array): FieldValue =>
+  bytes.length <= maxTextBytes ? decodeUtf8(bytes) : { json: quoteUtf8(bytes), bytes: bytes.length }
+
 /** RFC 2046, section 5.1.1. */
-const boundaryOf = (type: string): string | undefined => {
+const boundaryIn = (type: string): string | undefined => {
   const [, quoted, token] = /;\s*boundary\s*=\s*(?:"([^"]*)"|([^\s;"]*))\s*(?:;|$)/i.exec(type) ?? []
   const boundary = quoted ?? token ?? ''
   return /^[\w'()+,./:=? -]{0,69}[\w'()+,./:=?-]$/.test(boundary) ? boundary : undefined
 }
-
-/**
- * Requires that a form has few parts and is complete, before it is parsed: the parsers of the runtimes accept any number of parts, and some a form
- * without its end.
- */
-const checkParts = (bytes: Uint8Array<ArrayBuffer>, boundary: string): void => {
-  const body = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  const delimiter = `--${boundary}`
-  let parts = 0
-  for (let at = body.indexOf(delimiter, 0, 'latin1'); at !== -1; ) {
-    if (++parts > maxParts + 1) throw new Problem(400, `the form must have at most ${maxParts} parts`)
-    const end = at + delimiter.length
-    at = body.indexOf(delimiter, end, 'latin1')
-    if (at === -1 && body.toString('latin1', end, end + 2) !== '--') throw notAForm()
-  }
-  if (parts === 0) throw notAForm()
-}
-
-const notAForm = (cause?: unknown) =>
-  new Problem(400, 'request body is not a complete multipart/form-data form', { cause })
 
 const entriesOf = (json: Json): Entries =>
   json
@@ -97,8 +87,9 @@ const entriesOf = (json: Json): Entries =>
         : entryOf(key, value),
     )
 
-const entryOf = (name: string, value: Json): (readonly [string, string])[] => {
+const entryOf = (name: string, value: Json): (readonly [string, FieldValue])[] => {
   if (value.is('null')) return []
+  if (value.isString && value.byteLength > maxTextBytes) return [[name, { json: value, bytes: value.byteLength }]]
   const text = value.isNumber && /^\d+$/.test(value.raw) ? value.raw : value.string()
   if (text === undefined) throw new FieldProblem(400, `${shortened(name)} must be a string`, { param: shortened(name) })
   return [[name, text]]

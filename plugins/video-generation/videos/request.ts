@@ -3,7 +3,7 @@ import { FieldProblem } from '../../shared/field-problem.ts'
 import { sniffFileType } from '../../shared/file-type.ts'
 import { composeArray, composeJson, composeObject, type Json, type JsonObject, toJson } from '../../shared/json.ts'
 import { maxPromptLength } from '../request.ts'
-import { type Fields, textField } from './fields.ts'
+import { type Fields, type FieldValue, type LongText, textField } from './fields.ts'
 import { formatOf, knownSizes } from './sizes.ts'
 
 /** Names of the fields of a create request. */
@@ -38,14 +38,14 @@ const defaultSeconds = '4'
 const defaultSize = '720x1280'
 
 /** Translates `POST /videos`. Throws FieldProblem 400 for a wrong field. */
-export const toTask = async (fields: Fields, aliases: ModelAliases): Promise<NewVideo> => {
+export const toTask = (fields: Fields, aliases: ModelAliases): NewVideo => {
   const prompt = promptOf(fields)
   const model = modelOf(fields, aliases)
   const seconds = secondsOf(fields) ?? defaultSeconds
   const size = textField(fields, 'size') ?? defaultSize
   const format = formatOf(size)
   if (!format) throw new FieldProblem(400, `size must be one of ${knownSizes}`, { param: 'size' })
-  const image = await imageOf(fields)
+  const image = imageOf(fields)
   const text = { type: 'text', text: prompt }
   const settings = {
     resolution: format.resolution,
@@ -75,11 +75,12 @@ export const nativeBody = (model: string, content: readonly Json[], settings: Js
 
 /** The prompt. Throws FieldProblem 400 if it is absent or too long. */
 export const promptOf = (fields: Fields): string => {
+  const tooLong = () =>
+    new FieldProblem(400, `prompt must have at most ${maxPromptLength} characters`, { param: 'prompt' })
+  if (isLong(fields.get('prompt'))) throw tooLong()
   const prompt = textField(fields, 'prompt')
   if (prompt === undefined) throw new FieldProblem(400, 'prompt is required', { param: 'prompt' })
-  if (prompt.length > maxPromptLength) {
-    throw new FieldProblem(400, `prompt must have at most ${maxPromptLength} characters`, { param: 'prompt' })
-  }
+  if (prompt.length > maxPromptLength) throw tooLong()
   return prompt
 }
 
@@ -99,28 +100,46 @@ const modelOf = (fields: Fields, aliases: ModelAliases): string => {
 }
 
 /** The URL of the image, as a JSON string. */
-const imageOf = async (fields: Fields): Promise<Json | undefined> => {
+const imageOf = (fields: Fields): Json | undefined => {
   if (fields.has('input_reference.file_id')) {
     const param = 'input_reference.file_id'
     throw new FieldProblem(400, `${param} is not supported: this gateway has no files`, { param })
   }
-  const url = textField(fields, 'input_reference.image_url')
+  const given = fields.get('input_reference.image_url')
+  const url = isLong(given) ? given : textField(fields, 'input_reference.image_url')
   const file = fields.get('input_reference')
-  if (file === undefined || file === '') return url === undefined ? undefined : toJson(url)
+  if (file === undefined || file === '') return typeof url === 'string' ? toJson(url) : url?.json
   const param = 'input_reference'
-  if (url !== undefined || typeof file === 'string') {
+  if (url !== undefined || !(file instanceof Uint8Array)) {
     throw new FieldProblem(400, `${param} must be one file, or an object with image_url`, { param })
   }
-  if (file.size > maxImageBytes) {
+  if (file.length > maxImageBytes) {
     throw new FieldProblem(400, `${param} must have at most ${maxImageBytes} bytes`, { param })
   }
-  const bytes = Buffer.from(await file.arrayBuffer())
-  const type = sniffFileType(bytes)
+  const type = sniffFileType(file)
   if (type?.media !== 'image') {
     throw new FieldProblem(400, `${param} must be an image, for example JPEG or PNG`, { param })
   }
-  return composeJson([`"data:${type.contentType};base64,`, bytes.toString('base64'), '"'])
+  return composeJson([
+    `"data:${type.contentType};base64,`,
+    { pieces: { [Symbol.iterator]: () => inBase64(file) } },
+    '"',
+  ])
 }
+
+/** Encodes bytes step by step, while the request is composed. */
+function* inBase64(bytes: Uint8Array): Generator<string, void> {
+  for (let start = 0; start < bytes.length; start += bytesPerStep)
+    yield Buffer.from(bytes.buffer, bytes.byteOffset + start, Math.min(bytesPerStep, bytes.length - start)).toString(
+      'base64',
+    )
+}
+
+/** A multiple of three: then no step but the last ends with padding. */
+const bytesPerStep = 3 * 2 ** 14
+
+const isLong = (value: FieldValue | undefined): value is LongText =>
+  value !== undefined && typeof value !== 'string' && !(value instanceof Uint8Array)
 
 /** The vendor's maximum. */
 const maxImageBytes = 30 * 2 ** 20

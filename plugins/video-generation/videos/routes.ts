@@ -69,7 +69,9 @@ export const createVideos = (options: VideosOptions): Videos => {
     )
 
   const derive = (fields: Fields, id: string, derivation: Derivation, given: VideosRequest) => {
-    const repeated = new TextEncoder().encode(JSON.stringify([derivation, id, ...fields]))
+    // A derivation has short texts only: with anything else it fails.
+    const texts = [...fields].map(([name, value]) => [name, typeof value === 'string' ? value : null])
+    const repeated = new TextEncoder().encode(JSON.stringify([derivation, id, ...texts]))
     return create(given, repeated, derivedNames, async () => {
       const source = await tasks.find(given.caller.user, id)
       const { body, notes } = toDerivedTask(fields, source, { derivation, clock })
@@ -80,9 +82,11 @@ export const createVideos = (options: VideosOptions): Videos => {
   return {
     async create(given) {
       const { request } = given
-      const { body, notes } = await toTask(await fieldsOf(request, createFields), aliases)
+      const fields = await fieldsOf(request, createFields)
+      const { body, notes } = toTask(fields, aliases)
+      // Counted before it is composed: a file as base64, and anything else about as long as it was.
+      inFlightOf(request)?.reading(composedBytes(fields))
       const bytes = await composeInTurns(body)
-      inFlightOf(request)?.reading(bytes.length)
       return create(given, bytes, createNames, async () => ({ json: await readJsonInTurns(bytes), notes }))
     },
     async list({ caller, request }) {
@@ -105,6 +109,16 @@ export const createVideos = (options: VideosOptions): Videos => {
       return derive(fields, sourceOf(fields), 'extend', given)
     },
   }
+}
+
+/** About the length of the body of a native request. */
+const composedBytes = (fields: Fields): number => {
+  let bytes = 0
+  for (const value of fields.values()) {
+    if (typeof value === 'string') bytes += value.length
+    else bytes += value instanceof Uint8Array ? Math.ceil((value.length * 4) / 3) : value.bytes
+  }
+  return bytes
 }
 
 /** How often the official client for Python asks for an unfinished video, in milliseconds: the gateway learns of changes as often. */
