@@ -38,14 +38,14 @@ test('a step encodes a part of a file', async () => {
     await read(formRequest({ prompt: 'a cat', input_reference: new File([image], 'a') })),
     aliases,
   )
-  const { toString } = Buffer.prototype
+  const { toString: decode } = Buffer.prototype
   let longest = 0
-  Buffer.prototype.toString = function (this: Buffer, ...given: Parameters<typeof toString>) {
+  Buffer.prototype.toString = function (this: Buffer, ...given: Parameters<typeof decode>) {
     if (given[0] === 'base64') longest = Math.max(longest, this.length)
-    return toString.apply(this, given)
+    return decode.apply(this, given)
   }
   await composeInTurns(body)
-  Buffer.prototype.toString = toString
+  Buffer.prototype.toString = decode
   expect(longest).toBeWithin(1_000, 2 ** 16)
 })
 
