@@ -3,7 +3,13 @@ import type { Clock } from '../../plugins/shared/clock.ts'
 /** A clock that only a test advances. */
 export class VirtualClock implements Clock {
   #now = 1_000_000
+  readonly #turns: number
   readonly #timers = new Set<{ readonly time: number; readonly run: () => void }>()
+
+  /** @param turns turns of the event loop that the work between two timers takes: on SQLite, one for each write. Default 1 */
+  constructor(turns = 1) {
+    this.#turns = turns
+  }
 
   now = (): number => this.#now
 
@@ -26,7 +32,7 @@ export class VirtualClock implements Clock {
   async pass(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
-      await settled()
+      await settled(this.#turns)
       const due = [...this.#timers].sort((a, b) => a.time - b.time)[0]
       if (!due || due.time > until) break
       this.#timers.delete(due)
@@ -37,5 +43,7 @@ export class VirtualClock implements Clock {
   }
 }
 
-/** Resolves when all pending work that waits for no timer is done. */
-export const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+/** Resolves when all pending work that waits for no timer is done, and that takes no more than these turns of the event loop. */
+export const settled = async (turns = 1): Promise<void> => {
+  for (let turn = 0; turn < turns; turn++) await new Promise((resolve) => setImmediate(resolve))
+}

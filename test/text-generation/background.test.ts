@@ -209,7 +209,7 @@ describe('a background response that no caller reads', () => {
     retrieve: () => Promise<{ status?: unknown; usage?: unknown }>,
     more: Partial<TextObject> = {},
   ) => {
-    const clock = new VirtualClock()
+    const clock = new VirtualClock(100)
     const due: TextObject = {
       ...{ kind: 'response', id: `resp_${++last}`, user: 'ann', token: 't1', upstream: 'u', model: 'm' },
       ...{ createdAt: clock.now(), expiresAt: clock.now() + 1e9, dueAt: clock.now(), ...more },

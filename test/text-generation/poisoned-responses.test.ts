@@ -50,7 +50,7 @@ test('a sweep that fails does not keep others from theirs, nor the polls', async
 const open = async () => {
   const store = openStore('sqlite::memory:')
   await store.migrate()
-  const clock = new VirtualClock()
+  const clock = new VirtualClock(100)
   const users = Array.from({ length: 12 }, (_, index) => `user ${index}`)
   const now = clock.now()
   await store.recordTextObjects(
