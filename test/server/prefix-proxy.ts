@@ -10,7 +10,9 @@ export const startProxy = async (prefix: string) => {
       outgoing.writeHead(404).end()
       return
     }
-    const forwarded = request(upstream + url.slice(prefix.length), { method, headers }, (response) => {
+    // Without an agent: a kept connection may close just when the next request takes it.
+    const options = { method, headers, agent: false } as const
+    const forwarded = request(upstream + url.slice(prefix.length), options, (response) => {
       outgoing.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(outgoing)
     })
