@@ -34,12 +34,12 @@ export const createHost = async (publicUrl: string, kind: MediaKind, text: TextU
   // A browser sends the cookie also for pages of other sites, which must not change anything.
   const callers = { identify, requireSameOrigin: (request: Request) => requireSameOrigin(request, publicUrl) }
   const secrets = [await store.secret('pages')] as const
-  const { gateway, upstream, assets } = assetLibrary({ ...callers, kind, store, secrets, reconcile: true })
+  const { gateway, upstream, assets } = assetLibrary({ ...callers, kind, store, secrets, background: true })
   return new Elysia()
     .mount(auth.handler)
     .use(gateway)
-    .use(textGeneration({ ...callers, upstreams: [text], assets, objects: store, usage: store, reconcile: true }))
-    .use(faceVerification({ ...callers, upstream, store, publicUrl, reconcile: true }))
+    .use(textGeneration({ ...callers, upstreams: [text], assets, objects: store, usage: store, background: true }))
+    .use(faceVerification({ ...callers, upstream, store, publicUrl, background: true }))
 }
 
 if (import.meta.main) {

@@ -16,7 +16,7 @@ const app = new Elysia({ handler: { standardHostname: false } })
       store,
       identify: identifyByToken({ store }),
       secrets: [await store.secret('pages')],
-      reconcile: true,
+      background: true,
     }),
   )
 

@@ -3,6 +3,7 @@ import { identifyByToken } from '../plugins/api-token/index.ts'
 import { maxUploadBodyBytes } from '../plugins/file-storage/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
+import { Background } from '../plugins/shared/background.ts'
 import { type ClientAddressOf, createClientAddressOf, createIsTrustedPeer } from '../plugins/shared/client-address.ts'
 import { identifyBySession } from '../plugins/web-session/index.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
@@ -30,8 +31,8 @@ export interface RunningServer {
   /** `http://HOST:PORT` with the actual port. */
   readonly url: string
   /**
-   * Reports at once that it is not ready. Stops accepting connections after `config.http.drainGraceMs`, waits for requests in flight, at most
-   * `config.http.drainMs`, and then closes all connections and the store.
+   * Reports at once that it is not ready. Stops accepting connections after `config.http.drainGraceMs`, waits for requests in flight and for work in the
+   * background, at most `config.http.drainMs`, and then closes all connections and the store.
    */
   stop(): Promise<void>
 }
@@ -47,10 +48,10 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     config.traces &&
     (await startTracing(config.traces, { isTrusted: createIsTrustedPeer(config.http.trustedProxies), log }))
   const store = openStore(config.store.url, { log })
-  const stopping = new AbortController()
+  const background = new Background()
   let draining = false
   const addressOf = createClientAddressOf(config.http.trustedProxies)
-  const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, log })
+  const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, background, log })
   const health = { database: () => store.ready(), draining: () => draining }
 
   /** Set when the server listens: the port may be chosen by the system. */
@@ -65,7 +66,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       health,
       publicUrl,
       addressOf,
-      reconcile: stopping.signal,
+      background,
       shareMetrics,
       tracing,
       log,
@@ -78,8 +79,14 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     const onFailure = (error: unknown) => {
       reason = error
     }
-    void retryEverySecond(open, stopping.signal, onFailure).then((opened) => {
-      if (opened) handle = opened
+    void background.run(async (signal) => {
+      while (!signal.aborted) {
+        await background.sleep(1000, signal)
+        const opened = await open().catch(onFailure)
+        if (!opened) continue
+        handle = opened
+        return
+      }
     })
     return createWaitingApp({ health, log, segment: config.media.segment, reason: () => reason })
   })
@@ -99,11 +106,13 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     async stop() {
       draining = true
       const { drainGraceMs: graceMs, drainMs } = config.http
+      const deadline = performance.now() + graceMs + drainMs
       // Work in the background goes on as long as requests are accepted.
-      const graceEnds = setTimeout(() => stopping.abort(), graceMs)
+      const graceEnds = setTimeout(() => void background.stop(), graceMs)
       await listening.stop({ graceMs, drainMs })
       clearTimeout(graceEnds)
-      stopping.abort()
+      if (!(await background.stop(Math.max(0, deadline - performance.now()))))
+        log.warn({}, 'work in the background is interrupted')
       await audit.close()
       await tracing?.stop()
       await store.close()
@@ -117,7 +126,7 @@ interface AppDependencies {
   readonly tracing: AppOptions['tracing']
   readonly publicUrl: () => string
   readonly addressOf: ClientAddressOf
-  readonly reconcile: AbortSignal
+  readonly background: Background
   readonly log: LeveledLog
   readonly audit: Audit
 }
@@ -125,7 +134,7 @@ interface AppDependencies {
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, addressOf, reconcile, shareMetrics, tracing, log, audit }: AppDependencies,
+  { health, publicUrl, addressOf, background, shareMetrics, tracing, log, audit }: AppDependencies,
 ): Promise<FetchHandler> => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
@@ -143,7 +152,7 @@ const openApp = async (
     ...{ store, publicUrl, secrets },
     identify: identifyEither,
     requireSameOrigin: sessionsOfSameOrigin(publicUrl),
-    sweep: reconcile,
+    background,
   })
   return createApp({
     gateway: {
@@ -158,7 +167,7 @@ const openApp = async (
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
       maxBodyBytes: config.http.maxSmallBodyBytes,
-      reconcile,
+      background,
     },
     text: {
       upstreams: config.text.upstreams,
@@ -171,7 +180,7 @@ const openApp = async (
       }),
       objectTtlMs: config.text.objectTtlMs,
       allowedFields: config.text.allowedFields,
-      reconcile,
+      background,
       timeoutMs: config.text.timeoutMs,
       defaultMaxTokens: config.text.defaultMaxTokens ?? null,
       heartbeatMs: config.text.heartbeatMs,
@@ -190,7 +199,7 @@ const openApp = async (
       checkCallbackUrl: createCallbackCheck(config),
       maxBodyBytes: config.http.maxVideoBodyBytes,
       results: stored?.results,
-      reconcile,
+      background,
     },
     people: {
       ...session,
@@ -199,14 +208,14 @@ const openApp = async (
         taskMs: config.face.taskMs,
         maxBodyBytes: config.http.maxSmallBodyBytes,
         maxOpen: config.people.maxFaceChecks,
-        reconcile,
+        background,
       },
       maxTokens: config.people.maxTokens,
       maxSessions: config.people.maxSessions,
     },
     events: eventOptions(
       config,
-      { store, identify: identifyEither, background: reconcile },
+      { store, identify: identifyEither, background },
       { store, publicUrl, identify: identifySession },
     ),
     files: stored?.files,
@@ -218,20 +227,6 @@ const openApp = async (
     log,
     audit,
   })
-}
-
-/** Undefined when the signal aborts first. */
-const retryEverySecond = async <Value>(
-  open: () => Promise<Value>,
-  signal: AbortSignal,
-  onFailure: (error: unknown) => void,
-): Promise<Value | undefined> => {
-  while (!signal.aborted) {
-    await new Promise((resolve) => setTimeout(resolve, 1000))
-    const opened = await open().catch(onFailure)
-    if (opened !== undefined) return opened
-  }
-  return undefined
 }
 
 /** Starts several worker processes on one port. Each is a complete server. */

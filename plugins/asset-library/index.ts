@@ -11,7 +11,7 @@ import {
 import { paginationNormalizer } from '../pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
-import { type RunUntil, signalOf } from '../shared/background.ts'
+import { type BackgroundOption, backgroundOf } from '../shared/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import {
   createErrorHandler,
@@ -77,14 +77,14 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly maxBodyBytes?: number
   /** With it, the creation of a group or an asset honors the header `Idempotency-Key`. Default: the header is ignored. */
   readonly idempotency?: IdempotencyStore
-  /** Where events of assets are recorded, for `sluice/events`. With `reconcile`, assets in progress are polled for them. Default: nowhere. */
+  /** Where events of assets are recorded, for `sluice/events`. With `background`, assets in progress are polled for them. Default: nowhere. */
   readonly events?: AssetEvents
   /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
   readonly revisionClock?: RevisionClock
-  /** Reconciles open claims at once and every minute, until the signal aborts; `true`: always. Undefined: no reconciliation. */
-  readonly reconcile?: RunUntil
+  /** Reconciles open claims at once and every minute, and polls assets in progress. Undefined: this process does neither. */
+  readonly background?: BackgroundOption
 }
 
 /** The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and without `identify`. */
@@ -142,9 +142,9 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     },
     ...{ maxBodyBytes, claimMs, clock, log, audit },
   }
-  const until = signalOf(options.reconcile)
-  if (until) void reconcileGroups(library, store, until)
-  if (until && options.events && options.kind) watchAssets(library, options.events, rules, until)
+  const background = backgroundOf(options.background)
+  if (background) reconcileGroups(library, store, background)
+  if (background && options.events && options.kind) watchAssets(library, options.events, rules, background)
 
   const handler = createErrorHandler({ errors, log, audit })
   const route = handlerOf(handler)

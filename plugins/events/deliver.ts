@@ -1,5 +1,5 @@
+import type { Background } from '../shared/background.ts'
 import type { Clock } from '../shared/clock.ts'
-import { delay } from '../shared/delay.ts'
 import type { Log } from '../shared/problem.ts'
 import type { TargetRules } from './address.ts'
 import type { DeliveryStore, LeasedDelivery } from './delivery-store.ts'
@@ -22,8 +22,8 @@ export interface DeliverOptions {
   /** Calls the listener when this process has added a delivery. */
   readonly onEvents: EventStore['onEvents']
   readonly rules: TargetRules
-  /** Ends the work. Attempts that are running are aborted, and repeated by another process. */
-  readonly signal: AbortSignal
+  /** At its end, attempts that are running are aborted, and repeated by another process. */
+  readonly background: Background
   readonly clock: Clock
   readonly log: Log
   /** Attempts of this process at once. Default 32. */
@@ -47,39 +47,29 @@ const keepMs = 2 * 86_400_000
 const sweepEveryMs = 3_600_000
 
 /**
- * Sends due deliveries until the signal aborts. Several processes may do so: a lease keeps a delivery from being sent twice at once.
+ * Sends due deliveries. Several processes may do so: a lease keeps a delivery from being sent twice at once.
  *
- * A delivery whose process ends before it has recorded the outcome is sent again: at least once, not exactly once. Never rejects.
+ * A delivery whose process ends before it has recorded the outcome is sent again: at least once, not exactly once.
  */
-export const deliver = async (options: DeliverOptions): Promise<void> => {
-  const {
-    store,
-    onEvents,
-    signal,
-    clock,
-    log,
-    max = 32,
-    maxPerUser = 4,
-    deadlineMs = 10_000,
-    everyMs = 1_000,
-  } = options
-  const running = new Set<Promise<void>>()
-  let woken = new AbortController()
+export const deliver = (options: DeliverOptions): void => {
+  const { store, onEvents, background, clock, log } = options
+  const { max = 32, maxPerUser = 4, deadlineMs = 10_000, everyMs = 1_000 } = options
+  const { signal } = background
+  let running = 0
   let sweptAt = Number.NEGATIVE_INFINITY
-  const wake = () => woken.abort()
-  onEvents(wake)
 
-  const start = (delivery: LeasedDelivery) => {
-    const attempt = attemptDelivery(delivery, options, deadlineMs)
+  const start = (delivery: LeasedDelivery): void => {
+    running++
+    void background
+      .run(() => attemptDelivery(delivery, options, deadlineMs))
       .catch((err: unknown) => {
         if (!signal.aborted)
           log.warn({ err, [delivery.kind]: delivery.id }, 'the outcome of a delivery is not recorded')
       })
       .finally(() => {
-        running.delete(attempt)
-        wake()
+        running--
+        job.wake()
       })
-    running.add(attempt)
   }
 
   /** Starts what is due. Returns the milliseconds until the next search. */
@@ -89,32 +79,23 @@ export const deliver = async (options: DeliverOptions): Promise<void> => {
       sweptAt = now
       await store.sweepDeliveries(now - keepMs)
     }
-    if (running.size >= max) return everyMs
+    if (running >= max) return everyMs
     if (!(await store.isDeliveryDue(now))) return everyMs
     const leased = await store.leaseDeliveries(now, now + deadlineMs + leaseSlackMs, {
-      max: max - running.size,
+      max: max - running,
       maxPerUser,
     })
     for (const delivery of leased) start(delivery)
     return leased.length > 0 ? soonMs : everyMs
   }
 
-  while (!signal.aborted) {
-    woken = new AbortController()
-    let waitMs = everyMs
-    try {
-      waitMs = await startDue()
-    } catch (err) {
-      if (!signal.aborted) log.warn({ err }, 'deliveries could not be read')
-    }
-    await delay(Math.max(1, waitMs), AbortSignal.any([signal, woken.signal]))
-  }
-  await Promise.all(running)
+  const job = background.repeat({ run: startDue, everyMs, log, failure: 'deliveries could not be read' })
+  onEvents(() => job.wake())
 }
 
 const attemptDelivery = async (
   delivery: LeasedDelivery,
-  { store, rules, signal, clock, log, observe, onDisabled, post: send = post }: DeliverOptions,
+  { store, rules, background: { signal }, clock, log, observe, onDisabled, post: send = post }: DeliverOptions,
   deadlineMs: number,
 ): Promise<void> => {
   const { kind, id, url, messageId, body, secrets } = delivery

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
-import { type RunUntil, signalOf } from '../shared/background.ts'
+import { type Background, type BackgroundOption, backgroundOf } from '../shared/background.ts'
 import { responseFrom } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
@@ -29,7 +29,7 @@ import { EventHub } from './hub.ts'
 import { type EventRoutes, eventDocs, type WebhookRoutes, webhookDocs } from './openapi.ts'
 import type { EventStore } from './store.ts'
 import { EventStream } from './stream.ts'
-import { sweepRegularly } from './sweep.ts'
+import { sweepEvents } from './sweep.ts'
 import type { WebhookStore } from './webhook-store.ts'
 import { createWebhooks } from './webhooks.ts'
 
@@ -66,8 +66,8 @@ export interface EventsOptions {
   readonly heartbeatMs?: number
   /** Streams that one user may have open in this process. Default 16. */
   readonly maxStreams?: number
-  /** Whether this process removes old events, until the signal aborts. The signal also ends all streams. Default: it does not. */
-  readonly background?: RunUntil
+  /** Removes old events, and delivers events to webhooks. Its end also ends all streams. Default: this process does neither. */
+  readonly background?: BackgroundOption
   /** Webhooks: their routes, and the delivery of events. Default: none. */
   readonly webhooks?: WebhookOptions | undefined
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
@@ -120,11 +120,11 @@ export const events = <
   checkAbove0({ keepMs, everyMs, heartbeatMs, maxStreams })
   const hub = new EventHub({ store, clock, log, everyMs })
   const open = new Map<string, Set<EventStream>>()
-  const signal = signalOf(options.background)
-  signal?.addEventListener('abort', () => {
+  const background = backgroundOf(options.background)
+  background?.signal.addEventListener('abort', () => {
     for (const streams of open.values()) for (const stream of streams) stream.end('the server stops')
   })
-  if (signal) void sweepRegularly({ store, keepMs, clock, log, signal })
+  if (background) sweepEvents({ store, keepMs, clock, log }, background)
 
   const stream = async (request: Request): Promise<Response> => {
     const identity = await requireIdentity(identify, request)
@@ -149,7 +149,7 @@ export const events = <
     streams.add(opened)
     open.set(user, streams)
     request.signal.addEventListener('abort', disconnect)
-    if (signal?.aborted) opened.end('the server stops')
+    if (background?.signal.aborted) opened.end('the server stops')
     await storeCall(opened.open(), 'events could not be read')
     return responseFrom(opened, { headers: streamHeaders(new Headers()) })
   }
@@ -159,14 +159,19 @@ export const events = <
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => stream(request)), eventDocs.stream)
     .use(fallbackRoutes(errors))
   const plugin: AnyElysia = new Elysia({ name: 'sluice/events', seed: seedOf(options) }).use(routes)
-  return options.webhooks ? plugin.use(webhookRoutes(options, options.webhooks, prefix, errors)) : plugin
+  return options.webhooks
+    ? plugin.use(webhookRoutes(options, options.webhooks, { prefix, errors, background }))
+    : plugin
 }
 
 const webhookRoutes = (
-  { store, background, clock = systemClock, log = noLog, audit = noAudit }: EventsOptions,
+  { store, clock = systemClock, log = noLog, audit = noAudit }: EventsOptions,
   webhooks: WebhookOptions,
-  prefix: string,
-  errors: ErrorHandler,
+  {
+    prefix,
+    errors,
+    background,
+  }: { readonly prefix: string; readonly errors: ErrorHandler; readonly background: Background | undefined },
 ): AnyElysia => {
   const { identify, publicUrl, maxWebhooks = 10, networks, observe } = webhooks
   checkCollaborator('webhooks.store', webhooks.store)
@@ -174,12 +179,11 @@ const webhookRoutes = (
   checkPublicUrl(publicUrl)
   checkAbove0({ maxWebhooks })
   const rules = createTargetRules(networks)
-  const signal = signalOf(background)
-  if (signal) {
+  if (background) {
     const onDisabled = ({ id, user }: LeasedDelivery) =>
       audit.note({ action: 'webhook.disable', user, target: { kind: 'webhook', id } })
     const onEvents: EventStore['onEvents'] = (listener) => store.onEvents(listener)
-    void deliver({ store: webhooks.store, onEvents, rules, signal, clock, log, observe, onDisabled })
+    deliver({ store: webhooks.store, onEvents, rules, background, clock, log, observe, onDisabled })
   }
   const { list, create, remove } = createWebhooks({
     ...{ store: webhooks.store, identify, publicUrl, maxWebhooks, rules, clock, audit },

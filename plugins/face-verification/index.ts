@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
-import { type RunUntil, signalOf } from '../shared/background.ts'
+import { type BackgroundOption, backgroundOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
@@ -68,14 +68,10 @@ export interface FaceVerificationOptions {
   readonly log?: Log
   /** Receives an event for every verification created, every group recorded and every rejected request. Default: no audit. */
   readonly audit?: Audit
-  /**
-   * Polls open tasks in the background until this signal aborts; `true`: always.
-   *
-   * Undefined: no background polling; then a verification is lost when the user closes the tab.
-   */
-  readonly reconcile?: RunUntil
-  /** Options of the background polling. */
-  readonly reconciling?: ReconcileVerificationsOptions
+  /** Polls open tasks. Undefined: this process does not; if none does, a verification is lost when the user closes the tab. */
+  readonly background?: BackgroundOption
+  /** Options of that polling. */
+  readonly polling?: ReconcileVerificationsOptions
 }
 
 /** The driver for each way in which an upstream verifies faces. */
@@ -125,8 +121,8 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
   const callbackUrl = (path: string) => `${publicBase(publicUrl)}${path.replace(/\/$/, '')}/callback`
   const kind = upstream.faceVerification
   const driver = drivers[kind](context)
-  const until = signalOf(options.reconcile)
-  if (until) void reconcileVerifications(context, kind, driver.poll, until, options.reconciling)
+  const background = backgroundOf(options.background)
+  if (background) reconcileVerifications(context, kind, driver.poll, background, options.polling)
 
   const create = async (request: Request, path: string): Promise<Response> => {
     const { user } = await requireIdentity(identify, request)

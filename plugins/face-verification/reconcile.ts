@@ -1,4 +1,4 @@
-import { delay } from '../shared/delay.ts'
+import type { Background } from '../shared/background.ts'
 import type { VerificationKind } from '../upstream-proxy/index.ts'
 import type { FaceContext } from './context.ts'
 import type { FaceDriver } from './driver.ts'
@@ -10,8 +10,6 @@ export interface ReconcileVerificationsOptions {
   readonly everyMs?: number
   /** Age at which a task is deleted, whatever its status. Milliseconds, default 30 days. */
   readonly keepMs?: number
-  /** Waits. Default: a timer, which does not keep the process alive. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 /** Due tasks that are read from the store at once. */
@@ -21,18 +19,17 @@ const maxAtOnce = 8
 const cleanupIntervalMs = 3_600_000
 
 /**
- * Polls due tasks in the background until the signal aborts, and deletes old ones. Starts at once, with what other processes have left.
+ * Polls due tasks, and deletes old ones. Starts at once, with what other processes have left.
  *
- * A verification therefore completes also when the user has closed the tab, the callback was lost, or a process has ended. Never rejects: it logs
- * an error and tries again.
+ * A verification therefore completes also when the user has closed the tab, the callback was lost, or a process has ended.
  */
-export const reconcileVerifications = async (
+export const reconcileVerifications = (
   { store, clock, log }: Pick<FaceContext, 'store' | 'clock' | 'log'>,
   kind: VerificationKind,
   poll: FaceDriver['poll'],
-  signal: AbortSignal,
-  { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000, sleep = delay }: ReconcileVerificationsOptions = {},
-): Promise<void> => {
+  background: Background,
+  { perSecond = 1, everyMs = 5_000, keepMs = 30 * 86_400_000 }: ReconcileVerificationsOptions = {},
+): void => {
   let cleanedUpAt = Number.NEGATIVE_INFINITY
   const running = new Set<Promise<void>>()
 
@@ -42,27 +39,30 @@ export const reconcileVerifications = async (
     await store.deleteVerifications(clock.now() - keepMs)
   }
 
-  while (!signal.aborted) {
-    try {
+  const startPoll = (id: string, signal: AbortSignal): void => {
+    const polled: Promise<void> = background
+      .run(() => poll(id, signal))
+      .then(() => {})
+      .catch((err: unknown) => {
+        if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be polled')
+      })
+      .finally(() => running.delete(polled))
+    running.add(polled)
+  }
+
+  background.repeat({
+    ...{ everyMs, log, failure: 'due face verifications could not be read' },
+    async run(signal) {
       await cleanUp()
       for (const id of await store.dueVerifications(kind, clock.now(), batchSize)) {
         // A poll whose response does not come does not delay the next one.
         if (running.size >= maxAtOnce) await Promise.race(running)
-        const polled: Promise<void> = poll(id, signal)
-          .then(() => {})
-          .catch((err: unknown) => {
-            if (!signal.aborted) log.warn({ err, verification: id }, 'face verification could not be polled')
-          })
-          .finally(() => running.delete(polled))
-        running.add(polled)
-        await sleep(1000 / perSecond, signal)
-        if (signal.aborted) return
+        startPoll(id, signal)
+        await background.sleep(1000 / perSecond, signal)
+        if (signal.aborted) return everyMs
       }
       const due = (await store.nextVerificationDue(kind)) ?? Number.POSITIVE_INFINITY
-      await sleep(Math.min(everyMs, Math.max(1000 / perSecond, due - clock.now())), signal)
-    } catch (err) {
-      log.warn({ err }, 'due face verifications could not be read')
-      await sleep(everyMs, signal)
-    }
-  }
+      return Math.min(everyMs, Math.max(1000 / perSecond, due - clock.now()))
+    },
+  })
 }

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
-import { type RunUntil, signalOf } from '../shared/background.ts'
+import { type BackgroundOption, backgroundOf } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
@@ -66,8 +66,8 @@ export interface FileStorageOptions {
   readonly uploadTtlMs?: number
   /** The maximum time of one upload, in milliseconds. Default one hour. */
   readonly uploadTimeoutMs?: number
-  /** Removes expired files at once and every minute, until the signal aborts; `true`: always. Undefined: another process does so. */
-  readonly sweep?: RunUntil
+  /** Removes expired files at once and every minute. Undefined: another process does so. */
+  readonly background?: BackgroundOption
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
@@ -101,8 +101,8 @@ export const fileStorage = <
   checkIdentify(options.identify)
   checkAbove0({ maxUploads, maxUploadBytes, uploadTtlMs, uploadTimeoutMs, ...limits })
   const links = createFileLinks({ publicUrl, secrets: options.secrets, prefix })
-  const until = signalOf(options.sweep)
-  if (until) sweepFiles({ storage, store, clock, log }, until)
+  const background = backgroundOf(options.background)
+  if (background) sweepFiles({ storage, store, clock, log }, background)
 
   const send = download({ storage, links, clock })
   const receive = upload({

@@ -1,3 +1,4 @@
+import type { Background } from '../shared/background.ts'
 import type { Clock } from '../shared/clock.ts'
 import { inLanes } from '../shared/in-lanes.ts'
 import { hasNoSpace } from '../shared/no-space.ts'
@@ -23,32 +24,22 @@ const maxWithoutClaim = 1_000
 /** Files that are removed at once, so that one for which the storage does not respond does not delay all others. */
 const lanes = 4
 
-/** Removes expired files, at once and every minute, until the signal aborts; and once an hour what interrupted calls of `put` have left. */
-export const sweepFiles = (options: FileSweepOptions, signal: AbortSignal): void => {
+/** Removes expired files, at once and every minute; and once an hour what interrupted calls of `put` have left. */
+export const sweepFiles = (options: FileSweepOptions, background: Background): void => {
   const { storage, clock, log } = options
   let unfinishedRemovedAt = 0
-  const run = async () => {
-    await removeExpiredFiles(options, signal).catch((err: unknown) =>
-      log.warn({ err }, 'expired files could not be removed'),
-    )
-    if (clock.now() < unfinishedRemovedAt + removeUnfinishedEveryMs || signal.aborted) return
-    unfinishedRemovedAt = clock.now()
-    await storage
-      .removeUnfinished(clock.now() - unfinishedMs)
-      .catch((err: unknown) => log.warn({ err }, 'unfinished files could not be removed'))
-  }
-  const runAndSchedule = () => {
-    if (signal.aborted) return
-    void run().then(() => {
-      if (signal.aborted) return
-      const cancel = clock.at(clock.now() + sweepEveryMs, () => {
-        signal.removeEventListener('abort', cancel)
-        runAndSchedule()
-      })
-      signal.addEventListener('abort', cancel, { once: true })
-    })
-  }
-  runAndSchedule()
+  background.repeat({
+    ...{ everyMs: sweepEveryMs, log, failure: 'unfinished files could not be removed' },
+    async run(signal) {
+      await removeExpiredFiles(options, signal).catch((err: unknown) =>
+        log.warn({ err }, 'expired files could not be removed'),
+      )
+      if (clock.now() < unfinishedRemovedAt + removeUnfinishedEveryMs || signal.aborted) return sweepEveryMs
+      unfinishedRemovedAt = clock.now()
+      await storage.removeUnfinished(clock.now() - unfinishedMs)
+      return sweepEveryMs
+    },
+  })
 }
 
 /** Removes all expired files and their records. Resolves with their number. A file that cannot be removed is logged, and tried again later. */

@@ -1,5 +1,5 @@
+import type { Background } from '../shared/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { delay } from '../shared/delay.ts'
 import { inLanes } from '../shared/in-lanes.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
@@ -144,26 +144,28 @@ const keepIfEarly = async (
   return 'name freed'
 }
 
-/**
- * Reconciles at once, then every `everyMs` (default 60,000) and whenever a claim is due, until `signal` aborts.
- *
- * Its timers do not keep the process alive.
- */
-export const reconcileRegularly = async (
-  options: ReconcileOptions & { readonly everyMs?: number; readonly signal: AbortSignal },
-): Promise<void> => {
-  const { store, signal, everyMs = 60_000, clock = systemClock } = options
+/** Reconciles at once, then every `everyMs` (default 60,000) and whenever a claim is due. */
+export const reconcileRegularly = (
+  { everyMs = 60_000, ...options }: ReconcileOptions & { readonly everyMs?: number },
+  background: Background,
+): void => {
+  const { store, clock = systemClock, log = noLog } = options
   const isDue = async () => {
     const due = await store.nextDue().catch(() => undefined)
     return due !== undefined && due <= clock.now()
   }
-  while (!signal.aborted) {
-    await reconcile(options)
-    let restMs = everyMs
-    // Another process may add a claim that is due in a second. The query is cheap: it reads an index that is almost always empty.
-    do {
-      await delay(Math.min(restMs, minCheckMs), signal)
+  let restMs = 0
+  background.repeat({
+    ...{ everyMs: Math.min(everyMs, minCheckMs), log, failure: 'claims could not be reconciled' },
+    async run() {
+      // Another process may add a claim that is due in a second. The query is cheap: it reads an index that is almost always empty.
+      if (restMs <= 0 || (await isDue())) {
+        await reconcile(options)
+        restMs = everyMs
+      }
+      const waitMs = Math.min(restMs, minCheckMs)
       restMs -= minCheckMs
-    } while (restMs > 0 && !signal.aborted && !(await isDue()))
-  }
+      return waitMs
+    },
+  })
 }

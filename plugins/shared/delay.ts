@@ -1,7 +1,10 @@
 import { clearTimeout, setTimeout } from 'node:timers'
 
-/** Resolves after `ms` milliseconds, or as soon as the signal aborts. Its timer does not keep the process alive. */
-export const delay = (ms: number, signal: AbortSignal): Promise<void> =>
+/** Resolves after `ms` milliseconds, or as soon as the signal aborts. */
+export type Sleep = (ms: number, signal: AbortSignal) => Promise<void>
+
+/** Waits with a timer that does not keep the process alive. */
+export const delay: Sleep = (ms, signal) =>
   new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer)

@@ -1,5 +1,6 @@
 /** What hosts and stores share with all plugins. Loads no plugin, no Elysia and no gateway. */
 export { type Audit, type AuditAction, type AuditEvent, noAudit } from './audit.ts'
+export { Background, type BackgroundOption, type Job, type RunningJob } from './background.ts'
 export { type Clock, systemClock } from './clock.ts'
 export type { ErrorsOption } from './error-handler.ts'
 export { type Identify, type Identity, requireIdentity } from './identify.ts'

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../shared/audit.ts'
-import { signalOf } from '../shared/background.ts'
+import { backgroundOf } from '../shared/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/error-handler.ts'
 import { fallbackRoutes } from '../shared/fallback-routes.ts'
@@ -16,11 +16,11 @@ import { errorsByPath, messagesProblemBody, translatingErrors } from './messages
 import { withRequestIdHeader } from './messages/request-id.ts'
 import { decodePath, getModel, listModels } from './models.ts'
 import {
+  type BackgroundResponsesOptions,
   createBackgroundUsageRecorder,
-  type ReconcileBackgroundOptions,
+  pollBackgroundResponses,
   type RecordBackgroundUsage,
-  reconcileBackground,
-} from './objects/background.ts'
+} from './objects/background-responses.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
 import { type ResponseRoutesOptions, responseRoute, retrieve } from './objects/response-routes.ts'
 import { createStoredResponseRoutes } from './objects/stored-response-routes.ts'
@@ -144,13 +144,13 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     record,
     recordBackground,
   }
-  const until = signalOf(options.reconcile)
-  if (store && until) {
-    const retrieveOwned: ReconcileBackgroundOptions['retrieve'] = (own, signal) => retrieve(own, signal, context)
+  const background = backgroundOf(options.background)
+  if (store && background) {
+    const retrieveOwned: BackgroundResponsesOptions['retrieve'] = (own, signal) => retrieve(own, signal, context)
     const { storedResponses } = options
-    void reconcileBackground(
+    pollBackgroundResponses(
       { ...{ clock, log, store, storedResponses, record, recordBackground }, retrieve: retrieveOwned },
-      until,
+      background,
     )
   }
 

@@ -1,6 +1,6 @@
 import type { Ownership } from '../ownership/index.ts'
 import type { Audit } from '../shared/audit.ts'
-import type { RunUntil } from '../shared/background.ts'
+import type { BackgroundOption } from '../shared/background.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { ErrorsOption } from '../shared/error-handler.ts'
 import type { Identify } from '../shared/identify.ts'
@@ -65,10 +65,10 @@ export interface TextGenerationOptions {
    */
   readonly allowedFields?: readonly string[]
   /**
-   * Until this signal aborts (`true`: always), the gateway polls background responses, records their usage, and removes expired objects.
-   * Undefined: usage is recorded when the owner retrieves the finished response.
+   * Polls background responses, records their usage, and removes expired objects. Undefined: this process does none of that; usage is recorded when the
+   * owner retrieves the finished response.
    */
-  readonly reconcile?: RunUntil
+  readonly background?: BackgroundOption
   /**
    * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
    * `presetAssets`.

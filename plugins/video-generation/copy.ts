@@ -1,3 +1,4 @@
+import type { Background, RunningJob } from '../shared/background.ts'
 import type { Clock } from '../shared/clock.ts'
 import { delay } from '../shared/delay.ts'
 import { type Json, readJson } from '../shared/json.ts'
@@ -21,14 +22,6 @@ export interface CopyContext {
   readonly minPauseMs?: number | undefined
 }
 
-/** The work in the background that copies results. */
-export interface Copier {
-  /** A task has succeeded: look soon. */
-  wake(): void
-  /** Resolves when the signal has aborted and no copy goes on. */
-  readonly ended: Promise<void>
-}
-
 /** Copies at the same time in one process. */
 const maxCopies = 4
 /** Milliseconds between two looks for tasks that are due. */
@@ -42,42 +35,35 @@ const maxPauseMs = 1_800_000
 const leaseMs = 60_000
 
 /**
- * Copies results to the storage, until the signal aborts. Every process may do so: each result is leased by one at a time.
+ * Copies results to the storage. Every process may do so: each result is leased by one at a time.
  *
  * A task ends when its result is copied. If that fails for ten minutes, it ends with the upstream's links, and is copied later, until those expire.
  */
-export const startCopier = (context: CopyContext, signal: AbortSignal): Copier => {
+export const startCopier = (context: CopyContext, background: Background): RunningJob => {
   const { store, clock, log } = context
-  const running = new Map<string, Promise<void>>()
-  let waking = new AbortController()
-  const wake = () => waking.abort()
+  const running = new Set<string>()
 
-  const round = async (): Promise<void> => {
-    if (running.size === maxCopies) return
-    for (const task of await store.dueVideoCopies(clock.now(), 2 * maxCopies)) {
-      if (running.size === maxCopies || signal.aborted) return
-      if (running.has(task.id)) continue
-      const copying = copyResult(task.id, context, signal)
-        .catch((err: unknown) =>
-          log.warn({ task: task.id, err }, 'a result could not be copied; it is tried again later'),
-        )
+  const startCopies = async (signal: AbortSignal): Promise<number> => {
+    if (running.size === maxCopies) return roundMs
+    for (const { id } of await store.dueVideoCopies(clock.now(), 2 * maxCopies)) {
+      if (running.size === maxCopies || signal.aborted) break
+      if (running.has(id)) continue
+      running.add(id)
+      void background
+        .run(() => copyResult(id, context, signal))
+        .catch((err: unknown) => log.warn({ task: id, err }, 'a result could not be copied; it is tried again later'))
         .finally(() => {
-          running.delete(task.id)
-          wake()
+          running.delete(id)
+          job.wake()
         })
-      running.set(task.id, copying)
     }
+    return roundMs
   }
 
-  const loop = async (): Promise<void> => {
-    while (!signal.aborted) {
-      waking = new AbortController()
-      await round().catch((err: unknown) => log.warn({ err }, 'results to be copied could not be read'))
-      await delay(roundMs, AbortSignal.any([signal, waking.signal]))
-    }
-    await Promise.all(running.values())
-  }
-  return { wake, ended: loop() }
+  const job = background.repeat({
+    ...{ run: startCopies, everyMs: roundMs, log, failure: 'results to be copied could not be read' },
+  })
+  return job
 }
 
 /** Copies the result of one task, unless another process does. Rejects when the store fails. */

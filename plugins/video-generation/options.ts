@@ -1,6 +1,6 @@
 import type { IdempotencyStore } from '../idempotency/index.ts'
 import type { Audit } from '../shared/audit.ts'
-import type { RunUntil } from '../shared/background.ts'
+import type { BackgroundOption } from '../shared/background.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { ErrorsOption } from '../shared/error-handler.ts'
 import type { Identify } from '../shared/identify.ts'
@@ -46,10 +46,10 @@ export interface VideoServiceOptions {
    */
   readonly checkCallbackUrl?: ((url: string) => void | Promise<void>) | undefined
   /**
-   * Until this signal aborts (`true`: always), one process at a time polls the tasks, settles lost answers and submits waiting tasks. Undefined: this process
+   * In it, one process at a time polls the tasks, settles lost answers and submits waiting tasks, and every process copies results. Undefined: this process
    * does none of that.
    */
-  readonly reconcile?: RunUntil | undefined
+  readonly background?: BackgroundOption
   /** Copies results before their tasks end, so that their links work longer than those of the upstream. Default: the upstream's links. */
   readonly results?: VideoResultStorage | undefined
   /** The first pause after a copy has failed, in milliseconds; further ones are longer. Default 5,000. */

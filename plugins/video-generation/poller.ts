@@ -1,6 +1,5 @@
-import { delay } from '../shared/delay.ts'
+import type { Background } from '../shared/background.ts'
 import type { LeaseStore } from '../shared/lease-store.ts'
-import { runUnderLease } from '../shared/under-lease.ts'
 import { createDispatcher } from './dispatch.ts'
 import { createLateTasks } from './late-tasks.ts'
 import type { VideoServiceOptions } from './options.ts'
@@ -18,7 +17,7 @@ export interface Poller {
 export interface PollerOptions {
   readonly context: PollContext
   readonly leases: LeaseStore
-  readonly signal: AbortSignal
+  readonly background: Background
   readonly observe?: {
     readonly end?: VideoServiceOptions['observeEnd']
     readonly counts?: VideoServiceOptions['observeCounts']
@@ -53,10 +52,18 @@ const maxSwept = 100
 const poolKeptMs = 7 * 86_400_000
 
 /**
- * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks, until the signal aborts. One process at a time
- * does it.
+ * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks. One process at a time does it.
+ *
+ * A create call is never interrupted: its answer names a task that costs money.
  */
-export const startPoller = ({ context, leases, signal, keepMs, onCopying, observe = {} }: PollerOptions): Poller => {
+export const startPoller = ({
+  context,
+  leases,
+  background,
+  keepMs,
+  onCopying,
+  observe = {},
+}: PollerOptions): Poller => {
   const { store, describe, clock, log } = context
   const dispatcher = createDispatcher(context)
   const lateTasks = createLateTasks(context)
@@ -67,7 +74,7 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying, observ
     dispatched.again = true
     if (dispatched.running) return
     dispatched.running = true
-    void (async () => {
+    void background.run(async () => {
       while (dispatched.again && !during.aborted) {
         dispatched.again = false
         await dispatcher
@@ -75,12 +82,12 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying, observ
           .catch((err: unknown) => log.warn({ err }, 'waiting tasks could not be submitted'))
       }
       dispatched.running = false
-    })()
+    })
   }
 
   const attempt = async (step: string, work: () => Promise<unknown>): Promise<void> => {
     await work().catch((err: unknown) => {
-      if (!signal.aborted) log.warn({ err, step }, 'a step of the background work has failed')
+      if (!background.signal.aborted) log.warn({ err, step }, 'a step of the background work has failed')
     })
   }
 
@@ -127,14 +134,15 @@ export const startPoller = ({ context, leases, signal, keepMs, onCopying, observ
   }
 
   const everyMs = Math.min(roundMs, context.pollMs)
-  const { wake } = runUnderLease({ store: leases, name: 'video-poller', run, signal, log, clock, everyMs })
+  const lease = { store: leases, name: 'video-poller', clock }
+  const { wake } = background.repeat({ run, everyMs, lease, log, failure: 'video tasks could not be polled' })
   let willWake = false
   return {
     wake,
     wakeSoon() {
       if (willWake) return
       willWake = true
-      void delay(callbackPauseMs, signal).then(() => {
+      void background.sleep(callbackPauseMs, background.signal).then(() => {
         willWake = false
         wake()
       })

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { noAudit } from '../shared/audit.ts'
-import { signalOf } from '../shared/background.ts'
+import { backgroundOf } from '../shared/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import { checkUser } from '../shared/identify.ts'
 import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../shared/options.ts'
@@ -78,12 +78,13 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     results,
   }
   let poller: Poller | undefined
-  const until = signalOf(options.reconcile)
-  if (until && upstream) {
+  const background = backgroundOf(options.background)
+  if (background && upstream) {
     const allowsHttp = upstream.url.startsWith('http:')
-    const copier = results && startCopier({ ...context, results, allowsHttp, minPauseMs: options.copyPauseMs }, until)
+    const copier =
+      results && startCopier({ ...context, results, allowsHttp, minPauseMs: options.copyPauseMs }, background)
     const observe = { end: options.observeEnd, counts: options.observeCounts }
-    poller = startPoller({ context, leases: store, signal: until, keepMs, observe, onCopying: () => copier?.wake() })
+    poller = startPoller({ context, leases: store, background, keepMs, observe, onCopying: () => copier?.wake() })
   }
 
   const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {

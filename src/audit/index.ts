@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Audit, AuditAction, AuditEvent } from '../../plugins/shared/audit.ts'
+import { type BackgroundOption, backgroundOf } from '../../plugins/shared/background.ts'
 import type { ClientAddressOf } from '../../plugins/shared/client-address.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { readId } from '../../plugins/shared/id.ts'
@@ -17,6 +18,8 @@ export interface AuditOptions {
   readonly keepMs: number
   /** Finds the client address of a request. */
   readonly addressOf: ClientAddressOf
+  /** Deletes old entries, every hour. Undefined: this process does not. */
+  readonly background?: BackgroundOption
   readonly clock?: Clock
   readonly log?: Log
 }
@@ -34,6 +37,7 @@ const retryMs = 1_000
 /** Bound of the queue while the database is unreachable. Further events are lost, and counted. */
 const maxWaiting = 10_000
 const sweepEveryMs = 3_600_000
+/** The start of a server has more urgent work. */
 const firstSweepMs = 60_000
 const maxRowsPerSweep = 1_000
 const maxNameCharacters = 256
@@ -61,6 +65,7 @@ export const createAudit = ({
   store,
   keepMs,
   addressOf,
+  background,
   clock = systemClock,
   log = noLog,
 }: AuditOptions): AuditTrail => {
@@ -161,16 +166,20 @@ export const createAudit = ({
     }
   }
 
-  let stopSweeping: () => void
-  const sweep = async (): Promise<void> => {
-    const before = clock.now() - keepMs
-    while (!closed && (await store.sweepAudit(before, maxRowsPerSweep)) === maxRowsPerSweep) await yieldToEventLoop()
-  }
-  const sweepAndSchedule = (): void => {
-    void sweep().catch((err: unknown) => log.warn({ err }, 'old entries of the audit trail could not be removed'))
-    stopSweeping = clock.at(clock.now() + sweepEveryMs, sweepAndSchedule)
-  }
-  stopSweeping = clock.at(clock.now() + firstSweepMs, sweepAndSchedule)
+  let isFirst = true
+  backgroundOf(background)?.repeat({
+    ...{ everyMs: sweepEveryMs, log, failure: 'old entries of the audit trail could not be removed' },
+    async run(signal) {
+      if (isFirst) {
+        isFirst = false
+        return firstSweepMs
+      }
+      const before = clock.now() - keepMs
+      while (!signal.aborted && (await store.sweepAudit(before, maxRowsPerSweep)) === maxRowsPerSweep)
+        await yieldToEventLoop()
+      return sweepEveryMs
+    },
+  })
 
   return {
     note(event, request) {
@@ -189,7 +198,6 @@ export const createAudit = ({
       })
     },
     async close() {
-      stopSweeping()
       userRepetitions.close()
       anonymousRepetitions.close()
       write()

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { createToken } from '../../plugins/api-token/index.ts'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import { createClientAddressOf, setPeerAddress } from '../../plugins/shared/client-address.ts'
 import { requireIdentity } from '../../plugins/shared/identify.ts'
 import { createAudit } from '../../src/audit/index.ts'
 import { type NewAuditEntry, openStore } from '../../src/store/index.ts'
-import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 
 /** An audit trail on a store that fails or blocks on command. */
 const open = (keepMs = 1_000_000_000) => {
@@ -16,6 +17,7 @@ const open = (keepMs = 1_000_000_000) => {
   const state = { broken: false, old: 0 }
   let blocked: Promise<void> | undefined
   const log = (_: object, message: string) => logged.push(message)
+  const background = new Background({ sleep: sleepOn(clock) })
   const trail = createAudit({
     store: {
       async recordAudit(entries) {
@@ -32,11 +34,14 @@ const open = (keepMs = 1_000_000_000) => {
     },
     keepMs,
     addressOf: createClientAddressOf(),
+    background,
     clock,
     log: { debug: log, info: log, warn: log, error: log },
   })
   return {
-    ...{ clock, batches, logged, swept, state, trail },
+    ...{ clock, batches, logged, swept, state },
+    // The server stops the work in the background first.
+    trail: { ...trail, close: () => background.stop().then(() => trail.close()) },
     written: () => batches.flat(),
     /** Lets `count` batches be written. */
     async turnsPass(count: number) {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { APIError } from 'openai'
 import type { Video, VideoCreateParams } from 'openai/resources/videos'
+import { Background } from '../../plugins/shared/background.ts'
 import { eachDatabase } from '../support/database.ts'
 import { png } from '../video-generation/videos-fixture.ts'
 import { all, type Fixture, openFixture, thrown } from './fixture.ts'
@@ -30,7 +31,7 @@ const errorOf = async (promise: Promise<unknown>) => {
 const notFound = { status: 404, code: 'NotFound.Task', param: 'id', type: 'invalid_request_error' }
 
 eachDatabase('OpenAI’s client and videos', (database) => {
-  const stop = new AbortController()
+  const background = new Background()
   let fixture: Fixture
   let videos: OpenAI['videos']
   let bobs: OpenAI['videos']
@@ -39,13 +40,13 @@ eachDatabase('OpenAI’s client and videos', (database) => {
     fixture = await openFixture({
       store: await database.open(),
       emulator: { video: { queuedMs: 0, runningMs: 20 } },
-      video: { reconcile: stop.signal, pollMs: 20, modelAliases: { 'sora-2': model } },
+      video: { background, pollMs: 20, modelAliases: { 'sora-2': model } },
     })
     videos = fixture.openai.videos
     bobs = new OpenAI({ baseURL: fixture.baseURL, apiKey: fixture.bob.token, maxRetries: 0 }).videos
   })
   afterAll(async () => {
-    stop.abort()
+    await background.stop()
     await fixture[Symbol.asyncDispose]()
   })
 

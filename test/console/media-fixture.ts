@@ -6,6 +6,7 @@ import type { Page } from 'playwright-core'
 import { consolePages } from '../../plugins/console/index.ts'
 import { events } from '../../plugins/events/index.ts'
 import { fileStorage, folderStorage } from '../../plugins/file-storage/index.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import { requireSameOrigin } from '../../plugins/shared/origin.ts'
 import { hashPassword, identifyBySession } from '../../plugins/web-session/index.ts'
 import type { AppOptions } from '../../src/app.ts'
@@ -45,7 +46,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
   await store.migrate()
   const user = (await store.addUser({ name, password: await hash, createdAt: Date.now() })) ?? ''
   const folder = await mkdtemp(join(tmpdir(), 'sluice-console-'))
-  const background = new AbortController()
+  const background = new Background()
   let url = ''
   const publicUrl = () => url
   const identify = identifyBySession({ store, secrets, publicUrl })
@@ -55,8 +56,8 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       ...options.emulator,
       video: { queuedMs: 0, runningMs: Number.POSITIVE_INFINITY, ...options.emulator?.video },
     },
-    video: { pollMs: 20, reconcile: background.signal, ...options.video },
-    ...{ events: store, reconcile: background.signal },
+    video: { pollMs: 20, background, ...options.video },
+    ...{ events: store, background },
     checked: 'own',
     around: (handle) => {
       const paths = {
@@ -67,7 +68,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       }
       const own = new Elysia()
         .use(consolePages({ paths }))
-        .use(events({ store, identify, everyMs: 20, background: background.signal }))
+        .use(events({ store, identify, everyMs: 20, background }))
         .use(
           fileStorage({
             ...{ store, secrets, identify, storage: folderStorage(folder), publicUrl: filesOrigin },
@@ -91,7 +92,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       return id
     },
     async [Symbol.asyncDispose]() {
-      background.abort()
+      await background.stop()
       await gateway[Symbol.asyncDispose]()
       await store.close()
       await rm(folder, { recursive: true })

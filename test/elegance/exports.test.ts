@@ -15,6 +15,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'withRequestIds',
   ],
   './shared': [
+    'Background',
     'Problem',
     'RevisionClock',
     'noAudit',

@@ -6,6 +6,7 @@ import { type DeliverOptions, deliver } from '../../plugins/events/deliver.ts'
 import type { LeasedDelivery } from '../../plugins/events/index.ts'
 import type { PostOptions } from '../../plugins/events/post.ts'
 import { createSecret } from '../../plugins/events/signature.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { type Database, sql } from '../../src/store/database.ts'
@@ -22,15 +23,14 @@ eachDatabase('deliveries', (tested) => {
   let other: Database
   let offset = 0
   const clock = { ...systemClock, now: () => Date.now() + offset }
-  const running: { stop: AbortController; ended: Promise<void> }[] = []
+  const running: Background[] = []
   beforeAll(async () => {
     store = await tested.open()
     second = await tested.open()
     other = openDatabase(tested)
   })
   afterEach(async () => {
-    for (const { stop } of running) stop.abort()
-    await Promise.all(running.splice(0).map(({ ended }) => ended))
+    await Promise.all(running.splice(0).map((background) => background.stop()))
     for (const table of [sql`delete from deliveries`, sql`delete from callbacks`, sql`delete from webhooks`]) {
       await other.query(table)
     }
@@ -39,13 +39,13 @@ eachDatabase('deliveries', (tested) => {
   afterAll(() => other.close())
 
   const start = (post: (request: PostOptions) => Promise<number>, more: Partial<DeliverOptions> = {}, at = store) => {
-    const stop = new AbortController()
-    const ended = deliver({
+    const background = new Background()
+    deliver({
       ...{ store: at, onEvents: at.onEvents, clock, log: noLog, rules: createTargetRules(), everyMs: 5 },
-      ...{ post, signal: stop.signal, ...more },
+      ...{ post, background, ...more },
     })
-    running.push({ stop, ended })
-    return { stop, ended }
+    running.push(background)
+    return background
   }
   const addWebhook = async (user: string, more: { url?: string; types?: readonly string[] } = {}) => {
     const webhook = {
@@ -265,8 +265,7 @@ eachDatabase('deliveries', (tested) => {
     )
     await happen(other, ann, 'video.queued')
     await until(() => ids.length === 1)
-    first.stop.abort()
-    await first.ended
+    await first.stop()
     start(
       async ({ headers }) => {
         ids.push(headers['webhook-id'])

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { deliver } from '../../plugins/events/deliver.ts'
 import { createResolve } from '../../plugins/events/resolve.ts'
 import { createSecret } from '../../plugins/events/signature.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import type { Database } from '../../src/store/database.ts'
@@ -26,7 +27,7 @@ eachDatabase('names that users have chosen', (tested) => {
   })
   const logged: { user?: string; error?: string; cause?: string }[] = []
   const log = { ...noLog, info: (fields: object) => void logged.push(fields) }
-  const running: { stop: AbortController; ended: Promise<void> }[] = []
+  const running: Background[] = []
   beforeAll(async () => {
     store = await tested.open()
     other = openDatabase(tested)
@@ -39,8 +40,7 @@ eachDatabase('names that users have chosen', (tested) => {
     port = (receiver.address() as AddressInfo).port
   })
   afterEach(async () => {
-    for (const { stop } of running) stop.abort()
-    await Promise.all(running.splice(0).map(({ ended }) => ended))
+    await Promise.all(running.splice(0).map((background) => background.stop()))
   })
   afterAll(async () => {
     receiver.close()
@@ -49,14 +49,14 @@ eachDatabase('names that users have chosen', (tested) => {
   })
 
   const start = (deadlineMs: number) => {
-    const stop = new AbortController()
+    const background = new Background()
     const resolve = createResolve({ servers: [names.address], config: '/nothing', deadlineMs })
     const rules = { isAllowed: (address: string) => address === '127.0.0.1', resolve }
-    const ended = deliver({
+    deliver({
       ...{ store, onEvents: store.onEvents, clock: systemClock, log, rules, everyMs: 5 },
-      ...{ signal: stop.signal, max: 8, deadlineMs: 60_000 },
+      ...{ background, max: 8, deadlineMs: 60_000 },
     })
-    running.push({ stop, ended })
+    running.push(background)
   }
   const until = async (isTrue: () => boolean | Promise<boolean>) => {
     while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 2))

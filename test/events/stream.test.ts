@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type EventsOptions, events } from '../../plugins/events/index.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import type { Database } from '../../src/store/database.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
@@ -223,8 +224,8 @@ eachDatabase('an event stream', (tested) => {
       revoke = listener
       return () => void watched--
     }
-    const stopping = new AbortController()
-    const app = appOf({ identify: () => ({ user: ann, whenRevoked }), background: stopping.signal })
+    const background = new Background()
+    const app = appOf({ identify: () => ({ user: ann, whenRevoked }), background })
     const revoked = await open(ann, {}, app)
     await revoked.next()
     revoke()
@@ -232,7 +233,7 @@ eachDatabase('an event stream', (tested) => {
     expect(await revoked.next()).toBeUndefined()
     const stopped = await open(ann, {}, app)
     await stopped.next()
-    stopping.abort()
+    void background.stop()
     expect(await stopped.types(1)).toEqual(['stream.end'])
     expect(await stopped.next()).toBeUndefined()
     expect(watched).toBe(0)

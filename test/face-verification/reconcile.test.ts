@@ -1,20 +1,15 @@
 import { describe, expect, test } from 'bun:test'
-import type { FaceVerificationOptions } from '../../plugins/face-verification/index.ts'
-import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { Background } from '../../plugins/shared/background.ts'
+import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { eachStore, type FaceStore, openDatabase, openFixture, pass, statusOf, storeOn } from './fixture.ts'
 
 /** The plugin with background polling, on a virtual clock. */
 const polling = async (options: Parameters<typeof openFixture>[0] & { perSecond?: number; everyMs?: number } = {}) => {
   const clock = options.clock ?? new VirtualClock()
-  const stopping = new AbortController()
-  const reconciling: FaceVerificationOptions['reconciling'] = {
-    perSecond: options.perSecond,
-    everyMs: options.everyMs,
-    sleep: (ms, signal) =>
-      Promise.race([clock.sleep(ms), new Promise<void>((end) => signal.addEventListener('abort', () => end()))]),
-  }
-  const it = await openFixture({ ...options, clock, reconcile: stopping.signal, reconciling })
-  return { ...it, stop: () => stopping.abort() }
+  const background = new Background({ sleep: sleepOn(clock) })
+  const polling = { perSecond: options.perSecond, everyMs: options.everyMs }
+  const it = await openFixture({ ...options, clock, background, polling })
+  return { ...it, stop: () => background.stop() }
 }
 
 const minutes = (count: number) => count * 60_000

@@ -4,7 +4,8 @@ import { join } from 'node:path'
 import { noLog } from 'sluice/shared'
 import type { FileStore } from '../../plugins/file-storage/store.ts'
 import { removeExpiredFiles, sweepFiles } from '../../plugins/file-storage/sweep.ts'
-import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { Background } from '../../plugins/shared/background.ts'
+import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { openFiles, png } from './fixture.ts'
 
 const eventually = async (condition: () => boolean) => {
@@ -105,20 +106,20 @@ test('files that a killed process has not finished are removed after a day, and 
   expect(readdirSync(join(files.path, 'uploads'))).toHaveLength(1)
 })
 
-test('the sweep runs at once and every minute, also after a failure of the store, until the signal aborts', async () => {
+test('the sweep runs at once and every minute, also after a failure of the store, until its end', async () => {
   const clock = new VirtualClock()
-  const stop = new AbortController()
+  const background = new Background({ sleep: sleepOn(clock) })
   await using files = await openFiles()
   let claims = 0
   const store = {
     ...files.store,
     claimExpiredFiles: () => Promise.reject(new Error(`failure ${++claims}`)),
   }
-  sweepFiles({ storage: files.storage, store, clock, log: noLog }, stop.signal)
+  sweepFiles({ storage: files.storage, store, clock, log: noLog }, background)
   await eventually(() => clock.pending === 1)
   expect(claims).toBe(1)
   await clock.pass(60_000)
   await eventually(() => claims === 2 && clock.pending === 1)
-  stop.abort()
+  await background.stop()
   expect(clock.pending).toBe(0)
 })

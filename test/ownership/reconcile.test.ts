@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
 import { type Claim, type ReconcileOptions, reconcile, reconcileRegularly } from 'sluice/ownership'
+import { Background } from '../../plugins/shared/background.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { MemoryStore } from './memory.ts'
 
@@ -306,41 +307,52 @@ describe('reconciliation never throws', () => {
   })
 })
 
+/** Resolves when somebody has stopped the work, and it has ended. */
+const ended = async (background: Background): Promise<void> => {
+  await new Promise((resolve) => background.signal.addEventListener('abort', resolve, { once: true }))
+  await background.stop()
+}
+
 describe('the reconciliation loop', () => {
   test('runs at the start and whenever a claim is due, and removes its listener at the end', async () => {
-    const stop = new AbortController()
+    const background = new Background()
     const { store, options } = await openFixture([{ dueAt: 0 }], [])
     let rounds = 0
     const lease = store.lease.bind(store)
     store.lease = async (now, until) => {
-      if (++rounds === 3) stop.abort()
+      if (++rounds === 3) void background.stop()
       return lease(now, until)
     }
     store.nextDue = async () => 0
-    await reconcileRegularly({ ...options, signal: stop.signal, everyMs: 5 })
+    reconcileRegularly({ ...options, everyMs: 5 }, background)
+    await ended(background)
     expect(rounds).toBe(3)
-    expect(getEventListeners(stop.signal, 'abort')).toHaveLength(0)
+    expect(getEventListeners(background.signal, 'abort')).toHaveLength(0)
     expect(store.open.size).toBe(0)
   })
 
   test('continues after a store error', async () => {
-    const stop = new AbortController()
+    const background = new Background()
     const { store, options } = await openFixture([], [])
     store.failing.add('lease').add('nextDue')
     let rounds = 0
     const log = {
       ...noLog,
       warn: () => {
-        if (++rounds === 2) stop.abort()
+        if (++rounds === 2) void background.stop()
       },
     }
-    await reconcileRegularly({ ...options, log, signal: stop.signal, everyMs: 1 })
+    reconcileRegularly({ ...options, log, everyMs: 1 }, background)
+    await ended(background)
     expect(rounds).toBe(2)
   })
 
   test('does nothing when it is stopped before the start', async () => {
     const { store, options } = await openFixture([{}], [])
-    await reconcileRegularly({ ...options, signal: AbortSignal.abort() })
+    const background = new Background()
+    await background.stop()
+    reconcileRegularly(options, background)
+    await background.stop()
     expect(store.calls).toEqual([])
   })
 })

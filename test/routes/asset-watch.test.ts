@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { Background } from '../../plugins/shared/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
@@ -17,10 +18,10 @@ eachDatabase('assets in progress', (database) => {
   /** Two gateways of one account and database. Time passes only by `pass`. */
   const open = async (kindOf: (typeof eachKind)[number]['kindOf']) => {
     const emulator: Emulator = await startEmulator({ processingMs: 60_000, limits: {} })
-    const stopping = new AbortController()
+    const background = new Background()
     let offset = 0
     const clock = { ...systemClock, now: () => Date.now() + offset }
-    const options = { emulator, kindOf, clock, reconcile: stopping.signal }
+    const options = { emulator, kindOf, clock, background }
     const first = await startGateway({ ...options, store, events: store })
     const other = await startGateway({ ...options, store: second, events: second })
     return {
@@ -33,7 +34,7 @@ eachDatabase('assets in progress', (database) => {
       },
       calls: (action: string) => emulator.calls.filter((call) => call.action === action).length,
       async [Symbol.asyncDispose]() {
-        stopping.abort()
+        await background.stop()
         await first[Symbol.asyncDispose]()
         await other[Symbol.asyncDispose]()
         await emulator.stop()

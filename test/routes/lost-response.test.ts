@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { reconcileOptionsOf } from '../../plugins/asset-library/routes/reconcile.ts'
 import { reconcile } from '../../plugins/ownership/index.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
@@ -187,11 +188,11 @@ eachDatabase('a creation without a received response', (database) => {
 })
 
 test('a gateway reconciles a lost response on its own, long before the deadline', async () => {
-  const stop = new AbortController()
-  await using fixture = await openFixture({ reconcile: stop.signal, timeoutMs: 30_000 })
+  const background = new Background()
+  await using fixture = await openFixture({ background, timeoutMs: 30_000 })
   fixture.emulator.faults.add({ kind: 'reset-after' })
   expect((await fixture.ann.ask('POST', path, { Name: 'cats' })).status).toBe(502)
   await until(async () => (await fixture.ann.ask('GET', path)).json.Result.TotalCount === 1)
   expect(statusAndText(await fixture.ann.ask('POST', path, { Name: 'cats' }))).toEqual(taken)
-  stop.abort()
+  await background.stop()
 })

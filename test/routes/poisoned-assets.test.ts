@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { watchAssets } from '../../plugins/asset-library/routes/asset-watch.ts'
+import { Background } from '../../plugins/shared/background.ts'
 import { delay } from '../../plugins/shared/delay.ts'
 import { readJson } from '../../plugins/shared/json.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
@@ -53,7 +54,7 @@ eachDatabase('assets in progress', (database) => {
       if (operation.action === 'GetAsset') return responseOf(itemOf(String(operation.id)))
       return responseOf({ Items: assets.filter((asset) => text.includes(groupOf(asset))).map(itemOf) })
     }
-    const stopping = new AbortController()
+    const background = new Background({ sleep: (ms, signal) => delay(Math.min(ms, 5), signal) })
     let time = Date.now()
     const owners = { group: async (_: string, id: string) => ({ id, type: 'AIGC' }) }
     type Watched = Parameters<typeof watchAssets>
@@ -61,15 +62,14 @@ eachDatabase('assets in progress', (database) => {
       { upstream: { send }, clock: { now: () => (time += 1_000) }, log: noLog } as unknown as Watched[0],
       { ...store, ...events },
       owners as unknown as Watched[2],
-      stopping.signal,
-      (ms, signal) => delay(Math.min(ms, 5), signal),
+      background,
     )
     const typesOf = async (asset: string) =>
       (await store.eventsOf(`user of ${asset}`, 0, 10)).map(({ type }) => type).slice(1)
     return {
       ...{ poisoned, others, typesOf, state },
       async [Symbol.asyncDispose]() {
-        stopping.abort()
+        await background.stop()
         for (const asset of assets) await store.endAssetWatch(asset)
       },
     }

@@ -16,6 +16,8 @@ export const startProxy = async (prefix: string) => {
       outgoing.writeHead(response.statusCode ?? 502, response.headers)
       response.pipe(outgoing)
     })
+    // A stream of the browser is still open when its server stops.
+    forwarded.on('error', () => outgoing.destroy())
     incoming.pipe(forwarded)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,4 +1,5 @@
 import type { Clock } from '../../plugins/shared/clock.ts'
+import type { Sleep } from '../../plugins/shared/delay.ts'
 
 /** A clock that only a test advances. */
 export class VirtualClock implements Clock {
@@ -42,6 +43,21 @@ export class VirtualClock implements Clock {
     this.#now = until
   }
 }
+
+/** Waits on a clock. */
+export const sleepOn =
+  (clock: Clock): Sleep =>
+  (ms, signal) =>
+    new Promise((resolve) => {
+      const end = () => {
+        cancel()
+        signal.removeEventListener('abort', end)
+        resolve()
+      }
+      const cancel = clock.at(clock.now() + ms, end)
+      signal.addEventListener('abort', end)
+      if (signal.aborted) end()
+    })
 
 /** Resolves when all pending work that waits for no timer is done, and that takes no more than these turns of the event loop. */
 export const settled = async (turns = 1): Promise<void> => {

@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { Background } from '../../plugins/shared/background.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import type { TextGenerationOptions, TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
-import { createBackgroundUsageRecorder, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
+import {
+  createBackgroundUsageRecorder,
+  pollBackgroundResponses,
+} from '../../plugins/text-generation/objects/background-responses.ts'
 import { UpstreamRejectedError, UpstreamUnreachableError } from '../../plugins/upstream-proxy/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { settled, VirtualClock } from '../support/virtual-clock.ts'
+import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { openApp, streaming, type UpstreamRequest } from './fixture.ts'
 
 let store: Store
@@ -217,28 +221,26 @@ describe('a background response that no caller reads', () => {
     await store.recordTextObjects([due])
     const entries: UsageEntry[] = []
     const asked: string[] = []
-    const ending = new AbortController()
+    const background = new Background({ sleep: sleepOn(clock) })
     const options = { store, clock, log: noLog, record: async (entry: UsageEntry) => void entries.push(entry) }
     const work = () =>
-      reconcileBackground(
+      pollBackgroundResponses(
         {
           ...options,
           recordBackground: createBackgroundUsageRecorder(options),
-          sleep: (ms) => clock.sleep(ms),
           retrieve: async ({ id }) => {
             asked.push(id)
             return retrieve()
           },
         },
-        ending.signal,
+        background,
       )
-    void work()
-    void work()
+    work()
+    work()
     return {
       ...{ clock, entries, asked },
       async end() {
-        ending.abort()
-        await clock.pass(minute)
+        await background.stop()
         await store.markUsageRecorded(due.id)
       },
     }
@@ -292,7 +294,7 @@ describe('a background response that no caller reads', () => {
     await it.begin()
     it.become('completed')
     const later = { now: () => Date.now() + minute, at: () => () => {} }
-    const ending = new AbortController()
+    const background = new Background()
     const asked: string[] = []
     const recorded = Promise.withResolvers<UsageEntry>()
     openApp(
@@ -301,13 +303,13 @@ describe('a background response that no caller reads', () => {
         return Response.json({ id: it.id, status: 'completed', usage: spent })
       },
       {
-        ...{ objects: store, clock: later, reconcile: ending.signal },
+        ...{ objects: store, clock: later, background },
         usage: { recordUsage: async (entry) => recorded.resolve(entry) },
       },
     )
     expect(await recorded.promise).toMatchObject({ user: 'ann', token: 't1', model: 'm', tokens })
     expect(asked).toContain(`http://upstream.invalid/v1/responses/${it.id}`)
-    ending.abort()
+    await background.stop()
     await it.get()
     expect(it.usage()).toEqual([])
   })

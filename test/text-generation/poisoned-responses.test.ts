@@ -1,23 +1,26 @@
 import { expect, test } from 'bun:test'
+import { Background } from '../../plugins/shared/background.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import type { TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
-import { createBackgroundUsageRecorder, reconcileBackground } from '../../plugins/text-generation/objects/background.ts'
+import {
+  createBackgroundUsageRecorder,
+  pollBackgroundResponses,
+} from '../../plugins/text-generation/objects/background-responses.ts'
 import { openStore } from '../../src/store/index.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 
 test('a background response that the upstream never returns delays the usage of no other', async () => {
   await using fixture = await open()
   const { clock, users, record } = fixture
-  void reconcileBackground(
+  pollBackgroundResponses(
     {
       ...record,
-      sleep: (ms) => clock.sleep(ms),
       retrieve: ({ user }, signal) =>
         user === users[0]
           ? new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
           : Promise.resolve({ status: 'completed', usage: { input_tokens: 1, output_tokens: 1 } }),
     },
-    fixture.ending.signal,
+    fixture.background,
   )
   await clock.pass(60_000)
   expect(fixture.entries.map(({ user }) => user).toSorted()).toEqual(users.slice(1).toSorted())
@@ -34,13 +37,12 @@ test('a sweep that fails does not keep others from theirs, nor the polls', async
     },
   }
   const storedResponses = { sweepStoredResponses: async () => swept.push('stored responses') }
-  void reconcileBackground(
+  pollBackgroundResponses(
     {
       ...{ ...record, store, storedResponses },
-      sleep: (ms) => clock.sleep(ms),
       retrieve: async () => ({ status: 'completed' }),
     },
-    fixture.ending.signal,
+    fixture.background,
   )
   await clock.pass(60_000)
   expect([entries.length, swept]).toEqual([users.length, ['stored responses']])
@@ -63,13 +65,12 @@ const open = async () => {
   )
   const entries: UsageEntry[] = []
   const options = { store, clock, log: noLog, record: (entry: UsageEntry) => void entries.push(entry) }
-  const ending = new AbortController()
+  const background = new Background({ sleep: sleepOn(clock) })
   return {
-    ...{ clock, users, entries, ending },
+    ...{ clock, users, entries, background },
     record: { ...options, recordBackground: createBackgroundUsageRecorder(options) },
     async [Symbol.asyncDispose]() {
-      ending.abort()
-      await clock.pass(60_000)
+      await background.stop()
       await store.close()
     },
   }

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { Background } from '../../plugins/shared/background.ts'
 import { type Body, bodyOf, lastMessages, respond, storedOpener } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 
@@ -100,10 +101,10 @@ test('expired responses are removed from the store', async () => {
   const at = { createdAt: 1, expiresAt: 2 }
   for (let nth = 0; nth < 101; nth++)
     await store.storeResponse({ id: id('old', nth), user: 'eve', response: '{}', items: [], ...at }, 2 ** 26)
-  const ending = new AbortController()
-  open(undefined, { reconcile: ending.signal })
+  const background = new Background()
+  open(undefined, { background })
   const left = () => store.findStoredResponse('eve', id('old', 100), 1)
   for (let waits = 0; waits < 500 && (await left()); waits++) await new Promise((resolve) => setTimeout(resolve, 2))
-  ending.abort()
+  await background.stop()
   expect(await store.sweepStoredResponses(2, 1000)).toBe(0)
 })

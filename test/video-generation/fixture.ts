@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { Background } from '../../plugins/shared/background.ts'
 import type { AppOptions } from '../../src/app.ts'
 import { type EmulatorOptions, startEmulator, type VideoOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
@@ -62,7 +63,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     ...options.emulator,
     video: { queuedMs: 0, runningMs: Number.POSITIVE_INFINITY, ...options.video },
   })
-  const background = new AbortController()
+  const background = new Background()
   // A database of its own: two emulators may give the same ids.
   const database = options.database && (await freshDatabase(options.database))
   const store = options.store ?? openStore(database?.url ?? 'sqlite::memory:')
@@ -70,16 +71,16 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     ...options.more,
     emulator,
     store,
-    video: { pollMs: 10, settleMs: 100, reconcile: background.signal, ...options.gateway },
+    video: { pollMs: 10, settleMs: 100, background, ...options.gateway },
   })
   const user = async (name: string) => videoUser(gateway, await gateway.addUser(`${name} ${randomUUID()}`))
   return {
     ...{ gateway, emulator, store },
     ann: await user('ann'),
     bob: await user('bob'),
-    stop: () => background.abort(),
+    stop: () => void background.stop(),
     async [Symbol.asyncDispose]() {
-      background.abort()
+      await background.stop()
       await gateway[Symbol.asyncDispose]()
       if (!options.store) await store.close()
       await database?.remove()

@@ -1,10 +1,9 @@
-import { delay } from '../../shared/delay.ts'
+import type { Background } from '../../shared/background.ts'
 import { divide } from '../../shared/divide.ts'
 import { scopeOfUpstreamFailure } from '../../shared/failure-scope.ts'
 import { readId } from '../../shared/id.ts'
 import type { Json } from '../../shared/json.ts'
 import { Problem } from '../../shared/problem.ts'
-import { runUnderLease } from '../../shared/under-lease.ts'
 import { groupBatches, itemsOf, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import type { AssetEvents, AssetProgress, AssetWatch } from './asset-events.ts'
 import { type Library, locateAsset, type Owners } from './library.ts'
@@ -67,19 +66,16 @@ export const tellDeletedAsset = async (
 }
 
 /**
- * Polls assets in progress, in one process at a time, until the signal aborts.
+ * Polls assets in progress, in one process at a time.
  *
  * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still are the user's. An asset or a group
  * that cannot be read is put off, and delays no other.
- *
- * @param sleep waits. Default: a timer, which does not keep the process alive
  */
 export const watchAssets = (
   { upstream, clock, log }: Pick<Library, 'upstream' | 'clock' | 'log'>,
   events: AssetEvents,
   owners: Pick<Owners, 'group'>,
-  signal: AbortSignal,
-  sleep = delay,
+  background: Background,
 ): void => {
   const ownedGroup = (user: string, id: string) =>
     owners.group(user, id).catch((error: unknown) => {
@@ -141,7 +137,7 @@ export const watchAssets = (
   }
 
   const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
-    const pause = () => sleep(1000 / callsPerSecond, job)
+    const pause = () => background.sleep(1000 / callsPerSecond, job)
     const watches: OwnedWatch[] = []
     const outcomes = new Map<string, AssetProgress | 'gone'>()
     for (const watch of due) {
@@ -197,8 +193,9 @@ export const watchAssets = (
     )
   }
 
-  runUnderLease({
-    ...{ store: events, name: 'asset-watch', signal, log, clock, everyMs, sleep },
+  background.repeat({
+    ...{ everyMs, log, failure: 'assets in progress could not be read' },
+    lease: { store: events, name: 'asset-watch', clock },
     async run(job) {
       const due = await events.dueAssetWatches(clock.now(), maxDue)
       if (due.length === 0) return everyMs

@@ -5,6 +5,7 @@ import {
   reconcileRegularly,
 } from '../../ownership/index.ts'
 import { instantOf } from '../../pagination-normalizer/index.ts'
+import type { Background } from '../../shared/background.ts'
 import { readId } from '../../shared/id.ts'
 import { findGroups } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'
@@ -34,9 +35,9 @@ export const reconcileOptionsOf = (
     }),
 })
 
-/** Reconciles open claims at once, whenever one falls due, and every minute, until the signal aborts. */
+/** Reconciles open claims at once, whenever one falls due, and every minute. */
 export const reconcileGroups = (
   library: Library,
   store: ClaimStore & Pick<OwnershipStore, 'group'>,
-  signal: AbortSignal,
-): Promise<void> => reconcileRegularly({ ...reconcileOptionsOf(library, store), signal })
+  background: Background,
+): void => reconcileRegularly(reconcileOptionsOf(library, store), background)

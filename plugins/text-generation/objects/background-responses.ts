@@ -1,5 +1,5 @@
+import type { Background } from '../../shared/background.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { delay } from '../../shared/delay.ts'
 import { inLanes } from '../../shared/in-lanes.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
@@ -8,7 +8,7 @@ import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
 import type { StoredResponseStore } from './stored-response-store.ts'
 
-export interface BackgroundOptions {
+export interface BackgroundUsageOptions {
   readonly store: TextObjectStore
   readonly record: RecordUsage
   readonly clock: Clock
@@ -19,7 +19,7 @@ export interface BackgroundOptions {
 export type RecordBackgroundUsage = (response: TextObject, usage: unknown) => Promise<void>
 
 export const createBackgroundUsageRecorder =
-  ({ store, record, clock, log }: BackgroundOptions): RecordBackgroundUsage =>
+  ({ store, record, clock, log }: BackgroundUsageOptions): RecordBackgroundUsage =>
   async (response, usage) => {
     const { id, user, token, model } = response
     try {
@@ -34,14 +34,12 @@ export const createBackgroundUsageRecorder =
 export const isResponseEnded = (response: { readonly status?: unknown }): boolean =>
   ['completed', 'failed', 'incomplete', 'cancelled'].includes(String(response.status))
 
-export interface ReconcileBackgroundOptions extends BackgroundOptions {
+export interface BackgroundResponsesOptions extends BackgroundUsageOptions {
   readonly recordBackground: RecordBackgroundUsage
   /** Also removes expired responses that the gateway stores. */
   readonly storedResponses?: Pick<StoredResponseStore, 'sweepStoredResponses'>
   /** Retrieves a response from the upstream. */
   readonly retrieve: (response: OwnedResponse, signal: AbortSignal) => Promise<{ status?: unknown; usage?: unknown }>
-  /** Default: a timer that does not keep the process alive. */
-  readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 }
 
 const pollMs = 15_000
@@ -55,44 +53,42 @@ const lanes = 8
 const pollTimeoutMs = 30_000
 
 /**
- * Polls background responses and records their usage when they end; removes expired objects.
- *
- * It starts at once and repeats until the signal aborts. Several processes share the work. Never rejects: it logs a
- * failure and tries again later.
+ * Polls background responses and records their usage when they end; removes expired objects. Several processes share the work.
  */
-export const reconcileBackground = async (options: ReconcileBackgroundOptions, signal: AbortSignal): Promise<void> => {
-  const { store, storedResponses, clock, log, sleep = delay } = options
-  let sweptAt = Number.NEGATIVE_INFINITY
+export const pollBackgroundResponses = (options: BackgroundResponsesOptions, background: Background): void => {
+  const { store, storedResponses, clock, log } = options
   const sweepAll = async (sweep: () => Promise<number>, most: number): Promise<void> => {
     try {
-      while (!signal.aborted && (await sweep()) === most);
+      while (!background.signal.aborted && (await sweep()) === most);
     } catch (err) {
       log.warn({ err }, 'expired objects could not be removed')
     }
   }
-  while (!signal.aborted) {
-    try {
+  background.repeat({
+    ...{ everyMs: pollMs, log, failure: 'background responses could not be polled' },
+    async run(signal) {
       await inLanes(await store.dueTextResponses(clock.now(), batchSize), lanes, async (due) => {
         if (signal.aborted) return
         await check(due, options, signal).catch((err: unknown) => {
           if (!signal.aborted) log.warn({ err, response: due.id }, 'background response could not be polled')
         })
       })
-    } catch (err) {
-      log.warn({ err }, 'background responses could not be polled')
-    }
-    if (clock.now() >= sweptAt + sweepMs) {
-      sweptAt = clock.now()
+      return pollMs
+    },
+  })
+  background.repeat({
+    ...{ everyMs: sweepMs, log, failure: 'expired objects could not be removed' },
+    async run() {
       await sweepAll(() => store.sweepTextObjects(clock.now(), 1000), 1000)
       if (storedResponses) await sweepAll(() => storedResponses.sweepStoredResponses(clock.now(), 100), 100)
-    }
-    await sleep(pollMs, signal)
-  }
+      return sweepMs
+    },
+  })
 }
 
 const check = async (
   due: TextObject,
-  { store, clock, recordBackground, retrieve }: ReconcileBackgroundOptions,
+  { store, clock, recordBackground, retrieve }: BackgroundResponsesOptions,
   signal: AbortSignal,
 ) => {
   const now = clock.now()
