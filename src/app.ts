@@ -19,17 +19,17 @@ import {
 } from '../plugins/metrics/index.ts'
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
-import { withInertHeaders } from '../plugins/shared/headers.ts'
-import { loggedStatus } from '../plugins/shared/logged-status.ts'
+import { withInertHeaders } from '../plugins/shared/http/headers.ts'
+import { loggedStatus } from '../plugins/shared/http/logged-status.ts'
+import { requestPath } from '../plugins/shared/http/request-path.ts'
 import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
-import { requestPath } from '../plugins/shared/request-path.ts'
 import {
   messagesProblemBody,
   type TextGenerationOptions,
   textGeneration,
   textProblemBody,
 } from '../plugins/text-generation/index.ts'
-import { nameOf } from '../plugins/text-generation/upstream/model-routing.ts'
+import { nameOf } from '../plugins/text-generation/models/routing.ts'
 import {
   createVideoService,
   type OpenaiVideosOptions,
@@ -40,15 +40,15 @@ import {
   videoGeneration,
   videoProblemBody,
 } from '../plugins/video-generation/index.ts'
-import { countDeliveries } from './delivery-metrics.ts'
-import { documentation } from './documentation.ts'
-import { type Health, health } from './health.ts'
+import { countDeliveries } from './app/delivery-metrics.ts'
+import { type Health, health } from './app/health.ts'
+import { missingPrefixRoutes } from './app/missing-prefix.ts'
+import { withNewRequestId, withRequestIds } from './app/request-id.ts'
+import { createUpstreamStates } from './app/upstream-states.ts'
+import { documentation } from './documentation/index.ts'
 import { countDroppedLines } from './log/metrics.ts'
 import type { LeveledLog } from './log.ts'
-import { missingPrefixRoutes } from './missing-prefix.ts'
-import { withNewRequestId, withRequestIds } from './request-id.ts'
 import type { ServerTracing } from './tracing.ts'
-import { createUpstreamStates } from './upstream-states.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {

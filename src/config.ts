@@ -1,5 +1,5 @@
 import type { TextUpstream } from '../plugins/text-generation/index.ts'
-import { isPrices, type Prices } from '../plugins/text-generation/prices.ts'
+import { isPrices, type Prices } from '../plugins/text-generation/usage/prices.ts'
 import { type DatabaseConfig, readDatabase } from './config/database.ts'
 import { jsonOrFile } from './config/json-or-file.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
@@ -34,7 +34,7 @@ import { createReader, type Environment, type Problems } from './config/reader.t
 import { readStorage, type StorageConfig, storageSecrets } from './config/storage.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
 import { readVideoConfig, type VideoConfig } from './config/video-upstream.ts'
-import { databaseKindOf } from './store/database-kinds.ts'
+import { databaseKindOf } from './store/database/kinds.ts'
 
 /** The configuration of a server. It does not change while the server runs. Times are milliseconds. */
 export interface Config extends DatabaseConfig {

@@ -1,8 +1,9 @@
 export * from '../plugins/asset-library/index.ts'
 export type { Audit, AuditAction, AuditEvent } from '../plugins/shared/audit.ts'
-export type { Identify, Identity } from '../plugins/shared/identify.ts'
+export { currentRequestId } from '../plugins/shared/http/request-id.ts'
+export type { Identify, Identity } from '../plugins/shared/identity/identify.ts'
 export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
-export { currentRequestId } from '../plugins/shared/request-id.ts'
+export { withRequestIds } from './app/request-id.ts'
 export { type AuditOptions, type AuditTrail, createAudit } from './audit/index.ts'
 export type { StopOptions } from './node-server/drain.ts'
 export type { OnUpgrade } from './node-server/upgrade.ts'
@@ -15,4 +16,3 @@ export {
   type NodeServerOptions,
   type NodeServerTimeouts,
 } from './node-server.ts'
-export { withRequestIds } from './request-id.ts'

@@ -1,6 +1,6 @@
 import { pino, stdSerializers } from 'pino'
+import { currentRequestId } from '../plugins/shared/http/request-id.ts'
 import type { Log } from '../plugins/shared/problem.ts'
-import { currentRequestId } from '../plugins/shared/request-id.ts'
 import type { LogLevel } from './config.ts'
 import { dropUnwritten } from './log/line-output.ts'
 import { toStandardError } from './log/standard-error.ts'

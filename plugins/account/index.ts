@@ -3,15 +3,15 @@ import { type ConsoleTokenStore, consoleTokens, type TokenRoutes } from '../api-
 import { type ConsolePaths, consolePages } from '../console/index.ts'
 import { type FaceRoutes, type FaceVerificationOptions, faceVerification } from '../face-verification/index.ts'
 import type { Audit } from '../shared/audit.ts'
-import { createClientAddressOf } from '../shared/client-address.ts'
 import type { Clock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
-import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { checkPath } from '../shared/options.ts'
-import { requireSameOrigin } from '../shared/origin.ts'
-import type { MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
+import { createClientAddressOf } from '../shared/http/client-address.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { requireSameOrigin } from '../shared/http/origin.ts'
+import { checkPath } from '../shared/plugin/options.ts'
+import type { MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
 import type { Log } from '../shared/problem.ts'
-import { seedOf } from '../shared/seed.ts'
 import {
   type AttemptStore,
   identifyBySession,
@@ -25,7 +25,7 @@ import { type UsageRoutes, usageDocs } from './openapi.ts'
 import { listUsage, type UsageReportStore } from './usage.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
-export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { UsageReport, UsageRoutes, UsageRow } from './openapi.ts'
 export type { DailyUsage, UsageReportStore } from './usage.ts'
 

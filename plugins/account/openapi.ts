@@ -9,8 +9,8 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+} from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
 /** Calls, tokens and video seconds of the caller on one day, with one API token and one model. */
 export interface UsageRow {

@@ -1,5 +1,5 @@
-import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { noStoreJson } from '../shared/no-store.ts'
+import { noStoreJson } from '../shared/http/no-store.ts'
+import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 

@@ -11,8 +11,8 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+} from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
 /** A token, without its secret. */
 export interface TokenInfo {

@@ -1,4 +1,4 @@
-import type { ReadRevision } from '../shared/revision-cache.ts'
+import type { ReadRevision } from '../shared/identity/revision-cache.ts'
 
 /** The user and the id of a valid token. */
 export interface TokenOwner {

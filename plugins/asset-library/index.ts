@@ -11,22 +11,22 @@ import {
 import { paginationNormalizer } from '../pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
-import { type BackgroundOption, backgroundOf } from '../shared/background.ts'
+import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import {
   createErrorHandler,
   type ErrorHandler,
   type ErrorsOption,
   type HandlerContext,
-} from '../shared/error-handler.ts'
-import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { identityOf } from '../shared/identify.ts'
+} from '../shared/http/error-handler.ts'
+import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { identifySameOrigin, type RequireSameOrigin } from '../shared/http/origin.ts'
+import { identityOf } from '../shared/identity/identify.ts'
 import type { AssetOwners } from '../shared/media/asset-ownership.ts'
-import { checkIdentify, checkPath } from '../shared/options.ts'
-import { identifySameOrigin, type RequireSameOrigin } from '../shared/origin.ts'
-import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
+import { checkIdentify, checkPath } from '../shared/plugin/options.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
 import { noLog, problemBody } from '../shared/problem.ts'
-import { seedOf } from '../shared/seed.ts'
 import {
   callerOf,
   createUpstream,
@@ -37,9 +37,6 @@ import {
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../upstream-proxy/index.ts'
-import { keepWhileFull } from './routes/asset-event-queue.ts'
-import type { AssetEvents } from './routes/asset-events.ts'
-import { watchAssets } from './routes/asset-watch.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
@@ -49,9 +46,12 @@ import { reconcileGroups } from './routes/reconcile.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
+import { keepWhileFull } from './watch/asset-event-queue.ts'
+import type { AssetEvents } from './watch/asset-events.ts'
+import { watchAssets } from './watch/asset-watch.ts'
 
-export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './routes/asset-events.ts'
 export type * from './schema/types.ts'
+export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './watch/asset-events.ts'
 
 /** Options of `gateway` and `assetLibrary`. */
 export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {

@@ -1,9 +1,9 @@
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
-import { checkAbove0 } from '../shared/options.ts'
+import { checkAbove0 } from '../shared/plugin/options.ts'
 import { Problem } from '../shared/problem.ts'
 import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './limiter.ts'
 
-export { type InFlight, inFlightOf } from '../shared/in-flight.ts'
+export { type InFlight, inFlightOf } from '../shared/http/in-flight.ts'
 export type { Concurrency, MaxConcurrency } from './limiter.ts'
 
 /** Options of `concurrencyLimits`: the limits of the process, and of each user. */

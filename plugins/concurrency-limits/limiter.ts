@@ -1,4 +1,4 @@
-import { countInFlight, type InFlight } from '../shared/in-flight.ts'
+import { countInFlight, type InFlight } from '../shared/http/in-flight.ts'
 import { Problem } from '../shared/problem.ts'
 
 /** Limits on concurrent use, of the process or of one user. */

@@ -1,14 +1,14 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/error-handler.ts'
-import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { checkPath } from '../shared/options.ts'
-import type { RoutesPlugin } from '../shared/plugin.ts'
+import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/http/error-handler.ts'
+import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { checkPath } from '../shared/plugin/options.ts'
+import type { RoutesPlugin } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, Problem } from '../shared/problem.ts'
-import { seedOf } from '../shared/seed.ts'
 import { type ConsolePaths, type DocumentOptions, documentOf, securityHeadersOf } from './document.ts'
 import { type File, fileOf, readFiles } from './files.ts'
 
-export type { ErrorsOption } from '../shared/error-handler.ts'
+export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { ConsolePaths } from './document.ts'
 
 /** Options of `consolePages`. */

@@ -1,12 +1,13 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
-import { type Background, type BackgroundOption, backgroundOf } from '../shared/background.ts'
-import { responseFrom } from '../shared/byte-source.ts'
+import { type Background, type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
-import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { type Identify, requireIdentity } from '../shared/identify.ts'
-import { inFlightOf } from '../shared/in-flight.ts'
+import { responseFrom } from '../shared/http/body/byte-source.ts'
+import { createErrorHandler, type ErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { inFlightOf } from '../shared/http/in-flight.ts'
+import type { PublicUrl } from '../shared/http/origin.ts'
+import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import {
   checkAbove0,
   checkCollaborator,
@@ -14,30 +15,27 @@ import {
   checkIdentify,
   checkPath,
   checkPublicUrl,
-} from '../shared/options.ts'
-import type { PublicUrl } from '../shared/origin.ts'
-import type { RoutesAt, RoutesPlugin } from '../shared/plugin.ts'
+} from '../shared/plugin/options.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
-import { seedOf } from '../shared/seed.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { streamHeaders } from '../sse-relay/index.ts'
-import { createTargetRules } from './address.ts'
-import { type DeliveryOutcome, deliver } from './deliver.ts'
-import type { DeliveryStore, LeasedDelivery } from './delivery-store.ts'
+import { createTargetRules } from './address/address.ts'
 import { readTypeFilter } from './filter.ts'
 import { EventHub } from './hub.ts'
 import { type EventRoutes, eventDocs, type WebhookRoutes, webhookDocs } from './openapi.ts'
 import type { EventStore } from './store.ts'
 import { EventStream } from './stream.ts'
 import { sweepEvents } from './sweep.ts'
-import type { WebhookStore } from './webhook-store.ts'
-import { createWebhooks } from './webhooks.ts'
+import { type DeliveryOutcome, deliver } from './webhooks/deliver.ts'
+import type { DeliveryStore, LeasedDelivery } from './webhooks/delivery-store.ts'
+import type { WebhookStore } from './webhooks/webhook-store.ts'
+import { createWebhooks } from './webhooks/webhooks.ts'
 
-export type { ErrorsOption } from '../shared/error-handler.ts'
-export type { Identify, Identity } from '../shared/identify.ts'
-export { createTargetRules, type TargetRules, targetProblem } from './address.ts'
-export type { DeliveryOutcome } from './deliver.ts'
-export type { DeliveryStore, FailedDelivery, LeasedDelivery } from './delivery-store.ts'
+export type { ErrorsOption } from '../shared/http/error-handler.ts'
+export type { Identify, Identity } from '../shared/identity/identify.ts'
+export { createTargetRules, type TargetRules, targetProblem } from './address/address.ts'
 export type { EventMessage } from './frames.ts'
 export type {
   CreatedWebhook,
@@ -49,7 +47,9 @@ export type {
   WebhookRoutes,
 } from './openapi.ts'
 export type { EventStore, StoredEvent } from './store.ts'
-export type { NewWebhook, StoredWebhook, WebhookStore } from './webhook-store.ts'
+export type { DeliveryOutcome } from './webhooks/deliver.ts'
+export type { DeliveryStore, FailedDelivery, LeasedDelivery } from './webhooks/delivery-store.ts'
+export type { NewWebhook, StoredWebhook, WebhookStore } from './webhooks/webhook-store.ts'
 
 /** Options of `events`. Times are milliseconds. */
 export interface EventsOptions {

@@ -12,8 +12,8 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+} from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import type { EventMessage } from './frames.ts'
 
 /** An event of the stream, as Eden yields it. */

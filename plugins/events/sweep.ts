@@ -1,4 +1,4 @@
-import type { Background } from '../shared/background.ts'
+import type { Background } from '../shared/background/background.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/problem.ts'
 import type { EventStore } from './store.ts'

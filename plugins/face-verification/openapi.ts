@@ -11,7 +11,7 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
+} from '../shared/plugin/openapi.ts'
 import { verificationStatuses } from './status.ts'
 import type { CreatedVerification, VerificationState } from './types.ts'
 

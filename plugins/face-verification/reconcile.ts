@@ -1,7 +1,7 @@
-import type { Background } from '../shared/background.ts'
+import type { Background } from '../shared/background/background.ts'
 import type { VerificationKind } from '../upstream-proxy/index.ts'
 import type { FaceContext } from './context.ts'
-import type { FaceDriver } from './driver.ts'
+import type { FaceDriver } from './drivers/driver.ts'
 
 export interface ReconcileVerificationsOptions {
   /** Tasks that this process polls in one second, at most. Default 1: the account's limit of 3 a second is shared with all callers. */

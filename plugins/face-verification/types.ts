@@ -1,5 +1,5 @@
-import type { ErrorBody, UpstreamErrorBody } from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+import type { ErrorBody, UpstreamErrorBody } from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
 /** The response to a created verification. */
 export interface CreatedVerification {

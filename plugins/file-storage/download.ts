@@ -1,14 +1,14 @@
-import { responseFrom } from '../shared/byte-source.ts'
 import type { Clock } from '../shared/clock.ts'
-import { contentTypeOf } from '../shared/file-type.ts'
-import { withInertHeaders } from '../shared/headers.ts'
-import { inFlightOf } from '../shared/in-flight.ts'
+import { responseFrom } from '../shared/http/body/byte-source.ts'
+import { bodyOfLength, countedSource } from '../shared/http/body/streamed-file.ts'
+import { withInertHeaders } from '../shared/http/headers.ts'
+import { inFlightOf } from '../shared/http/in-flight.ts'
+import { contentTypeOf } from '../shared/media/file-type.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
-import { bodyOfLength, countedSource } from '../shared/streamed-file.ts'
 import type { FileLinks } from './links.ts'
 import { selectRange } from './range.ts'
-import type { Storage } from './storage.ts'
+import type { Storage } from './storage/storage.ts'
 
 export interface DownloadOptions {
   readonly storage: Storage

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { checkPath, checkPublicUrl, checkSecrets, signingSecret } from '../shared/options.ts'
-import { type PublicUrl, publicBase } from '../shared/origin.ts'
-import { checkFileKey, isFileKey } from './storage.ts'
+import { type PublicUrl, publicBase } from '../shared/http/origin.ts'
+import { checkPath, checkPublicUrl, checkSecrets, signingSecret } from '../shared/plugin/options.ts'
+import { checkFileKey, isFileKey } from './storage/storage.ts'
 
 /** Signs links to files, and verifies them. */
 export interface FileLinks {

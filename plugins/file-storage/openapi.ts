@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { fileContentTypes } from '../shared/file-type.ts'
+import { fileContentTypes } from '../shared/media/file-type.ts'
 import {
   type ErrorBody,
   errorBody,
@@ -11,8 +11,8 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+} from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
 /** A file that a user has uploaded. */
 export interface UploadInfo {

@@ -1,4 +1,4 @@
-import type { ByteRange, FileInfo } from './storage.ts'
+import type { ByteRange, FileInfo } from './storage/storage.ts'
 
 /** What a GET or HEAD of a file gets (RFC 9110 sections 13 and 14): all of it, one range, nothing new, or no such range. */
 export type Selection =

@@ -1,12 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { type FileType, sniffBytes, sniffFileType } from '../shared/file-type.ts'
-import { checkUser } from '../shared/identify.ts'
-import { checkAbove0, checkCollaborator } from '../shared/options.ts'
-import type { Fetch } from '../shared/upstream-error.ts'
+import { checkUser } from '../shared/identity/identify.ts'
+import { type FileType, sniffBytes, sniffFileType } from '../shared/media/file-type.ts'
+import { checkAbove0, checkCollaborator } from '../shared/plugin/options.ts'
+import type { Fetch } from '../shared/upstream/upstream-error.ts'
 import { withHead } from './body.ts'
 import { createFileLinks, type FileLinksOptions } from './links.ts'
-import type { Storage } from './storage.ts'
+import type { Storage } from './storage/storage.ts'
 import type { FileStore } from './store.ts'
 
 /** A file of an upstream, to be copied. */

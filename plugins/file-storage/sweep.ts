@@ -1,9 +1,9 @@
-import type { Background } from '../shared/background.ts'
+import type { Background } from '../shared/background/background.ts'
+import { inLanes } from '../shared/background/in-lanes.ts'
 import type { Clock } from '../shared/clock.ts'
-import { inLanes } from '../shared/in-lanes.ts'
 import { hasNoSpace } from '../shared/no-space.ts'
 import type { Log } from '../shared/problem.ts'
-import type { Storage } from './storage.ts'
+import type { Storage } from './storage/storage.ts'
 import type { FileStore } from './store.ts'
 
 export interface FileSweepOptions {

@@ -1,6 +1,6 @@
-import { knownBody, responseOf } from '../shared/known-body.ts'
-import { noStoreHeaders } from '../shared/no-store.ts'
-import { readAtMost } from '../shared/read-body.ts'
+import { knownBody, responseOf } from '../shared/http/body/known-body.ts'
+import { readAtMost } from '../shared/http/body/read-body.ts'
+import { noStoreHeaders } from '../shared/http/no-store.ts'
 import type { KeptResponse } from './store.ts'
 
 /** The headers that are kept with a response. Others belong to one request or to one connection. */

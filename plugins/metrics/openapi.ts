@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { type ErrorBody, errorBody, errorResponses, type RouteOptions, routeOptions } from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+import { type ErrorBody, errorBody, errorResponses, type RouteOptions, routeOptions } from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
 /** The route of `metrics` below its prefix, for Eden. */
 export type MetricsRoutes = { get: Route<Responses<string, ErrorBody, 401 | 404 | 503>> }

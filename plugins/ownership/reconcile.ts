@@ -1,6 +1,6 @@
-import type { Background } from '../shared/background.ts'
+import type { Background } from '../shared/background/background.ts'
+import { inLanes } from '../shared/background/in-lanes.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { inLanes } from '../shared/in-lanes.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import type { Claim, ClaimStore, OwnershipStore } from './store.ts'
 

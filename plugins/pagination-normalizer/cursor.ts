@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { signingSecret } from '../shared/options.ts'
+import { signingSecret } from '../shared/plugin/options.ts'
 import type { Position } from './order.ts'
 import type { ListRequest } from './parameters.ts'
 

@@ -1,5 +1,5 @@
 import { readId } from '../shared/id.ts'
-import type { Json } from '../shared/json.ts'
+import type { Json } from '../shared/json/json.ts'
 import { Problem } from '../shared/problem.ts'
 import { limitLength } from '../shared/text.ts'
 import type { Query } from './query.ts'

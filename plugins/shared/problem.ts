@@ -1,7 +1,7 @@
 import type { AuditEvent } from './audit.ts'
-import { responseOf } from './known-body.ts'
+import { responseOf } from './http/body/known-body.ts'
+import { noStoreHeaders } from './http/no-store.ts'
 import { hasNoSpace } from './no-space.ts'
-import { noStoreHeaders } from './no-store.ts'
 
 /**
  * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one responds correctly in

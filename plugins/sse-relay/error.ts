@@ -1,5 +1,5 @@
-import { responseHeaders } from '../shared/headers.ts'
-import { numberOf, parseLossless } from '../shared/lossless-json.ts'
+import { responseHeaders } from '../shared/http/headers.ts'
+import { numberOf, parseLossless } from '../shared/json/lossless.ts'
 import type { SseEvent } from './event.ts'
 
 type Members = Readonly<Record<string, unknown>>

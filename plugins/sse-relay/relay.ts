@@ -1,7 +1,7 @@
-import { type ByteSource, streamFrom, type Write } from '../shared/byte-source.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { Heartbeat } from '../shared/heartbeat.ts'
-import { checkAbove0 } from '../shared/options.ts'
+import { type ByteSource, streamFrom, type Write } from '../shared/http/body/byte-source.ts'
+import { Heartbeat } from '../shared/http/body/heartbeat.ts'
+import { checkAbove0 } from '../shared/plugin/options.ts'
 import { FrameTransform, type FrameTransformOptions } from './frame-transform.ts'
 import type { Frame } from './frames.ts'
 

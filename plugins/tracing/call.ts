@@ -1,5 +1,5 @@
 import { type Attributes, context, type Span, SpanKind, SpanStatusCode, type Tracer } from '@opentelemetry/api'
-import type { CallOutcome, CallTrace, TraceCall, TracedCall, TracedTokens } from '../shared/trace-call.ts'
+import type { CallOutcome, CallTrace, TraceCall, TracedCall, TracedTokens } from '../shared/upstream/trace-call.ts'
 import { requestTraceIn } from './request.ts'
 
 /** Creates the function that starts a span for each call to an upstream, below the active span. */

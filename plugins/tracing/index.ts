@@ -1,11 +1,11 @@
 import { context } from '@opentelemetry/api'
 import { type AnyElysia, Elysia } from 'elysia'
-import type { RoutesPlugin } from '../shared/plugin.ts'
-import type { TraceCall } from '../shared/trace-call.ts'
+import type { RoutesPlugin } from '../shared/plugin/plugin.ts'
+import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import { createTraceCall } from './call.ts'
 import { requestTraceIn, type TracingOptions, traceRequests } from './request.ts'
 
-export type { CallOutcome, CallTrace, TraceCall, TracedCall, TracedTokens } from '../shared/trace-call.ts'
+export type { CallOutcome, CallTrace, TraceCall, TracedCall, TracedTokens } from '../shared/upstream/trace-call.ts'
 export type { TracingOptions } from './request.ts'
 
 /** Traces of requests and of calls to upstreams. */

@@ -1,4 +1,4 @@
-import type { CoarseTimer } from '../shared/coarse-timers.ts'
+import type { CoarseTimer } from '../shared/background/coarse-timers.ts'
 
 /** Aborts a call on timeout, and when its last caller has disconnected. */
 export class Cancellation implements CoarseTimer, EventListenerObject {

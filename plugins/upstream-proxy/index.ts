@@ -1,11 +1,11 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { checkCollaborator } from '../shared/options.ts'
-import type { ContextPlugin } from '../shared/plugin.ts'
-import { seedOf } from '../shared/seed.ts'
+import { checkCollaborator } from '../shared/plugin/options.ts'
+import type { ContextPlugin } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
 import { type QueueTime, queueTimeOf } from './rate-limit/queue-time.ts'
 import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './upstream.ts'
 
-export { requestHeaders, responseHeaders } from '../shared/headers.ts'
+export { requestHeaders, responseHeaders } from '../shared/http/headers.ts'
 export {
   type Fetch,
   type RawResponse,
@@ -13,7 +13,7 @@ export {
   UpstreamInvalidError,
   UpstreamRejectedError,
   UpstreamUnreachableError,
-} from '../shared/upstream-error.ts'
+} from '../shared/upstream/upstream-error.ts'
 export { type ArkOptions, ark } from './library/ark.ts'
 export { arkLimits } from './library/ark-limits.ts'
 export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './library/ark-signature.ts'

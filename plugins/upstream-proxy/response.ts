@@ -1,5 +1,4 @@
-import type { ContainsCredential } from '../shared/credentials.ts'
-import { upstreamRequestId } from '../shared/headers.ts'
+import { upstreamRequestId } from '../shared/http/headers.ts'
 import {
   asJsonObject,
   type Json,
@@ -9,10 +8,11 @@ import {
   readJson,
   readJsonUtf8,
   responseLimits,
-} from '../shared/json.ts'
+} from '../shared/json/json.ts'
 import type { Log } from '../shared/problem.ts'
 import { decodeText } from '../shared/text.ts'
-import { type RawResponse, UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream-error.ts'
+import type { ContainsCredential } from '../shared/upstream/credentials.ts'
+import { type RawResponse, UpstreamInvalidError, UpstreamRejectedError } from '../shared/upstream/upstream-error.ts'
 import type { Operation } from './library/operation.ts'
 
 /** A success. The gateway forwards its bytes unchanged and can read its JSON. */

@@ -1,14 +1,19 @@
 import { isPromise } from '../shared/awaitable.ts'
+import { createCoarseTimers } from '../shared/background/coarse-timers.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { createCoarseTimers } from '../shared/coarse-timers.ts'
-import { createCredentialSearch } from '../shared/credentials.ts'
-import { fetchOnce } from '../shared/fetch.ts'
-import { forwardedHeaders, responseHeaders } from '../shared/headers.ts'
-import { checkAbove0, checkCollaborator } from '../shared/options.ts'
+import { readAtMost } from '../shared/http/body/read-body.ts'
+import { forwardedHeaders, responseHeaders } from '../shared/http/headers.ts'
+import { checkAbove0, checkCollaborator } from '../shared/plugin/options.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
-import { readAtMost } from '../shared/read-body.ts'
-import type { TraceCall } from '../shared/trace-call.ts'
-import { type Fetch, isNeverSent, UpstreamInvalidError, UpstreamUnreachableError } from '../shared/upstream-error.ts'
+import { createCredentialSearch } from '../shared/upstream/credentials.ts'
+import { fetchOnce } from '../shared/upstream/fetch.ts'
+import type { TraceCall } from '../shared/upstream/trace-call.ts'
+import {
+  type Fetch,
+  isNeverSent,
+  UpstreamInvalidError,
+  UpstreamUnreachableError,
+} from '../shared/upstream/upstream-error.ts'
 import { Cancellation } from './cancellation.ts'
 import { checkOperation } from './library/check-operation.ts'
 import {

@@ -13,7 +13,7 @@ import {
   replayedHeaders,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
+} from '../shared/plugin/openapi.ts'
 import type {
   CreatedVideoTask,
   CreateVideoTaskRequest,

@@ -1,4 +1,4 @@
-import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks.ts'
+import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks/tasks.ts'
 
 /**
  * What the gateway does with a task:

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { signingSecret } from '../shared/options.ts'
+import { signingSecret } from '../shared/plugin/options.ts'
 
 export interface CookieOptions {
   readonly name: string

@@ -1,5 +1,5 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
-import { readPublicUrl } from '../shared/origin.ts'
+import { readPublicUrl } from '../shared/http/origin.ts'
 import { createCookies } from './cookie.ts'
 import type { SessionOptions } from './session.ts'
 

@@ -1,21 +1,21 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/error-handler.ts'
-import { fallbackRoutes } from '../shared/fallback-routes.ts'
-import { requireIdentity } from '../shared/identify.ts'
-import { noStoreJson } from '../shared/no-store.ts'
-import { checkElysia, checkPath } from '../shared/options.ts'
+import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { noStoreJson } from '../shared/http/no-store.ts'
 import {
   crossOriginMessage,
   isCrossOrigin,
   requireSameOrigin,
   safeMethods,
   wrongOriginMessage,
-} from '../shared/origin.ts'
-import type { MacroFunctions, MacroPlugin, RoutesAt } from '../shared/plugin.ts'
+} from '../shared/http/origin.ts'
+import { requireIdentity } from '../shared/identity/identify.ts'
+import { checkElysia, checkPath } from '../shared/plugin/options.ts'
+import type { MacroFunctions, MacroPlugin, RoutesAt } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, Problem } from '../shared/problem.ts'
-import { seedOf } from '../shared/seed.ts'
 import { createDevices } from './devices.ts'
 import { findUser, readCredentials, type Verify } from './login.ts'
 import { type SessionRoutes, sessionDocs } from './openapi.ts'
@@ -25,9 +25,9 @@ import type { AttemptStore, SessionStore } from './store.ts'
 import { createThrottle, type ThrottleOptions } from './throttle.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
-export type { ErrorsOption } from '../shared/error-handler.ts'
-export type { Identify, Identity } from '../shared/identify.ts'
-export { type PublicUrl, requireSameOrigin } from '../shared/origin.ts'
+export type { ErrorsOption } from '../shared/http/error-handler.ts'
+export { type PublicUrl, requireSameOrigin } from '../shared/http/origin.ts'
+export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { Verify } from './login.ts'
 export type { QueueFlow } from './login-queue.ts'
 export type { LoginRequest, SessionRoutes, SessionUser } from './openapi.ts'

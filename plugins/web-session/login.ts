@@ -1,4 +1,4 @@
-import { isJson, readJsonBody } from '../shared/body.ts'
+import { isJson, readJsonBody } from '../shared/http/body/body.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import type { QueueFlow } from './login-queue.ts'

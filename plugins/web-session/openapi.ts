@@ -10,8 +10,8 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
-} from '../shared/openapi.ts'
-import type { Responses, Route } from '../shared/plugin.ts'
+} from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
 /** The body of a login. */
 export interface LoginRequest {

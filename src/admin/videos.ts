@@ -1,6 +1,6 @@
-import { videoStatuses } from '../../plugins/video-generation/statuses.ts'
 import type { VideoTask } from '../../plugins/video-generation/store.ts'
-import type { VideoStatus } from '../../plugins/video-generation/tasks.ts'
+import { videoStatuses } from '../../plugins/video-generation/tasks/statuses.ts'
+import type { VideoStatus } from '../../plugins/video-generation/tasks/tasks.ts'
 import type { Store } from '../store/index.ts'
 import { columns } from './arguments.ts'
 

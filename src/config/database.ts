@@ -1,4 +1,4 @@
-import { databaseKindOf, databaseUrlForms } from '../store/database-kinds.ts'
+import { databaseKindOf, databaseUrlForms } from '../store/database/kinds.ts'
 import { dayMs, days, daysFrom0 } from './parsers.ts'
 import { createReader, type Environment, type Problems, type Read } from './reader.ts'
 

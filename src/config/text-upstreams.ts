@@ -1,5 +1,5 @@
+import type { TextUpstream } from '../../plugins/text-generation/models/routing.ts'
 import { credentialsOf } from '../../plugins/text-generation/upstream/credentials.ts'
-import type { TextUpstream } from '../../plugins/text-generation/upstream/model-routing.ts'
 import {
   modelFields,
   upstreamFields,

@@ -1,4 +1,4 @@
-import { asJsonObject } from '../../plugins/shared/json.ts'
+import { asJsonObject } from '../../plugins/shared/json/json.ts'
 import type { VideoServiceOptions } from '../../plugins/video-generation/index.ts'
 
 /** Cost of a task in billionths of the currency unit. Undefined: its model has no price. */

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
 import { clearImmediate, setImmediate } from 'node:timers'
-import type { CoarseTimer, CoarseTimers } from '../../plugins/shared/coarse-timers.ts'
+import type { CoarseTimer, CoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
+import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { Chunks } from '../../plugins/shared/read-body.ts'
 
 export interface BodyLimits {
   /** Maximum wait for the next byte, in milliseconds. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { ByteSource } from '../../plugins/shared/byte-source.ts'
-import { inNextTurn } from '../../plugins/shared/next-turn.ts'
+import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
+import type { ByteSource } from '../../plugins/shared/http/body/byte-source.ts'
 
 /** A body whose length the server did not know: all bytes, if they were available at once, or a source of them. */
 export type AheadBody = Uint8Array | ByteSource

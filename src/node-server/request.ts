@@ -1,4 +1,4 @@
-import { callerDisconnected } from '../../plugins/shared/logged-status.ts'
+import { callerDisconnected } from '../../plugins/shared/http/logged-status.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { IncomingBody } from './body.ts'
 

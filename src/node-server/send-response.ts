@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { Awaitable } from '../../plugins/shared/awaitable.ts'
-import { type ByteSource, byteSourceOf, sourceFrom } from '../../plugins/shared/byte-source.ts'
-import { type KnownBody, knownBody } from '../../plugins/shared/known-body.ts'
+import { type ByteSource, byteSourceOf, sourceFrom } from '../../plugins/shared/http/body/byte-source.ts'
+import { type KnownBody, knownBody } from '../../plugins/shared/http/body/known-body.ts'
 import { readAhead } from './read-ahead.ts'
 import { waitForEvent } from './wait-until-sent.ts'
 

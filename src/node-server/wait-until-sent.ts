@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http'
-import type { CoarseTimer, CoarseTimers } from '../../plugins/shared/coarse-timers.ts'
+import type { CoarseTimer, CoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 
 /** Timeouts for a caller that reads its response slowly. */
 export interface SendTimeouts {

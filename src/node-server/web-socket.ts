@@ -7,7 +7,7 @@ import {
   maxBufferedBytes,
   type WebSocketAcceptance,
   type WebSocketListener,
-} from '../../plugins/shared/web-socket.ts'
+} from '../../plugins/shared/http/web-socket.ts'
 
 /** Whether the package `ws`, an optional peer dependency, is installed. Bun contains it. */
 export const hasWebSocketServer = async (): Promise<boolean> => (await load()) !== undefined

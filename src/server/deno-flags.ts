@@ -1,7 +1,7 @@
 import { dirname } from 'node:path'
-import { addressOfAws } from '../../plugins/file-storage/s3-storage.ts'
+import { addressOfAws } from '../../plugins/file-storage/storage/s3-storage.ts'
 import type { Config } from '../config.ts'
-import { databaseKindOf } from '../store/database-kinds.ts'
+import { databaseKindOf } from '../store/database/kinds.ts'
 
 /** The part of `Deno.permissions` that this file uses: https://docs.deno.com/api/deno/~/Deno.Permissions */
 export interface DenoPermissions {

@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { andThen } from '../../plugins/shared/awaitable.ts'
-import { attachBody } from '../../plugins/shared/body.ts'
-import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/bun-web-socket.ts'
-import { setPeerAddress } from '../../plugins/shared/client-address.ts'
-import { createCoarseTimers } from '../../plugins/shared/coarse-timers.ts'
-import { inNextTurn } from '../../plugins/shared/next-turn.ts'
-import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
+import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
+import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
+import { attachBody } from '../../plugins/shared/http/body/body.ts'
+import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
+import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import {
   asksForWebSocket,
   isWebSocketHandshake,
@@ -13,7 +12,8 @@ import {
   offerWebSocket,
   type WebSocketListener,
   webSocketAcceptanceOf,
-} from '../../plugins/shared/web-socket.ts'
+} from '../../plugins/shared/http/web-socket.ts'
+import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import { type FetchHandler, renderRejection } from '../app.ts'
 import type { Config } from '../config.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'

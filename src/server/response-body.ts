@@ -1,5 +1,5 @@
 import type { Awaitable } from '../../plugins/shared/awaitable.ts'
-import { type ByteSource, byteSourceOf } from '../../plugins/shared/byte-source.ts'
+import { type ByteSource, byteSourceOf } from '../../plugins/shared/http/body/byte-source.ts'
 
 /** A body of at most this length is read at once. It is also the length of the pieces of a longer one. */
 const maxBufferedBytes = 2 ** 18

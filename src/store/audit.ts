@@ -1,5 +1,5 @@
 import type { AuditAction } from '../../plugins/shared/audit.ts'
-import { type Database, sql } from './database.ts'
+import { type Database, sql } from './database/database.ts'
 
 /** An entry of the audit trail, as the gateway writes it. */
 export interface NewAuditEntry {

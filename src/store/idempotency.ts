@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ClaimedKey, HeldKey, IdempotencyStore, KeptResponse, KeyClaim } from '../../plugins/idempotency/store.ts'
-import { type Database, type Statement, sql } from './database.ts'
+import { type Database, type Statement, sql } from './database/database.ts'
 
 interface KeyRow {
   readonly fingerprint: string

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
-import { type Database, sql } from './database.ts'
+import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
+import { type Database, sql } from './database/database.ts'
 
 /** A lease that ends later than this many of its lengths from now was taken by a process whose clock was ahead. */
 const maxLengths = 10

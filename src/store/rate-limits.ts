@@ -7,7 +7,7 @@ import {
   type RateLimitStore,
   reservationMs,
 } from '../../plugins/upstream-proxy/rate-limit/store.ts'
-import { type Database, type Statement, sql } from './database.ts'
+import { type Database, type Statement, sql } from './database/database.ts'
 
 /**
  * Rate limit slots of the upstream's actions (`Place`), shared by all processes on one database.

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { APIError } from 'openai'
 import type { Video, VideoCreateParams } from 'openai/resources/videos'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { eachDatabase } from '../support/database.ts'
 import { png } from '../video-generation/videos-fixture.ts'
 import { all, type Fixture, openFixture, thrown } from './fixture.ts'

@@ -1,7 +1,7 @@
 import { Elysia } from 'elysia'
 import { consolePages } from '../../plugins/console/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { UpstreamRejectedError } from '../../plugins/shared/upstream-error.ts'
+import { UpstreamRejectedError } from '../../plugins/shared/upstream/upstream-error.ts'
 import { hashPassword, identifyBySession } from '../../plugins/web-session/index.ts'
 import type { Emulator, EmulatorOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'

@@ -1,6 +1,6 @@
 import { afterEach, expect, test } from 'bun:test'
-import { JsonBody } from '../../plugins/shared/body.ts'
-import { toJson } from '../../plugins/shared/json.ts'
+import { JsonBody } from '../../plugins/shared/http/body/body.ts'
+import { toJson } from '../../plugins/shared/json/json.ts'
 import { declareOwned } from '../../plugins/shared/owned-id.ts'
 import {
   ark,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { findTargets, isPublicAddress } from '../../plugins/events/address.ts'
+import { findTargets, isPublicAddress } from '../../plugins/events/address/address.ts'
 import { createTargetRules, targetProblem } from '../../plugins/events/index.ts'
 
 const rules = createTargetRules()

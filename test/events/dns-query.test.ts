@@ -6,9 +6,9 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { encodeQuery, readAnswer } from '../../plugins/events/dns-message.ts'
-import { queryAddresses } from '../../plugins/events/dns-query.ts'
-import { createNameFiles } from '../../plugins/events/name-files.ts'
+import { encodeQuery, readAnswer } from '../../plugins/events/address/dns-message.ts'
+import { queryAddresses } from '../../plugins/events/address/dns-query.ts'
+import { createNameFiles } from '../../plugins/events/address/name-files.ts'
 import { listen } from './name-server.ts'
 
 const cleanups: (() => unknown)[] = []

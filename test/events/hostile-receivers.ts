@@ -4,7 +4,7 @@ import { createServer as createHttpServer, type IncomingMessage } from 'node:htt
 import { createServer as createHttpsServer } from 'node:https'
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net'
 import process from 'node:process'
-import { post } from '../../plugins/events/post.ts'
+import { post } from '../../plugins/events/webhooks/post.ts'
 import { certificate } from '../node-server/certificate.ts'
 
 const results: Record<string, unknown> = {}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
-import { createSecret, signedHeaders } from '../../plugins/events/signature.ts'
+import { createSecret, signedHeaders } from '../../plugins/events/webhooks/signature.ts'
 
 const now = () => Math.floor(Date.now() / 1000)
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { eachStore, type FaceStore, openDatabase, openFixture, pass, statusOf, storeOn } from './fixture.ts'
 

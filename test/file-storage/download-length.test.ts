@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
-import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
+import { countInFlight, type InFlight } from '../../plugins/shared/http/in-flight.ts'
 import { createNodeServer, type ListeningServer } from '../../src/node-server.ts'
 import { listenBun } from '../../src/server/listen.ts'
 import { RawConnection } from '../node-server/raw-connection.ts'

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { noLog } from 'sluice/shared'
 import type { FileStore } from '../../plugins/file-storage/store.ts'
 import { removeExpiredFiles, sweepFiles } from '../../plugins/file-storage/sweep.ts'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { openFiles, png } from './fixture.ts'
 

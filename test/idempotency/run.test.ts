@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { CreationAttempt } from '../../plugins/idempotency/index.ts'
-import { responseOf } from '../../plugins/shared/known-body.ts'
+import { responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'

@@ -1,6 +1,6 @@
 import { assetList, groupList } from '../../plugins/asset-library/schema/lists.ts'
 import { createCursors, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
-import { type Json, readJson, toJson } from '../../plugins/shared/json.ts'
+import { type Json, readJson, toJson } from '../../plugins/shared/json/json.ts'
 import type { MediaKind, UpstreamRequest } from '../../plugins/upstream-proxy/index.ts'
 import type { FetchHandler } from '../../src/app.ts'
 import type { Mutant, MutantContext } from './fixture.ts'

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { createClientAddressOf } from '../../plugins/shared/client-address.ts'
+import { createClientAddressOf } from '../../plugins/shared/http/client-address.ts'
 import type { ListeningServer } from '../../src/node-server.ts'
 import { listenBun, listenNode } from '../../src/server/listen.ts'
 

@@ -1,5 +1,5 @@
 /** A node:http server with short timeouts and a few routes. As a program it runs on any runtime and prints its port. */
-import { readBytes } from '../../plugins/shared/body.ts'
+import { readBytes } from '../../plugins/shared/http/body/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { createNodeServer, type NodeServerTimeouts } from '../../src/node-server.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { hasQueryBody, readQueryBody } from '../../plugins/shared/body.ts'
+import { hasQueryBody, readQueryBody } from '../../plugins/shared/http/body/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { host, json, startTestServer } from './raw-connection.ts'
 

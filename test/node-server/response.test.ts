@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readJsonBody } from '../../plugins/shared/body.ts'
+import { readJsonBody } from '../../plugins/shared/http/body/body.ts'
 import type { Problem } from '../../plugins/shared/problem.ts'
 import { host, startTestServer } from './raw-connection.ts'
 

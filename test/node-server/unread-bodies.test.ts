@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readBytes } from '../../plugins/shared/body.ts'
+import { readBytes } from '../../plugins/shared/http/body/body.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
 import { type Claim, type ReconcileOptions, reconcile, reconcileRegularly } from 'sluice/ownership'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { MemoryStore } from './memory.ts'
 

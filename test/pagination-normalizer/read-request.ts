@@ -1,5 +1,5 @@
 import { type ListRequest, type ListRules, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 
 export const rules: ListRules = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { keepWhileFull } from '../../plugins/asset-library/routes/asset-event-queue.ts'
-import type { AssetProgress } from '../../plugins/asset-library/routes/asset-events.ts'
+import { keepWhileFull } from '../../plugins/asset-library/watch/asset-event-queue.ts'
+import type { AssetProgress } from '../../plugins/asset-library/watch/asset-events.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 

@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'

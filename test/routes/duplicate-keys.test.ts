@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { foldKey, ownershipMembersOf } from '../../plugins/asset-library/schema/duplicate-keys.ts'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 
 const deciding = ['groupid', 'groupids', 'grouptype', 'projectname', 'name', 'id', 'filter']
 

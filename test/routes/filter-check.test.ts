@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { FilterCheck, nobodysGroup } from '../../plugins/asset-library/routes/filter-check.ts'
 import { ListChangedError } from '../../plugins/pagination-normalizer/index.ts'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { type Operation, type Upstream, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { eachKind, newGroup, openFixture } from './fixture.ts'

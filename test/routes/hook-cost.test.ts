@@ -4,7 +4,7 @@ import { account } from '../../plugins/account/index.ts'
 import { gateway } from '../../plugins/asset-library/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
-import { documentation } from '../../src/documentation.ts'
+import { documentation } from '../../src/documentation/index.ts'
 import { openStore } from '../../src/store/index.ts'
 
 // Elysia analyses the source of hooks to find the used parts of the context, and creates these for every route of the app: for cookies, for example,

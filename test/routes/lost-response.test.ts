@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { reconcileOptionsOf } from '../../plugins/asset-library/routes/reconcile.ts'
 import { reconcile } from '../../plugins/ownership/index.ts'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'

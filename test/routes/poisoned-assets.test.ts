@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { watchAssets } from '../../plugins/asset-library/routes/asset-watch.ts'
-import { Background } from '../../plugins/shared/background.ts'
-import { delay } from '../../plugins/shared/delay.ts'
-import { readJson } from '../../plugins/shared/json.ts'
+import { watchAssets } from '../../plugins/asset-library/watch/asset-watch.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
+import { delay } from '../../plugins/shared/background/delay.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import {
   type Operation,

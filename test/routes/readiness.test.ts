@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { folderStorage, type Storage } from '../../plugins/file-storage/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
+import { withSpaceCheck } from '../../src/app/files.ts'
+import { type Health, health } from '../../src/app/health.ts'
 import { createWaitingApp } from '../../src/app.ts'
-import { withSpaceCheck } from '../../src/files.ts'
-import { type Health, health } from '../../src/health.ts'
 
 const full = () => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
 const ok = async () => {}

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createClientAddressOf, parseAddress, setPeerAddress } from '../../plugins/shared/client-address.ts'
+import { createClientAddressOf, parseAddress, setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 
 const from = (peer: string | undefined, forwarded?: string, trusted?: readonly string[]) => {
   const request = new Request('http://localhost', {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
-import { Background, backgroundOf, type Job } from '../../plugins/shared/background.ts'
-import type { LeaseStore } from '../../plugins/shared/lease-store.ts'
+import { Background, backgroundOf, type Job } from '../../plugins/shared/background/background.ts'
+import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 

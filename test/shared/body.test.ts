@@ -1,7 +1,14 @@
 import { describe, expect, test } from 'bun:test'
-import { announcesBody, attachBody, isJson, JsonBody, readJsonBody, readQueryBody } from '../../plugins/shared/body.ts'
-import { readJson, toJson } from '../../plugins/shared/json.ts'
-import { readAtMost } from '../../plugins/shared/read-body.ts'
+import {
+  announcesBody,
+  attachBody,
+  isJson,
+  JsonBody,
+  readJsonBody,
+  readQueryBody,
+} from '../../plugins/shared/http/body/body.ts'
+import { readAtMost } from '../../plugins/shared/http/body/read-body.ts'
+import { readJson, toJson } from '../../plugins/shared/json/json.ts'
 
 const post = (body: RequestInit['body'], headers: Record<string, string> = {}) =>
   new Request('http://localhost/', { method: 'POST', body, headers })

@@ -6,7 +6,7 @@ import {
   sourceFrom,
   streamFrom,
   type Write,
-} from '../../plugins/shared/byte-source.ts'
+} from '../../plugins/shared/http/body/byte-source.ts'
 import { settled } from '../support/virtual-clock.ts'
 
 /** A source that a test fills. */

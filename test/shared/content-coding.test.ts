@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
-import { attachBody, readJsonBody } from '../../plugins/shared/body.ts'
-import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
+import { attachBody, readJsonBody } from '../../plugins/shared/http/body/body.ts'
+import { countInFlight, type InFlight } from '../../plugins/shared/http/in-flight.ts'
 
 const codings = [
   ['gzip', gzipSync],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { createCredentialSearch } from '../../plugins/shared/credentials.ts'
+import { createCredentialSearch } from '../../plugins/shared/upstream/credentials.ts'
 
 const secret = 'ark/secret+key="0123\\é~'
 const reveals = createCredentialSearch([secret, undefined, 'other-secret', 'short'])

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type DivideOptions, divide, type FailureScope } from '../../plugins/shared/divide.ts'
+import { type DivideOptions, divide, type FailureScope } from '../../plugins/shared/background/divide.ts'
 
 /** Divides a batch of numbers whose calls fail if they contain one of the bad ones. */
 const run = async (

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { contentTypeOf, sniffFileType } from '../../plugins/shared/file-type.ts'
+import { contentTypeOf, sniffFileType } from '../../plugins/shared/media/file-type.ts'
 
 const bytesOf = (text: string) => Buffer.from(text.padEnd(64, '\0'), 'latin1')
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { inLanes } from '../../plugins/shared/in-lanes.ts'
+import { inLanes } from '../../plugins/shared/background/in-lanes.ts'
 import { settled } from '../support/virtual-clock.ts'
 
 /** Works on numbers, each until it is ended. */

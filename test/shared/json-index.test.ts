@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { JsonError, readJson, readJsonInTurns, toJson } from '../../plugins/shared/json.ts'
-import { indexed, JsonIndexer } from '../../plugins/shared/json-index.ts'
+import { JsonError, readJson, readJsonInTurns, toJson } from '../../plugins/shared/json/json.ts'
+import { indexed, JsonIndexer } from '../../plugins/shared/json/value-index.ts'
 
 describe('the number of values is limited', () => {
   const limits = { maxValues: 10 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { JsonError, type JsonLimits, parseJson, readJson } from '../../plugins/shared/json.ts'
+import { JsonError, type JsonLimits, parseJson, readJson } from '../../plugins/shared/json/json.ts'
 
 /** The value of a text, or the error. */
 const outcome = (read: () => unknown): unknown => {

@@ -12,7 +12,7 @@ import {
   slicesOf,
   toJson,
   turns,
-} from '../../plugins/shared/json.ts'
+} from '../../plugins/shared/json/json.ts'
 
 const encode = (text: string): Uint8Array<ArrayBuffer> => new TextEncoder().encode(text)
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Json, JsonError, readJson, toJson } from '../../plugins/shared/json.ts'
+import { type Json, JsonError, readJson, toJson } from '../../plugins/shared/json/json.ts'
 
 const space = fc.string({ unit: fc.constantFrom(' ', '\t', '\n', '\r'), maxLength: 2 })
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'bun:test'
 import { createServer, type Server, type Socket } from 'node:net'
-import { connectionLost, fetchPooledPost } from '../../plugins/shared/fetch.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
+import { connectionLost, fetchPooledPost } from '../../plugins/shared/upstream/fetch.ts'
 import { createUpstreamClient } from '../../plugins/text-generation/upstream/client.ts'
 
 let server: Server

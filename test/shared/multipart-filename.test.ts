@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { readFormParts } from '../../plugins/shared/multipart.ts'
+import { readFormParts } from '../../plugins/shared/http/body/multipart.ts'
 
 const filenameOf = async (disposition: string) => {
   const body = async function* () {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { boundaryOf, readFormParts } from '../../plugins/shared/multipart.ts'
+import { boundaryOf, readFormParts } from '../../plugins/shared/http/body/multipart.ts'
 
 async function* split(bytes: Uint8Array, at: readonly number[]) {
   let from = 0

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { setImmediate } from 'node:timers'
-import { inNextTurn } from '../../plugins/shared/next-turn.ts'
+import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
 
 const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
 

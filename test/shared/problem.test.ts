@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia, t } from 'elysia'
-import { type Identify, requireIdentity } from '../../plugins/shared/identify.ts'
+import { type Identify, requireIdentity } from '../../plugins/shared/identity/identify.ts'
+import { seedOf } from '../../plugins/shared/plugin/seed.ts'
 import { noLog, Problem, problemBody, renderProblems } from '../../plugins/shared/problem.ts'
-import { seedOf } from '../../plugins/shared/seed.ts'
 
 const problem = new Problem(418, 'short and stout', {
   cause: new Error('secret reason'),

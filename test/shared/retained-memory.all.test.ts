@@ -5,7 +5,7 @@ import { type Position, positionOf } from '../../plugins/pagination-normalizer/o
 import { scanRange } from '../../plugins/pagination-normalizer/scan.ts'
 import { orderOf, type Source } from '../../plugins/pagination-normalizer/source.ts'
 import type { Anchor } from '../../plugins/pagination-normalizer/walk-cache.ts'
-import { RevisionCache, RevisionClock } from '../../plugins/shared/revision-cache.ts'
+import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 
 const mebibyte = 2 ** 20
 const texts = 100

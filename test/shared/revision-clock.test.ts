@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { RevisionCache, RevisionClock } from '../../plugins/shared/revision-cache.ts'
+import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 
 /** A store of one value whose calls wait until the test resolves them. */
 const openFixture = () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { createToken, hashToken, identifyByToken, RevisionClock } from '../../plugins/api-token/index.ts'
-import { RevocationWatch } from '../../plugins/shared/revocation.ts'
+import { RevocationWatch } from '../../plugins/shared/identity/revocation.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 describe('a listener for the end of a credential', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { createOwnership, ownership } from 'sluice/ownership'
-import { isUserId, requireIdentity } from '../../plugins/shared/identify.ts'
+import { isUserId, requireIdentity } from '../../plugins/shared/identity/identify.ts'
 import { MemoryStore } from '../ownership/memory.ts'
 
 const request = new Request('http://localhost/')

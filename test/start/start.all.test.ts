@@ -65,7 +65,7 @@ const bundleOfCopy = () => findBundle({ ...serverBundle, root: `${copy}/` })
 
 /** Replaces text in the source of `GET /healthz`. */
 const replaceHealthText = async (before: string, after: string) => {
-  const path = join(copy, 'src/health.ts')
+  const path = join(copy, 'src/app/health.ts')
   const source = await readFile(path, 'utf8')
   if (!source.includes(before)) throw new Error(`health.ts does not contain ${before}`)
   await writeFile(path, source.replace(before, after))

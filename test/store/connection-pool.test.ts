@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { ConnectionPool } from '../../src/store/connection-pool.ts'
+import { ConnectionPool } from '../../src/store/database/connection-pool.ts'
 
 const setUp = (size: number, maxWorkMs = 50) => {
   let opened = 0

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { type Database, sql } from '../../src/store/database.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { type Database, sql } from '../../src/store/database/database.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
 import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 
 let made: FreshDatabase

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { StoredEvent } from '../../plugins/events/store.ts'
-import { type Database, type Statement, type Steps, sql } from '../../src/store/database.ts'
-import { addDelivery, addEvent, type NewEvent } from '../../src/store/events.ts'
+import { type Database, type Statement, type Steps, sql } from '../../src/store/database/database.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
+import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { addDelivery, addEvent, type NewEvent } from '../../src/store/events/events.ts'
 import type { Store } from '../../src/store/index.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('events', (tested) => {

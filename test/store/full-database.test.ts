@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../plugins/shared/no-space.ts'
-import { sql } from '../../src/store/database.ts'
-import { DatabaseFullError } from '../../src/store/error.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { DatabaseFullError } from '../../src/store/database/error.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
 import { freshDatabase } from '../support/database.ts'
 
 const folders: string[] = []

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { turns } from '../../plugins/shared/json.ts'
+import { turns } from '../../plugins/shared/json/json.ts'
 import type { StoredResponse, StoredResponseStore, StoredText } from '../../plugins/text-generation/index.ts'
-import { type Database, type Statement, sql } from '../../src/store/database.ts'
-import { databaseKindOf } from '../../src/store/database-kinds.ts'
-import { createStoredResponseStore } from '../../src/store/stored-responses.ts'
+import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
+import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { createStoredResponseStore } from '../../src/store/text/stored-responses.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const at = 1_700_000_000_000

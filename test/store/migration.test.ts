@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { sql } from '../../src/store/database.ts'
-import { databaseKinds } from '../../src/store/database-kinds.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { migrate, migrations } from '../../src/store/migrations.ts'
+import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
 eachDatabase('migration', ({ kind }) => {

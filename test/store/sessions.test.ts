@@ -1,9 +1,9 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { Attempt, Counter } from '../../plugins/web-session/index.ts'
-import { type Database, sql } from '../../src/store/database.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
+import { type Database, sql } from '../../src/store/database/database.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
+import { openSqlite } from '../../src/store/database/sqlite.ts'
 import { eachDatabase, type TestDatabase } from '../support/database.ts'
 import { makeTables, openFixture, storeOn } from '../web-session/fixture.ts'
 

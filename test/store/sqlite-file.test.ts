@@ -3,9 +3,9 @@ import { chmod, mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { type Steps, sql } from '../../src/store/database.ts'
+import { type Steps, sql } from '../../src/store/database/database.ts'
+import { openSqlite } from '../../src/store/database/sqlite.ts'
 import { openStore, StoreError } from '../../src/store/index.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
 
 let folder: string
 beforeAll(async () => {

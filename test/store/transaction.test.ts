@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
-import { type Database, sql } from '../../src/store/database.ts'
-import { StoreError } from '../../src/store/error.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
+import { type Database, sql } from '../../src/store/database/database.ts'
+import { StoreError } from '../../src/store/database/error.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
+import { openSqlite } from '../../src/store/database/sqlite.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('transaction', (tested) => {

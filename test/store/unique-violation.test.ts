@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { Claim } from '../../plugins/ownership/store.ts'
-import { createClaimStore } from '../../src/store/claims.ts'
-import type { Database } from '../../src/store/database.ts'
-import { UniqueViolationError } from '../../src/store/error.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { UniqueViolationError } from '../../src/store/database/error.ts'
+import { createClaimStore } from '../../src/store/library/claims.ts'
 
 const claim: Claim = { id: 'c', user: 'u', type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2, state: 'pending' }
 const group = { id: 'g', createdAt: 1 }

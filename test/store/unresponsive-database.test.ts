@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { withClaim } from '../../plugins/ownership/index.ts'
-import { createClaimStore } from '../../src/store/claims.ts'
-import { sql } from '../../src/store/database.ts'
-import { createGroupStore } from '../../src/store/groups.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openStore, type Store, StoreError } from '../../src/store/index.ts'
-import { openPostgres } from '../../src/store/postgres.ts'
+import { createClaimStore } from '../../src/store/library/claims.ts'
+import { createGroupStore } from '../../src/store/library/groups.ts'
 import { type FreshDatabase, freshDatabase, postgresServer } from '../support/database.ts'
 
 const deadlineMs = 600

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { RejectedValueError } from '../../src/store/error.ts'
-import { type UsageBatch, UsageBuffer } from '../../src/store/usage-buffer.ts'
+import { RejectedValueError } from '../../src/store/database/error.ts'
+import { type UsageBatch, UsageBuffer } from '../../src/store/usage/usage-buffer.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 const noon = Date.UTC(2026, 8, 21, 12)

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { NewVideoTask, VideoTaskStore } from '../../plugins/video-generation/store.ts'
-import { type Database, type Statement, sql } from '../../src/store/database.ts'
-import { databaseKindOf } from '../../src/store/database-kinds.ts'
-import { createVideoTaskStore } from '../../src/store/video-tasks.ts'
+import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
+import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { createVideoTaskStore } from '../../src/store/video/tasks.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const at = 1_700_000_000_000

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { PoolLimits } from '../../plugins/video-generation/store.ts'
-import { nextUser, strideOf, type WaitingUser } from '../../src/store/video-turns.ts'
+import { nextUser, strideOf, type WaitingUser } from '../../src/store/video/turns.ts'
 
 interface Source {
   readonly user: string

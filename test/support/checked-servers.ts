@@ -1,4 +1,4 @@
-import { UpstreamRejectedError } from '../../plugins/shared/upstream-error.ts'
+import { UpstreamRejectedError } from '../../plugins/shared/upstream/upstream-error.ts'
 import { type CheckedParts, createResponseChecker, type ResponseChecker } from './check-response.ts'
 import { documentOfServer } from './document.ts'
 import { recordResponses, type SentResponse } from './record-responses.ts'

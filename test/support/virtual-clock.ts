@@ -1,5 +1,5 @@
+import type { Sleep } from '../../plugins/shared/background/delay.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
-import type { Sleep } from '../../plugins/shared/delay.ts'
 
 /** A clock that only a test advances. */
 export class VirtualClock implements Clock {

@@ -1,6 +1,6 @@
 /** Runs with `--all`: every character of Unicode. media.test.ts has the forms of asset URLs. */
 import { expect, test } from 'bun:test'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { assetIn, assetInText, maxPrefixBytes } from '../../plugins/shared/media/asset-text.ts'
 import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 

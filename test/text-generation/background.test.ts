@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import type { TextGenerationOptions, TextObject, UsageEntry } from '../../plugins/text-generation/index.ts'
 import {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import type { ItemEvent } from '../../plugins/text-generation/bridge/events.ts'
+import type { ItemEvent } from '../../plugins/text-generation/bridge/response/events.ts'
 import { between, chunk, finish, toolDelta } from './bridge-fixture.ts'
 
 /** A compile-time test: the bridge's item types are those of OpenAI's client. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readJson, turns } from '../../plugins/shared/json.ts'
-import { indexed } from '../../plugins/shared/json-index.ts'
-import { itemsPerTurn } from '../../plugins/text-generation/bridge/input.ts'
-import { toChatRequest, toChatRequestInTurns } from '../../plugins/text-generation/bridge/request.ts'
+import { readJson, turns } from '../../plugins/shared/json/json.ts'
+import { indexed } from '../../plugins/shared/json/value-index.ts'
+import { itemsPerTurn } from '../../plugins/text-generation/bridge/request/input.ts'
+import { toChatRequest, toChatRequestInTurns } from '../../plugins/text-generation/bridge/request/request.ts'
 import { freeFunctionName } from '../../plugins/text-generation/chat/function-names.ts'
 
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { type Assembly, StreamError } from '../../plugins/text-generation/assembly.ts'
+import { type Assembly, StreamError } from '../../plugins/text-generation/call/assembly.ts'
 import { type ChatAssemblyOptions, createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
 import { eventOf, streams } from './chat-assembly-streams.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type Json, readJson } from '../../plugins/shared/json.ts'
+import { type Json, readJson } from '../../plugins/shared/json/json.ts'
 import { withAdditions } from '../../plugins/text-generation/chat/request.ts'
 
 const asStream = (request: Json) => withAdditions(request, new Set())

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readJson, toJson } from '../../plugins/shared/json.ts'
+import { readJson, toJson } from '../../plugins/shared/json/json.ts'
 import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
 import { call, refusal } from './chat-requests.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { readJson } from '../../plugins/shared/json.ts'
-import { indexed } from '../../plugins/shared/json-index.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
+import { indexed } from '../../plugins/shared/json/value-index.ts'
 import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 import { checkChatRequest, withAdditions } from '../../plugins/text-generation/chat/request.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'

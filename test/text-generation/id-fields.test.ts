@@ -10,7 +10,7 @@ import {
   type TypeReference,
   type UnionOrIntersectionType,
 } from 'typescript/unstable/async'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { objectFields } from '../../plugins/text-generation/objects/id-fields.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { indexed } from '../../plugins/shared/json-index.ts'
+import { indexed } from '../../plugins/shared/json/value-index.ts'
 import { type Body, bodyOf, storedOpener } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 

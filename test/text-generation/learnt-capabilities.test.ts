@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { UpstreamRejectedError } from '../../plugins/shared/upstream-error.ts'
+import { UpstreamRejectedError } from '../../plugins/shared/upstream/upstream-error.ts'
 import { maxTokensFieldIn } from '../../plugins/text-generation/upstream/learnt-capabilities.ts'
 import { chunk, dataOf, openApp, streaming, type UpstreamRequest } from './fixture.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { bytesPerTurn, readJson, turns } from '../../plugins/shared/json.ts'
+import { bytesPerTurn, readJson, turns } from '../../plugins/shared/json/json.ts'
 import { assetsIn, assetsInTurns } from '../../plugins/shared/media/media-fields.ts'
 import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 import { rejectionOf } from './media-requests.ts'
 

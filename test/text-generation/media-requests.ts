@@ -1,5 +1,5 @@
 import { FieldProblem } from '../../plugins/shared/field-problem.ts'
-import { readJson, toJson } from '../../plugins/shared/json.ts'
+import { readJson, toJson } from '../../plugins/shared/json/json.ts'
 import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 
 /** A chat request with a block. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { FieldProblem } from '../../plugins/shared/field-problem.ts'
-import { toJson } from '../../plugins/shared/json.ts'
+import { toJson } from '../../plugins/shared/json/json.ts'
 import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
 import { mediaRequests } from './media-requests.ts'
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { turns } from '../../plugins/shared/json.ts'
+import { turns } from '../../plugins/shared/json/json.ts'
 import { minimal, openMessages } from './messages-fixture.ts'
 
 const count = async (request: object): Promise<number> => {

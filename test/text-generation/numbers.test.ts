@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseLossless } from '../../plugins/shared/lossless-json.ts'
+import { parseLossless } from '../../plugins/shared/json/lossless.ts'
 import { openApp, streamingText } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]

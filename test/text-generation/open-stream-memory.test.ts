@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { attachBody } from '../../plugins/shared/body.ts'
+import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 
 const event = (delta: object) => `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta }] })}\n\n`

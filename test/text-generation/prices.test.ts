@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { noLog } from '../../plugins/shared/problem.ts'
-import { createCostOf, isPrices } from '../../plugins/text-generation/prices.ts'
-import { createUsageRecorder, type UsageEntry } from '../../plugins/text-generation/usage.ts'
+import { createCostOf, isPrices } from '../../plugins/text-generation/usage/prices.ts'
+import { createUsageRecorder, type UsageEntry } from '../../plugins/text-generation/usage/usage.ts'
 
 const tokens = { input: 1_000, cachedInput: 400, output: 50, reasoning: 30 }
 

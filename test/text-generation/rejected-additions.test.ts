@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { toJson } from '../../plugins/shared/json.ts'
-import type { Call } from '../../plugins/text-generation/call.ts'
+import { toJson } from '../../plugins/shared/json/json.ts'
+import type { Call } from '../../plugins/text-generation/call/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
 import { createRejectedAdditions } from '../../plugins/text-generation/upstream/rejected-additions.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'

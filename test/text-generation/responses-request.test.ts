@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readJson, toJson } from '../../plugins/shared/json.ts'
+import { readJson, toJson } from '../../plugins/shared/json/json.ts'
+import type { Capabilities } from '../../plugins/text-generation/models/routing.ts'
 import { TextProblem } from '../../plugins/text-generation/problem.ts'
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
-import type { Capabilities } from '../../plugins/text-generation/upstream/model-routing.ts'
 
 const minimal = { model: 'm', input: 'hello' }
 const withItem = (item: unknown) => ({ ...minimal, input: [{ role: 'user', content: 'x' }, item] })

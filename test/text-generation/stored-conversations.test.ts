@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { Background } from '../../plugins/shared/background.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { type Body, bodyOf, lastMessages, respond, storedOpener } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { noAudit } from '../../plugins/shared/audit.ts'
-import { JsonBody } from '../../plugins/shared/body.ts'
-import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
-import { bytesPerTurn, nextTurn, readJson, turns } from '../../plugins/shared/json.ts'
+import { JsonBody } from '../../plugins/shared/http/body/body.ts'
+import { countInFlight, type InFlight } from '../../plugins/shared/http/in-flight.ts'
+import { bytesPerTurn, nextTurn, readJson, turns } from '../../plugins/shared/json/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { StoredItemHead, StoredResponseStore } from '../../plugins/text-generation/index.ts'
-import { continueRequest } from '../../plugins/text-generation/objects/continuation.ts'
-import { createStoredResponseRoutes } from '../../plugins/text-generation/objects/stored-response-routes.ts'
+import { continueRequest } from '../../plugins/text-generation/objects/stored/continuation.ts'
+import { createStoredResponseRoutes } from '../../plugins/text-generation/objects/stored/routes.ts'
 import { testStore } from './stored-responses.ts'
 
 const store = testStore()

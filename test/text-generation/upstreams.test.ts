@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createModelRouting } from '../../plugins/text-generation/upstream/model-routing.ts'
+import { createModelRouting } from '../../plugins/text-generation/models/routing.ts'
 import { chunk, dataOf, openApp, streaming } from './fixture.ts'
 
 const messages = [{ role: 'user', content: 'hi' }]

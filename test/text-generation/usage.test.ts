@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { parseLossless } from '../../plugins/shared/lossless-json.ts'
-import { readTokens } from '../../plugins/text-generation/usage.ts'
+import { parseLossless } from '../../plugins/shared/json/lossless.ts'
+import { readTokens } from '../../plugins/text-generation/usage/usage.ts'
 
 const none = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
 

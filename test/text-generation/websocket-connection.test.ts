@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { InFlight } from '../../plugins/shared/in-flight.ts'
+import type { InFlight } from '../../plugins/shared/http/in-flight.ts'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { createClientAddressOf, setPeerAddress } from '../../plugins/shared/client-address.ts'
+import { createClientAddressOf, setPeerAddress } from '../../plugins/shared/http/client-address.ts'
+import { offerWebSocket, webSocketAcceptanceOf } from '../../plugins/shared/http/web-socket.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
-import { offerWebSocket, webSocketAcceptanceOf } from '../../plugins/shared/web-socket.ts'
 import { connectResponses } from '../../plugins/text-generation/websocket/upgrade.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 

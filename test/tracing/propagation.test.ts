@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createIsTrustedPeer } from '../../plugins/shared/client-address.ts'
+import { createIsTrustedPeer } from '../../plugins/shared/http/client-address.ts'
 import { startTracedGateway } from './fixture.ts'
 
 const traceId = '0af7651916cd43dd8448eb211c80319c'

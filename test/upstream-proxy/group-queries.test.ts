@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { readJson } from '../../plugins/shared/json.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import {
   describeGroups,
   findGroups,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
-import { JsonBody } from '../../plugins/shared/body.ts'
-import { readJson } from '../../plugins/shared/json.ts'
+import { JsonBody } from '../../plugins/shared/http/body/body.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { declareOwned, type OwnedId } from '../../plugins/shared/owned-id.ts'
 import {
   createUpstream,

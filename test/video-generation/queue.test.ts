@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { newTaskId } from '../../plugins/video-generation/task-id.ts'
+import { newTaskId } from '../../plugins/video-generation/tasks/task-id.ts'
 import { type RateLimitKind, rateLimitKinds } from '../../src/emulator/video/rate-limits.ts'
 import { openStore } from '../../src/store/index.ts'
 import { databaseNames } from '../support/database.ts'

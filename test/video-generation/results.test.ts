@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { folderStorage } from 'sluice/file-storage'
-import type { Fetch } from '../../plugins/shared/upstream-error.ts'
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
 import { isSlow, testIf } from '../support/run-if.ts'
 import { openVideoFixture, until, type VideoFixture, type VideoFixtureOptions } from './fixture.ts'

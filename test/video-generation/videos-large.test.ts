@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { countInFlight, type InFlight } from '../../plugins/shared/in-flight.ts'
-import { bytesPerTurn, composeInTurns, turns } from '../../plugins/shared/json.ts'
+import { countInFlight, type InFlight } from '../../plugins/shared/http/in-flight.ts'
+import { bytesPerTurn, composeInTurns, turns } from '../../plugins/shared/json/json.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { toTask } from '../../plugins/video-generation/videos/request.ts'
 import { createVideos, type VideosOptions } from '../../plugins/video-generation/videos/routes.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { systemClock } from '../../plugins/shared/clock.ts'
-import type { CreateVideoOptions, TaskAttempt, VideoTasks } from '../../plugins/video-generation/tasks.ts'
+import type { CreateVideoOptions, TaskAttempt, VideoTasks } from '../../plugins/video-generation/tasks/tasks.ts'
 import { createVideos } from '../../plugins/video-generation/videos/routes.ts'
 import { formRequest, png } from './videos-fixture.ts'
 

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { type WebSessionOptions, webSession } from '../../plugins/web-session/index.ts'
-import { createAttemptStore } from '../../src/store/attempts.ts'
-import type { Database } from '../../src/store/database.ts'
-import { migrate } from '../../src/store/migrations.ts'
-import { createSessionStore, endSessionsOf } from '../../src/store/sessions.ts'
-import { openSqlite } from '../../src/store/sqlite.ts'
-import { createTokenStore } from '../../src/store/tokens.ts'
-import { createUserStore } from '../../src/store/users.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { migrate } from '../../src/store/migrations/migrations.ts'
+import { createAttemptStore } from '../../src/store/users/attempts.ts'
+import { createSessionStore, endSessionsOf } from '../../src/store/users/sessions.ts'
+import { createTokenStore } from '../../src/store/users/tokens.ts'
+import { createUserStore } from '../../src/store/users/users.ts'
 
 /** Creates the tables of users, tokens and sessions in a new database. */
 export const makeTables = (database: Database): Promise<void> => database.exclusively(() => migrate(1))

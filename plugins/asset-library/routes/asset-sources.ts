@@ -7,7 +7,7 @@ import {
   type Source,
 } from '../../pagination-normalizer/index.ts'
 import { readId } from '../../shared/id.ts'
-import type { Json } from '../../shared/json.ts'
+import type { Json } from '../../shared/json/json.ts'
 import type { Log } from '../../shared/problem.ts'
 import {
   type Caller,

@@ -1,6 +1,6 @@
 import type { Page } from '../../pagination-normalizer/index.ts'
-import type { Json } from '../../shared/json.ts'
-import { noStoreText } from '../../shared/no-store.ts'
+import { noStoreText } from '../../shared/http/no-store.ts'
+import type { Json } from '../../shared/json/json.ts'
 import type { UpstreamResponse } from '../../upstream-proxy/index.ts'
 
 /** The envelope of a list. Items keep the upstream's JSON text. `ResponseMetadata` is kept when there was exactly one upstream response. */

@@ -1,6 +1,6 @@
 import type { OwnedGroup } from '../../ownership/index.ts'
 import { instantOf } from '../../pagination-normalizer/index.ts'
-import { type Json, toJson } from '../../shared/json.ts'
+import { type Json, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { type Caller, describeGroups, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'

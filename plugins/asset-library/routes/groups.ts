@@ -7,8 +7,8 @@ import {
   type Page,
   type Position,
 } from '../../pagination-normalizer/index.ts'
-import { readJsonBody } from '../../shared/body.ts'
-import { toJson } from '../../shared/json.ts'
+import { readJsonBody } from '../../shared/http/body/body.ts'
+import { toJson } from '../../shared/json/json.ts'
 import {
   type Caller,
   maxGroupsPerCall,

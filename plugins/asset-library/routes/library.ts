@@ -12,7 +12,7 @@ import type { Audit } from '../../shared/audit.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
-import { asJsonObject } from '../../shared/json.ts'
+import { asJsonObject } from '../../shared/json/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import {
   type Caller,
@@ -23,7 +23,7 @@ import {
   type UpstreamResponse,
   UpstreamUnreachableError,
 } from '../../upstream-proxy/index.ts'
-import type { AssetNews } from './asset-event-queue.ts'
+import type { AssetNews } from '../watch/asset-event-queue.ts'
 import type { FilterCheck } from './filter-check.ts'
 
 /** The collaborators of the asset library's routes. */

@@ -5,7 +5,7 @@ import {
   reconcileRegularly,
 } from '../../ownership/index.ts'
 import { instantOf } from '../../pagination-normalizer/index.ts'
-import type { Background } from '../../shared/background.ts'
+import type { Background } from '../../shared/background/background.ts'
 import { readId } from '../../shared/id.ts'
 import { findGroups } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'

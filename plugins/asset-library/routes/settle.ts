@@ -1,9 +1,9 @@
 import type { Settlement } from '../../idempotency/index.ts'
 import type { OwnedGroup } from '../../ownership/index.ts'
 import { instantOf } from '../../pagination-normalizer/index.ts'
-import { withInertHeaders } from '../../shared/headers.ts'
+import { withInertHeaders } from '../../shared/http/headers.ts'
+import { noStoreJson } from '../../shared/http/no-store.ts'
 import { readId } from '../../shared/id.ts'
-import { noStoreJson } from '../../shared/no-store.ts'
 import { type Caller, itemsOf } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 

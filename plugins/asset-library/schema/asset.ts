@@ -1,4 +1,4 @@
-import type { JsonBody } from '../../shared/body.ts'
+import type { JsonBody } from '../../shared/http/body/body.ts'
 import { Problem } from '../../shared/problem.ts'
 import { ownershipMembersOf, rejectDuplicateKeys, rejectOtherId } from './duplicate-keys.ts'
 import { groupTypes } from './lists.ts'

@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/json.ts'
+import type { Json } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 
 const keysAtAnyDepth = ['groupid', 'groupids']

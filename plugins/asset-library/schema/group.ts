@@ -1,5 +1,5 @@
-import type { JsonBody } from '../../shared/body.ts'
-import type { Json } from '../../shared/json.ts'
+import type { JsonBody } from '../../shared/http/body/body.ts'
+import type { Json } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { limitLength } from '../../shared/text.ts'
 import { rejectDuplicateKeys } from './duplicate-keys.ts'

@@ -1,8 +1,8 @@
 import { type Awaitable, andThen } from '../awaitable.ts'
 import { FieldProblem } from '../field-problem.ts'
-import type { Json } from '../json.ts'
+import type { Json } from '../json/json.ts'
 import { Problem } from '../problem.ts'
-import { UpstreamRejectedError, UpstreamUnreachableError } from '../upstream-error.ts'
+import { UpstreamRejectedError, UpstreamUnreachableError } from '../upstream/upstream-error.ts'
 import { type AssetReference, assetsInTurns } from './media-fields.ts'
 
 /** Checks the owners of assets: the part of `Ownership` that plugins of the assets' users need. */

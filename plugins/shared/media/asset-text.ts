@@ -1,4 +1,4 @@
-import { type Json, JsonStringReader } from '../json.ts'
+import { type Json, JsonStringReader } from '../json/json.ts'
 
 /** Bytes read so far at the beginnings of a request's strings. */
 export interface ScannedPrefix {

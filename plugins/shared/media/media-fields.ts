@@ -1,6 +1,6 @@
 import type { Awaitable } from '../awaitable.ts'
 import { FieldProblem } from '../field-problem.ts'
-import { type Json, nextTurn } from '../json.ts'
+import { type Json, nextTurn } from '../json/json.ts'
 import { assetIn, assetInText, assetPrefixSource, maxPrefixBytes } from './asset-text.ts'
 import { checkLongMediaValue, isDataUrl, readMediaValue } from './media-value.ts'
 

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { bytesPerTurn, JsonStringReader } from '../json.ts'
+import { bytesPerTurn, JsonStringReader } from '../json/json.ts'
 
 /** A valid value of a media field. */
 export interface MediaValue {

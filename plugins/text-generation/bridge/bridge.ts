@@ -1,27 +1,27 @@
 import { andThen } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { bytesPerTurn, type Json } from '../../shared/json.ts'
+import { bytesPerTurn, type Json } from '../../shared/json/json.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
-import type { Assembly } from '../assembly.ts'
+import type { Assembly } from '../call/assembly.ts'
+import { indexInTurns } from '../call/index-in-turns.ts'
+import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../call/protocol.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
 import { jsonOf } from '../events/event.ts'
 import { doneText, isDone } from '../events/text.ts'
-import { indexInTurns } from '../index-in-turns.ts'
 import { newGatewayIdPart } from '../objects/gateway-ids.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
-import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
-import type { SealedReasoning } from '../sealed-reasoning.ts'
 import { passedSettings } from '../upstream/additions.ts'
-import { rejectUnsupported, toChatRequest, toChatRequestInTurns } from './request.ts'
+import { rejectUnsupported, toChatRequest, toChatRequestInTurns } from './request/request.ts'
 import {
   bridgedRequestFields,
   createStreamTranslator,
   readResponseSettings,
   type StreamTranslator,
-} from './stream-translator.ts'
+} from './response/stream-translator.ts'
+import type { SealedReasoning } from './sealed-reasoning.ts'
 
 export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>

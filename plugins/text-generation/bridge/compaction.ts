@@ -7,17 +7,17 @@ import {
   composeObject,
   type Json,
   toJson,
-} from '../../shared/json.ts'
-import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
-import type { Assembly } from '../assembly.ts'
-import { indexInTurns } from '../index-in-turns.ts'
+} from '../../shared/json/json.ts'
+import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
+import type { Assembly } from '../call/assembly.ts'
+import { indexInTurns } from '../call/index-in-turns.ts'
+import type { Protocol } from '../call/protocol.ts'
+import { readModel } from '../call/validation.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
 import { upstreamUnavailable } from '../problem.ts'
-import type { Protocol } from '../protocol.ts'
 import { inputItemsOf } from '../responses/input.ts'
-import type { SealedReasoning } from '../sealed-reasoning.ts'
-import { readModel } from '../validation.ts'
-import { optional } from './request-json.ts'
+import { optional } from './request/request-json.ts'
+import type { SealedReasoning } from './sealed-reasoning.ts'
 
 /**
  * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.

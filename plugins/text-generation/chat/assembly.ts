@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
-import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
+import { type Assembly, StreamError, withoutLoneSurrogate } from '../call/assembly.ts'
 import { jsonOf } from '../events/event.ts'
 import { createByteCounter, MemberBuffer, membersOf, readIndex } from './buffers.ts'
 import { Choice } from './choice.ts'

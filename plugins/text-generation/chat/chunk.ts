@@ -1,5 +1,5 @@
 import { readErrorEvent, type SseEvent } from '../../sse-relay/index.ts'
-import { StreamError } from '../assembly.ts'
+import { StreamError } from '../call/assembly.ts'
 import { jsonOf } from '../events/event.ts'
 
 /** A JSON object in a chunk. The types of its members are unknown: an upstream may send anything. */

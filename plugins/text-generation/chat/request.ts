@@ -1,7 +1,4 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { type Addition, withoutStreamFields } from '../upstream/additions.ts'
-import type { Capabilities } from '../upstream/model-routing.ts'
-import { isNoMaximum, outputMaximumChanges } from '../upstream/output-maximum.ts'
+import { type Json, toJson } from '../../shared/json/json.ts'
 import {
   checkArray,
   checkInteger,
@@ -17,7 +14,10 @@ import {
   rejectField,
   requireField,
   shortStringOf,
-} from '../validation.ts'
+} from '../call/validation.ts'
+import type { Capabilities } from '../models/routing.ts'
+import { type Addition, withoutStreamFields } from '../upstream/additions.ts'
+import { isNoMaximum, outputMaximumChanges } from '../upstream/output-maximum.ts'
 
 /** The fields of a chat request that the gateway itself uses. */
 export interface ChatRequest {

@@ -1,4 +1,4 @@
-import { StreamError } from '../assembly.ts'
+import { StreamError } from '../call/assembly.ts'
 import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { type ChunkObject, isChunkObject, textOf } from './chunk.ts'
 

@@ -1,4 +1,4 @@
-import { StreamError } from '../assembly.ts'
+import { StreamError } from '../call/assembly.ts'
 import { type CountBytes, MemberBuffer, maxIndexes, membersOf, readIndex, TextBuffer } from './buffers.ts'
 import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { textOf } from './chunk.ts'

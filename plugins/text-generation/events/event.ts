@@ -1,4 +1,4 @@
-import { parseLossless } from '../../shared/lossless-json.ts'
+import { parseLossless } from '../../shared/json/lossless.ts'
 import { decodeUtf8 } from '../../shared/utf8.ts'
 import { type FrameSplitterOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { EventTemplate } from './template.ts'

@@ -1,4 +1,4 @@
-import { type Json, JsonError, readJson, responseLimits } from '../../shared/json.ts'
+import { type Json, JsonError, readJson, responseLimits } from '../../shared/json/json.ts'
 import type { Frame } from '../../sse-relay/index.ts'
 
 /** The text of an event with one line of data. */

@@ -1,12 +1,12 @@
-import type { JsonLimits, JsonObject } from '../../shared/json.ts'
-import { type Assembly, StreamError } from '../assembly.ts'
+import type { JsonLimits, JsonObject } from '../../shared/json/json.ts'
+import { type Assembly, StreamError } from '../call/assembly.ts'
+import type { Exchange, Protocol } from '../call/protocol.ts'
+import { fieldOf, readBoolean, readModel } from '../call/validation.ts'
 import { relayChat } from '../chat/chat.ts'
 import { readIncludeUsage, withAdditions } from '../chat/request.ts'
 import { doneText, eventText } from '../events/text.ts'
 import { upstreamUnavailable } from '../problem.ts'
-import type { Exchange, Protocol } from '../protocol.ts'
 import { outputMaximumChanges } from '../upstream/output-maximum.ts'
-import { fieldOf, readBoolean, readModel } from '../validation.ts'
 
 /** 300,000 tokens in 2,048 texts, as the OpenAI API permits, if they come as numbers. */
 const bodyLimits: JsonLimits = { maxValues: 400_000, maxKeyBytes: 2 ** 23 }

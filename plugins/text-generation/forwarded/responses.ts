@@ -1,7 +1,7 @@
-import type { JsonObject } from '../../shared/json.ts'
+import type { JsonObject } from '../../shared/json/json.ts'
+import type { Protocol } from '../call/protocol.ts'
+import { checkString, fieldOf, readModel, shortStringOf } from '../call/validation.ts'
 import { TextProblem } from '../problem.ts'
-import type { Protocol } from '../protocol.ts'
-import { checkString, fieldOf, readModel, shortStringOf } from '../validation.ts'
 import { unassembled } from './forwarded.ts'
 
 /** `POST /v1/responses/compact` at an upstream that has a Responses API: the request and the response pass unchanged. The items in the response are the caller's. */

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import type { SchemaOf } from '../../shared/openapi.ts'
-import { anyObject, chatUsage, count, created, optionalField, responseUsage } from '../schemas.ts'
+import type { SchemaOf } from '../../shared/plugin/openapi.ts'
+import { anyObject, chatUsage, count, created, optionalField, responseUsage } from '../api/schemas.ts'
 import type {
   CompactedResponse,
   Completion,

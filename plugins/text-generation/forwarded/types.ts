@@ -1,4 +1,4 @@
-import type { ChatUsage, ModelResponse, TextErrorBody } from '../types.ts'
+import type { ChatUsage, ModelResponse, TextErrorBody } from '../api/types.ts'
 
 /** Further fields are forwarded. */
 export interface CompletionRequest {

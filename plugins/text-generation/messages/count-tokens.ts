@@ -1,9 +1,9 @@
-import { readJsonBody } from '../../shared/body.ts'
-import { bytesPerTurn, type Json, nextTurn } from '../../shared/json.ts'
-import { noStoreText } from '../../shared/no-store.ts'
-import type { GenerationRequest } from '../generate.ts'
-import { indexInTurns } from '../index-in-turns.ts'
-import { readMessagesRequest } from './request.ts'
+import { readJsonBody } from '../../shared/http/body/body.ts'
+import { noStoreText } from '../../shared/http/no-store.ts'
+import { bytesPerTurn, type Json, nextTurn } from '../../shared/json/json.ts'
+import type { GenerationRequest } from '../call/generate.ts'
+import { indexInTurns } from '../call/index-in-turns.ts'
+import { readMessagesRequest } from './request/request.ts'
 
 /**
  * `POST /v1/messages/count_tokens`: estimates the input tokens of a Messages request, without an upstream, which has no

@@ -1,11 +1,11 @@
-import { errorDetails } from '../../shared/error-details.ts'
-import type { ErrorHandler } from '../../shared/error-handler.ts'
+import type { ErrorHandler } from '../../shared/http/error-handler.ts'
+import { currentRequestId } from '../../shared/http/request-id.ts'
+import { requestPath } from '../../shared/http/request-path.ts'
 import type { Problem, ProblemBody } from '../../shared/problem.ts'
-import { currentRequestId } from '../../shared/request-id.ts'
-import { requestPath } from '../../shared/request-path.ts'
-import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import { errorDetails } from '../../shared/upstream/error-details.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
-import { type MessagesErrorType, messageEventText } from './events.ts'
+import { type MessagesErrorType, messageEventText } from './response/events.ts'
 import { messageForClients } from './too-long.ts'
 
 /** What a caller sees of an error. */

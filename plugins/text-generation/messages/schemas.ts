@@ -1,5 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
-import type { SchemaOf } from '../../shared/openapi.ts'
+import type { SchemaOf } from '../../shared/plugin/openapi.ts'
 import type {
   CountMessageTokensRequest,
   CreateMessageRequest,

@@ -1,4 +1,4 @@
-import type { ErrorDetail } from '../../shared/error-details.ts'
+import type { ErrorDetail } from '../../shared/upstream/error-details.ts'
 
 /**
  * The message of an error of an upstream, for clients of Anthropic's API.

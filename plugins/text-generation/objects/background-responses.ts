@@ -1,12 +1,12 @@
-import type { Background } from '../../shared/background.ts'
+import type { Background } from '../../shared/background/background.ts'
+import { inLanes } from '../../shared/background/in-lanes.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { inLanes } from '../../shared/in-lanes.ts'
 import type { Log } from '../../shared/problem.ts'
-import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
-import { type RecordUsage, readTokens } from '../usage.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
-import type { StoredResponseStore } from './stored-response-store.ts'
+import type { StoredResponseStore } from './stored/store.ts'
 
 export interface BackgroundUsageOptions {
   readonly store: TextObjectStore

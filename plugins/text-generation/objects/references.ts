@@ -1,5 +1,5 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import { shortStringOf } from '../validation.ts'
+import { type Json, toJson } from '../../shared/json/json.ts'
+import { shortStringOf } from '../call/validation.ts'
 import { allowedNames, foldFieldName, isFreeForm, meaningOf, type UntrackedKind } from './id-fields.ts'
 import type { ObjectKind } from './store.ts'
 

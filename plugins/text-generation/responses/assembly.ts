@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../shared/clock.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
-import { type Assembly, StreamError, withoutLoneSurrogate } from '../assembly.ts'
+import { type Assembly, StreamError, withoutLoneSurrogate } from '../call/assembly.ts'
 import { jsonOf } from '../events/event.ts'
 import { finalStatuses, reducers } from './event-types.ts'
 import { initialResponse } from './initial-response.ts'

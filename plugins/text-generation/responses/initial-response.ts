@@ -1,5 +1,5 @@
-import type { Json } from '../../shared/json.ts'
-import { parseLossless } from '../../shared/lossless-json.ts'
+import type { Json } from '../../shared/json/json.ts'
+import { parseLossless } from '../../shared/json/lossless.ts'
 import { isMutableObject, type MutableObject } from './mutable-json.ts'
 
 /** The members of a response that do not come from the request. */

@@ -1,4 +1,4 @@
-import { type Json, readJson } from '../../shared/json.ts'
+import { type Json, readJson } from '../../shared/json/json.ts'
 
 /** The items of the input of a Responses request. A string is the message of a user. */
 export const inputItemsOf = (request: Json): readonly Json[] => {

@@ -1,5 +1,4 @@
-import { type Json, toJson } from '../../shared/json.ts'
-import type { Capabilities } from '../upstream/model-routing.ts'
+import { type Json, toJson } from '../../shared/json/json.ts'
 import {
   checkArray,
   checkInteger,
@@ -15,7 +14,8 @@ import {
   rejectField,
   requireField,
   shortStringOf,
-} from '../validation.ts'
+} from '../call/validation.ts'
+import type { Capabilities } from '../models/routing.ts'
 
 /** The fields of a Responses request that the gateway itself uses. */
 export interface ResponsesRequest {

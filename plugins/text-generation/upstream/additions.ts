@@ -1,6 +1,6 @@
-import { type ErrorDetail, errorDetails } from '../../shared/error-details.ts'
-import type { Json, MemberChange } from '../../shared/json.ts'
-import type { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import type { Json, MemberChange } from '../../shared/json/json.ts'
+import { type ErrorDetail, errorDetails } from '../../shared/upstream/error-details.ts'
+import type { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 
 /** A field that the gateway adds to requests, or a setting of another protocol that it passes on. */
 export type Addition = 'stream' | 'stream_options' | 'max_tokens' | 'reasoning_effort' | PassedSetting

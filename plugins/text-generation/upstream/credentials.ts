@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer'
-import { type ContainsCredential, createCredentialSearch } from '../../shared/credentials.ts'
-import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import { type ContainsCredential, createCredentialSearch } from '../../shared/upstream/credentials.ts'
+import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { Frame } from '../../sse-relay/index.ts'
 import { TextEvent } from '../events/event.ts'
 import { endOfString, outputIndexOf, pieceMembers, type TemplateHole } from '../events/template.ts'
-import type { TextUpstream } from './model-routing.ts'
+import type { TextUpstream } from '../models/routing.ts'
 
 /**
  * The credentials of an upstream: its key, and the values of headers for credentials, without the scheme of

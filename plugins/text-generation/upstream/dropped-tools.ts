@@ -1,5 +1,5 @@
 import type { Log } from '../../shared/problem.ts'
-import type { ModelRoute } from './model-routing.ts'
+import type { ModelRoute } from '../models/routing.ts'
 
 /** Tells callers and operators of tools that requests have and upstreams do not get, because no upstream of the model could run them. */
 export interface DroppedTools {

@@ -1,9 +1,9 @@
-import { type ErrorDetail, errorDetails } from '../../shared/error-details.ts'
 import type { Log } from '../../shared/problem.ts'
-import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
-import type { Exchange } from '../protocol.ts'
+import { type ErrorDetail, errorDetails } from '../../shared/upstream/error-details.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import type { Exchange } from '../call/protocol.ts'
+import type { Capabilities, MaxTokensField, ModelRoute } from '../models/routing.ts'
 import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
-import type { Capabilities, MaxTokensField, ModelRoute } from './model-routing.ts'
 
 /** A user, and the model by the name that the user sends. */
 export interface ModelUse {

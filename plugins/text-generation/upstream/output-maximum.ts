@@ -1,5 +1,5 @@
-import { type Json, type MemberChange, toJson } from '../../shared/json.ts'
-import type { Capabilities, MaxTokensField } from './model-routing.ts'
+import { type Json, type MemberChange, toJson } from '../../shared/json/json.ts'
+import type { Capabilities, MaxTokensField } from '../models/routing.ts'
 
 const fields: readonly MaxTokensField[] = ['max_tokens', 'max_completion_tokens']
 

@@ -1,10 +1,10 @@
 import type { Log, Problem } from '../../shared/problem.ts'
-import { type RawResponse, UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import { type RawResponse, UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
-import { StreamError } from '../assembly.ts'
+import { StreamError } from '../call/assembly.ts'
+import type { TextUpstream } from '../models/routing.ts'
 import { asProblem } from './client.ts'
 import { requireNoCredential } from './credentials.ts'
-import type { TextUpstream } from './model-routing.ts'
 import { rejectionOf } from './rejection.ts'
 
 /**

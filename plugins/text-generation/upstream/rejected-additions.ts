@@ -1,4 +1,4 @@
-import type { JsonBody } from '../../shared/body.ts'
+import type { JsonBody } from '../../shared/http/body/body.ts'
 import type { Addition } from './additions.ts'
 import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
 

@@ -1,8 +1,8 @@
-import { upstreamRequestId } from '../../shared/headers.ts'
+import { upstreamRequestId } from '../../shared/http/headers.ts'
 import type { Log, Problem } from '../../shared/problem.ts'
-import { type RawResponse, UpstreamRejectedError } from '../../shared/upstream-error.ts'
-import { rejectsKey, UpstreamKeyRejectedError } from '../../shared/upstream-key.ts'
-import { nameOf, type TextUpstream } from './model-routing.ts'
+import { type RawResponse, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import { rejectsKey, UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
+import { nameOf, type TextUpstream } from '../models/routing.ts'
 
 /**
  * The error for an error response of an upstream.

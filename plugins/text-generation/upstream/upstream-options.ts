@@ -1,5 +1,5 @@
-import { isUpstreamUrl, upstreamUrlForm } from '../../shared/options.ts'
-import type { Capabilities, TextUpstream, UpstreamModel } from './model-routing.ts'
+import { isUpstreamUrl, upstreamUrlForm } from '../../shared/plugin/options.ts'
+import type { Capabilities, TextUpstream, UpstreamModel } from '../models/routing.ts'
 
 /** What a field must be, in words, and a function that checks it. */
 type Rule = readonly [expected: string, isValid: (value: unknown) => boolean]

@@ -1,19 +1,19 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../shared/clock.ts'
-import { notAuthenticated } from '../../shared/identify.ts'
-import type { InFlight } from '../../shared/in-flight.ts'
-import { composeInTurns, type Json } from '../../shared/json.ts'
-import { type Log, Problem } from '../../shared/problem.ts'
-import type { WhenRevoked } from '../../shared/revocation.ts'
+import type { InFlight } from '../../shared/http/in-flight.ts'
 import {
   type HandleRequest,
   maxWebSocketTextBytes,
   type WebSocketAcceptance,
   type WebSocketConnection,
   type WebSocketListener,
-} from '../../shared/web-socket.ts'
+} from '../../shared/http/web-socket.ts'
+import { notAuthenticated } from '../../shared/identity/identify.ts'
+import type { WhenRevoked } from '../../shared/identity/revocation.ts'
+import { composeInTurns, type Json } from '../../shared/json/json.ts'
+import { type Log, Problem } from '../../shared/problem.ts'
+import { shortStringOf } from '../call/validation.ts'
 import { TextProblem } from '../problem.ts'
-import { shortStringOf } from '../validation.ts'
 import { errorEventOf, errorEventOfResponse, messageOf, relayEvents } from './events.ts'
 import { Lanes } from './lanes.ts'
 import { Memory, outputItemsOf, requestBodyOf } from './memory.ts'

@@ -1,10 +1,10 @@
-import { byteSourceOf, sourceFrom } from '../../shared/byte-source.ts'
-import { asJsonObject, type Json, type JsonObject, readJson, responseLimits } from '../../shared/json.ts'
-import { parseLossless } from '../../shared/lossless-json.ts'
+import { byteSourceOf, sourceFrom } from '../../shared/http/body/byte-source.ts'
+import { asJsonObject, type Json, type JsonObject, readJson, responseLimits } from '../../shared/json/json.ts'
+import { parseLossless } from '../../shared/json/lossless.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { createFrameSplitter, type Frame } from '../../sse-relay/index.ts'
+import { incompleteStreamMessage } from '../call/protocol.ts'
 import { textProblemBody } from '../problem.ts'
-import { incompleteStreamMessage } from '../protocol.ts'
 
 /** An error as an event (https://developers.openai.com/api/docs/guides/websocket-mode). Clients tell what to do by status and code. */
 export interface ErrorEvent extends JsonObject {

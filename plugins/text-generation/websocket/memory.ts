@@ -1,4 +1,4 @@
-import { composeArray, type Json, toJson } from '../../shared/json.ts'
+import { composeArray, type Json, toJson } from '../../shared/json/json.ts'
 import { inputItemsOf } from '../responses/input.ts'
 import type { CreateMessage } from './message.ts'
 

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { bytesPerTurn, type Json, JsonError, readJson, readJsonInTurns } from '../../shared/json.ts'
+import { bytesPerTurn, type Json, JsonError, readJson, readJsonInTurns } from '../../shared/json/json.ts'
+import { fieldOf, isPresent, readBoolean, rejectField, requireField, shortStringOf } from '../call/validation.ts'
 import { TextProblem } from '../problem.ts'
-import { fieldOf, isPresent, readBoolean, rejectField, requireField, shortStringOf } from '../validation.ts'
 
 /** A `response.create` message: the request of `POST /v1/responses`, and fields for the connection. */
 export interface CreateMessage {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
-import type { Json, JsonObject } from '../../shared/json.ts'
+import type { Json, JsonObject } from '../../shared/json/json.ts'
 import { initialResponse, repeatableFields } from '../responses/initial-response.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 

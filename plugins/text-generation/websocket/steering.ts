@@ -1,5 +1,5 @@
-import { asJsonObject, type Json, type JsonObject } from '../../shared/json.ts'
-import { parseLossless } from '../../shared/lossless-json.ts'
+import { asJsonObject, type Json, type JsonObject } from '../../shared/json/json.ts'
+import { parseLossless } from '../../shared/json/lossless.ts'
 
 export const isSteering = (type: string | undefined): boolean => type === 'response.steer'
 

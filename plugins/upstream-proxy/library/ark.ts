@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '../../shared/clock.ts'
-import type { Json } from '../../shared/json.ts'
-import { toJson } from '../../shared/json.ts'
-import { checkKey, checkUpstreamUrl } from '../../shared/options.ts'
+import type { Json } from '../../shared/json/json.ts'
+import { toJson } from '../../shared/json/json.ts'
+import { checkKey, checkUpstreamUrl } from '../../shared/plugin/options.ts'
 import { type ArkCredentials, arkAuthorization, arkDate, bodyHash } from './ark-signature.ts'
 import {
   type ListQuery,

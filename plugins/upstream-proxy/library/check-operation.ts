@@ -1,4 +1,4 @@
-import { JsonBody } from '../../shared/body.ts'
+import { JsonBody } from '../../shared/http/body/body.ts'
 import { requireOwned } from '../../shared/owned-id.ts'
 import { type ListQuery, maxGroupsPerCall, type Operation } from './operation.ts'
 import { notFound } from './path.ts'

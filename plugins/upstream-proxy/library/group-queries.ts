@@ -1,6 +1,6 @@
-import type { Json } from '../../shared/json.ts'
+import type { Json } from '../../shared/json/json.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
-import { UpstreamInvalidError } from '../../shared/upstream-error.ts'
+import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { UpstreamResponse } from '../response.ts'
 import type { Caller, Upstream } from '../upstream.ts'
 import { maxGroupsPerCall } from './operation.ts'

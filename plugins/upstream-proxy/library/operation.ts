@@ -1,4 +1,4 @@
-import type { JsonBody } from '../../shared/body.ts'
+import type { JsonBody } from '../../shared/http/body/body.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
 
 /** The query of a list operation. It always names groups that the caller owns, so it never covers the whole account. */

@@ -1,4 +1,4 @@
-import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 
 /**
  * Template tag that builds a path. Each id becomes exactly one segment, whatever characters it contains.

@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/json.ts'
+import type { Json } from '../../shared/json/json.ts'
 
 const isProject = (key: string): boolean => key.toLowerCase() === 'projectname'
 

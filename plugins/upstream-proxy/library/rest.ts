@@ -1,5 +1,5 @@
-import type { JsonBody } from '../../shared/body.ts'
-import { checkKey, checkUpstreamUrl } from '../../shared/options.ts'
+import type { JsonBody } from '../../shared/http/body/body.ts'
+import { checkKey, checkUpstreamUrl } from '../../shared/plugin/options.ts'
 import {
   type ListQuery,
   type MediaKind,

@@ -1,6 +1,6 @@
 import type { Clock } from '../../shared/clock.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
-import { UpstreamUnreachableError } from '../../shared/upstream-error.ts'
+import { UpstreamUnreachableError } from '../../shared/upstream/upstream-error.ts'
 import { FairQueue, type QueuedCall } from './fair-queue.ts'
 import type { QueueTime } from './queue-time.ts'
 import {

@@ -1,11 +1,11 @@
-import { type ByteSource, responseFrom, sourceFrom } from '../../shared/byte-source.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { FieldProblem } from '../../shared/field-problem.ts'
-import { inFlightOf } from '../../shared/in-flight.ts'
+import { type ByteSource, responseFrom, sourceFrom } from '../../shared/http/body/byte-source.ts'
+import { bodyOfLength, countedSource } from '../../shared/http/body/streamed-file.ts'
+import { inFlightOf } from '../../shared/http/in-flight.ts'
 import { Problem } from '../../shared/problem.ts'
-import { bodyOfLength, countedSource } from '../../shared/streamed-file.ts'
-import type { Fetch } from '../../shared/upstream-error.ts'
-import type { ResultFile, VideoTaskView } from '../tasks.ts'
+import type { Fetch } from '../../shared/upstream/upstream-error.ts'
+import type { ResultFile, VideoTaskView } from '../tasks/tasks.ts'
 
 export interface ContentOptions {
   /** Responds with the bytes of a stored copy, or with the range of them that the request asks for. Undefined: there is no such copy. */

@@ -1,6 +1,6 @@
-import { readBytes, readJsonBody } from '../../shared/body.ts'
 import { FieldProblem } from '../../shared/field-problem.ts'
-import { type Json, quoteUtf8 } from '../../shared/json.ts'
+import { readBytes, readJsonBody } from '../../shared/http/body/body.ts'
+import { type Json, quoteUtf8 } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { decodeUtf8 } from '../../shared/utf8.ts'
 import { notAForm, readForm } from './form.ts'

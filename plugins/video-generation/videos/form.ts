@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { bytesPerTurn, nextTurn } from '../../shared/json.ts'
-import { partNames } from '../../shared/multipart.ts'
+import { partNames } from '../../shared/http/body/multipart.ts'
+import { bytesPerTurn, nextTurn } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 
 /** A field of a form, as its bytes in the body. */

@@ -1,5 +1,5 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
-import type { VideoTasks } from '../tasks.ts'
+import type { VideoTasks } from '../tasks/tasks.ts'
 import type { VideoPage } from './types.ts'
 import { toVideo } from './video.ts'
 

@@ -12,7 +12,7 @@ import {
   replayedHeaders,
   routeOptions,
   type SchemaOf,
-} from '../../shared/openapi.ts'
+} from '../../shared/plugin/openapi.ts'
 import type { DeletedVideo, Video, VideoPage, VideosErrorBody } from './types.ts'
 
 const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])

@@ -1,6 +1,6 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
-import { asJsonObject } from '../../shared/json.ts'
-import { UpstreamRejectedError } from '../../shared/upstream-error.ts'
+import { asJsonObject } from '../../shared/json/json.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 
 /** The fields of these routes, by the beginning of the name that the native API has for them. */
 export type FieldNames = Readonly<Record<string, string>>

@@ -1,4 +1,4 @@
-import type { Responses, Route } from '../../shared/plugin.ts'
+import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 
 /** The body of an error, in the form of the OpenAI API. */
 export interface VideosErrorBody {

@@ -1,5 +1,5 @@
-import { asJsonObject, type JsonObject } from '../../shared/json.ts'
-import type { VideoStatus, VideoTaskView } from '../tasks.ts'
+import { asJsonObject, type JsonObject } from '../../shared/json/json.ts'
+import type { VideoStatus, VideoTaskView } from '../tasks/tasks.ts'
 import type { VideoNotes } from './request.ts'
 import { formatOf, sizeOf } from './sizes.ts'
 import type { Video } from './types.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import { safetyIdentifierOf } from '../../../plugins/video-generation/submit.ts'
+import { safetyIdentifierOf } from '../../../plugins/video-generation/queue/submit.ts'
 import type { VideoReply, VideoUser } from '../../video-generation/fixture.ts'
 import { type Fixture, identifierSecret } from './fixture.ts'
 

@@ -1,4 +1,4 @@
-import { JsonError, parseJson } from '../../../shared/json.ts'
+import { JsonError, parseJson } from '../../../shared/json/json.ts'
 import { type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
 import { JsonEnd } from '../../chat/json-end.ts'
 import type { CallBuilder, ToolCallStart } from '../../chat/streamed-calls.ts'
@@ -9,8 +9,8 @@ import type {
   ItemStatus,
   LocalShellCallItem,
   ToolSearchCallItem,
-} from '../events.ts'
-import { addItem, type ItemBuilder, type ResponseOutput } from '../item-builders.ts'
+} from '../response/events.ts'
+import { addItem, type ItemBuilder, type ResponseOutput } from '../response/item-builders.ts'
 import { CustomInputDecoder } from './custom-input.ts'
 import type { Tool } from './declared-tools.ts'
 

@@ -1,5 +1,5 @@
-import { composeObject, type Json, quoteJson, toJson } from '../../../shared/json.ts'
-import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
+import { composeObject, type Json, quoteJson, toJson } from '../../../shared/json/json.ts'
+import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
 import type { Tool } from './declared-tools.ts'
 import type { ToolMapping } from './mapping.ts'
 

@@ -1,5 +1,5 @@
-import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json.ts'
-import { type JsonPath, optional, requireString } from '../request-json.ts'
+import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
+import { type JsonPath, optional, requireString } from '../request/request-json.ts'
 import type { Tool } from './declared-tools.ts'
 import type { MappedTool, ToolMapping } from './mapping.ts'
 

@@ -1,5 +1,5 @@
-import { composeObject, type Json, type Members, toJson } from '../../../shared/json.ts'
-import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request-json.ts'
+import { composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
+import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
 
 /** A tool as the caller knows it. */
 export interface Tool {

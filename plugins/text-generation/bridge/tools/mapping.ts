@@ -1,6 +1,6 @@
-import type { Json } from '../../../shared/json.ts'
+import type { Json } from '../../../shared/json/json.ts'
 import { freeFunctionName, toolKey } from '../../chat/function-names.ts'
-import { type JsonPath, optional } from '../request-json.ts'
+import { type JsonPath, optional } from '../request/request-json.ts'
 import { type DeclaredTool, type HostedTools, readTools, type Tool } from './declared-tools.ts'
 
 /** The tools of one request: how the caller knows them, and as which functions the upstream knows them. */

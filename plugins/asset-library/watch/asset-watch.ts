@@ -1,0 +1,211 @@
+import type { Background } from '../../shared/background/background.ts'
+import { divide } from '../../shared/background/divide.ts'
+import { readId } from '../../shared/id.ts'
+import type { Json } from '../../shared/json/json.ts'
+import { Problem } from '../../shared/problem.ts'
+import { scopeOfUpstreamFailure } from '../../shared/upstream/failure-scope.ts'
+import { groupBatches, itemsOf, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { type Library, locateAsset, type Owners } from '../routes/library.ts'
+import type { AssetEvents, AssetProgress, AssetWatch } from './asset-events.ts'
+
+const everyMs = 2_000
+/** Calls of the background, under the limits that it shares with all callers. */
+const callsPerSecond = 2
+const maxDue = 200
+/** Up to this number of assets, one call for each costs less than a list: the upstream allows ten times as many. */
+const maxSingle = 2
+/** Single calls of a round for assets that no list has shown: deleted or moved ones, or more changes than a page has. */
+const maxUnlisted = 5
+/** Calls of a round, beyond one a batch, that look for the groups for which a list fails. */
+const maxExtraCalls = 20
+const giveUpMs = 86_400_000
+const busyMs = 10_000
+
+/** Processing takes seconds for an image, and minutes for a video. */
+const pollDelayMs = (polls: number): number => Math.min(60_000, Math.round(3_000 * 1.6 ** Math.min(polls, 20)))
+
+/** The first fields of an asset: what its owner needs to know, without its address, which expires. */
+const fields = ['Id', 'GroupId', 'Name', 'AssetType', 'Status', 'Error'] as const
+
+type OwnedWatch = AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> }
+
+const changeOf = (item: Json, at: number): AssetProgress | undefined => {
+  const status = item.get('Status')?.string()
+  if (status !== 'Active' && status !== 'Failed') return undefined
+  const data = Object.fromEntries(fields.map((field) => [field, item.get(field)?.value()]))
+  return { status: status === 'Active' ? 'active' : 'failed', data: JSON.stringify(data), at }
+}
+
+/** Records that an asset was created, so that its user is told what becomes of it. Never rejects: the asset exists. */
+export const watchAsset = async (
+  { events, clock, log }: Pick<Library, 'events' | 'clock' | 'log'>,
+  asset: string,
+  { id: group, user }: { readonly id: string; readonly user: string },
+): Promise<void> => {
+  const at = clock.now()
+  const change = {
+    status: 'processing',
+    data: JSON.stringify({ Id: asset, GroupId: group, Status: 'Processing' }),
+    at,
+  } as const
+  await events
+    ?.watchAsset({ asset, group, user, createdAt: at }, at + pollDelayMs(0), change)
+    .catch((err: unknown) => log.warn({ err, asset }, 'asset cannot be watched'))
+}
+
+/** Records that a user has deleted an asset. Never rejects. */
+export const tellDeletedAsset = async (
+  { events, clock, log }: Pick<Library, 'events' | 'clock' | 'log'>,
+  asset: string,
+  user: string,
+): Promise<void> => {
+  const change = { status: 'deleted', data: JSON.stringify({ Id: asset }), at: clock.now() } as const
+  await events
+    ?.assetDeleted(asset, user, change)
+    .catch((err: unknown) => log.warn({ err, asset }, 'the deletion of an asset cannot be recorded'))
+}
+
+/**
+ * Polls assets in progress, in one process at a time.
+ *
+ * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still are the user's. An asset or a group
+ * that cannot be read is put off, and delays no other.
+ */
+export const watchAssets = (
+  { upstream, clock, log }: Pick<Library, 'upstream' | 'clock' | 'log'>,
+  events: AssetEvents,
+  owners: Pick<Owners, 'group'>,
+  background: Background,
+): void => {
+  const ownedGroup = (user: string, id: string) =>
+    owners.group(user, id).catch((error: unknown) => {
+      if (error instanceof Problem && error.status < 500) return undefined
+      throw error
+    })
+
+  const readOne = async ({ asset, user }: AssetWatch): Promise<'gone' | AssetProgress | undefined> => {
+    const { group, evidence } = await locateAsset(upstream, asset, {})
+    if (group === undefined || evidence instanceof UpstreamRejectedError || !(await ownedGroup(user, group)))
+      return 'gone'
+    const item = evidence.json?.get('Result')
+    return item && changeOf(item, clock.now())
+  }
+
+  /** Adds the outcomes of assets, by their ids. */
+  const readLists = async (
+    watches: readonly OwnedWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
+    pause: () => Promise<void>,
+  ): Promise<void> => {
+    const budget = { calls: maxExtraCalls, works: false }
+    let failed: unknown
+    const groupOf = new Map(watches.map(({ asset, group }) => [asset, group]))
+    for (const [groupType, ofType] of Map.groupBy(watches, ({ owned }) => owned.type)) {
+      const groups = new Map(ofType.map(({ owned }) => [owned.id, owned]))
+      const read = async (some: readonly OwnedWatch['owned'][]): Promise<void> => {
+        for (const batch of groupBatches(some)) {
+          await pause()
+          const response = await upstream.send({
+            action: 'ListAssets',
+            query: {
+              ...{ groupType, groups: batch, statuses: ['Active', 'Failed'], sortBy: 'UpdateTime', sortOrder: 'Desc' },
+              paging: { pageNumber: 1, pageSize: 100 },
+            },
+          })
+          for (const item of itemsOf(response)) {
+            const id = readId(item.get('Id')?.string())
+            const change = changeOf(item, clock.now())
+            if (id !== undefined && change && groupOf.get(id) === item.get('GroupId')?.string())
+              outcomes.set(id, change)
+          }
+        }
+      }
+      for (const batch of groupBatches([...groups.values()])) {
+        await divide(batch, {
+          call: read,
+          scopeOf: scopeOfUpstreamFailure,
+          onFailed: ({ id }, err) => log.warn({ err, group: id }, 'assets in progress of a group could not be listed'),
+          budget,
+        }).catch((error: unknown) => {
+          // The lists of other groups may still succeed.
+          if (scopeOfUpstreamFailure(error) === 'all') throw error
+          failed ??= error
+        })
+      }
+    }
+    if (failed !== undefined && !budget.works) throw failed
+  }
+
+  const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
+    const pause = () => background.sleep(1000 / callsPerSecond, job)
+    const watches: OwnedWatch[] = []
+    const outcomes = new Map<string, AssetProgress | 'gone'>()
+    for (const watch of due) {
+      const owned = clock.now() < watch.createdAt + giveUpMs && (await ownedGroup(watch.user, watch.group))
+      if (owned) watches.push({ ...watch, owned })
+      else outcomes.set(watch.asset, 'gone')
+    }
+    try {
+      if (watches.length > maxSingle) await readLists(watches, outcomes, pause)
+      await readSingle(watches, outcomes, { pause, job })
+    } catch (error) {
+      // What was read until then counts.
+      await end(outcomes, [])
+      throw error
+    }
+    await end(outcomes, due)
+  }
+
+  /** Adds the outcomes of some assets that no list has shown: of all, if there was no list. */
+  const readSingle = async (
+    watches: readonly OwnedWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
+    { pause, job }: { readonly pause: () => Promise<void>; readonly job: AbortSignal },
+  ): Promise<void> => {
+    const unlisted = watches.filter(({ asset, polls }) => !outcomes.has(asset) && polls % 3 === 2).slice(0, maxUnlisted)
+    for (const watch of watches.length > maxSingle ? unlisted : watches) {
+      await pause()
+      if (job.aborted) return
+      try {
+        const outcome = await readOne(watch)
+        if (outcome) outcomes.set(watch.asset, outcome)
+      } catch (err) {
+        if (scopeOfUpstreamFailure(err) === 'all') throw err
+        log.warn({ err, asset: watch.asset }, 'an asset in progress could not be polled')
+      }
+    }
+  }
+
+  /** Ends the watches with an outcome, and puts off the others. */
+  const end = async (outcomes: ReadonlyMap<string, AssetProgress | 'gone'>, due: readonly AssetWatch[]) => {
+    const ended = new Set<string>()
+    for (const [asset, outcome] of outcomes) {
+      try {
+        await events.endAssetWatch(asset, outcome === 'gone' ? undefined : outcome)
+        ended.add(asset)
+      } catch (err) {
+        log.warn({ err, asset }, 'the outcome of an asset could not be stored')
+      }
+    }
+    const waiting = due.filter(({ asset }) => !ended.has(asset))
+    await events.postponeAssetWatches(
+      waiting.map(({ asset, polls }) => ({ asset, dueAt: clock.now() + pollDelayMs(polls + 1) })),
+    )
+  }
+
+  background.repeat({
+    ...{ everyMs, log, failure: 'assets in progress could not be read' },
+    lease: { store: events, name: 'asset-watch', clock },
+    async run(job) {
+      const due = await events.dueAssetWatches(clock.now(), maxDue)
+      if (due.length === 0) return everyMs
+      try {
+        await round(due, job)
+        return everyMs
+      } catch (err) {
+        if (!job.aborted) log.warn({ err, assets: due.length }, 'assets in progress could not be polled')
+        return busyMs
+      }
+    },
+  })
+}

@@ -1,0 +1,132 @@
+import type { Background } from '../../shared/background/background.ts'
+import type { Clock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/problem.ts'
+import type { TargetRules } from '../address/address.ts'
+import type { EventStore } from '../store.ts'
+import type { DeliveryStore, LeasedDelivery } from './delivery-store.ts'
+import { type Post, post } from './post.ts'
+import { afterFailure, hasRecovered } from './retry.ts'
+import { signedHeaders } from './signature.ts'
+
+/** How an attempt of a delivery has ended. */
+export interface DeliveryOutcome {
+  readonly kind: LeasedDelivery['kind']
+  /** Status of the response. 0: there was none. */
+  readonly status: number
+  readonly seconds: number
+}
+
+/** Options of `deliver`. Times are milliseconds. */
+export interface DeliverOptions {
+  readonly store: DeliveryStore
+  /** Calls the listener when this process has added a delivery. */
+  readonly onEvents: EventStore['onEvents']
+  readonly rules: TargetRules
+  /** At its end, attempts that are running are aborted, and repeated by another process. */
+  readonly background: Background
+  readonly clock: Clock
+  readonly log: Log
+  /** Attempts of this process at once. Default 32. */
+  readonly max?: number
+  /** Attempts of one user at once, of all processes. Default 4. */
+  readonly maxPerUser?: number
+  /** For one attempt. Default 10,000. */
+  readonly deadlineMs?: number
+  /** Time between two searches for what other processes have added. Default 1,000. */
+  readonly everyMs?: number
+  readonly post?: Post
+  readonly observe?: (outcome: DeliveryOutcome) => void
+  /** A webhook was disabled after a day of failures. */
+  readonly onDisabled?: (delivery: LeasedDelivery) => void
+}
+
+/** Time that an attempt may take beyond its deadline before another process may send the delivery. */
+const leaseSlackMs = 20_000
+const soonMs = 20
+const keepMs = 2 * 86_400_000
+const sweepEveryMs = 3_600_000
+
+/**
+ * Sends due deliveries. Several processes may do so: a lease keeps a delivery from being sent twice at once.
+ *
+ * A delivery whose process ends before it has recorded the outcome is sent again: at least once, not exactly once.
+ */
+export const deliver = (options: DeliverOptions): void => {
+  const { store, onEvents, background, clock, log } = options
+  const { max = 32, maxPerUser = 4, deadlineMs = 10_000, everyMs = 1_000 } = options
+  const { signal } = background
+  let running = 0
+  let sweptAt = Number.NEGATIVE_INFINITY
+
+  const start = (delivery: LeasedDelivery): void => {
+    running++
+    void background
+      .run(() => attemptDelivery(delivery, options, deadlineMs))
+      .catch((err: unknown) => {
+        if (!signal.aborted)
+          log.warn({ err, [delivery.kind]: delivery.id }, 'the outcome of a delivery is not recorded')
+      })
+      .finally(() => {
+        running--
+        job.wake()
+      })
+  }
+
+  /** Starts what is due. Returns the milliseconds until the next search. */
+  const startDue = async (): Promise<number> => {
+    const now = clock.now()
+    if (now >= sweptAt + sweepEveryMs) {
+      sweptAt = now
+      await store.sweepDeliveries(now - keepMs)
+    }
+    if (running >= max) return everyMs
+    if (!(await store.isDeliveryDue(now))) return everyMs
+    const leased = await store.leaseDeliveries(now, now + deadlineMs + leaseSlackMs, {
+      max: max - running,
+      maxPerUser,
+    })
+    for (const delivery of leased) start(delivery)
+    return leased.length > 0 ? soonMs : everyMs
+  }
+
+  const job = background.repeat({ run: startDue, everyMs, log, failure: 'deliveries could not be read' })
+  onEvents(() => job.wake())
+}
+
+const attemptDelivery = async (
+  delivery: LeasedDelivery,
+  { store, rules, background: { signal }, clock, log, observe, onDisabled, post: send = post }: DeliverOptions,
+  deadlineMs: number,
+): Promise<void> => {
+  const { kind, id, url, messageId, body, secrets } = delivery
+  const startedAt = clock.now()
+  const headers = {
+    'content-type': 'application/json',
+    'user-agent': 'sluice-webhooks',
+    ...signedHeaders(messageId, Math.floor(startedAt / 1000), body, secrets),
+  }
+  let error: string | undefined
+  let cause: string | undefined
+  const status = await send({ url, headers, body, rules, deadlineMs, signal }).catch((err: unknown) => {
+    error = err instanceof Error ? err.message : 'the connection was interrupted'
+    cause = causeOf(err)
+    return 0
+  })
+  // Interrupted by the end of this process: the attempt says nothing about the address.
+  if (signal.aborted && status === 0) return
+  const at = clock.now()
+  observe?.({ kind, status, seconds: (at - startedAt) / 1000 })
+  if (status >= 200 && status < 300) return store.deliverySucceeded(delivery, at, hasRecovered(delivery))
+  const failed = afterFailure(delivery, {
+    at,
+    error: error ?? `response with status ${status}`,
+    isGone: status === 410,
+  })
+  log.info({ [kind]: id, user: delivery.user, error: failed.error, cause }, 'a delivery has failed')
+  await store.deliveryFailed(delivery, failed)
+  if (kind === 'webhook' && failed.disables) onDisabled?.(delivery)
+}
+
+/** What the user must not see. Without stacks: many deliveries may fail. */
+const causeOf = (error: unknown): string | undefined =>
+  error instanceof Error && error.cause !== undefined ? String(error.cause) : undefined

@@ -1,0 +1,70 @@
+import { type Awaitable, andThen } from '../awaitable.ts'
+import { inFlightOf } from '../http/in-flight.ts'
+import { Problem } from '../problem.ts'
+import type { WhenRevoked } from './revocation.ts'
+
+/** The authenticated caller. */
+export interface Identity {
+  /** Id of the user, who owns groups, assets and other objects. 1 to 1,024 characters, without NUL and lone surrogates, which databases do not keep apart. */
+  readonly user: string
+  /** Id of the credential, if a user may have several. */
+  readonly token?: string
+  /**
+   * Reports when the credential is revoked, so that a text generation stream ends within a second. If undefined, as for most
+   * identities of a host app, running responses continue to their end.
+   */
+  readonly whenRevoked?: WhenRevoked
+}
+
+/**
+ * Authenticates a request. Returns undefined for an unknown caller. A host app provides its own function.
+ *
+ * An object that it has returned must not change: the request uses it until its end. An identity without a user counts as an unknown caller.
+ */
+export type Identify = (request: Request) => Awaitable<Identity | undefined>
+
+/**
+ * Returns the identity of a request, or throws Problem 401: one response for every reason, so that it reveals nothing.
+ *
+ * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws Problem 429
+ * above the limit. Throws TypeError for a user id that is no such text: databases do not distinguish `1` from `'1'`, so two users could count as one.
+ */
+export const requireIdentity = (identify: Identify, request: Identified): Awaitable<Identity> =>
+  andThen(identify(request), (found) => {
+    if (!found?.user) throw notAuthenticated()
+    checkUser(found.user)
+    const known = found as Identity
+    request[identity] = known
+    inFlightOf(request)?.identified(known.user)
+    return known
+  })
+
+/** Whether a value can be the id of a user. */
+export const isUserId = (user: unknown): user is string =>
+  typeof user === 'string' && user !== '' && user.length <= maxUserLength && user.isWellFormed() && !user.includes('\0')
+
+/** Throws TypeError unless a value can be the id of a user. */
+export const checkUser = (user: unknown): void => {
+  if (!isUserId(user))
+    throw new TypeError(`user must be a text of 1 to ${maxUserLength} characters without NUL and lone surrogates`)
+}
+
+/** Longer than any id, name or address of a user. Each object of a user has the id in its row. */
+const maxUserLength = 1_024
+
+const identity = Symbol('identity')
+
+type Identified = Request & { [identity]?: Identity }
+
+/**
+ * The identity that `requireIdentity` has found for a request. Undefined before.
+ *
+ * For code that gets only the request: error hooks, which note audit events, and hooks that run before the guard of a route. Other code is given the user.
+ */
+export const identityOf = (request: Identified): Identity | undefined => request[identity]
+
+/** Problem 401. */
+export const notAuthenticated = (): Problem => notAuthenticatedProblem
+
+/** One shared instance: it has no cause and no event, and creating an error costs more than throwing it. */
+const notAuthenticatedProblem = new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })

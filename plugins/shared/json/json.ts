@@ -1,0 +1,176 @@
+import { Buffer, isUtf8 } from 'node:buffer'
+import { setImmediate } from 'node:timers'
+import { JsonDocument } from './document.ts'
+import { eachPart, type Piece } from './pieces.ts'
+import { characterBoundary, invalid, JsonError } from './tokens.ts'
+import { ComposedJson, Json } from './value.ts'
+import { JsonIndexer, type JsonLimits, limitsOf } from './value-index.ts'
+
+export { type Piece, partsOf, slicesOf } from './pieces.ts'
+export { JsonStringReader } from './string-reader.ts'
+export { joinStrings, quoteJson, quoteUtf8 } from './strings.ts'
+export { characterBoundary, JsonError } from './tokens.ts'
+export type { Json, Member, MemberChange } from './value.ts'
+export type { JsonLimits } from './value-index.ts'
+
+/**
+ * Parses JSON (RFC 8259) without loss: the result keeps the bytes, and looks values up in them.
+ *
+ * `JSON.parse` rounds numbers, drops duplicate keys and changes the order of some keys, so its result cannot be forwarded. The bytes must not
+ * change afterwards. Throws JsonError for invalid UTF-8, for invalid JSON, and above a limit.
+ */
+export const readJson = (source: Uint8Array | string, limits?: JsonLimits): Json => {
+  const bytes = typeof source === 'string' ? Buffer.from(source) : source
+  if (!isUtf8(bytes)) throw notUtf8()
+  return readJsonUtf8(bytes, undefined, limits)
+}
+
+/** Like `readJson`, for bytes that are valid UTF-8. `text` is the decoded text, if the caller has it. */
+export const readJsonUtf8 = (bytes: Uint8Array, text: string | undefined, limits?: JsonLimits): Json =>
+  new Json(new JsonDocument(bytes, new JsonIndexer(bytes, limits).finish(), text))
+
+/**
+ * Parses JSON into JavaScript values, with the limits of `readJson`, in a quarter of its time.
+ *
+ * Numbers are rounded, and of duplicate keys only the last counts, so the result must not be forwarded. Throws JsonError in the same cases as `readJson`.
+ */
+export const parseJson = (text: string, limits?: JsonLimits): unknown => {
+  const { maxDepth, maxValues, maxKeyBytes } = limitsOf(limits)
+  // A value takes at least a character and a comma, and a level a bracket: a text with few of them cannot exceed a limit.
+  const small = text.length < 2 * maxValues && 3 * text.length < maxKeyBytes && !opensMoreThan(text, maxDepth)
+  if (!small) return readJson(text, limits).value()
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw invalid()
+  }
+}
+
+/** A parsed JSON object. */
+export type JsonObject = Readonly<Record<string, unknown>>
+
+/** Returns the value if it is an object; undefined for null, arrays and other values. */
+export const asJsonObject = (value: unknown): JsonObject | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
+
+/** Whether a text contains more than `max` opening brackets and braces. */
+const opensMoreThan = (text: string, max: number): boolean => {
+  let count = 0
+  for (const sign of '{[') {
+    for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) if (++count > max) return true
+  }
+  return false
+}
+
+/** Like `readJson`, over several turns of the event loop. One turn takes a few milliseconds, for a document of any size. */
+export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): Promise<Json> => {
+  const indexer = new JsonIndexer(bytes, limits)
+  let checked = 0
+  for (;;) {
+    const end = characterBoundary(bytes, checked + bytesPerTurn)
+    if (!isUtf8(bytes.subarray(checked, end))) throw notUtf8()
+    checked = end
+    if (indexer.read(bytesPerTurn)) break
+    await nextTurn()
+  }
+  // The indexer may have read a little further than the UTF-8 check.
+  if (!isUtf8(bytes.subarray(checked))) throw notUtf8()
+  return new Json(new JsonDocument(bytes, indexer.finish()))
+}
+
+/** The bytes of a value, composed over several turns of the event loop. */
+export const composeInTurns = async (json: Json): Promise<Uint8Array<ArrayBuffer>> => {
+  const parts: Uint8Array[] = []
+  let length = 0
+  let bytesLeft = bytesPerTurn
+  let partsLeft = partsPerTurn
+  for (const part of eachPart(json.pieces)) {
+    parts.push(part)
+    length += part.length
+    // The bytes of the document are not copied yet: only texts are work.
+    bytesLeft -= Math.min(part.length, maxTextBytes)
+    if (bytesLeft > 0 && --partsLeft > 0) continue
+    await nextTurn()
+    bytesLeft = bytesPerTurn
+    partsLeft = partsPerTurn
+  }
+  return joinInTurns(parts, length)
+}
+
+const joinInTurns = async (parts: readonly Uint8Array[], length: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  let bytesLeft = bytesPerTurn
+  for (const part of parts) {
+    for (let from = 0; from < part.length; ) {
+      if (bytesLeft === 0) {
+        await nextTurn()
+        bytesLeft = bytesPerTurn
+      }
+      const piece = part.subarray(from, from + bytesLeft)
+      bytes.set(piece, at)
+      at += piece.length
+      from += piece.length
+      bytesLeft -= piece.length
+    }
+  }
+  return bytes
+}
+
+/**
+ * Waits for a turn of the event loop. For use between two steps of work on a body of more than `bytesPerTurn`.
+ *
+ * Each turn continues one of all that wait, in their order: else the length of a turn would be the sum of their steps.
+ */
+export const nextTurn = async (): Promise<void> => {
+  turns.count++
+  await new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(continueNext)
+  })
+}
+
+const waiting: (() => void)[] = []
+
+const continueNext = (): void => {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(continueNext)
+}
+
+/** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */
+export const bytesPerTurn = 2 ** 20
+
+/** The same for consecutive parts of a composed text, most of which have a text of some bytes before them. */
+const partsPerTurn = 2_048
+
+/** A longer part is one of a document. */
+const maxTextBytes = 3 * 2 ** 16
+
+/** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
+export const turns = { count: 0 }
+
+/** Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has very many values. */
+export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
+
+const notUtf8 = () => new JsonError('not valid UTF-8')
+
+/** A value from pieces that form a valid JSON text together. */
+export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)
+
+/** Members of an object by key. Undefined members are left out. */
+export type Members = Readonly<Record<string, Json | undefined>>
+
+/** An object of members. Their values keep their original text, so that no number loses digits. */
+export const composeObject = (members: Members): Json => {
+  const pieces: Piece[] = []
+  for (const [key, value] of Object.entries(members)) {
+    if (value) pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, value)
+  }
+  return composeJson(pieces.length === 0 ? ['{}'] : [...pieces, '}'])
+}
+
+/** An array of elements: JSON values, or their texts. */
+export const composeArray = (elements: readonly Piece[]): Json =>
+  composeJson(['[', ...elements.flatMap((element, index) => (index === 0 ? [element] : [',', element])), ']'])
+
+/** The JSON of a JavaScript value. */
+export const toJson = (value: unknown): Json => composeJson([JSON.stringify(value)])

@@ -1,0 +1,99 @@
+import type { Clock } from '../../shared/clock.ts'
+import type { WhenRevoked } from '../../shared/identity/revocation.ts'
+
+export interface DeadlineOptions {
+  readonly clock: Clock
+  /** The deadline, in milliseconds since 1970. */
+  readonly at: number
+  /** Aborts when the caller disconnects; this aborts the call too. */
+  readonly caller: AbortSignal
+  /**
+   * Milliseconds for which the call continues after the caller has disconnected. Default 0. A request that has already
+   * been aborted does not continue.
+   */
+  readonly lingerMs?: number
+  /** Registers a listener for the revocation of the caller's credential, which aborts the call too. */
+  readonly whenRevoked?: WhenRevoked
+}
+
+/** Aborts a call at its deadline, when the caller disconnects, or when the caller's credential is revoked. */
+export class Deadline implements Disposable, EventListenerObject {
+  readonly #options: DeadlineOptions
+  readonly #controller = new AbortController()
+  readonly #cancelTimer: () => void
+  readonly #unwatchCredential: (() => void) | undefined
+  #cancelLinger: (() => void) | undefined
+  #passed = false
+  #revoked = false
+
+  constructor(options: DeadlineOptions) {
+    const { clock, at, caller, whenRevoked } = options
+    this.#options = options
+    if (caller.aborted) this.#disconnect()
+    else caller.addEventListener('abort', this)
+    if (at <= clock.now()) this.#expire()
+    this.#cancelTimer = clock.at(at, this.#expire)
+    this.#unwatchCredential = whenRevoked?.(this.#revoke)
+  }
+
+  get signal(): AbortSignal {
+    return this.#controller.signal
+  }
+
+  /** Whether the deadline aborted the call. */
+  get passed(): boolean {
+    return this.#passed
+  }
+
+  /** Whether the revocation of the credential aborted the call. */
+  get revoked(): boolean {
+    return this.#revoked
+  }
+
+  /** Handles the abort of the caller's signal. */
+  handleEvent(): void {
+    const { clock, lingerMs = 0 } = this.#options
+    if (lingerMs === 0) this.#disconnect()
+    else this.#cancelLinger = clock.at(clock.now() + lingerMs, this.#disconnect)
+  }
+
+  [Symbol.dispose](): void {
+    this.#cancelTimer()
+    this.#cancelLinger?.()
+    this.#unwatchCredential?.()
+    this.#options.caller.removeEventListener('abort', this)
+  }
+
+  readonly #disconnect = (): void => this.#controller.abort(this.#options.caller.reason)
+
+  readonly #expire = (): void => {
+    if (this.signal.aborted) return
+    this.#passed = true
+    this.#controller.abort(new Error('time limit of a non-streaming request exceeded'))
+  }
+
+  readonly #revoke = (): void => {
+    if (this.signal.aborted) return
+    this.#revoked = true
+    this.#controller.abort(new Error('credential revoked'))
+  }
+}
+
+/**
+ * Time limit of a non-streaming request, in milliseconds.
+ *
+ * It is the gateway's limit, or 90 % of the client's own timeout if that is less. The client then receives a partial
+ * response instead of none. The client libraries of OpenAI and Anthropic send their timeout in seconds: those for
+ * JavaScript as `x-stainless-timeout`, those for Python as `x-stainless-read-timeout`, their maximum wait for the next
+ * byte. A non-streaming response has no byte before its end.
+ */
+export const timeoutOf = (headers: Headers, limitMs: number): number => {
+  let ms = limitMs
+  for (const name of timeoutHeaders) {
+    const clientMs = Number(headers.get(name) ?? Number.NaN) * 900
+    if (clientMs > 0 && clientMs < ms) ms = clientMs
+  }
+  return ms
+}
+
+const timeoutHeaders = ['x-stainless-timeout', 'x-stainless-read-timeout'] as const

@@ -1,0 +1,155 @@
+import { isPromise } from '../../shared/awaitable.ts'
+import { readJsonBody } from '../../shared/http/body/body.ts'
+import type { WhenRevoked } from '../../shared/identity/revocation.ts'
+import { bytesPerTurn, type Json, nextTurn } from '../../shared/json/json.ts'
+import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
+import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
+import type { IssuedObjects } from '../objects/issued.ts'
+import type { ObjectOwnership, OwnedRequest } from '../objects/ownership.ts'
+import { withoutGatewayItems } from '../objects/stored/continuation.ts'
+import { requestFor, type StoredResponses } from '../objects/stored/responses.ts'
+import { upstreamUnavailable } from '../problem.ts'
+import type { DroppedTools } from '../upstream/dropped-tools.ts'
+import { type RecordUsage, readTokens } from '../usage/usage.ts'
+import { Attempts, type AttemptsOptions } from './attempts.ts'
+import type { GenerationContext } from './call.ts'
+import { indexInTurns } from './index-in-turns.ts'
+import { respondNonStreaming } from './non-streaming.ts'
+import type { Protocol, TranslatedProtocol, ValidatedRequest } from './protocol.ts'
+import { respondStreaming } from './streaming.ts'
+import { respondTraced } from './trace.ts'
+import { shortStringOf } from './validation.ts'
+
+export interface GenerationOptions extends GenerationContext, AttemptsOptions, AssetOwnershipOptions {
+  /** Checks the owner of an object of the upstream account: a response, a conversation or an item. */
+  readonly objects: ObjectOwnership
+  /** Undefined: the gateway stores no responses. */
+  readonly storedResponses: StoredResponses | undefined
+  readonly recordBackground: RecordBackgroundUsage
+  readonly droppedTools: DroppedTools
+  readonly maxBodyBytes: number
+  readonly record: RecordUsage
+}
+
+/** A request and its caller. */
+export interface GenerationRequest {
+  readonly request: Request
+  readonly user: string
+  readonly token: string | undefined
+  readonly whenRevoked: WhenRevoked | undefined
+  /** Milliseconds since 1970. */
+  readonly arrivedAt: number
+}
+
+/**
+ * Handles a generation request: reads and validates it, selects the upstream of the model, and returns the response,
+ * streaming or not.
+ *
+ * An attempt that has failed without generating anything may be followed by another one, see `Attempts`.
+ */
+export const generate = async (
+  { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
+  given: Protocol | TranslatedProtocol,
+  options: GenerationOptions,
+): Promise<Response> => {
+  const body = await readJsonBody(request, options.maxBodyBytes, given.bodyLimits)
+  // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
+  let isLarge = body.bytes.length > bytesPerTurn
+  if (isLarge) await nextTurn()
+  const { storedResponses, traceCall } = options
+  const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
+  const { protocol } = translated
+  const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
+  const attempts = new Attempts({ user, model: shortStringOf(json.get('model')) ?? '' }, options)
+  let { route } = attempts
+  if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
+  let validated = protocol.validate(json, route)
+  if (isLarge) await nextTurn()
+  // Stored items that the request refers to become part of it, so that all checks see them.
+  const pending = validated.stores === undefined ? undefined : storedResponses?.continueRequest(body, { user, request })
+  const continuation = isPromise(pending) ? await pending : pending
+  const whole = continuation?.body ?? body
+  isLarge = whole.bytes.length > bytesPerTurn
+  const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
+  if (isPromise(ownAssets)) await ownAssets
+  for (;;) {
+    const { model, stream, stores = false, background = false, bridged = false } = validated
+    if (isLarge) await nextTurn()
+    const sent = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
+    let checkedRequest: OwnedRequest
+    try {
+      const pendingCheck = options.objects.check(sent, { user, route, bridged })
+      checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
+    } catch (error) {
+      route = attempts.selectOwner(error)
+      validated = protocol.validate(json, route)
+      continue
+    }
+    if (isLarge) await nextTurn()
+    const recorder = continuation && bridged && stores ? storedResponses?.recorder(continuation, user) : undefined
+    const storage = bridged && { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
+    const translation = protocol.toExchange(
+      checkedRequest,
+      storage ? { ...validated, storage } : validated,
+      route,
+      user,
+    )
+    const exchange = isPromise(translation) ? await translation : translation
+    const issued =
+      exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
+        ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
+        : recorder
+    const usage = new CallUsage({ user, token, model, issued, unmetered: exchange.unmetered }, options)
+    const { onAccepted, onEnd } = usage
+    const call = { user, exchange, route, body: whole, issued, request, arrivedAt, whenRevoked, onAccepted, onEnd }
+    const respond = stream ? respondStreaming : respondNonStreaming
+    try {
+      const response = await (traceCall
+        ? respondTraced(call, options, { traceCall, respond, stream, model })
+        : respond(call, options))
+      attempts.succeed(route)
+      if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
+      return response
+    } catch (error) {
+      route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
+      validated = protocol.validate(json, route)
+    }
+  }
+}
+
+/** The request for an upstream of a gateway that stores no responses: an upstream of the Responses protocol would look for the gateway's items. */
+const withoutStored = (json: Json, { bridged, stores }: ValidatedRequest): Json =>
+  bridged || stores === undefined ? json : withoutGatewayItems(json)
+
+interface CallUsageOptions {
+  readonly user: string
+  readonly token: string | undefined
+  readonly model: string
+  readonly issued: IssuedObjects | undefined
+  readonly unmetered: boolean | undefined
+}
+
+/** Records the usage of one call. It lives as long as a stream, so it refers to nothing that keeps the request in memory. */
+class CallUsage {
+  /** Whether the upstream has begun a successful response. */
+  accepted = false
+  readonly #call: CallUsageOptions
+  readonly #options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock'>
+
+  constructor(call: CallUsageOptions, options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock'>) {
+    this.#call = call
+    this.#options = options
+  }
+
+  readonly onAccepted = (): void => {
+    this.accepted = true
+  }
+
+  readonly onEnd = (usage: object | undefined): void | Promise<void> => {
+    const { user, token, model, issued, unmetered } = this.#call
+    const { recordBackground, record, clock } = this.#options
+    // Usage of a background response is recorded when the response ends.
+    if (issued?.backgroundResponse) return usage && recordBackground(issued.backgroundResponse, usage)
+    if (!unmetered) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) }, this.accepted)
+  }
+}

@@ -1,0 +1,67 @@
+import type { Clock } from '../../shared/clock.ts'
+import { bridge } from '../bridge/bridge.ts'
+import { bridgedCompaction } from '../bridge/compaction.ts'
+import { createSealedReasoning } from '../bridge/sealed-reasoning.ts'
+import { chat } from '../chat/chat.ts'
+import { completions, embeddings } from '../forwarded/forwarded.ts'
+import { compaction, inputTokens } from '../forwarded/responses.ts'
+import { messages } from '../messages/messages.ts'
+import { responses, retrieval } from '../responses/responses.ts'
+import type { Exchange, Protocol, TranslatedProtocol } from './protocol.ts'
+
+export interface ProtocolsOptions {
+  /** Tokens. Added to chat requests that set no maximum. Undefined: nothing is added. */
+  readonly defaultMaxTokens: number | undefined
+  readonly clock: Pick<Clock, 'now'>
+  readonly maxResponseBytes: number
+  /** For reasoning in bridged responses. The first encrypts, all decrypt. Undefined: a random one. */
+  readonly secrets: readonly string[] | undefined
+  /** Whether the gateway stores the responses of upstreams that have no Responses API. */
+  readonly storesResponses: boolean
+}
+
+/** The protocols of the routes. */
+export interface Protocols {
+  /** `POST /v1/chat/completions`. */
+  readonly chat: Protocol
+  /** `POST /v1/responses`. Bridged to chat completions where the model's upstream has no Responses API. */
+  readonly responses: Protocol
+  /** `POST /v1/responses/compact`. */
+  readonly compaction: Protocol
+  /** `POST /v1/responses/input_tokens`. */
+  readonly inputTokens: Protocol
+  /** `POST /v1/embeddings`. */
+  readonly embeddings: Protocol
+  /** `POST /v1/completions`. */
+  readonly completions: Protocol
+  /** `POST /v1/messages`. Always translated to chat completions. */
+  readonly messages: TranslatedProtocol
+  /** `GET /v1/responses/{id}`, by its path below the upstream's address. */
+  readonly retrieval: (path: string) => Exchange
+}
+
+export const createProtocols = (options: ProtocolsOptions): Protocols => {
+  const native = responses(options)
+  const sealedReasoning = createSealedReasoning(options.secrets)
+  const bridged = bridge({ ...options, sealedReasoning })
+  const summaries = bridgedCompaction(bridged, sealedReasoning)
+  return {
+    chat: chat(options),
+    responses: {
+      validate: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).validate(request, capabilities),
+      toExchange: (request, validated, capabilities, user) =>
+        (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities, user),
+    },
+    compaction: {
+      validate: (request, capabilities) =>
+        (capabilities?.chatOnly ? summaries : compaction).validate(request, capabilities),
+      toExchange: (request, validated, capabilities, user) =>
+        (capabilities.chatOnly ? summaries : compaction).toExchange(request, validated, capabilities, user),
+    },
+    inputTokens,
+    embeddings,
+    completions,
+    messages: messages({ ...options, sealedReasoning }),
+    retrieval: retrieval(options),
+  }
+}

@@ -1,0 +1,138 @@
+import { noStoreText } from '../../shared/http/no-store.ts'
+import type { Json } from '../../shared/json/json.ts'
+import { Problem } from '../../shared/problem.ts'
+import { toResponse, UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import type { GenerationContext } from '../call/call.ts'
+import { Deadline } from '../call/deadline.ts'
+import { TextProblem } from '../problem.ts'
+import { readJsonObject, readResponse } from '../upstream/client.ts'
+import { hasNoRoute } from '../upstream/learnt-capabilities.ts'
+import { describeModel, listedModels } from './list.ts'
+import type { ModelRoute, ModelRouting, TextUpstream } from './routing.ts'
+
+interface ModelsRequest {
+  readonly request: Request
+  readonly arrivedAt: number
+}
+
+interface ModelsContext extends GenerationContext {
+  readonly routing: ModelRouting
+}
+
+/**
+ * `GET /v1/models/{id}`: the model as its upstream describes it, with what the configuration adds.
+ *
+ * If the upstream has no such route, or does not know the model there, its list decides. A model that only the
+ * configuration names exists too. Throws TextProblem 404, and the errors of the upstream.
+ */
+export const getModel = async (
+  { id: name, ...request }: ModelsRequest & { readonly id: string | null },
+  context: ModelsContext,
+): Promise<Response> => {
+  const route = isModelId(name) ? context.routing.routesOf(name)[0] : undefined
+  if (!route || name === null) throw modelNotFound()
+  const id = route.id ?? name
+  try {
+    const path = `/models/${encodeURIComponent(id)}`
+    const found = await forward(route.upstream, 'GetModel', path, request, context)
+    const described = describeModel(found.json, name, route)
+    return described === found.json ? toResponse(found) : noStoreText(described.raw)
+  } catch (error) {
+    if (!mayBeListed(error)) throw error
+    const listed = await findListed(id, route, request, context)
+    if (listed || route.model) return noStoreText(describeModel(listed, name, route).raw)
+    throw error instanceof UpstreamRejectedError && !hasNoRoute(error, id) ? error : modelNotFound()
+  }
+}
+
+const modelNotFound = () => new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
+
+/** Whether an upstream may have no route for a single model. Some respond with a page to every path. */
+const mayBeListed = (error: unknown): boolean =>
+  error instanceof UpstreamInvalidError || (error instanceof Problem && [404, 405, 501].includes(error.status))
+
+/** The model in the upstream's list. For a model of the configuration, an upstream without a list is no error. */
+const findListed = async (
+  id: string,
+  route: ModelRoute,
+  request: ModelsRequest,
+  context: GenerationContext,
+): Promise<Json | undefined> => {
+  try {
+    const { json } = await forward(route.upstream, 'ListModels', '/models', request, context)
+    return json
+      .get('data')
+      ?.elements()
+      .find((model) => model.get('id')?.string() === id)
+  } catch (error) {
+    if (route.model || mayBeListed(error)) return undefined
+    throw error
+  }
+}
+
+/**
+ * `GET /v1/models`: lists the models of all upstreams, in the order of the upstreams.
+ *
+ * Of each upstream it lists the models that are routed there, by the names that callers use, and those that the
+ * configuration names, even if the upstream does not list them or fails. It throws the error of the first upstream if
+ * all fail. A single upstream without configured models: its response, as it is.
+ */
+export const listModels = async (request: ModelsRequest, context: ModelsContext): Promise<Response> => {
+  const { upstreams } = context.routing
+  const [first, ...others] = upstreams
+  const listFrom = (upstream: TextUpstream) => forward(upstream, 'ListModels', '/models', request, context)
+  if (first && others.length === 0 && !first.models) return toResponse(await listFrom(first))
+  const results = await Promise.allSettled(upstreams.map(listFrom))
+  const failed = results.find((result) => result.status === 'rejected')
+  const isUsable = (result: (typeof results)[number], index: number) =>
+    result.status === 'fulfilled' || (upstreams[index]?.models !== undefined && mayBeListed(result.reason))
+  if (failed && !results.some(isUsable)) throw failed.reason
+  const models = results.flatMap((result, index) =>
+    listedModels(
+      context.routing,
+      upstreams[index] as TextUpstream,
+      result.status === 'fulfilled' ? (result.value.json.get('data')?.elements() ?? []) : [],
+    ),
+  )
+  return noStoreText(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`)
+}
+
+/**
+ * Whether a string may be a model id, which may contain slashes, also at its start. It excludes strings that a second
+ * URL decoding would turn into another path.
+ */
+const isModelId = (id: string | null): id is string =>
+  id !== null &&
+  /^[^\\?#%\p{Cc}]{1,256}$/u.test(id) &&
+  !id
+    .replace(/^\//, '')
+    .split('/')
+    .some((part) => /^\.*$/.test(part))
+
+/** Decodes the rest of a path. Null if it is not valid. */
+export const decodePath = (path: string): string | null => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return null
+  }
+}
+
+const forward = async (
+  upstream: TextUpstream,
+  action: 'ListModels' | 'GetModel',
+  path: string,
+  { request, arrivedAt }: ModelsRequest,
+  { client, clock, timeoutMs, maxResponseBytes }: GenerationContext,
+) => {
+  using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
+  const { response, headers } = await client({
+    upstream,
+    action,
+    path,
+    headers: request.headers,
+    signal: deadline.signal,
+  })
+  const { bytes } = await readResponse(response, upstream, maxResponseBytes)
+  return { status: response.status, headers, bytes, json: readJsonObject(bytes) }
+}

@@ -1,0 +1,174 @@
+import { Buffer } from 'node:buffer'
+import { createHmac } from 'node:crypto'
+import type { Clock } from '../../shared/clock.ts'
+import { composeInTurns, type Json, type MemberChange, readJsonInTurns, toJson } from '../../shared/json/json.ts'
+import { type Log, Problem } from '../../shared/problem.ts'
+import { errorDetails } from '../../shared/upstream/error-details.ts'
+import {
+  UpstreamInvalidError,
+  UpstreamRejectedError,
+  UpstreamUnreachableError,
+} from '../../shared/upstream/upstream-error.ts'
+import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
+import { videoUnavailable } from '../problem.ts'
+import type { ClaimedVideoTask, DescribeVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from '../store.ts'
+import { readTaskFields, type TaskFields } from '../tasks/fields.ts'
+import type { VideoClient } from '../upstream/client.ts'
+import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
+
+/** What the parts of the plugin share. */
+export interface VideoContext {
+  readonly store: VideoTaskStore
+  readonly client: VideoClient
+  /** The slots of a model or endpoint. Undefined: there is no queue for it. */
+  readonly limitsOf: (model: string) => PoolLimits | undefined
+  /** Keys the identifiers of users. It must never change. */
+  readonly identifierSecret: string
+  /** The address for callbacks about a task. Undefined: the upstream is not asked for callbacks. */
+  readonly callbackUrlOf: (id: string) => string | undefined
+  /** What the user is told about a new state of a task. */
+  readonly describe: DescribeVideoTask
+  /** Highest `priority` that reaches the upstream. */
+  readonly maxPriority: number
+  /** Milliseconds between two polls of a task. */
+  readonly pollMs: number
+  /** Time limit of a create call, in milliseconds. */
+  readonly createTimeoutMs: number
+  /** Milliseconds for which a claim belongs to the process that has made it: longer than a create call can take. */
+  readonly leaseMs: number
+  /** Milliseconds after the end of a lease at which a task that no list contains counts as not created. */
+  readonly settleMs: number
+  readonly clock: Clock
+  readonly log: Log
+}
+
+/**
+ * What became of a create call.
+ *
+ * - `submitted`: the upstream has the task.
+ * - `waiting`: it does not, and the task waits for its next turn.
+ * - `rejected`: it does not. The claim is still open.
+ * - `unknown`: the answer was lost. The claim is still open.
+ */
+export type Submission =
+  | { readonly outcome: 'submitted' | 'waiting' }
+  | { readonly outcome: 'rejected'; readonly problem: Problem }
+  | { readonly outcome: 'unknown'; readonly cause: unknown }
+
+/** A stable pseudonym of a user for the upstream: 64 hexadecimal digits, from which nobody can tell the user. */
+export const safetyIdentifierOf = (secret: string, user: string): string =>
+  createHmac('sha256', secret).update(`safety identifier ${user}`).digest('hex')
+
+/**
+ * Sends the create call of a claim.
+ *
+ * @param request the body, if it is at hand. Default: that of the claim
+ */
+export const submit = async (
+  claim: ClaimedVideoTask,
+  context: VideoContext,
+  { request, headers }: { readonly request?: Json; readonly headers?: Headers } = {},
+): Promise<Submission> => {
+  const { store, client, describe, clock, pollMs } = context
+  let fields: TaskFields
+  let body: Uint8Array
+  try {
+    fields = readTaskFields(claim.fields)
+    const given = request ?? (await readJsonInTurns(Buffer.from(claim.request)))
+    body = await composeInTurns(requestToSend(given, claim, fields, context))
+  } catch (cause) {
+    // Else its user would claim it again and again, and nothing else would get the slot.
+    return { outcome: 'rejected', problem: new Problem(500, 'the request of the task cannot be read', { cause }) }
+  }
+  if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
+  let upstreamId: string
+  try {
+    upstreamId = await client.create(body, headers)
+  } catch (error) {
+    return failed(error, claim, fields, context)
+  }
+  const now = clock.now()
+  try {
+    const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs, describe)
+    if (confirmed) return { outcome: 'submitted' }
+  } catch (cause) {
+    // The upstream has the task: the claim is settled like one whose answer was lost.
+    return { outcome: 'unknown', cause }
+  }
+  // Another process has settled the claim in the meantime.
+  return { outcome: 'unknown', cause: new Error('the claim has ended') }
+}
+
+/**
+ * The process was suspended since it made the claim. Its call would not end with the lease: another process may then find that the upstream has no such
+ * task and submit it too.
+ */
+const giveBack = async (claim: ClaimedVideoTask, { store, clock, describe }: VideoContext): Promise<Submission> => {
+  if (await store.releaseVideoTask(claim, clock.now(), undefined, describe)) return { outcome: 'waiting' }
+  return { outcome: 'rejected', problem: videoUnavailable(new Error('the claim is about to end'), false) }
+}
+
+/** The request with the values of the gateway in the fields that it owns. */
+const requestToSend = (request: Json, claim: ClaimedVideoTask, { own }: TaskFields, context: VideoContext): Json => {
+  const priority = Math.min(own.priority ?? 0, context.maxPriority)
+  const callback = context.callbackUrlOf(claim.id)
+  const changes: MemberChange[] = [
+    ['safety_identifier', toJson(safetyIdentifierOf(context.identifierSecret, claim.user))],
+    ['execution_expires_after', toJson(claim.nonce)],
+    ['callback_url', callback === undefined ? undefined : toJson(callback)],
+    // Some models have no priorities, so the vendor's default is not sent.
+    ['priority', priority === 0 ? undefined : toJson(priority)],
+  ]
+  return request.edit(changes)
+}
+
+const failed = async (
+  error: unknown,
+  claim: ClaimedVideoTask,
+  fields: TaskFields,
+  context: VideoContext,
+): Promise<Submission> => {
+  const problem = error instanceof UpstreamRejectedError ? withOwnId(error, fields) : error
+  if (!(problem instanceof Problem) || isUnknown(problem)) return { outcome: 'unknown', cause: error }
+  // Only a task that came through the queue keeps its request in the store.
+  const signal = claim.request === '' ? undefined : signalOf(problem, context.clock.now())
+  if (!signal) return { outcome: 'rejected', problem }
+  await context.store.releaseVideoTask(claim, context.clock.now(), signal, context.describe)
+  return { outcome: 'waiting' }
+}
+
+/** Whether the upstream may have created the task all the same. */
+const isUnknown = (problem: Problem): boolean =>
+  problem instanceof UpstreamInvalidError ||
+  (problem instanceof UpstreamUnreachableError && problem.sent) ||
+  (problem instanceof UpstreamRejectedError && problem.status >= 500)
+
+/** Pause after a call that was not sent, and after one with a key that the upstream rejects. */
+const brokenPauseMs = 5_000
+const keyPauseMs = 30_000
+
+/** What a rejection says about the pool. Undefined: it is about the request. */
+const signalOf = (problem: Problem, now: number): PoolSignal | undefined => {
+  if (problem instanceof UpstreamUnreachableError) return { kind: 'rate', pauseMs: brokenPauseMs }
+  if (problem instanceof UpstreamKeyRejectedError) return { kind: 'rate', pauseMs: keyPauseMs }
+  if (!(problem instanceof UpstreamRejectedError)) return undefined
+  const kind: LimitKind | undefined = limitOf(problem.response)
+  if (kind === undefined || kind === 'account') return undefined
+  const pauseMs = retryAfterMs(problem.response, now)
+  return { kind, ...(pauseMs !== undefined && { pauseMs }) }
+}
+
+/** The upstream's error with the caller's id of the draft in place of the upstream's. */
+const withOwnId = (error: UpstreamRejectedError, { draftUpstreamId, shown }: TaskFields): UpstreamRejectedError => {
+  if (draftUpstreamId === undefined) return error
+  const text = new TextDecoder().decode(error.response.bytes)
+  if (!text.includes(draftUpstreamId)) return error
+  const bytes = new TextEncoder().encode(text.replaceAll(draftUpstreamId, String(shown.draft_task_id)))
+  return new UpstreamRejectedError({ ...error.response, bytes })
+}
+
+/** Code and message of a rejection, for a task that fails with it. */
+export const errorOf = (problem: Problem): { readonly code: string; readonly message: string } => {
+  const [detail] = problem instanceof UpstreamRejectedError ? errorDetails(problem.response) : []
+  return { code: detail?.code || 'InternalServiceError', message: detail?.message || problem.message }
+}

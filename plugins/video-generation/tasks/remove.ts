@@ -1,0 +1,122 @@
+import { toJson } from '../../shared/json/json.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import { unknownTask, VideoProblem } from '../problem.ts'
+import { moveOf, type PollContext } from '../queue/poll.ts'
+import { keysOf, type VideoResultStorage } from '../results/results.ts'
+import type { VideoTask } from '../store.ts'
+import type { UpstreamTask } from '../upstream/client.ts'
+import type { RemoveMode, VideoStatus } from './tasks.ts'
+
+export interface RemoveContext extends PollContext {
+  readonly results?: Pick<VideoResultStorage, 'remove'> | undefined
+}
+
+/** How often a task is read again that has changed in the meantime. */
+const maxReads = 5
+
+/**
+ * Cancels a task that has not started, or deletes one that has ended.
+ *
+ * The upstream has one call for both, and which of the two it does depends on the moment. So its task is read first: a result that has been made in the
+ * meantime is not deleted unless the caller has asked for that.
+ */
+export const removeTask = async (
+  user: string,
+  id: string,
+  mode: RemoveMode | undefined,
+  context: RemoveContext,
+): Promise<'cancelled' | 'deleted'> => {
+  const { store, describe, clock } = context
+  for (let reads = 0; reads < maxReads; reads++) {
+    const task = await store.videoTask(user, id)
+    if (!task) throw unknownTask(id)
+    if (task.phase === 'waiting') {
+      if (mode === 'delete') throw notRemovable(task, 'queued')
+      if (await store.cancelWaitingVideoTask(user, id, clock.now(), describe)) return 'cancelled'
+    } else if (task.phase === 'submitted') {
+      if (await cancelSubmitted(task, mode, context)) return 'cancelled'
+    } else if (task.phase === 'ended') {
+      if (await deleteEnded(task, mode, context)) return 'deleted'
+    } else if (task.phase === 'submitting') {
+      throw new VideoProblem(409, `Cannot delete task \`${id}\` because it is being submitted.`, {
+        code: 'InvalidAction.QueuedTaskDeletion',
+        headers: { 'retry-after': '5' },
+      })
+    } else throw notRemovable(task, 'running')
+  }
+  throw notRemovable({ id }, 'running')
+}
+
+/** Cancels a task of the upstream. False: it has ended in the meantime, and the caller wants it deleted. */
+const cancelSubmitted = async (
+  task: VideoTask,
+  mode: RemoveMode | undefined,
+  context: RemoveContext,
+): Promise<boolean> => {
+  const { client } = context
+  const upstreamId = task.upstreamId ?? ''
+  const before = await client.get(upstreamId)
+  if (before?.status === 'queued') {
+    if (mode === 'delete') throw notRemovable(task, 'queued')
+    try {
+      await client.delete(upstreamId)
+    } catch (error) {
+      // It has started.
+      if (error instanceof UpstreamRejectedError && error.status === 409) throw notRemovable(task, 'running')
+      throw error
+    }
+    const after = await client.get(upstreamId)
+    if (!after) context.log.error({ task: task.id }, 'the upstream has deleted a task that was to be cancelled')
+    await apply(
+      task,
+      after ?? { ...before, status: 'cancelled', json: before.json.with('status', toJson('cancelled')) },
+      context,
+    )
+    return true
+  }
+  await apply(task, before, context)
+  if (before?.status === 'running') throw notRemovable(task, 'running')
+  if (mode === 'delete') return false
+  const message = `Cannot cancel task \`${task.id}\` because it has ended in the meantime. Send the request again to delete it.`
+  throw new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
+}
+
+const apply = async (task: VideoTask, upstream: UpstreamTask | undefined, context: RemoveContext): Promise<void> => {
+  const now = context.clock.now()
+  await context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now, context.describe)
+}
+
+const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, context: RemoveContext): Promise<boolean> => {
+  if (mode === 'cancel') {
+    const message = `Cannot cancel task \`${task.id}\` because it has ended.`
+    throw new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
+  }
+  if (task.status === 'cancelled' && mode === undefined) throw notRemovable(task, 'cancelled')
+  const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now(), context.describe)
+  if (!deleted) return false
+  // Else the sweep of the storage would remove them a minute later.
+  await context.results?.remove(keysOf(deleted))
+  // The upstream's record may be the only copy of the result. It vanishes by itself.
+  if (mode === 'delete' && deleted.upstreamId !== undefined && deleted.status !== 'cancelled')
+    await context.client.delete(deleted.upstreamId).catch((err: unknown) => {
+      context.log.info({ task: task.id, err }, 'the upstream has not deleted its record of a task')
+    })
+  return true
+}
+
+/** Problem 409 in the vendor's words. */
+const notRemovable = (
+  { id }: Pick<VideoTask, 'id'>,
+  status: Extract<VideoStatus, 'queued' | 'running' | 'cancelled'>,
+): VideoProblem => {
+  const [name, state] = words[status]
+  return new VideoProblem(409, `Cannot delete task \`${id}\` because it is ${state}.`, {
+    code: `InvalidAction.${name}TaskDeletion`,
+  })
+}
+
+const words = {
+  queued: ['Queued', 'queued'],
+  running: ['Running', 'currently running'],
+  cancelled: ['Cancelled', 'cancelled'],
+} as const

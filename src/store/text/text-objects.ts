@@ -1,0 +1,112 @@
+import type { TextObject, TextObjectStore } from '../../../plugins/text-generation/objects/store.ts'
+import { type Database, type Statement, sql } from '../database/database.ts'
+import { GroupCommit } from '../database/group-commit.ts'
+import { modelName } from '../usage/usage.ts'
+
+/** The owners of text objects (responses, conversations, items). An expired record has no effect, and stays until a sweep deletes it. */
+export const createTextObjectStore = (database: Database): TextObjectStore => {
+  const groupCommit = new GroupCommit(database)
+  /** When an object is recorded for two users, the first one keeps it until it expires. */
+  const record = ({
+    kind,
+    id,
+    user,
+    token,
+    upstream,
+    model,
+    createdAt,
+    expiresAt,
+    dueAt,
+  }: TextObject): Statement => sql`
+    insert into text_objects (kind, id, user_id, token_id, upstream, model, created_at, expires_at, due_at)
+    values (
+      ${kind}, ${id}, ${user}, ${token}, ${upstream}, ${modelName(model)}, ${createdAt}, ${expiresAt}, ${dueAt}
+    )
+    on conflict (kind, id) do update
+    set user_id = excluded.user_id,
+      token_id = excluded.token_id,
+      upstream = excluded.upstream,
+      model = excluded.model,
+      created_at = excluded.created_at,
+      expires_at = excluded.expires_at,
+      due_at = excluded.due_at
+    where text_objects.user_id = excluded.user_id
+    or text_objects.expires_at <= excluded.created_at
+    returning id`
+
+  return {
+    async recordTextObjects(objects) {
+      if (objects.length === 0) return []
+      const rows = await groupCommit.write(
+        objects.map((object) => ({ row: `${object.kind} ${object.id}`, statement: record(object) })),
+      )
+      return objects.filter((_, index) => rows[index]?.length === 0)
+    },
+
+    async findTextObject(user, kind, id, now) {
+      const [found] = await database.query<TextObject>(sql`
+        select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
+          expires_at as "expiresAt", due_at as "dueAt"
+        from text_objects
+        where kind = ${kind}
+        and id = ${id}
+        and user_id = ${user}
+        and expires_at > ${now}`)
+      return found
+    },
+
+    async removeTextObject({ kind, id, user }) {
+      await database.query(sql`
+        delete from text_objects
+        where kind = ${kind}
+        and id = ${id}
+        and user_id = ${user}`)
+    },
+
+    async dueTextResponses(now, max) {
+      return database.query<TextObject>(sql`
+        select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
+          expires_at as "expiresAt", due_at as "dueAt"
+        from text_objects
+        where due_at <= ${now}
+        order by due_at, id
+        limit ${max}`)
+    },
+
+    async deferTextResponse({ id, dueAt }, until) {
+      const deferred = await database.query(sql`
+        update text_objects
+        set due_at = ${until}
+        where kind = 'response'
+        and id = ${id}
+        and due_at = ${dueAt}
+        returning id`)
+      return deferred.length === 1
+    },
+
+    async markUsageRecorded(id) {
+      const updated = await database.query(sql`
+        update text_objects
+        set due_at = null
+        where kind = 'response'
+        and id = ${id}
+        and due_at is not null
+        returning id`)
+      return updated.length === 1
+    },
+
+    async sweepTextObjects(now, max) {
+      const swept = await database.query(sql`
+        delete from text_objects
+        where (kind, id) in (
+          select kind, id
+          from text_objects
+          where expires_at <= ${now}
+          and due_at is null
+          limit ${max}
+        )
+        returning id`)
+      return swept.length
+    },
+  }
+}

@@ -1,0 +1,169 @@
+import { randomUUID } from 'node:crypto'
+import type { TokenOwner } from '../../../plugins/api-token/store.ts'
+import { type Database, sql } from '../database/database.ts'
+import { tokenAdded, tokenRevoked } from '../revision.ts'
+import { lockUser } from './user-locks.ts'
+
+/** The stored record of an API token. Times are milliseconds since 1970. */
+export interface Token {
+  readonly id: string
+  /** Id of its user. */
+  readonly user: string
+  readonly userName: string
+  /** First characters of the token, so that a user can recognize it. */
+  readonly start: string
+  readonly label?: string
+  readonly createdAt: number
+  /** Undefined: the token never expires. */
+  readonly expiresAt?: number
+  readonly revokedAt?: number
+}
+
+/** A new token. `user` is the id of an existing user; `hash` is the hex SHA-256 of the whole token. */
+type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>
+
+interface AddToken {
+  /** Returns the id of the new token. */
+  (token: NewToken): Promise<string>
+  /**
+   * Returns undefined, and adds nothing, when the user already has `max` active tokens, or has created ten times as many within a day.
+   * The maximum holds across all processes and concurrent calls.
+   */
+  (token: NewToken, max: number): Promise<string | undefined>
+}
+
+/** API tokens, by their hashes. */
+export interface TokenRecords {
+  ownerOf(hash: string): Promise<TokenOwner | undefined>
+  readonly addToken: AddToken
+  /**
+   * Lists tokens, oldest first: all, those of one user (by id), or those of one user that are active at the time `workingAt`.
+   * The first two include revoked and expired tokens of the last 30 days or more.
+   */
+  listTokens(user?: string, workingAt?: number): Promise<readonly Token[]>
+  /**
+   * Revokes a token, and returns the time of its revocation: earlier than `now` if it was revoked before. Undefined when the token does
+   * not exist, or does not belong to `user` (an id). Raises the revision, unless the token was revoked before.
+   */
+  revokeToken(id: string, now: number, user?: string): Promise<number | undefined>
+}
+
+/** Revoked and expired tokens stay in the list for this time. */
+const endedKeptMs = 30 * 86_400_000
+/** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
+const maxRowsPerSweep = 100
+/** A user may create this many times the maximum of active tokens a day: creating and revoking in a loop must not fill the database. */
+const maxPerDayFactor = 10
+const dayMs = 86_400_000
+
+/** API tokens, by their hashes. */
+export const createTokenStore = (database: Database): TokenRecords => ({
+  async ownerOf(hash: string): Promise<TokenOwner | undefined> {
+    const [owner] = await database.query<TokenOwner>(sql`
+      select tokens.user_id as "user", tokens.id as token, tokens.expires_at as "expiresAt"
+      from tokens
+      join users on users.id = tokens.user_id
+      where tokens.hash = ${hash}
+      and tokens.revoked_at is null
+      and users.disabled_at is null`)
+    return owner
+  },
+
+  addToken: (async (
+    { user, hash, start, label, createdAt, expiresAt }: NewToken,
+    max?: number,
+  ): Promise<string | undefined> => {
+    const endedBefore = createdAt - endedKeptMs
+    const [, added] = await database.batch([
+      lockUser(user),
+      // Three counts, because each of them uses an index of its own.
+      sql`
+        insert into tokens (id, user_id, hash, start, label, created_at, expires_at)
+        select cast(${randomUUID()} as text), cast(${user} as text), cast(${hash} as text), cast(${start} as text),
+          cast(${label} as text), cast(${createdAt} as bigint), cast(${expiresAt} as bigint)
+        where (
+          select count(*)
+          from tokens
+          where user_id = ${user}
+          and revoked_at is null
+          and expires_at is null
+        ) + (
+          select count(*)
+          from tokens
+          where user_id = ${user}
+          and revoked_at is null
+          and expires_at > ${createdAt}
+        ) < cast(${max ?? Number.MAX_SAFE_INTEGER} as bigint)
+        and (
+          select count(*)
+          from tokens
+          where user_id = ${user}
+          and created_at > ${createdAt - dayMs}
+        ) < cast(${max ?? Number.MAX_SAFE_INTEGER} as bigint) * ${maxPerDayFactor}
+        returning id`,
+      sql`
+        delete from tokens
+        where id in (
+          select id
+          from tokens
+          where revoked_at < ${endedBefore}
+          order by revoked_at
+          limit ${maxRowsPerSweep}
+        )`,
+      sql`
+        delete from tokens
+        where id in (
+          select id
+          from tokens
+          where expires_at < ${endedBefore}
+          order by expires_at
+          limit ${maxRowsPerSweep}
+        )`,
+      ...tokenAdded(hash),
+    ])
+    return added?.[0] === undefined ? undefined : String(added[0].id)
+  }) as AddToken,
+
+  async listTokens(user?: string, workingAt?: number): Promise<readonly Token[]> {
+    const found = await database.query<Token>(
+      user === undefined
+        ? sql`
+            select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+              tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+            from tokens
+            join users on users.id = tokens.user_id
+            order by tokens.created_at, tokens.id`
+        : workingAt === undefined
+          ? sql`
+              select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+                tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+              from tokens
+              join users on users.id = tokens.user_id
+              where tokens.user_id = ${user}
+              order by tokens.created_at, tokens.id`
+          : sql`
+              select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+                tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+              from tokens
+              join users on users.id = tokens.user_id
+              where tokens.user_id = ${user}
+              and tokens.revoked_at is null
+              and (tokens.expires_at is null or tokens.expires_at > ${workingAt})
+              order by tokens.created_at, tokens.id`,
+    )
+    return found
+  },
+
+  async revokeToken(id: string, now: number, user?: string): Promise<number | undefined> {
+    const [revoked] = await database.batch([
+      sql`
+        update tokens
+        set revoked_at = coalesce(revoked_at, ${now})
+        where id = ${id}
+        and user_id = coalesce(${user}, user_id)
+        returning revoked_at as since`,
+      ...tokenRevoked(id, now),
+    ])
+    return revoked?.[0] && Number(revoked[0].since)
+  },
+})

@@ -1,0 +1,124 @@
+import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import { type Database, type Steps, sql } from '../database/database.ts'
+import { expireFile } from '../files.ts'
+import { tellDeletion, tellStatuses } from './notices.ts'
+import { forgetRequest, sweepPieces } from './requests.ts'
+import { selectTask, taskOf } from './rows.ts'
+
+type Ends = Pick<
+  VideoTaskStore,
+  | 'cancelWaitingVideoTask'
+  | 'deleteVideoTask'
+  | 'expireWaitingVideoTasks'
+  | 'sweepVideoTasks'
+  | 'sweepVideoRequests'
+  | 'sweepVideoPools'
+>
+
+/** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
+export const videoEnds = (database: Database): Ends => ({
+  async cancelWaitingVideoTask(user, id, at, describe) {
+    const cancelled = await database.transaction(function* () {
+      const [row] = yield sql`
+        update video_tasks
+        set phase = 'ended', status = 'cancelled', ended_at = ${at}, request = null
+        where id = ${id}
+        and user_id = ${user}
+        and phase = 'waiting'
+        returning bytes`
+      if (row) yield* tellStatuses([id], at, describe)
+      return row
+    })
+    await forgetRequest(database, id, cancelled?.bytes)
+    return cancelled !== undefined
+  },
+
+  async deleteVideoTask(user, id, at, describe) {
+    return database.transaction(function* () {
+      const deleted = yield* deleteEnded(id, at, user)
+      if (deleted) yield* tellDeletion(deleted, at, describe)
+      return deleted
+    })
+  },
+
+  async expireWaitingVideoTasks(now, max, describe) {
+    const expired = await database.transaction(function* () {
+      const rows = yield sql`
+        update video_tasks
+        set phase = 'ended', status = 'expired', ended_at = ${now}, request = null
+        where id in (
+          select id
+          from video_tasks
+          where phase = 'waiting'
+          and expires_at <= ${now}
+          limit ${max}
+        )
+        and phase = 'waiting'
+        returning id, bytes`
+      yield* tellStatuses(
+        rows.map(({ id }) => String(id)),
+        now,
+        describe,
+      )
+      return rows
+    })
+    for (const { id, bytes } of expired) await forgetRequest(database, String(id), bytes)
+    return expired.length
+  },
+
+  async sweepVideoTasks(endedBefore, max) {
+    return database.transaction(function* () {
+      const old = yield sql`
+        select id
+        from video_tasks
+        where phase = 'ended'
+        and ended_at < ${endedBefore}
+        order by ended_at, id
+        limit ${max}`
+      const swept: VideoTask[] = []
+      for (const { id } of old) {
+        const task = yield* deleteEnded(String(id), endedBefore)
+        if (task) swept.push(task)
+      }
+      return swept
+    })
+  },
+
+  sweepVideoRequests: (now, max) => sweepPieces(database, now, max),
+
+  async sweepVideoPools(unusedSince, max) {
+    const swept = await database.query(sql`
+      delete from video_pools
+      where pool in (
+        select unused.pool
+        from video_pools unused
+        where unused.used_at < ${unusedSince}
+        and not exists (
+          select 1
+          from video_tasks
+          where video_tasks.pool = unused.pool
+          and phase = 'waiting'
+        )
+        limit ${max}
+      )
+      and used_at < ${unusedSince}
+      returning pool`)
+    return swept.length
+  },
+})
+
+/** Deletes a task that has ended. The copies of its result expire, so that the next sweep removes them. */
+function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | undefined> {
+  const [task] = yield selectTask(id)
+  if (user !== undefined && task?.user !== user) return undefined
+  const [deleted] = yield sql`
+    delete from video_tasks
+    where id = ${id}
+    and phase = 'ended'
+    returning id`
+  if (!task || !deleted) return undefined
+  for (const key of Object.values(JSON.parse(String(task.result ?? '{}')))) {
+    if (typeof key === 'string') yield expireFile(key, at)
+  }
+  return taskOf(task)
+}

@@ -1,0 +1,200 @@
+import type {
+  DescribeVideoTask,
+  MovedVideoTask,
+  PoolSignal,
+  VideoMove,
+  VideoTask,
+  VideoTaskStore,
+} from '../../../plugins/video-generation/store.ts'
+import type { VideoStatus } from '../../../plugins/video-generation/tasks/tasks.ts'
+import { type Database, type Steps, sql } from '../database/database.ts'
+import { addUsage, modelName } from '../usage/usage.ts'
+import { tellStatuses } from './notices.ts'
+import { enterPool } from './queue.ts'
+import { readTasks, selectTask, taskOf } from './rows.ts'
+
+const orderOf: Readonly<Record<VideoStatus, number>> = {
+  ...{ queued: 0, running: 1 },
+  ...{ succeeded: 2, failed: 2, expired: 2, cancelled: 2 },
+}
+
+const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
+/** The steps of `moveVideoTasks`. */
+export function* moveTasks(
+  moves: readonly VideoMove[],
+  at: number,
+  describe?: DescribeVideoTask,
+): Steps<readonly MovedVideoTask[]> {
+  const moved: MovedVideoTask[] = []
+  // Always in the order of the ids: two transactions with the same tasks cannot deadlock.
+  for (const move of moves.toSorted((a, b) => compare(a.id, b.id))) {
+    const [row] = yield selectTask(move.id)
+    const done = row && (yield* moveTask(taskOf(row), move, at))
+    if (done) moved.push(done)
+  }
+  for (const { task, freed } of moved) if (freed) yield* bookUsage(task, moves, at)
+  yield* leavePools(moved, at)
+  const ids = moved.map(({ task }) => task.id)
+  yield* tellStatuses(ids, at, describe)
+  return moved
+}
+
+function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<MovedVideoTask | undefined> {
+  const { id, status, task, copy = false, readDueAt, dueAt } = move
+  const [from, to] = [orderOf[before.status], orderOf[status]]
+  const ends = to === 2
+  const copies = ends && copy && status === 'succeeded'
+  const hasChanged = to > from
+  const [done] = yield sql`
+    update video_tasks
+    set phase = ${copies ? 'copying' : ends ? 'ended' : 'submitted'},
+      status = ${copies ? 'running' : hasChanged ? status : before.status},
+      task = case when ${Number(!copies && to >= from)} = 1 then ${task} else task end,
+      final_task = ${copies ? task : undefined},
+      freed_at = ${ends ? at : undefined},
+      ended_at = ${ends && !copies ? at : undefined},
+      lease_until = 0,
+      due_at = case
+        when ${Number(ends)} = 1 then cast(${copies ? at : undefined} as bigint)
+        when due_at = ${readDueAt ?? before.dueAt} then cast(${dueAt} as bigint)
+        else due_at
+      end
+    where id = ${id}
+    and phase = 'submitted'
+    and status = ${before.status}
+    returning id`
+  if (!done || !hasChanged) return undefined
+  const [after] = yield selectTask(id)
+  return after && { task: taskOf(after), freed: ends }
+}
+
+function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): Steps {
+  const usage = moves.find(({ id }) => id === task.id)?.usage
+  if (!usage) return
+  yield addUsage({
+    ...{ user: task.user, token: task.token ?? '', model: modelName(task.model) },
+    day: new Date(at).toISOString().slice(0, 10),
+    ...{ calls: 1, unreported: Number(usage.completionTokens === undefined) },
+    ...{ input: 0, cachedInput: 0, output: usage.completionTokens ?? 0, reasoning: 0 },
+    ...{ videoSeconds: usage.seconds, cost: usage.cost },
+  })
+}
+
+/** Tasks have left the upstream's queue or their slots: a pool that paused for that goes on, and learns how long tasks take. */
+function* leavePools(moved: readonly MovedVideoTask[], at: number): Steps {
+  const pooled = moved.filter(({ task }) => task.serviceTier !== 'flex')
+  for (const { task, freed } of pooled.toSorted((a, b) => compare(a.task.model, b.task.model))) {
+    const ranMs = freed ? Math.max(0, at - (task.submittedAt ?? at)) : undefined
+    yield sql`
+      update video_pools
+      set paused_until = case when pause_kind = 'queue' then 0 else paused_until end,
+        mean_ms = case
+          when cast(${ranMs} as bigint) is null then mean_ms
+          when mean_ms is null then ${ranMs}
+          else (7 * mean_ms + cast(${ranMs} as bigint)) / 8
+        end
+      where pool = ${task.model}`
+  }
+}
+
+const minPauseMs = 1_000
+const maxPauseMs = 60_000
+
+/** Records what a 429 says about a pool. The task of the rejected call no longer counts as running. */
+export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSignal): Steps {
+  const state = yield* enterPool(pool, at)
+  const [row] = yield sql`
+    select count(*) as running
+    from video_tasks
+    where pool = ${pool}
+    and phase in ('submitting', 'submitted')`
+  const running = Number(row?.running)
+  if (kind === 'running') {
+    const learnt = Math.max(1, Math.min(running, state.learnt ?? running))
+    yield sql`
+      update video_pools
+      set learnt = ${learnt}, learnt_at = ${at}
+      where pool = ${pool}`
+    // When a task of this pool ends, there is a slot. Without one, the slots are taken by tasks of others.
+    if (running > 0) return
+  }
+  if (pauseMs === undefined && state.pausedUntil > at) return
+  const until = at + (pauseMs ?? Math.min(maxPauseMs, minPauseMs * 2 ** Math.min(state.pauses, 10)))
+  yield sql`
+    update video_pools
+    set paused_until = case when paused_until > ${until} then paused_until else ${until} end, pause_kind = ${kind},
+      pauses = pauses + 1
+    where pool = ${pool}`
+}
+
+type Copies = Pick<
+  VideoTaskStore,
+  'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
+>
+
+/** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
+export const videoCopies = (database: Database): Copies => ({
+  async dueVideoCopies(now, max) {
+    const due = await database.query<{ id: string }>(sql`
+      select id
+      from video_tasks
+      where phase in ('copying', 'ended')
+      and due_at <= ${now}
+      and lease_until <= ${now}
+      order by due_at, id
+      limit ${max}`)
+    return readTasks(database, due)
+  },
+
+  async leaseVideoCopy(id, now, until) {
+    return database.transaction(function* () {
+      const [leased] = yield sql`
+        update video_tasks
+        set lease_until = ${until}
+        where id = ${id}
+        and phase in ('copying', 'ended')
+        and due_at <= ${now}
+        and lease_until <= ${now}
+        returning id`
+      if (!leased) return undefined
+      const [task] = yield selectTask(id)
+      return task && taskOf(task)
+    })
+  },
+
+  async extendVideoCopy(id, until, newUntil) {
+    const extended = await database.query(sql`
+      update video_tasks
+      set lease_until = ${newUntil}
+      where id = ${id}
+      and phase in ('copying', 'ended')
+      and lease_until = ${until}
+      returning id`)
+    return extended.length === 1
+  },
+
+  async endVideoTask(id, at, result, retryAt, describe) {
+    return database.transaction(function* () {
+      const [ended] = yield sql`
+        update video_tasks
+        set phase = 'ended', status = 'succeeded', task = final_task, final_task = null, result = ${result}, ended_at = ${at},
+          due_at = ${retryAt}, lease_until = 0
+        where id = ${id}
+        and phase = 'copying'
+        returning id`
+      if (ended) yield* tellStatuses([id], at, describe)
+      return ended !== undefined
+    })
+  },
+
+  async releaseVideoCopy(id, result, retryAt) {
+    const released = await database.query(sql`
+      update video_tasks
+      set result = coalesce(${result}, result), due_at = ${retryAt}, lease_until = 0
+      where id = ${id}
+      and phase in ('copying', 'ended')
+      returning id`)
+    return released.length === 1
+  },
+})

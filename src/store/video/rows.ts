@@ -1,0 +1,30 @@
+import type { ClaimedVideoTask, VideoTask } from '../../../plugins/video-generation/store.ts'
+import { type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+
+/** Reads a task. */
+export const selectTask = (id: string): Statement => sql`
+  select id, user_id as "user", token_id as token, model, service_tier as "serviceTier", phase, status, fields, task,
+    final_task as "finalTask", result, nonce, upstream_id as "upstreamId", created_at as "createdAt", expires_at as "expiresAt",
+    claimed_at as "claimedAt", submitted_at as "submittedAt", ended_at as "endedAt", lease_until as "leaseUntil",
+    due_at as "dueAt", attempts
+  from video_tasks
+  where id = ${id}`
+
+/** A row of `selectTask`. */
+export const taskOf = (row: Row): VideoTask => row as unknown as VideoTask
+
+/** Reads tasks, in that order, without those that have been deleted. */
+export const readTasks = async (
+  database: Database,
+  ids: readonly { readonly id?: unknown }[],
+): Promise<readonly VideoTask[]> =>
+  ids.length === 0 ? [] : (await database.batch(ids.map(({ id }) => selectTask(String(id))))).flat().map(taskOf)
+
+/** A claimed task without its request. */
+export type Claimed = Omit<ClaimedVideoTask, 'request'>
+
+/** Reads a claimed task. */
+export function* readClaimed(id: string): Steps<Claimed> {
+  const [task] = yield selectTask(id)
+  return task as unknown as Claimed
+}

@@ -1,0 +1,297 @@
+import { Buffer } from 'node:buffer'
+import type {
+  NewVideoTask,
+  PoolLimits,
+  VideoAddition,
+  VideoTaskStore,
+} from '../../../plugins/video-generation/store.ts'
+import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import { UniqueViolationError } from '../database/error.ts'
+import { videoCounts } from './counts.ts'
+import { videoEnds } from './ends.ts'
+import { listVideoTasks } from './lists.ts'
+import { moveTasks, signalPool, videoCopies } from './moves.ts'
+import { tellStatuses } from './notices.ts'
+import { placeInQueue } from './place.ts'
+import { beginTurn, claimNext, enterPool, isPoolFull, returnTurn, setNonce } from './queue.ts'
+import { forgetRequest, isLong, isWaitingFull, isWithin, readRequest, waitingOf, writePieces } from './requests.ts'
+import { type Claimed, readClaimed, readTasks } from './rows.ts'
+
+/** The tasks of video generation, and their queue. */
+export const createVideoTaskStore = (database: Database): VideoTaskStore => {
+  const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
+  return {
+    async addVideoTask(task, limits, leaseUntil, describe) {
+      const { id, request } = task
+      const long = isLong(request)
+      if (long && limits && (await isWaitingFull(database, task, limits))) return { outcome: 'waiting-full' }
+      // The task makes its request valid, so it is added last.
+      if (long) await writePieces(database, id, request, task.createdAt)
+      const row = { ...task, request: long ? '' : request, bytes: Buffer.byteLength(request) }
+      const added = await database.transaction(function* () {
+        if (!limits) return yield* addClaimed(row, leaseUntil)
+        const outcome = yield* addToPool(row, limits, leaseUntil)
+        if (outcome.outcome === 'waiting') yield* tellStatuses([id], task.createdAt, describe)
+        return outcome
+      })
+      if (added.outcome === 'waiting-full') await forget(id, row.bytes)
+      return added.outcome === 'claimed' ? { outcome: 'claimed', task: { ...added.task, request } } : added
+    },
+
+    async claimVideoTask(pool, limits, now, leaseUntil) {
+      if (await isPoolFull(database, pool, limits, now)) return undefined
+      const claimed = await database.transaction(function* () {
+        const state = yield* enterPool(pool, now)
+        const id = yield* claimNext({ pool, state, limits, now, leaseUntil })
+        if (id === undefined) return undefined
+        const [row = {}] = yield sql`
+        select request, bytes
+        from video_tasks
+        where id = ${id}`
+        return { task: yield* readClaimed(id), row }
+      })
+      return claimed && { ...claimed.task, request: await readRequest(database, claimed.task.id, claimed.row) }
+    },
+
+    async poolsWithWaiting(now) {
+      const pools = await database.query<{ pool: string }>(sql`
+        with recursive waiting (pool) as (
+          select min(pool)
+          from video_tasks
+          where phase = 'waiting'
+          union all
+          select (
+            select min(pool)
+            from video_tasks
+            where phase = 'waiting'
+            and pool > waiting.pool
+          )
+          from waiting
+          where waiting.pool is not null
+        )
+        select waiting.pool
+        from waiting
+        left join video_pools on video_pools.pool = waiting.pool
+        where waiting.pool is not null
+        and coalesce(video_pools.paused_until, 0) <= ${now}`)
+      return pools.map(({ pool }) => pool)
+    },
+
+    videoQueuePlace: placeInQueue(database),
+
+    async confirmVideoTask({ id, attempts }, upstreamId, at, dueAt, describe) {
+      try {
+        let bytes: unknown = 0
+        const isConfirmed = await database.transaction(function* () {
+          const [confirmed] = yield sql`
+            update video_tasks
+            set phase = 'submitted', upstream_id = ${upstreamId}, submitted_at = ${at}, request = null,
+              due_at = case when due_at < ${dueAt} then due_at else ${dueAt} end
+            where id = ${id}
+            and attempts = ${attempts}
+            and phase = 'submitting'
+            returning pool, bytes`
+          bytes = confirmed?.bytes
+          if (confirmed?.pool !== undefined) {
+            yield sql`
+              update video_pools
+              set pauses = 0
+              where pool = ${confirmed.pool}
+              and pauses > 0`
+          }
+          if (confirmed) {
+            yield* tellStatuses([id], at, describe)
+            return true
+          }
+          // This call, or the search for a lost answer, has confirmed it before.
+          const [known] = yield sql`
+            select id
+            from video_tasks
+            where id = ${id}
+            and attempts = ${attempts}
+            and upstream_id = ${upstreamId}`
+          return known !== undefined
+        })
+        await forget(id, bytes)
+        return isConfirmed
+      } catch (error) {
+        if (error instanceof UniqueViolationError) return false
+        throw error
+      }
+    },
+
+    async releaseVideoTask({ id, attempts }, at, signal, describe) {
+      return database.transaction(function* () {
+        const [released] = yield sql`
+          update video_tasks
+          set phase = 'waiting', nonce = null, claimed_at = null, due_at = null, lease_until = 0
+          where id = ${id}
+          and attempts = ${attempts}
+          and phase = 'submitting'
+          and place is not null
+          returning pool, user_id as "user"`
+        if (released?.pool === undefined) return false
+        yield returnTurn(String(released.pool), String(released.user))
+        if (signal) yield* signalPool(String(released.pool), at, signal)
+        yield* tellStatuses([id], at, describe)
+        return true
+      })
+    },
+
+    async failVideoTask({ id, attempts }, task, at, describe) {
+      const failed = await database.transaction(function* () {
+        const [row] = yield sql`
+          update video_tasks
+          set phase = 'ended', status = 'failed', task = ${task}, ended_at = ${at}, due_at = null, request = null
+          where id = ${id}
+          and attempts = ${attempts}
+          and phase = 'submitting'
+          returning bytes`
+        if (row) yield* tellStatuses([id], at, describe)
+        return row
+      })
+      await forget(id, failed?.bytes)
+      return failed !== undefined
+    },
+
+    async dropVideoTask({ id, attempts }) {
+      const [dropped] = await database.query(sql`
+        delete from video_tasks
+        where id = ${id}
+        and attempts = ${attempts}
+        and phase = 'submitting'
+        returning bytes`)
+      await forget(id, dropped?.bytes)
+      return dropped !== undefined
+    },
+
+    async unsettledVideoTasks(now, max) {
+      // Two statements, because each has an index.
+      const unsettled = await database.batch([
+        sql`
+          select id
+          from video_tasks
+          where phase = 'submitting'
+          and due_at <= ${now}
+          order by due_at, id
+          limit ${max}`,
+        sql`
+          select id
+          from video_tasks
+          where phase = 'submitting'
+          and due_at is null
+          and lease_until < ${now}
+          order by lease_until, id
+          limit ${max}`,
+      ])
+      return readTasks(database, unsettled.flat().slice(0, max))
+    },
+
+    async deferVideoClaim({ id, attempts }, dueAt) {
+      await database.query(sql`
+        update video_tasks
+        set due_at = ${dueAt}
+        where id = ${id}
+        and attempts = ${attempts}
+        and phase = 'submitting'`)
+    },
+
+    async knownUpstreamIds(ids) {
+      const rows = await database.batch(
+        ids.map(
+          (id) => sql`
+            select upstream_id as id
+            from video_tasks
+            where upstream_id = ${id}`,
+        ),
+      )
+      return new Set(rows.flat().map(({ id }) => String(id)))
+    },
+
+    async dueVideoTasks(now, max) {
+      const due = await database.query<{ id: string }>(sql`
+        select id
+        from video_tasks
+        where phase = 'submitted'
+        and due_at <= ${now}
+        order by due_at, id
+        limit ${max}`)
+      return readTasks(database, due)
+    },
+
+    async hintVideoTask(id, at) {
+      // The value differs from the one that a poll has read: so the poll does not replace it.
+      const hinted = await database.query(sql`
+        update video_tasks
+        set due_at = case when due_at = ${at} then due_at - 1 else ${at} end
+        where id = ${id}
+        and phase in ('submitting', 'submitted')
+        returning id`)
+      return hinted.length === 1
+    },
+
+    async moveVideoTasks(moves, at, describe) {
+      return moves.length === 0 ? [] : database.transaction(() => moveTasks(moves, at, describe))
+    },
+
+    ...videoCopies(database),
+
+    ...videoCounts(database),
+
+    ...listVideoTasks(database),
+
+    ...videoEnds(database),
+  }
+}
+
+/** A task as its row has it: the request is empty if it is in pieces. */
+type TaskRow = NewVideoTask & { readonly bytes: number }
+
+const insertWaiting = (task: TaskRow, pool: string, place: number): Statement => sql`
+  insert into video_tasks (
+    id, user_id, token_id, model, service_tier, pool, place, phase, status, created_at, expires_at, lease_until, attempts, bytes,
+    fields, request
+  )
+  values (
+    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${pool}, ${place}, 'waiting', 'queued',
+    ${task.createdAt}, ${task.expiresAt}, 0, 0, ${task.bytes}, ${task.fields}, ${task.request}
+  )`
+
+const insertClaimed = (task: TaskRow, leaseUntil: number): Statement => sql`
+  insert into video_tasks (
+    id, user_id, token_id, model, service_tier, pool, phase, status, created_at, expires_at, claimed_at, lease_until, attempts,
+    bytes, fields, request
+  )
+  values (
+    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${poolOf(task)}, 'submitting', 'queued',
+    ${task.createdAt}, ${task.expiresAt}, ${task.createdAt}, ${leaseUntil}, 1, ${task.bytes},
+    ${task.fields}, ${task.request}
+  )`
+
+const poolOf = ({ model, serviceTier }: NewVideoTask): string | undefined =>
+  serviceTier === 'flex' ? undefined : model
+
+type Added =
+  | { readonly outcome: 'claimed'; readonly task: Claimed }
+  | Exclude<VideoAddition, { readonly outcome: 'claimed' }>
+
+function* addClaimed(task: TaskRow, leaseUntil: number): Steps<Added> {
+  yield insertClaimed(task, leaseUntil)
+  yield* setNonce(task.id, task.user)
+  return { outcome: 'claimed', task: yield* readClaimed(task.id) }
+}
+
+function* addToPool(task: TaskRow, limits: PoolLimits, leaseUntil: number): Steps<Added> {
+  const { id, user, model: pool, createdAt: now } = task
+  const state = yield* enterPool(pool, now)
+  yield beginTurn(pool, user, state.pass)
+  yield insertWaiting(task, pool, state.turn)
+  const claimed = yield* claimNext({ pool, state, limits, now, leaseUntil }, { user, place: state.turn })
+  if (claimed !== undefined) return { outcome: 'claimed', task: yield* readClaimed(id) }
+  const [waiting] = yield waitingOf(pool, user)
+  if (isWithin(waiting, limits)) return { outcome: 'waiting' }
+  yield sql`
+    delete from video_tasks
+    where id = ${id}`
+  return { outcome: 'waiting-full' }
+}
