@@ -1,5 +1,5 @@
-import type { List } from './listing.ts'
-import type { Member } from './members.ts'
+import type { List } from './library/listing.ts'
+import type { Member } from './shared/members.ts'
 
 /** A request with its complete body. */
 export interface ReceivedRequest {

@@ -1,5 +1,5 @@
 import type { AssetAction } from './action-names.ts'
-import { ArkError } from './ark-error.ts'
+import { ArkError } from './api/ark-error.ts'
 
 /** Rate limits of an account in calls per second, by action. An action without a limit is unlimited. */
 export type RateLimits = { readonly [Action in AssetAction]?: number }

@@ -1,12 +1,12 @@
 import { assetActions } from './action-names.ts'
 import { checkFace, type FaceOptions, type FaceSettings, faceDefaults } from './face/options.ts'
+import { type Outcome, outcomeByUrl } from './library/processing-outcome.ts'
+import type { Asset } from './library/records.ts'
 import type { RateLimits } from './limits.ts'
-import { type Outcome, outcomeByUrl } from './processing-outcome.ts'
-import type { Asset } from './records.ts'
+import type { TimeFormat } from './shared/times.ts'
+import { withDefaults } from './shared/with-defaults.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
-import type { TimeFormat } from './times.ts'
 import { type VideoOptions, type VideoSettings, videoSettingsOf } from './video/options.ts'
-import { withDefaults } from './with-defaults.ts'
 
 /** Options of the emulator. Every option has a default. */
 export interface EmulatorOptions extends FaceOptions {

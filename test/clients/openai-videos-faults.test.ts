@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import OpenAI, { APIError } from 'openai'
-import type { FaultKind } from '../../src/emulator/faults.ts'
+import type { FaultKind } from '../../src/emulator/faults/faults.ts'
 import { internalDetails } from '../support/gateway.ts'
 import { MODEL, openVideoFixture, type VideoFixtureOptions } from '../video-generation/fixture.ts'
 import { thrown, until } from './fixture.ts'

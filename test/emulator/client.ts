@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
+import { expectedSignature } from '../../src/emulator/api/signature.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { expectedSignature } from '../../src/emulator/signature.ts'
 
 /** A response with its body. */
 export interface Answer {

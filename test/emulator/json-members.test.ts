@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { membersOf } from '../../src/emulator/members.ts'
+import { membersOf } from '../../src/emulator/shared/members.ts'
 
 test('splitting an object preserves every member byte for byte', () => {
   const members = [

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
-import { faultFields } from '../../src/emulator/fault-check.ts'
+import { faultFields } from '../../src/emulator/faults/check.ts'
 import { settingsOf } from '../../src/emulator/settings.ts'
 
 const folder = new URL('../../src/emulator/', import.meta.url)

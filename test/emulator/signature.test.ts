@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { checkSignature, expectedSignature } from '../../src/emulator/api/signature.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
-import { checkSignature, expectedSignature } from '../../src/emulator/signature.ts'
 import { answerOf, arkRequest } from './client.ts'
 
 const NOW = Date.UTC(2026, 8, 1, 12)

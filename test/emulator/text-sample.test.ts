@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { z } from 'zod'
-import { sampleOf } from '../../src/emulator/text/sample.ts'
-import { tokensOf } from '../../src/emulator/text/tokens.ts'
+import { sampleOf } from '../../src/emulator/text/generation/sample.ts'
+import { tokensOf } from '../../src/emulator/text/generation/tokens.ts'
 
 const seed = 20260101
 

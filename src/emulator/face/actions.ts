@@ -1,9 +1,9 @@
 import { type Account, type Action, checkQuota } from '../account.ts'
 import type { ActionRequest } from '../action.ts'
-import { ArkError, invalid } from '../ark-error.ts'
-import { type Fields, fieldsOf } from '../fields.ts'
-import { field } from '../items.ts'
-import { objectOf } from '../members.ts'
+import { ArkError, invalid } from '../api/ark-error.ts'
+import { field } from '../library/items.ts'
+import { type Fields, fieldsOf } from '../shared/fields.ts'
+import { objectOf } from '../shared/members.ts'
 import { isBrowsable } from './options.ts'
 
 /**

@@ -1,6 +1,6 @@
-import type { Envelope } from '../envelope.ts'
-import { field } from '../items.ts'
-import { objectOf } from '../members.ts'
+import type { Envelope } from '../api/envelope.ts'
+import { field } from '../library/items.ts'
+import { objectOf } from '../shared/members.ts'
 
 /** Whether an action is one of the two face verification actions. */
 export const isFaceAction = (action: string): boolean =>

@@ -1,4 +1,4 @@
-import type { Library } from '../library.ts'
+import type { Library } from '../library/library.ts'
 import type { Settings } from '../settings.ts'
 import { createSessions, type FaceSession, type Sessions } from './sessions.ts'
 import { createVerifications, type Verifications } from './verifications.ts'

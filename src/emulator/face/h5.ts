@@ -1,6 +1,6 @@
 import type { ReceivedRequest } from '../action.ts'
-import type { Reply } from '../faulty-reply.ts'
-import { splitTarget } from '../paths.ts'
+import type { Reply } from '../faults/faulty-reply.ts'
+import { splitTarget } from '../shared/paths.ts'
 import type { FaceService } from './faces.ts'
 import { languageOf } from './language.ts'
 import { linkMatches } from './link.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Reply } from '../faulty-reply.ts'
+import type { Reply } from '../faults/faulty-reply.ts'
 import type { Language } from './language.ts'
 import { pageTexts, type Topic } from './page-texts.ts'
 import { decisions } from './sessions.ts'

@@ -1,6 +1,6 @@
-import type { Library } from '../library.ts'
+import type { Library } from '../library/library.ts'
 import type { Settings } from '../settings.ts'
-import { compactTime } from '../times.ts'
+import { compactTime } from '../shared/times.ts'
 import { callbackOf, createLink } from './link.ts'
 
 /** The user's choices on the check page. */

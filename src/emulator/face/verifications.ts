@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto'
-import type { Library } from '../library.ts'
+import type { Library } from '../library/library.ts'
 import type { Settings } from '../settings.ts'
-import { compactTime } from '../times.ts'
+import { compactTime } from '../shared/times.ts'
 import { h5Callback } from './paths.ts'
 import type { FaceSession, Sessions } from './sessions.ts'
 

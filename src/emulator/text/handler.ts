@@ -1,9 +1,9 @@
 import type { Account } from '../account.ts'
 import type { ReceivedRequest } from '../action.ts'
 import type { OpenCall } from '../calls.ts'
-import type { AppliedFault } from '../fault-registry.ts'
-import { faultySteps } from './fault-steps.ts'
-import { type PlaybackContext, play } from './playback.ts'
+import type { AppliedFault } from '../faults/registry.ts'
+import { faultySteps } from './faults/fault-steps.ts'
+import { type PlaybackContext, play } from './output/playback.ts'
 import { createService, type GenerationOverrides } from './service.ts'
 
 /** A text generation request with everything needed for its response. */

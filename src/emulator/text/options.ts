@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withDefaults } from '../with-defaults.ts'
+import { withDefaults } from '../shared/with-defaults.ts'
 import { defaultModels, type TextModel } from './catalogue.ts'
 
 /** Options of the emulated text generation. Every option has a default. */

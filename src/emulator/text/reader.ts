@@ -1,4 +1,4 @@
-import { raise } from '../raise.ts'
+import { raise } from '../shared/raise.ts'
 import { badRequest, missingField, wrongType, wrongValue } from './openai-error.ts'
 
 /** A JSON object. */

@@ -1,6 +1,6 @@
 import type { ReceivedRequest } from '../action.ts'
 import type { TextAction } from '../action-names.ts'
-import { pathParts, splitTarget, unescaped } from '../paths.ts'
+import { pathParts, splitTarget, unescaped } from '../shared/paths.ts'
 import { OpenAIError } from './openai-error.ts'
 import { isJson, type Json } from './reader.ts'
 

@@ -1,5 +1,5 @@
-import type { AppliedFault } from '../fault-registry.ts'
-import type { VideoTask } from './task.ts'
+import type { AppliedFault } from '../faults/registry.ts'
+import type { VideoTask } from './tasks/task.ts'
 
 /** One attempt to deliver a callback. */
 export interface VideoCallback {

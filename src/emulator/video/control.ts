@@ -1,8 +1,8 @@
-import { jsonReply, type Reply } from '../faulty-reply.ts'
-import { type Fields, fieldsOf } from '../fields.ts'
-import { membersOf } from '../members.ts'
+import { jsonReply, type Reply } from '../faults/faulty-reply.ts'
+import { type Fields, fieldsOf } from '../shared/fields.ts'
+import { membersOf } from '../shared/members.ts'
 import type { VideoTasks } from './emulated.ts'
-import type { VideoOutcome } from './task.ts'
+import type { VideoOutcome } from './tasks/task.ts'
 
 const decisions = ['succeed', 'fail', 'expire'] as const
 

@@ -1,7 +1,7 @@
-import type { Library } from '../library.ts'
+import type { Library } from '../library/library.ts'
 import type { VideoCallback } from './callbacks.ts'
 import type { VideoService } from './service.ts'
-import type { VideoOutcome, VideoTask } from './task.ts'
+import type { VideoOutcome, VideoTask } from './tasks/task.ts'
 
 /** The tasks of video generation, for tests: without the API, its key and its limits. */
 export interface VideoTasks {

@@ -1,5 +1,5 @@
-import { amount, object, oneOf, optional } from '../field-types.ts'
-import type { FaultFields } from '../text/fault-fields.ts'
+import { amount, object, oneOf, optional } from '../shared/field-types.ts'
+import type { FaultFields } from '../text/faults/fault-fields.ts'
 import type { VideoFaultKind } from './faults.ts'
 import { rateLimitKinds } from './rate-limits.ts'
 

@@ -1,7 +1,7 @@
-import { withDefaults } from '../with-defaults.ts'
-import type { PresetAsset } from './content.ts'
+import { withDefaults } from '../shared/with-defaults.ts'
 import { defaultEndpoints, defaultVideoModels, type VideoEndpoint, type VideoModel } from './models.ts'
-import { outcomeByPrompt, type VideoOutcome, type VideoTask } from './task.ts'
+import type { PresetAsset } from './request/content.ts'
+import { outcomeByPrompt, type VideoOutcome, type VideoTask } from './tasks/task.ts'
 
 /** Options of the emulated video generation. Every option has a default. */
 export interface VideoOptions {

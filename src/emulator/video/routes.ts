@@ -1,8 +1,8 @@
 import type { ReceivedRequest } from '../action.ts'
 import type { VideoAction } from '../action-names.ts'
-import { pathParts, unescaped } from '../paths.ts'
+import { pathParts, unescaped } from '../shared/paths.ts'
 import { isJson, type Json } from './reader.ts'
-import { resultPath } from './results.ts'
+import { resultPath } from './results/results.ts'
 import { VideoError } from './video-error.ts'
 
 /** Base path of video generation. */

@@ -1,0 +1,65 @@
+import type { Call } from '../../calls.ts'
+import type { FaultKind } from '../../faults/faults.ts'
+import type { AppliedFault } from '../../faults/registry.ts'
+import { serverError } from '../openai-error.ts'
+import { bytesOf, encoded, jsonSteps, type Step, type Steps } from '../output/steps.ts'
+import { withDisconnects } from './disconnects.ts'
+import { faultyBytes } from './faulty-bytes.ts'
+import { faultyEvents } from './faulty-events.ts'
+import { leaking } from './leak-steps.ts'
+import { scripted } from './script.ts'
+
+/** Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first step is read. */
+export const faultySteps = (normal: Steps, appliedFaults: readonly AppliedFault[], call: Call, key: string): Steps => {
+  const late = appliedFaults.filter(({ fault }) => !isEarly(fault))
+  const work = appliedFaults.reduceRight((steps, applied) => scripted(steps, applied, call), normal)
+  // `cut`, `error-event` and `silence` count the original events, without those that other faults add
+  const broken = late.reduce(faultyEvents, late.reduce(withDisconnects, work))
+  const events = late.reduce((steps, applied) => leaking(steps, applied, key), broken)
+  const response = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
+  // the fault that was added first applies first, and can end the call
+  return appliedFaults.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, response)
+}
+
+/** Whether a fault takes effect before the response is generated. */
+const isEarly = (fault: FaultKind): boolean => {
+  if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
+  if (fault.kind === 'hold') return fault.when !== 'after'
+  return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
+}
+
+function* withEarlyFault(steps: Steps, { fault, hit, released }: AppliedFault): Steps {
+  hit()
+  if (fault.kind === 'reset-before') return yield { do: 'end', how: 'reset' }
+  if (fault.kind === 'hang') return yield forever
+  if (fault.kind === 'hold') yield { do: 'wait', until: () => released }
+  if (fault.kind === 'delay') yield { do: 'sleep', ms: fault.ms }
+  yield* fixedResponse(fault) ?? steps
+}
+
+function* withLateFault(steps: Steps, { fault, hit, released }: AppliedFault): Steps {
+  const { kind } = fault
+  if (kind !== 'reset-after' && kind !== 'hang' && kind !== 'hold' && kind !== 'status') return yield* steps
+  // reading the first step generates the response
+  const rest = steps[Symbol.iterator]()
+  const first = rest.next()
+  hit()
+  if (kind === 'reset-after') return yield { do: 'end', how: 'reset' }
+  if (kind === 'hang') return yield forever
+  if (kind === 'status') return yield* fixedResponse(fault) ?? []
+  yield { do: 'wait', until: () => released }
+  for (let step = first; !step.done; step = rest.next()) yield step.value
+}
+
+const fixedResponse = (fault: FaultKind): Steps | undefined => {
+  if (fault.kind === 'redirect') {
+    return [{ do: 'head', status: fault.status ?? 302, headers: { location: fault.location, 'content-length': '0' } }]
+  }
+  if (fault.kind !== 'status') return undefined
+  if (fault.body === undefined) return jsonSteps(fault.status, { error: serverError }, fault.headers)
+  const body = Buffer.from(fault.body)
+  const headers = { 'content-type': 'application/json', 'content-length': String(body.length), ...fault.headers }
+  return [{ do: 'head', status: fault.status, headers }, bytesOf(body)]
+}
+
+const forever: Step = { do: 'wait', until: () => new Promise(() => {}) }

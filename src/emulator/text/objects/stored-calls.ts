@@ -1,0 +1,65 @@
+import type { TextAction } from '../../action-names.ts'
+import type { Settings } from '../../settings.ts'
+import { raise } from '../../shared/raise.ts'
+import { badRequest, OpenAIError } from '../openai-error.ts'
+import { jsonSteps, type Steps, streamSteps } from '../output/steps.ts'
+import { checkId } from './context.ts'
+import type { TextObjects } from './objects.ts'
+import { integerIn, textPageOf } from './pagination.ts'
+import { followed, hasEnded, isBackground, responseAt, type StoredResponse } from './stored.ts'
+
+/** Handlers of the calls that address a stored object, by action. They receive the object's id and the query. */
+export type ObjectCalls = { readonly [Action in TextAction]?: (id: string, query: URLSearchParams) => Steps }
+
+/** The response to a request that creates a response in the background. */
+export const createdInBackground = (
+  response: StoredResponse,
+  { text, clock }: Settings,
+  objects: TextObjects,
+): Steps => {
+  if (!response.generated.request.streams) return jsonSteps(200, responseAt(response, clock(), text))
+  return streamSteps(followed(response, -1, { clock, text, objects }))
+}
+
+/** The handlers of calls that address a stored response. */
+export const responseCalls = ({ text, clock }: Settings, objects: TextObjects): ObjectCalls => {
+  const found = (id: string): StoredResponse => {
+    checkId('response_id', id, 'resp')
+    return objects.response(id) ?? raise(new OpenAIError(404, `Response with id '${id}' not found.`))
+  }
+
+  const currentState = (response: StoredResponse) => jsonSteps(200, responseAt(response, clock(), text))
+
+  return {
+    GetResponse(id, query) {
+      const response = found(id)
+      if (query.get('stream') !== 'true') return currentState(response)
+      if (isBackground(response) && response.generated.request.streams) {
+        const after = integerIn(query, 'starting_after', 0, Number.MAX_SAFE_INTEGER) ?? -1
+        return streamSteps(followed(response, after, { clock, text, objects }))
+      }
+      const errorMessage = "Only a response that was created with 'background' and 'stream' can be streamed."
+      throw badRequest('stream', 'invalid_value', errorMessage)
+    },
+    DeleteResponse(id) {
+      objects.stored.delete(found(id).id)
+      return jsonSteps(200, { id, object: 'response.deleted', deleted: true })
+    },
+    CancelResponse(id) {
+      const response = found(id)
+      if (!isBackground(response)) throw new OpenAIError(400, 'Cannot cancel a synchronous response.')
+      if (!hasEnded(response, clock(), text)) response.cancelled = true
+      return currentState(response)
+    },
+    ListInputItems(id, query) {
+      const { earlier, input } = found(id)
+      return jsonSteps(
+        200,
+        textPageOf(
+          [...earlier, ...input].map(({ json }) => json),
+          query,
+        ),
+      )
+    },
+  }
+}
