@@ -1,46 +1,25 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { noAudit } from '../shared/audit.ts'
-import { backgroundOf } from '../shared/background/background.ts'
-import { systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin } from '../shared/http/origin.ts'
 import { requireIdentity } from '../shared/identity/identify.ts'
-import { checkAbove0, checkElysia, checkIdentify, checkPath, checkSecrets } from '../shared/plugin/options.ts'
+import { checkElysia, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
-import { noLog } from '../shared/problem.ts'
 import { textDocs } from './api/openapi.ts'
 import type { TextRoutes } from './api/route-types.ts'
 import { unknownPath } from './api/unknown-route.ts'
-import { type GenerationOptions, type GenerationRequest, generate } from './call/generate.ts'
+import { type GenerationRequest, generate } from './call/generate.ts'
 import type { Protocol } from './call/protocol.ts'
-import { createProtocols } from './call/protocols.ts'
+import { createTextContext } from './context.ts'
 import { countTokens } from './messages/count-tokens.ts'
 import { errorsByPath, messagesProblemBody, translatingErrors } from './messages/problem.ts'
 import { withRequestIdHeader } from './messages/request-id.ts'
 import { decodePath, getModel, listModels } from './models/models.ts'
-import { createModelRouting } from './models/routing.ts'
-import {
-  type BackgroundResponsesOptions,
-  createBackgroundUsageRecorder,
-  pollBackgroundResponses,
-  type RecordBackgroundUsage,
-} from './objects/background-responses.ts'
-import { createObjectOwnership } from './objects/ownership.ts'
-import { type ResponseRoutesOptions, responseRoute, retrieve } from './objects/response-routes.ts'
-import { createStoredResponses } from './objects/stored/responses.ts'
-import { createStoredResponseRoutes } from './objects/stored/routes.ts'
-import type { TextGenerationOptions } from './options.ts'
+import { responseRoute } from './objects/response-routes.ts'
+import { readTextOptions, type TextGenerationOptions } from './options.ts'
 import { textProblemBody, upstreamUnavailable } from './problem.ts'
 import type { ResponseAction } from './upstream/client.ts'
-import { createUpstreamClient } from './upstream/client.ts'
-import { createDroppedTools } from './upstream/dropped-tools.ts'
-import { createLearntCapabilities } from './upstream/learnt-capabilities.ts'
-import { createRejectedAdditions } from './upstream/rejected-additions.ts'
-import { upstreamProblems } from './upstream/upstream-options.ts'
-import { createCostOf } from './usage/prices.ts'
-import { createUsageRecorder } from './usage/usage.ts'
 import { connectResponses } from './websocket/upgrade.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -80,79 +59,12 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   options: TextGenerationOptions & { readonly prefix?: Prefix },
 ): RoutesPlugin<RoutesAt<Prefix, TextRoutes>> => {
   checkElysia(Elysia)
-  const { usage, observeUsage, upstreams, defaultMaxTokens = 4_096 } = options
-  const {
-    clock = systemClock,
-    log = noLog,
-    audit = noAudit,
-    maxBodyBytes = 2 ** 26,
-    maxResponseBytes = 2 ** 26,
-    timeoutMs = 200_000,
-  } = options
+  const settings = readTextOptions(options)
   const prefix = checkPath('prefix', options.prefix ?? '/v1')
-  checkIdentify(options.identify)
-  if (options.secrets) checkSecrets(options.secrets)
-  const [problem] = upstreamProblems(upstreams)
-  if (problem !== undefined) throw new TypeError(`upstreams${problem}`)
-  const { heartbeatMs, objectTtlMs = 30 * 86_400_000, maxStoredResponseBytes = 2 ** 26 } = options
-  const maxTokens = defaultMaxTokens ?? undefined
-  checkAbove0({ timeoutMs, heartbeatMs, objectTtlMs, maxBodyBytes, maxResponseBytes, defaultMaxTokens: maxTokens })
-  checkAbove0({ maxStoredResponseBytes })
+  const { upstreams, clock, log, audit, maxBodyBytes } = settings
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
-  const costOf = options.prices && createCostOf(options.prices)
-  const routing = createModelRouting(upstreams)
-  const models = [...routing.named.keys(), ...Object.keys(options.prices ?? {})]
-  const record = createUsageRecorder({ usage, observe: observeUsage, costOf, models, log })
-  const store = options.objects
-  const recordBackground: RecordBackgroundUsage = store
-    ? createBackgroundUsageRecorder({ store, record, clock, log })
-    : async () => {}
-  const storing = options.storedResponses && {
-    store: options.storedResponses,
-    ttlMs: objectTtlMs,
-    maxUserBytes: maxStoredResponseBytes,
-    maxRequestBytes: maxBodyBytes,
-    ...{ clock, log, audit },
-  }
-  const protocols = createProtocols({
-    defaultMaxTokens: maxTokens,
-    clock,
-    maxResponseBytes,
-    secrets: options.secrets,
-    storesResponses: storing !== undefined,
-  })
-  const context: GenerationOptions & ResponseRoutesOptions = {
-    ...{ clock, log, audit, timeoutMs, heartbeatMs, maxBodyBytes, maxResponseBytes },
-    traceCall: options.traceCall,
-    client: createUpstreamClient({ ...options, maxResponseBytes, log }),
-    routing,
-    rejectedAdditions: createRejectedAdditions({ clock }),
-    learnt: createLearntCapabilities({ clock, log }),
-    droppedTools: createDroppedTools(log),
-    assets: options.assets,
-    presetAssets: new Set(options.presetAssets),
-    store,
-    objects: createObjectOwnership({
-      store,
-      ttlMs: objectTtlMs,
-      allowedFields: options.allowedFields ?? [],
-      ...{ clock, log },
-    }),
-    storedResponses: storing && createStoredResponses(storing),
-    respondStored: storing && createStoredResponseRoutes(storing),
-    retrieval: protocols.retrieval,
-    record,
-    recordBackground,
-  }
-  const background = backgroundOf(options.background)
-  if (store && background) {
-    const retrieveOwned: BackgroundResponsesOptions['retrieve'] = (own, signal) => retrieve(own, signal, context)
-    const { storedResponses } = options
-    pollBackgroundResponses(
-      { ...{ clock, log, store, storedResponses, record, recordBackground }, retrieve: retrieveOwned },
-      background,
-    )
-  }
+  const context = createTextContext(settings)
+  const { protocols } = context
 
   const errors = errorsByPath({
     messages: translatingErrors(

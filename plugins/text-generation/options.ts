@@ -1,16 +1,18 @@
 import type { Ownership } from '../ownership/index.ts'
-import type { Audit } from '../shared/audit.ts'
+import { type Audit, noAudit } from '../shared/audit.ts'
 import type { BackgroundOption } from '../shared/background/background.ts'
-import type { Clock } from '../shared/clock.ts'
+import { type Clock, systemClock } from '../shared/clock.ts'
 import type { ErrorsOption } from '../shared/http/error-handler.ts'
 import type { RequireSameOrigin } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
-import type { Log } from '../shared/problem.ts'
+import { checkAbove0, checkIdentify, checkSecrets } from '../shared/plugin/options.ts'
+import { type Log, noLog } from '../shared/problem.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
 import type { TextUpstream } from './models/routing.ts'
 import type { TextObjectStore } from './objects/store.ts'
 import type { StoredResponseStore } from './objects/stored/store.ts'
 import type { UpstreamClientOptions } from './upstream/client.ts'
+import { upstreamProblems } from './upstream/upstream-options.ts'
 import type { Prices } from './usage/prices.ts'
 import type { ObserveUsage, UsageStore } from './usage/usage.ts'
 
@@ -106,4 +108,33 @@ export interface TextGenerationOptions {
   readonly observe?: UpstreamClientOptions['observe']
   /** Traces every call to an upstream: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
   readonly traceCall?: UpstreamClientOptions['traceCall']
+}
+
+type Defaulted =
+  | ('clock' | 'log' | 'audit' | 'timeoutMs')
+  | ('maxBodyBytes' | 'maxResponseBytes' | 'maxStoredResponseBytes' | 'objectTtlMs')
+
+/** The options with their defaults. */
+export interface TextSettings
+  extends Omit<TextGenerationOptions, Defaulted | 'defaultMaxTokens'>,
+    Required<Pick<TextGenerationOptions, Defaulted>> {
+  /** Undefined: the gateway adds none. */
+  readonly defaultMaxTokens: number | undefined
+}
+
+/** Adds the defaults. Throws TypeError for a wrong secret or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`. */
+export const readTextOptions = (options: TextGenerationOptions): TextSettings => {
+  checkIdentify(options.identify)
+  if (options.secrets) checkSecrets(options.secrets)
+  const [problem] = upstreamProblems(options.upstreams)
+  if (problem !== undefined) throw new TypeError(`upstreams${problem}`)
+  const { clock = systemClock, log = noLog, audit = noAudit, heartbeatMs, timeoutMs = 200_000 } = options
+  const { maxBodyBytes = 2 ** 26, maxResponseBytes = 2 ** 26, maxStoredResponseBytes = 2 ** 26 } = options
+  const { objectTtlMs = 30 * 86_400_000, defaultMaxTokens = 4_096 } = options
+  const numbers = {
+    ...{ timeoutMs, heartbeatMs, maxBodyBytes, maxResponseBytes, maxStoredResponseBytes, objectTtlMs },
+    defaultMaxTokens: defaultMaxTokens ?? undefined,
+  }
+  checkAbove0(numbers)
+  return { ...options, ...numbers, clock, log, audit }
 }

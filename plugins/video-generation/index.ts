@@ -1,35 +1,27 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { type Audit, noAudit } from '../shared/audit.ts'
+import { noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
-import { type Clock, systemClock } from '../shared/clock.ts'
-import { fieldProblemBody } from '../shared/field-problem.ts'
 import { readJsonBody } from '../shared/http/body/body.ts'
 import { responseOf } from '../shared/http/body/known-body.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { noStoreHeaders } from '../shared/http/no-store.ts'
 import { identifySameOrigin } from '../shared/http/origin.ts'
-import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { composeArray, composeObject, toJson } from '../shared/json/json.ts'
-import { checkAbove0, checkCollaborator, checkElysia, checkIdentify, checkPath } from '../shared/plugin/options.ts'
+import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
-import { type Log, noLog } from '../shared/problem.ts'
-import type { Fetch } from '../shared/upstream/upstream-error.ts'
+import { noLog } from '../shared/problem.ts'
+import { videoCallerOf } from './caller.ts'
 import { videoDocs } from './openapi.ts'
-import type { VideoRouteOptions, VideoServiceOptions } from './options.ts'
-import { rejectParameter, unknownCallback, videoProblemBody, videoUnavailable } from './problem.ts'
+import { defaultMaxBodyBytes, type VideoRouteOptions, type VideoServiceOptions } from './options.ts'
+import { rejectParameter, unknownCallback, videoProblemBody } from './problem.ts'
 import { createVideoService, type VideoService } from './service.ts'
 import { readListQuery } from './tasks/list-query.ts'
 import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks/tasks.ts'
 import type { VideoRoutes } from './types.ts'
-import type { ContentOptions } from './videos/content.ts'
-import { videosDocs } from './videos/openapi.ts'
-import { createVideos, type VideosRequest } from './videos/routes.ts'
-import type { VideosRoutes } from './videos/types.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
-
-import { noStoreHeaders } from '../shared/http/no-store.ts'
 
 export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { VideoRouteOptions, VideoServiceOptions } from './options.ts'
@@ -41,6 +33,7 @@ export type * from './tasks/tasks.ts'
 export type { LinkResult, StoredResult } from './tasks/view.ts'
 export type * from './types.ts'
 export type { VideoCall, VideoUpstream } from './upstream/client.ts'
+export { type OpenaiVideosOptions, openaiVideos } from './videos/index.ts'
 export type * from './videos/types.ts'
 
 /** Options of `videoGeneration`: those of the service, or one that several plugins share. */
@@ -81,7 +74,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
       generatesVideos: (_required: true) => ({
         resolve: async ({ request, set, status }): Promise<Pick<VideoRouteRequest, 'videoCaller'>> => {
           try {
-            return { videoCaller: await callerOf(request, identify, service) }
+            return { videoCaller: await videoCallerOf(request, identify, service) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -142,9 +135,6 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
   return plugin
 }
 
-/** The vendor takes images of 30 MB: in base64 that is 40 MB. */
-const defaultMaxBodyBytes = 48 * 2 ** 20
-
 /** A request has some 300 values. Each key of it costs time. */
 const requestLimits = { maxValues: 10_000, maxKeyBytes: 2 ** 18 }
 
@@ -175,100 +165,4 @@ const removeModeOf = (request: Request): RemoveMode | undefined => {
   const mode = new URL(request.url).searchParams.get('mode') || undefined
   if (mode === undefined || mode === 'cancel' || mode === 'delete') return mode
   return rejectParameter('mode', 'must be cancel or delete')
-}
-
-/** Options of `openaiVideos`. */
-export interface OpenaiVideosOptions extends VideoRouteOptions {
-  /** The service, which the plugin `videoGeneration` uses too. */
-  readonly service: Pick<VideoService, 'tasks' | 'once' | 'hasUpstream'>
-  /** Names of models for callers of these routes, and the names under which the upstream has them, for example of `sora-2`. Default: none. */
-  readonly modelAliases?: Readonly<Record<string, string>>
-  /** Responds with a stored copy, or the range of it that the request asks for. Undefined, or a result undefined: the upstream's link is read. */
-  readonly openCopy?: ContentOptions['openCopy']
-  /** Milliseconds without a byte from the upstream's storage, after which a download is broken off. Default 30,000. */
-  readonly silenceMs?: number
-  /** Reads results of the upstream. Default: the global `fetch`. */
-  readonly fetch?: Fetch
-  readonly clock?: Clock
-  readonly log?: Log
-  /** Receives denied accesses. Default: no audit. */
-  readonly audit?: Audit
-}
-
-/**
- * Video generation in the form of the OpenAI API: `/v1/videos`, on the tasks of `videoGeneration`.
- *
- * Throws TypeError for a wrong `prefix`, and without `identify` or `service`.
- */
-export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
-  options: OpenaiVideosOptions & { readonly prefix?: Prefix },
-): RoutesPlugin<RoutesAt<Prefix, VideosRoutes>> => {
-  checkElysia(Elysia)
-  checkIdentify(options.identify)
-  const {
-    maxBodyBytes = defaultMaxBodyBytes,
-    silenceMs = 30_000,
-    clock = systemClock,
-    log = noLog,
-    audit = noAudit,
-  } = options
-  checkAbove0({ maxBodyBytes, silenceMs })
-  checkCollaborator('service', options.service)
-  const prefix = checkPath('prefix', options.prefix ?? '/v1/videos')
-  const videos = createVideos({
-    ...{ service: options.service, aliases: options.modelAliases ?? {}, maxBodyBytes },
-    ...{ openCopy: options.openCopy, fetch: options.fetch ?? fetch, silenceMs, clock },
-  })
-  const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
-  const errors = createErrorHandler({ errors: options.errors ?? fieldProblemBody, log, audit })
-
-  const route =
-    (respond: (request: VideosRequest) => Promise<Response>) =>
-    async ({ request, videosCaller, params, set }: VideosRouteContext) => {
-      try {
-        return await respond({ request, caller: videosCaller, id: params?.video_id ?? '' })
-      } catch (error) {
-        return errors.respond(error, { request, set })
-      }
-    }
-
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/openai-videos', seed: seedOf(options), prefix })
-    .macro({
-      makesVideos: (_required: true) => ({
-        resolve: async ({ request, set, status }): Promise<Pick<VideosRouteContext, 'videosCaller'>> => {
-          try {
-            return { videosCaller: await callerOf(request, identify, options.service) }
-          } catch (error) {
-            return errors.stop(error, { request, set, status })
-          }
-        },
-      }),
-    })
-    .post('', route(videos.create), { makesVideos: true, ...videosDocs.create })
-    .get('', route(videos.list), { makesVideos: true, ...videosDocs.list })
-    .post('/edits', route(videos.edit), { makesVideos: true, ...videosDocs.edit })
-    .post('/extensions', route(videos.extend), { makesVideos: true, ...videosDocs.extend })
-    .get('/:video_id', route(videos.retrieve), { makesVideos: true, ...videosDocs.retrieve })
-    .delete('/:video_id', route(videos.remove), { makesVideos: true, ...videosDocs.remove })
-    .get('/:video_id/content', route(videos.content), { makesVideos: true, ...videosDocs.content })
-    .post('/:video_id/remix', route(videos.remix), { makesVideos: true, ...videosDocs.remix })
-    .use(fallbackRoutes(errors))
-  return plugin
-}
-
-type VideosRouteContext = HandlerContext & {
-  readonly videosCaller: VideoCaller
-  /** Path parameters, decoded. Undefined: the path has none. */
-  readonly params?: Readonly<Record<string, string>>
-}
-
-/** The caller. Throws Problem 401, and 502 without an upstream. */
-const callerOf = async (
-  request: Request,
-  identify: Identify,
-  { hasUpstream }: Pick<VideoService, 'hasUpstream'>,
-): Promise<VideoCaller> => {
-  const { user, token } = await requireIdentity(identify, request)
-  if (!hasUpstream) throw videoUnavailable(new Error('no upstream is configured'), false)
-  return token === undefined ? { user } : { user, token }
 }

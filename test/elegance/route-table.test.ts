@@ -74,7 +74,7 @@ describe('the route table of video generation', () => {
 
   test('so are those of the OpenAI API', () => {
     const pattern = /\.(get|post|put|patch|delete)\('([^']*)', [^{]*\{ makesVideos: true/g
-    const routes = read('plugins/video-generation', 'plugins/video-generation/index.ts', pattern)
+    const routes = read('plugins/video-generation', 'plugins/video-generation/videos/index.ts', pattern)
     expect(routes).toEqual(openaiVideoRoutes.map((row) => [...row]))
     const paths = openaiVideoRoutes.map(([method, path]) => `${method} /v1/videos${path}`)
     expect(guardedRoutes(openaiVideosNamed('one'))).toEqual(paths.sort())

@@ -4,8 +4,6 @@ import type { Clock } from '../../shared/clock.ts'
 import type { JsonBody } from '../../shared/http/body/body.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import { bytesPerTurn, composeInTurns, type Json, toJson } from '../../shared/json/json.ts'
-import type { Log } from '../../shared/problem.ts'
-import type { TraceCall } from '../../shared/upstream/trace-call.ts'
 import { UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import {
   type FrameReader,
@@ -17,6 +15,7 @@ import {
 import { jsonOf, readEvent } from '../events/event.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
+import type { TextSettings } from '../options.ts'
 import { type Addition, rejectedAddition } from '../upstream/additions.ts'
 import type { TextResponse, UpstreamClient } from '../upstream/client.ts'
 import { maxTokensFieldIn } from '../upstream/learnt-capabilities.ts'
@@ -51,19 +50,11 @@ export interface Call {
 }
 
 /** What all requests share. */
-export interface GenerationContext {
+export interface GenerationContext
+  extends Pick<TextSettings, 'clock' | 'timeoutMs' | 'heartbeatMs' | 'maxResponseBytes' | 'traceCall' | 'log'> {
   readonly client: UpstreamClient
   /** Cache of fields that the gateway adds and that an upstream has rejected. */
   readonly rejectedAdditions: RejectedAdditions
-  readonly clock: Clock
-  /** Time limit of a non-streaming request, in milliseconds. */
-  readonly timeoutMs: number
-  /** Milliseconds of silence in a stream after which the gateway sends a comment. Undefined: it sends none. */
-  readonly heartbeatMs: number | undefined
-  readonly maxResponseBytes: number
-  /** Undefined: no traces. */
-  readonly traceCall: TraceCall | undefined
-  readonly log: Log
 }
 
 /**

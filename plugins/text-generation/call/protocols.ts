@@ -15,7 +15,7 @@ export interface ProtocolsOptions {
   readonly clock: Pick<Clock, 'now'>
   readonly maxResponseBytes: number
   /** For reasoning in bridged responses. The first encrypts, all decrypt. Undefined: a random one. */
-  readonly secrets: readonly string[] | undefined
+  readonly secrets?: readonly string[]
   /** Whether the gateway stores the responses of upstreams that have no Responses API. */
   readonly storesResponses: boolean
 }

@@ -2,8 +2,8 @@ import type { Clock } from '../../shared/clock.ts'
 import { FieldProblem } from '../../shared/field-problem.ts'
 import { toJson } from '../../shared/json/json.ts'
 import type { VideoTaskView } from '../tasks/tasks.ts'
-import { type Fields, textField } from './fields.ts'
-import { type NewVideo, nativeBody, promptOf, secondsOf } from './request.ts'
+import { type Fields, textField } from './request/fields.ts'
+import { type NewVideo, nativeBody, promptOf, secondsOf } from './request/request.ts'
 import { toVideo, videoNotesOf } from './video.ts'
 
 /** How a new video comes from another one. */

@@ -1,7 +1,7 @@
 import { asJsonObject, type JsonObject } from '../../shared/json/json.ts'
 import type { VideoStatus, VideoTaskView } from '../tasks/tasks.ts'
-import type { VideoNotes } from './request.ts'
-import { formatOf, sizeOf } from './sizes.ts'
+import type { VideoNotes } from './request/request.ts'
+import { formatOf, sizeOf } from './request/sizes.ts'
 import type { Video } from './types.ts'
 
 /** The statuses of the OpenAI API. Its clients poll until one of the last two. */

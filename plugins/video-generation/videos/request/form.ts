@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { partNames } from '../../shared/http/body/multipart.ts'
-import { bytesPerTurn, nextTurn } from '../../shared/json/json.ts'
-import { Problem } from '../../shared/problem.ts'
+import { partNames } from '../../../shared/http/body/multipart.ts'
+import { bytesPerTurn, nextTurn } from '../../../shared/json/json.ts'
+import { Problem } from '../../../shared/problem.ts'
 
 /** A field of a form, as its bytes in the body. */
 export interface FormField {

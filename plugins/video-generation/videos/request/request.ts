@@ -1,8 +1,15 @@
 import { Buffer } from 'node:buffer'
-import { FieldProblem } from '../../shared/field-problem.ts'
-import { composeArray, composeJson, composeObject, type Json, type JsonObject, toJson } from '../../shared/json/json.ts'
-import { sniffFileType } from '../../shared/media/file-type.ts'
-import { maxPromptLength } from '../tasks/request.ts'
+import { FieldProblem } from '../../../shared/field-problem.ts'
+import {
+  composeArray,
+  composeJson,
+  composeObject,
+  type Json,
+  type JsonObject,
+  toJson,
+} from '../../../shared/json/json.ts'
+import { sniffFileType } from '../../../shared/media/file-type.ts'
+import { maxPromptLength } from '../../tasks/request.ts'
 import { type Fields, type FieldValue, type LongText, textField } from './fields.ts'
 import { formatOf, knownSizes } from './sizes.ts'
 

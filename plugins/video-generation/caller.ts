@@ -1,0 +1,15 @@
+import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
+import { videoUnavailable } from './problem.ts'
+import type { VideoService } from './service.ts'
+import type { VideoCaller } from './tasks/tasks.ts'
+
+/** The caller. Throws Problem 401, and 502 without an upstream. */
+export const videoCallerOf = async (
+  request: Request,
+  identify: Identify,
+  { hasUpstream }: Pick<VideoService, 'hasUpstream'>,
+): Promise<VideoCaller> => {
+  const { user, token } = await requireIdentity(identify, request)
+  if (!hasUpstream) throw videoUnavailable(new Error('no upstream is configured'), false)
+  return token === undefined ? { user } : { user, token }
+}
