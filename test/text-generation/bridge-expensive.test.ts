@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { readJson, turns } from '../../plugins/shared/json/json.ts'
 import { indexed } from '../../plugins/shared/json/value-index.ts'
-import { itemsPerTurn } from '../../plugins/text-generation/bridge/request/input.ts'
-import { toChatRequest, toChatRequestInTurns } from '../../plugins/text-generation/bridge/request/request.ts'
+import { runInTurns, valuesPerStep } from '../../plugins/shared/turns.ts'
+import { toChatRequest, translateRequest } from '../../plugins/text-generation/bridge/request/request.ts'
 import { freeFunctionName } from '../../plugins/text-generation/chat/function-names.ts'
 
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
@@ -72,7 +72,7 @@ test('a request with many items is translated over several turns of the event lo
   const input = Array.from({ length: 2_600 }, (_, n) => ({ role: n % 2 ? 'assistant' : 'user', content: `text ${n}` }))
   const request = readJson(JSON.stringify({ model: 'm', input }))
   const before = turns.count
-  const { json } = await toChatRequestInTurns(request)
-  expect(turns.count - before).toBe(Math.floor(input.length / itemsPerTurn))
+  const { json } = await runInTurns(translateRequest(request))
+  expect(turns.count - before).toBe(3 + Math.floor(input.length / valuesPerStep))
   expect(json.raw).toBe(toChatRequest(request).json.raw)
 })

@@ -1,11 +1,13 @@
 import { Buffer, isUtf8 } from 'node:buffer'
-import { setImmediate } from 'node:timers'
+import { nextTurn } from '../turns.ts'
 import { JsonDocument } from './document.ts'
-import { eachPart, type Piece } from './pieces.ts'
+import { ComposedObject } from './object.ts'
+import { eachPart, objectPieces, type Piece, PieceList } from './pieces.ts'
 import { characterBoundary, invalid, JsonError } from './tokens.ts'
 import { ComposedJson, Json } from './value.ts'
 import { JsonIndexer, type JsonLimits, limitsOf } from './value-index.ts'
 
+export { nextTurn, turns } from '../turns.ts'
 export { type Piece, partsOf, slicesOf } from './pieces.ts'
 export { JsonStringReader } from './string-reader.ts'
 export { joinStrings, quoteJson, quoteUtf8 } from './strings.ts'
@@ -67,10 +69,11 @@ export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): P
   const indexer = new JsonIndexer(bytes, limits)
   let checked = 0
   for (;;) {
-    const end = characterBoundary(bytes, checked + bytesPerTurn)
+    // A turn with many values ends before `bytesPerTurn`.
+    const end = characterBoundary(bytes, Math.max(checked, indexer.at + bytesPerTurn))
     if (!isUtf8(bytes.subarray(checked, end))) throw notUtf8()
     checked = end
-    if (indexer.read(bytesPerTurn)) break
+    if (indexer.read(bytesPerTurn, entriesPerTurn)) break
     await nextTurn()
   }
   // The indexer may have read a little further than the UTF-8 check.
@@ -117,36 +120,23 @@ const joinInTurns = async (parts: readonly Uint8Array[], length: number): Promis
   return bytes
 }
 
-/**
- * Waits for a turn of the event loop. For use between two steps of work on a body of more than `bytesPerTurn`.
- *
- * Each turn continues one of all that wait, in their order: else the length of a turn would be the sum of their steps.
- */
-export const nextTurn = async (): Promise<void> => {
-  turns.count++
-  await new Promise<void>((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(continueNext)
-  })
-}
-
-const waiting: (() => void)[] = []
-
-const continueNext = (): void => {
-  waiting.shift()?.()
-  if (waiting.length > 0) setImmediate(continueNext)
-}
-
 /** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */
 export const bytesPerTurn = 2 ** 20
+
+/** A text that comes from outside and is longer is parsed in turns: it may have as many values as any. */
+export const maxBytesAtOnce = 2 ** 16
+
+/** The same for keys and values. A request with fewer is handled at once. */
+export const entriesPerTurn = 4_096
+
+/** Whether work on a value takes several turns of the event loop: it has many bytes, or many keys and values. */
+export const isLarge = (json: Json): boolean => json.byteLength > bytesPerTurn || json.entryCount > entriesPerTurn
 
 /** The same for consecutive parts of a composed text, most of which have a text of some bytes before them. */
 const partsPerTurn = 2_048
 
 /** A longer part is one of a document. */
 const maxTextBytes = 3 * 2 ** 16
-
-/** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
-export const turns = { count: 0 }
 
 /** Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has very many values. */
 export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
@@ -160,17 +150,26 @@ export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(
 export type Members = Readonly<Record<string, Json | undefined>>
 
 /** An object of members. Their values keep their original text, so that no number loses digits. */
-export const composeObject = (members: Members): Json => {
-  const pieces: Piece[] = []
-  for (const [key, value] of Object.entries(members)) {
-    if (value) pieces.push(`${pieces.length === 0 ? '{' : ','}${JSON.stringify(key)}:`, value)
-  }
-  return composeJson(pieces.length === 0 ? ['{}'] : [...pieces, '}'])
-}
+export const composeObject = (members: Members): Json => composeJson(objectPieces(Object.entries(members)))
+
+/** The same for an object that is looked up and edited before it is sent: that takes no parsing, however long its values are. */
+export const composeEditable = (members: Members): Json =>
+  new ComposedObject(
+    new Map(Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined)),
+  )
 
 /** An array of elements: JSON values, or their texts. */
-export const composeArray = (elements: readonly Piece[]): Json =>
-  composeJson(['[', ...elements.flatMap((element, index) => (index === 0 ? [element] : [',', element])), ']'])
+export const composeArray = (elements: readonly Piece[]): Json => {
+  const list = new PieceList()
+  let start = '['
+  for (const element of elements) {
+    list.add(start)
+    list.add(element)
+    start = ','
+  }
+  list.add(start === '[' ? '[]' : ']')
+  return composeJson(list.end())
+}
 
 /** The JSON of a JavaScript value. */
 export const toJson = (value: unknown): Json => composeJson([JSON.stringify(value)])

@@ -10,6 +10,54 @@ export interface Composite {
   readonly pieces: Iterable<Piece>
 }
 
+/** Collects the pieces of a composed text. Consecutive short ones become one: a request may have 100,000 of them. */
+export class PieceList {
+  readonly #pieces: Piece[] = []
+  #text = ''
+
+  add(piece: Piece): void {
+    const text = typeof piece === 'string' ? piece : onlyText(piece)
+    if (text === undefined) {
+      this.#endText()
+      this.#pieces.push(piece)
+      return
+    }
+    this.#text += text
+    if (this.#text.length >= maxTextLength) this.#endText()
+  }
+
+  end(): readonly Piece[] {
+    this.#endText()
+    return this.#pieces
+  }
+
+  #endText(): void {
+    if (this.#text !== '') this.#pieces.push(this.#text)
+    this.#text = ''
+  }
+}
+
+/** The pieces of an object. */
+export const objectPieces = (members: Iterable<readonly [key: string, value: Piece | undefined]>): readonly Piece[] => {
+  const list = new PieceList()
+  let start = '{'
+  for (const [key, value] of members) {
+    if (value === undefined) continue
+    list.add(`${start}${JSON.stringify(key)}:`)
+    list.add(value)
+    start = ','
+  }
+  list.add(start === '{' ? '{}' : '}')
+  return list.end()
+}
+
+/** The text of a value that is nothing else. */
+const onlyText = (piece: Uint8Array | Composite): string | undefined => {
+  const pieces = 'pieces' in piece ? piece.pieces : undefined
+  if (!Array.isArray(pieces) || pieces.length !== 1) return undefined
+  return typeof pieces[0] === 'string' ? pieces[0] : undefined
+}
+
 /** The complete text in UTF-8. */
 export const join = (pieces: Iterable<Piece>): Uint8Array => {
   const parts = partsOf(pieces)

@@ -89,8 +89,13 @@ export class JsonIndexer {
     return this.#index
   }
 
-  /** Parses about `maxBytes` further bytes. Returns whether the document is complete. Throws JsonError. */
-  read(maxBytes = Number.POSITIVE_INFINITY): boolean {
+  /** The position that has been reached. */
+  get at(): number {
+    return this.#at
+  }
+
+  /** Parses about `maxBytes` further bytes, with at most `maxEntries` keys and values. Returns whether the document is complete. Throws JsonError. */
+  read(maxBytes = Number.POSITIVE_INFINITY, maxEntries = Number.POSITIVE_INFINITY): boolean {
     const bytes = this.#bytes
     const open = this.#open
     const { maxDepth, maxValues, maxKeyBytes } = this.#limits
@@ -98,6 +103,7 @@ export class JsonIndexer {
     const stop = Math.min(from + maxBytes, bytes.length)
     let index = this.#index
     let length = this.#length
+    const maxLength = length + stride * maxEntries
     let values = this.#values
     let keyBytes = this.#keyBytes
     let inObject = this.#inObject
@@ -112,7 +118,7 @@ export class JsonIndexer {
         if (next === afterKey) keyBytes += at - (index[length - stride] as number)
       }
       while (at < stop && isSpace(bytes[at] as number)) at++
-      if (at >= stop) break
+      if (at >= stop || length >= maxLength) break
       const code = bytes[at] as number
       if (code === comma) {
         if (next !== afterValue) throw invalid()
@@ -179,7 +185,7 @@ export class JsonIndexer {
     this.#length = length
     this.#values = values
     indexed.bytes += at - from
-    if (stop < bytes.length) return false
+    if (at < bytes.length) return false
     if (this.#inString || next !== endOfDocument) throw invalid()
     return true
   }

@@ -35,6 +35,11 @@ export class Json {
     return this.document.end(this.#entry) - this.document.start(this.#entry)
   }
 
+  /** Number of the keys and values in it, with itself. */
+  get entryCount(): number {
+    return (this.document.entryAfter(this.#entry) - this.#entry) / stride
+  }
+
   /** The pieces by which a composed text includes the value. */
   get pieces(): readonly Piece[] {
     return [this.document.piece(this.document.start(this.#entry), this.document.end(this.#entry))]

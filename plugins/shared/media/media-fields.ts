@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
 import { FieldProblem } from '../field-problem.ts'
-import { type Json, nextTurn } from '../json/json.ts'
+import { entriesPerTurn, isLarge, type Json } from '../json/json.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork } from '../turns.ts'
 import { assetIn, assetInText, assetPrefixSource, maxPrefixBytes } from './asset-text.ts'
 import { checkLongMediaValue, isDataUrl, readMediaValue } from './media-value.ts'
 
@@ -34,20 +35,6 @@ const rejectField = (param: string, what: string): never => {
   throw new FieldProblem(400, `${param} ${what}`, { param })
 }
 
-type ContentCheck = ReturnType<typeof checkLongMediaValue>
-
-const finish = (check: ContentCheck): boolean => {
-  let step = check.next()
-  while (!step.done) step = check.next()
-  return step.value
-}
-
-const finishYielding = async (check: ContentCheck): Promise<boolean> => {
-  let step = check.next()
-  for (; !step.done; step = check.next()) await nextTurn()
-  return step.value
-}
-
 /**
  * Finds all assets in a chat or responses request, each id once, and validates its media fields.
  *
@@ -75,26 +62,11 @@ const finishYielding = async (check: ContentCheck): Promise<boolean> => {
  * Throws FieldProblem 400 for the first invalid media value, for more than 1,000 assets, for more than 8 MiB of URLs,
  * and for strings that together begin with more than 1 MiB of symbols and white space.
  */
-export const assetsIn = (request: Json): readonly AssetReference[] =>
-  search(request, (check, param) => {
-    if (!finish(check)) rejectField(param, notMedia)
-  })
+export const assetsIn = (request: Json): readonly AssetReference[] => runSteps(search(request))
 
-/** The same as `assetsIn`, but validation of long content yields to the event loop. Rejects with the same errors. */
-export const assetsInTurns = (request: Json): Awaitable<readonly AssetReference[]> => {
-  const longValues: LongMediaValue[] = []
-  const assets = search(request, (check, param) => longValues.push({ check, param }))
-  return longValues.length === 0 ? assets : readInTurns(longValues).then(() => assets)
-}
-
-interface LongMediaValue {
-  readonly check: ContentCheck
-  readonly param: string
-}
-
-const readInTurns = async (longValues: readonly LongMediaValue[]): Promise<void> => {
-  for (const { check, param } of longValues) if (!(await finishYielding(check))) rejectField(param, notMedia)
-}
+/** The same as `assetsIn`, for a large request over several turns of the event loop. Rejects with the same errors. */
+export const assetsInTurns = (request: Json): Awaitable<readonly AssetReference[]> =>
+  isLarge(request) ? runInTurns(search(request)) : assetsIn(request)
 
 /**
  * Where a value is in the request, as far as it matters.
@@ -194,16 +166,13 @@ const pathOf = ({ outer, at }: Location): string => {
   return typeof at === 'number' ? pathOf(outer) + step : `${pathOf(outer)}.${step}`
 }
 
-/** @param onLongMediaValue receives strings that are too long for a URL */
-const search = (
-  request: Json,
-  onLongMediaValue: (check: ContentCheck, param: string) => void,
-): readonly AssetReference[] => {
+function* search(request: Json): SteppedWork<readonly AssetReference[]> {
   if (request.byteLength <= maxSearchLength && !mayNameAsset.test(request.raw)) return noAssets
   const found = new Map<string, string>()
   /** Assets in text fields. Only the end of the object shows whether it is a media object, in which they count. */
   const deferred: string[] = []
   const scanned = { bytes: 0 }
+  const pace = new Pace(entriesPerTurn)
   let shortBytes = 0
 
   const addAsset = (id: string | undefined, location: Location): void => {
@@ -213,13 +182,15 @@ const search = (
     found.set(id, param)
   }
 
-  const value = (json: Json, context: FieldContext, outer: Location | undefined): void => {
-    if (context === 'plain') return
-    if (json.isObject) object(json, context, { outer, at: '' })
-    else if (json.isArray) array(json, context, { outer, at: 0 })
-    else if (!json.isString || !outer) return
-    else if (context === 'media' && !isCompanion(outer)) medium(json, outer)
-    else string(json, context, outer)
+  /** Handles a value. Returns the steps that are left for one with many values, or a long one. */
+  const value = (json: Json, context: FieldContext, outer: Location | undefined): SteppedWork<void> | undefined => {
+    if (context === 'plain') return undefined
+    if (json.isObject) return object(json, context, { outer, at: '' })
+    if (json.isArray) return array(json, context, { outer, at: 0 })
+    if (!json.isString || !outer) return undefined
+    if (context === 'media' && !isCompanion(outer)) return medium(json, outer)
+    string(json, context, outer)
+    return undefined
   }
 
   const string = (json: Json, context: FieldContext, location: Location): void => {
@@ -231,15 +202,21 @@ const search = (
     else addAsset(id, location)
   }
 
-  const medium = (json: Json, location: Location): void => {
+  const medium = (json: Json, location: Location): SteppedWork<void> | undefined => {
     // Most bytes of a request are in such URLs; they need no decoding.
-    if (isDataUrl(json.bytes)) return
-    if (json.byteLength > maxShortBytes) {
-      const check = checkLongMediaValue(json.bytes, location.at)
-      const isLong = json.byteLength > maxAddressBytes
-      if (isLong) onLongMediaValue(check, pathOf(location))
-      if (isLong || finish(check)) return
-    }
+    if (isDataUrl(json.bytes)) return undefined
+    if (json.byteLength > maxShortBytes) return longMedium(json, location)
+    shortMedium(json, location)
+    return undefined
+  }
+
+  function* longMedium(json: Json, location: Location): SteppedWork<void> {
+    if (yield* checkLongMediaValue(json.bytes, location.at)) return
+    if (json.byteLength > maxAddressBytes) rejectField(pathOf(location), notMedia)
+    shortMedium(json, location)
+  }
+
+  const shortMedium = (json: Json, location: Location): void => {
     shortBytes += json.byteLength
     if (shortBytes > maxShortTotalBytes)
       rejectField(pathOf(location), 'exceeds the limit of 8 MiB for all media URLs of a request')
@@ -250,27 +227,32 @@ const search = (
       rejectField(pathOf(location), notMedia)
   }
 
-  const object = (json: Json, context: FieldContext, location: Location): void => {
+  function* object(json: Json, context: FieldContext, location: Location): SteppedWork<void> {
     const deferredBefore = deferred.length
     let isMedia = false
     for (const { key, value: inner } of json.members()) {
+      if (pace.isDue()) yield
       location.at = key
       if (context !== 'schema') addAsset(assetInText(key), location)
       if (typedContexts.has(context) && /type$/i.test(key)) isMedia ||= isMediaType(inner)
-      value(inner, contextBelow(context, key), location)
+      const more = value(inner, contextBelow(context, key), location)
+      if (more) yield* more
     }
     if (!isMedia || !location.outer) return
     for (const id of deferred.splice(deferredBefore)) addAsset(id, location.outer)
   }
 
-  const array = (json: Json, context: FieldContext, location: Location & { at: number }): void => {
+  function* array(json: Json, context: FieldContext, location: Location & { at: number }): SteppedWork<void> {
     for (const element of json.elements()) {
-      value(element, context, location)
+      if (pace.isDue()) yield
+      const more = value(element, context, location)
+      if (more) yield* more
       location.at++
     }
   }
 
-  value(request, 'request', undefined)
+  const more = value(request, 'request', undefined)
+  if (more) yield* more
   return [...found].map(([id, param]) => ({ id, param }))
 }
 

@@ -1,9 +1,9 @@
 import { andThen } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { bytesPerTurn, type Json } from '../../shared/json/json.ts'
+import { isLarge, type Json } from '../../shared/json/json.ts'
+import { runInTurns, runSteps } from '../../shared/turns.ts'
 import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
 import type { Assembly } from '../call/assembly.ts'
-import { indexInTurns } from '../call/index-in-turns.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../call/protocol.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
@@ -12,9 +12,9 @@ import { doneText, isDone } from '../events/text.ts'
 import { newGatewayIdPart } from '../objects/gateway-ids.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import { createResponsesAssembly } from '../responses/assembly.ts'
-import { checkResponsesRequest } from '../responses/request.ts'
+import { validateResponsesRequest } from '../responses/request.ts'
 import { passedSettings } from '../upstream/additions.ts'
-import { rejectUnsupported, toChatRequest, toChatRequestInTurns } from './request/request.ts'
+import { rejectUnsupported, translateRequest } from './request/request.ts'
 import {
   bridgedRequestFields,
   createStreamTranslator,
@@ -33,8 +33,8 @@ export interface BridgeOptions {
 
 /** `POST /v1/responses` at an upstream that has chat completions only. */
 export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesResponses }: BridgeOptions): Protocol => ({
-  validate(request, capabilities) {
-    const validated = checkResponsesRequest(request, capabilities)
+  *validate(request, capabilities) {
+    const validated = yield* validateResponsesRequest(request, capabilities)
     // Before the gateway looks up the owners of objects that the bridge cannot use.
     rejectUnsupported(storesResponses ? request.without((key) => key === 'previous_response_id') : request)
     return { ...validated, bridged: true }
@@ -46,12 +46,9 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
       openReasoning: (sealed: string) => sealedReasoning.open(sealed, user),
     }
     const sealReasoning = sealFor(sealedReasoning, user)
-    // Only a large request takes turns: its fields are looked up again.
-    const translating = request.byteLength > manyItemsBytes ? toChatRequestInTurns : toChatRequest
-    const translation = andThen(translating(request, options), ({ json, tools }) =>
-      andThen(request.byteLength > bytesPerTurn ? indexInTurns(json) : json, (chatRequest) => ({ chatRequest, tools })),
-    )
-    return andThen(translation, ({ chatRequest, tools: { dropped, toolOf } }) => {
+    const steps = translateRequest(request, options)
+    const translation = isLarge(request) ? runInTurns(steps) : runSteps(steps)
+    return andThen(translation, ({ json: chatRequest, tools: { dropped, toolOf } }) => {
       const createTranslator = () =>
         createStreamTranslator({ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning })
       return {
@@ -80,9 +77,6 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
     })
   },
 })
-
-/** A request of this length may have more items than are translated at once. */
-const manyItemsBytes = 2 ** 14
 
 /** A function of its own: an open stream keeps it, but not the request. */
 const sealFor = (sealedReasoning: SealedReasoning, user: string) => (text: string) => sealedReasoning.seal(text, user)

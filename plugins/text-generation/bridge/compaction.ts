@@ -1,13 +1,15 @@
 import { andThen } from '../../shared/awaitable.ts'
 import {
   asJsonObject,
-  bytesPerTurn,
   composeArray,
   composeJson,
   composeObject,
+  entriesPerTurn,
+  isLarge,
   type Json,
   toJson,
 } from '../../shared/json/json.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork } from '../../shared/turns.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { Assembly } from '../call/assembly.ts'
 import { indexInTurns } from '../call/index-in-turns.ts'
@@ -27,10 +29,10 @@ import type { SealedReasoning } from './sealed-reasoning.ts'
  * @param bridged the protocol of `/v1/responses`
  */
 export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReasoning): Protocol => ({
-  validate(request, capabilities) {
+  *validate(request, capabilities) {
     const model = readModel(request)
     // A conversation that the gateway stores needs no input.
-    bridged.validate(optional(request, 'input') ? request : request.with('input', noInput), capabilities)
+    yield* bridged.validate(optional(request, 'input') ? request : request.with('input', noInput), capabilities)
     return { model, stream: false, stores: false, bridged: true }
   },
   toExchange(request, validated, capabilities, user) {
@@ -42,11 +44,25 @@ export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReas
       store: toJson(false),
     }) as typeof request
     const seal = (summary: string) => sealedReasoning.seal(mark + summary, user)
-    const read = request.byteLength > bytesPerTurn ? (indexInTurns(asked) as Promise<typeof request>) : asked
+    const read = isLarge(request) ? (indexInTurns(asked) as Promise<typeof request>) : asked
     const exchange = andThen(read, (whole) => bridged.toExchange(whole, validated, capabilities, user))
-    return andThen(exchange, (each) => ({ ...each, assemble: () => compacting(each.assemble(), items, seal) }))
+    const steps = messagesOfUser(items)
+    const messages = isLarge(request) ? runInTurns(steps) : runSteps(steps)
+    return andThen(exchange, (each) =>
+      andThen(messages, (kept) => ({ ...each, assemble: () => compacting(each.assemble(), kept, seal) })),
+    )
   },
 })
+
+function* messagesOfUser(items: readonly Json[]): SteppedWork<readonly Json[]> {
+  const pace = new Pace(entriesPerTurn)
+  const messages: Json[] = []
+  for (const item of items) {
+    if (pace.isDue()) yield
+    if (item.get('role')?.string() === 'user') messages.push(item)
+  }
+  return messages
+}
 
 /** The summary in the decrypted content of a compaction item. Undefined for content that is none. */
 export const summaryIn = (opened: string | undefined): string | undefined =>
@@ -67,7 +83,7 @@ const prompt = toJson({
 })
 
 /** Turns the response with the summary into the compacted conversation. There is no partial one. */
-const compacting = (assembly: Assembly, items: readonly Json[], seal: (summary: string) => string): Assembly => ({
+const compacting = (assembly: Assembly, messages: readonly Json[], seal: (summary: string) => string): Assembly => ({
   push: (event) => assembly.push(event),
   get complete() {
     return assembly.complete
@@ -80,7 +96,6 @@ const compacting = (assembly: Assembly, items: readonly Json[], seal: (summary: 
     const summary = textsIn(output).join('\n\n')
     if (summary.trim() === '') throw new UpstreamInvalidError('the model has written no summary')
     const item = { id: newGatewayId('cmp_'), type: 'compaction', encrypted_content: seal(summary) }
-    const messages = items.filter((each) => each.get('role')?.string() === 'user')
     return composeJson([
       `{"id":${JSON.stringify(id)},"object":"response.compaction","created_at":${JSON.stringify(created_at)},"output":`,
       composeArray([...messages, toJson(item)]),

@@ -3,7 +3,7 @@ import { isPromise } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { JsonBody } from '../../shared/http/body/body.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
-import { bytesPerTurn, composeInTurns, type Json, toJson } from '../../shared/json/json.ts'
+import { composeInTurns, isLarge, type Json, toJson } from '../../shared/json/json.ts'
 import { UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import {
   type FrameReader,
@@ -135,7 +135,7 @@ const bodyOf = (exchange: Exchange, { id }: ModelRoute, without: ReadonlySet<Add
 const bytesOf = (json: Json | undefined, body: JsonBody | undefined): Promise<Uint8Array> | Uint8Array | undefined => {
   if (!json) return undefined
   if (json === body?.json) return body.bytes
-  return body && body.bytes.length > bytesPerTurn ? composeInTurns(json) : json.bytes
+  return body && isLarge(body.json) ? composeInTurns(json) : json.bytes
 }
 
 /** The frames of a response. Each becomes available when its ids are recorded as the caller's. */

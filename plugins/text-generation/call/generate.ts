@@ -1,8 +1,10 @@
-import { isPromise } from '../../shared/awaitable.ts'
+import { type Awaitable, isPromise } from '../../shared/awaitable.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
-import { bytesPerTurn, type Json, nextTurn } from '../../shared/json/json.ts'
+import { isLarge, type Json } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
+import { runInTurns, runSteps, type SteppedWork } from '../../shared/turns.ts'
+import type { ModelRoute } from '../models/routing.ts'
 import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import type { ObjectOwnership, OwnedRequest } from '../objects/ownership.ts'
@@ -53,40 +55,41 @@ export const generate = async (
   options: GenerationOptions,
 ): Promise<Response> => {
   const body = await readJsonBody(request, options.maxBodyBytes, given.bodyLimits)
-  // Each step may visit 100,000 values. Between two steps the event loop serves other requests.
-  let isLarge = body.bytes.length > bytesPerTurn
-  if (isLarge) await nextTurn()
+  // A large request may have 100,000 values. Each step handles some of them, and then the event loop serves other requests.
+  const run = <Result>(steps: SteppedWork<Result>): Awaitable<Result> =>
+    isLarge(body.json) ? runInTurns(steps) : runSteps(steps)
   const { storedResponses, traceCall } = options
-  const translated = 'translate' in given ? given.translate(body.json, user) : { request: body.json, protocol: given }
-  const { protocol } = translated
-  const json = isLarge && translated.request !== body.json ? await indexInTurns(translated.request) : translated.request
+  const translating =
+    'translate' in given ? run(given.translate(body.json, user)) : { request: body.json, protocol: given }
+  const { protocol, request: translated } = isPromise(translating) ? await translating : translating
+  const json = translated !== body.json && isLarge(body.json) ? await indexInTurns(translated) : translated
   const attempts = new Attempts({ user, model: shortStringOf(json.get('model')) ?? '' }, options)
   let { route } = attempts
   if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
-  let validated = protocol.validate(json, route)
-  if (isLarge) await nextTurn()
+  const validate = (capabilities: ModelRoute) => run(protocol.validate(json, capabilities))
+  const validating = validate(route)
+  let validated = isPromise(validating) ? await validating : validating
   // Stored items that the request refers to become part of it, so that all checks see them.
   const pending = validated.stores === undefined ? undefined : storedResponses?.continueRequest(body, { user, request })
   const continuation = isPromise(pending) ? await pending : pending
   const whole = continuation?.body ?? body
-  isLarge = whole.bytes.length > bytesPerTurn
   const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
-    if (isLarge) await nextTurn()
-    const sent = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
+    const sending = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
+    const sent = isPromise(sending) ? await sending : sending
     let checkedRequest: OwnedRequest
     try {
       const pendingCheck = options.objects.check(sent, { user, route, bridged })
       checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
     } catch (error) {
       route = attempts.selectOwner(error)
-      validated = protocol.validate(json, route)
+      validated = await validate(route)
       continue
     }
-    if (isLarge) await nextTurn()
-    const recorder = continuation && bridged && stores ? storedResponses?.recorder(continuation, user) : undefined
+    const recording = continuation && bridged && stores ? storedResponses?.recorder(continuation, user) : undefined
+    const recorder = isPromise(recording) ? await recording : recording
     const storage = bridged && { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
     const translation = protocol.toExchange(
       checkedRequest,
@@ -112,13 +115,13 @@ export const generate = async (
       return response
     } catch (error) {
       route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
-      validated = protocol.validate(json, route)
+      validated = await validate(route)
     }
   }
 }
 
 /** The request for an upstream of a gateway that stores no responses: an upstream of the Responses protocol would look for the gateway's items. */
-const withoutStored = (json: Json, { bridged, stores }: ValidatedRequest): Json =>
+const withoutStored = (json: Json, { bridged, stores }: ValidatedRequest): Awaitable<Json> =>
   bridged || stores === undefined ? json : withoutGatewayItems(json)
 
 interface CallUsageOptions {

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Json, JsonLimits, JsonObject } from '../../shared/json/json.ts'
 import type { Problem } from '../../shared/problem.ts'
+import type { SteppedWork } from '../../shared/turns.ts'
 import type { Frame } from '../../sse-relay/index.ts'
 import type { Capabilities } from '../models/routing.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
@@ -33,8 +34,8 @@ export interface ValidatedRequest {
 export interface Protocol {
   /** Limits of request bodies, other than the default ones. */
   readonly bodyLimits?: JsonLimits
-  /** Validates a request. Throws TextProblem 400 that names the field. */
-  validate(request: Json, capabilities?: Capabilities): ValidatedRequest
+  /** Validates a request, in steps. Throws TextProblem 400 that names the field. */
+  validate(request: Json, capabilities?: Capabilities): SteppedWork<ValidatedRequest>
   /**
    * The exchange with an upstream for a validated request of a user. Throws or rejects with TextProblem 400 for what this
    * upstream does not support. A promise only for a large request that has to be translated.
@@ -52,8 +53,8 @@ export interface Protocol {
  * see what goes upstream.
  */
 export interface TranslatedProtocol extends Pick<Protocol, 'bodyLimits'> {
-  /** Translates a request of a user. Throws TextProblem 400 for what cannot be translated. */
-  translate(request: Json, user: string): { readonly request: Json; readonly protocol: Protocol }
+  /** Translates a request of a user, in steps. Throws TextProblem 400 for what cannot be translated. */
+  translate(request: Json, user: string): SteppedWork<{ readonly request: Json; readonly protocol: Protocol }>
 }
 
 /** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */

@@ -32,8 +32,25 @@ export const fieldOf = (object: Json, key: string, within?: string): Field => {
 }
 
 /** The elements of an array, as fields. */
-export const elementsOf = ({ param, json }: PresentField): readonly PresentField[] =>
-  json.elements().map((element, index) => ({ param: `${param}[${index}]`, json: element }))
+export const elementsOf = (array: PresentField): readonly PresentField[] =>
+  array.json.elements().map((element, index) => new Element(array, index, element))
+
+/** Only errors need the path of an element, and a request may have 100,000. */
+class Element implements PresentField {
+  readonly json: Json
+  readonly #array: Field
+  readonly #index: number
+
+  constructor(array: Field, index: number, json: Json) {
+    this.#array = array
+    this.#index = index
+    this.json = json
+  }
+
+  get param(): string {
+    return `${this.#array.param}[${this.#index}]`
+  }
+}
 
 export const isPresent = (field: Field): field is PresentField => field.json !== undefined
 

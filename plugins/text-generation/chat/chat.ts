@@ -7,7 +7,7 @@ import { EventTemplate } from '../events/template.ts'
 import { doneText, eventText, isDone, withData } from '../events/text.ts'
 import { createChatAssembly } from './assembly.ts'
 import { toChunks } from './chunk.ts'
-import { checkChatRequest, withAdditions } from './request.ts'
+import { validateChatRequest, withAdditions } from './request.ts'
 
 export interface ChatOptions {
   /** Tokens. Added to requests that set no maximum. Undefined: nothing is added. */
@@ -18,7 +18,7 @@ export interface ChatOptions {
 
 /** `POST /v1/chat/completions`. */
 export const chat = ({ defaultMaxTokens, clock, maxResponseBytes }: ChatOptions): Protocol => ({
-  validate: checkChatRequest,
+  validate: validateChatRequest,
   toExchange(request, { model, includeUsage = false }, capabilities) {
     return {
       action: 'CreateChatCompletion',

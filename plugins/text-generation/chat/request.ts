@@ -1,4 +1,5 @@
 import { type Json, toJson } from '../../shared/json/json.ts'
+import { Pace, runSteps, type SteppedWork } from '../../shared/turns.ts'
 import {
   checkArray,
   checkInteger,
@@ -36,15 +37,26 @@ export interface ChatRequest {
  * Throws TextProblem 400 for the first invalid field, and for a field that occurs twice. `param` is its path, for
  * example `messages[2].role`.
  */
-export const checkChatRequest = (
+export const checkChatRequest = (request: Json, capabilities?: Pick<Capabilities, 'maxTemperature'>): ChatRequest =>
+  runSteps(validateChatRequest(request, capabilities))
+
+/** The same in steps. */
+export function* validateChatRequest(
   request: Json,
   { maxTemperature = 2 }: Pick<Capabilities, 'maxTemperature'> = {},
-): ChatRequest => {
+): SteppedWork<ChatRequest> {
   const model = readModel(request)
   const messages = requireField(fieldOf(request, 'messages'))
   const elements = elementsOf(messages)
   if (elements.length === 0) rejectField(messages.param, 'must be a non-empty array')
-  for (const message of elements) checkMessage(message)
+  const pace = new Pace()
+  for (const message of elements) {
+    if (pace.isDue()) yield
+    for (const block of checkMessage(message)) {
+      if (pace.isDue()) yield
+      checkBlock(block)
+    }
+  }
   const stream = readBoolean(fieldOf(request, 'stream'))
   const maxTokens = fieldOf(request, 'max_tokens')
   if (!isNoMaximum(maxTokens.json)) checkInteger(maxTokens, 1)
@@ -70,24 +82,28 @@ export const readIncludeUsage = (request: Json): boolean => {
 /** The last two are the roles that some client libraries send besides the usual four. */
 const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'developer', 'function']
 
-const checkMessage = ({ param, json }: PresentField): void => {
+const noBlocks: readonly PresentField[] = []
+
+/** Checks a message, and returns the blocks of its content, which are to be checked. */
+const checkMessage = ({ param, json }: PresentField): readonly PresentField[] => {
   checkObject({ param, json })
   const field = requireField(fieldOf(json, 'role', param))
   const role = shortStringOf(field.json)
   if (!roles.includes(role)) rejectField(field.param, `must be one of ${roles.join(', ')}`)
-  checkContent({ param, json }, role)
-  if (role !== 'tool') return
+  const blocks = blocksOf({ param, json }, role)
+  if (role !== 'tool') return blocks
   const callId = requireField(fieldOf(json, 'tool_call_id', param))
   if (!callId.json.isString || callId.json.byteLength === 2) rejectField(callId.param, 'must be a non-empty string')
+  return blocks
 }
 
-const checkContent = (message: PresentField, role: string | undefined): void => {
+const blocksOf = (message: PresentField, role: string | undefined): readonly PresentField[] => {
   const content = fieldOf(message.json, 'content', message.param)
-  if (role === 'assistant' && !isPresent(content) && hasContentSubstitute(message)) return
+  if (role === 'assistant' && !isPresent(content) && hasContentSubstitute(message)) return noBlocks
   const { param, json } = requireField(content)
-  if (json.isString) return
+  if (json.isString) return noBlocks
   if (!json.isArray) rejectField(param, 'must be a string or an array of content blocks')
-  for (const block of elementsOf({ param, json })) checkBlock(block)
+  return elementsOf({ param, json })
 }
 
 /** Whether an assistant message has one of the members that client libraries send without content. */

@@ -1,4 +1,5 @@
 import type { JsonLimits, JsonObject } from '../../shared/json/json.ts'
+import { oneStep } from '../../shared/turns.ts'
 import { type Assembly, StreamError } from '../call/assembly.ts'
 import type { Exchange, Protocol } from '../call/protocol.ts'
 import { fieldOf, readBoolean, readModel } from '../call/validation.ts'
@@ -14,7 +15,7 @@ const bodyLimits: JsonLimits = { maxValues: 400_000, maxKeyBytes: 2 ** 23 }
 /** `POST /v1/embeddings`: the request and the response pass unchanged. */
 export const embeddings: Protocol = {
   bodyLimits,
-  validate: (request) => ({ model: readModel(request), stream: false }),
+  validate: (request) => oneStep(() => ({ model: readModel(request), stream: false })),
   toExchange: (request) => ({
     ...unassembled,
     action: 'CreateEmbedding',
@@ -30,11 +31,12 @@ export const embeddings: Protocol = {
  */
 export const completions: Protocol = {
   bodyLimits,
-  validate: (request) => ({
-    model: readModel(request),
-    stream: readBoolean(fieldOf(request, 'stream')),
-    includeUsage: readIncludeUsage(request),
-  }),
+  validate: (request) =>
+    oneStep(() => ({
+      model: readModel(request),
+      stream: readBoolean(fieldOf(request, 'stream')),
+      includeUsage: readIncludeUsage(request),
+    })),
   toExchange: (request, { stream, includeUsage = false }, { maxTokens }) => ({
     ...unassembled,
     action: 'CreateCompletion',

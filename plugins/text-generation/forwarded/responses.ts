@@ -1,4 +1,5 @@
 import type { JsonObject } from '../../shared/json/json.ts'
+import { oneStep } from '../../shared/turns.ts'
 import type { Protocol } from '../call/protocol.ts'
 import { checkString, fieldOf, readModel, shortStringOf } from '../call/validation.ts'
 import { TextProblem } from '../problem.ts'
@@ -6,7 +7,7 @@ import { unassembled } from './forwarded.ts'
 
 /** `POST /v1/responses/compact` at an upstream that has a Responses API: the request and the response pass unchanged. The items in the response are the caller's. */
 export const compaction: Protocol = {
-  validate: (request) => ({ model: readModel(request), stream: false, stores: true }),
+  validate: (request) => oneStep(() => ({ model: readModel(request), stream: false, stores: true })),
   toExchange: (request) => ({
     ...unassembled,
     action: 'CompactResponse',
@@ -18,11 +19,12 @@ export const compaction: Protocol = {
 
 /** `POST /v1/responses/input_tokens`: the request and the response pass unchanged. It has no usage. */
 export const inputTokens: Protocol = {
-  validate(request) {
-    const model = fieldOf(request, 'model')
-    checkString(model)
-    return { model: shortStringOf(model.json) ?? '', stream: false, stores: false }
-  },
+  validate: (request) =>
+    oneStep(() => {
+      const model = fieldOf(request, 'model')
+      checkString(model)
+      return { model: shortStringOf(model.json) ?? '', stream: false, stores: false }
+    }),
   toExchange: (request, _, { chatOnly }) => ({
     ...(chatOnly ? noCount() : unassembled),
     action: 'CountInputTokens',

@@ -1,9 +1,10 @@
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { noStoreText } from '../../shared/http/no-store.ts'
-import { bytesPerTurn, type Json, nextTurn } from '../../shared/json/json.ts'
+import { bytesPerTurn, entriesPerTurn, isLarge, type Json, nextTurn } from '../../shared/json/json.ts'
+import { Pace, runInTurns, runSteps } from '../../shared/turns.ts'
 import type { GenerationRequest } from '../call/generate.ts'
 import { indexInTurns } from '../call/index-in-turns.ts'
-import { readMessagesRequest } from './request/request.ts'
+import { translateMessagesRequest } from './request/request.ts'
 
 /**
  * `POST /v1/messages/count_tokens`: estimates the input tokens of a Messages request, without an upstream, which has no
@@ -13,10 +14,11 @@ export const countTokens = async (
   { request }: Pick<GenerationRequest, 'request'>,
   { maxBodyBytes }: { readonly maxBodyBytes: number },
 ): Promise<Response> => {
-  const { json, bytes } = await readJsonBody(request, maxBodyBytes)
+  const { json } = await readJsonBody(request, maxBodyBytes)
   // Reasoning of earlier turns counts little: upstreams drop most of it.
-  const { chatRequest } = readMessagesRequest(json, { openSignature: () => undefined, generates: false })
-  const tokens = await estimateTokens(bytes.length > bytesPerTurn ? await indexInTurns(chatRequest) : chatRequest)
+  const steps = translateMessagesRequest(json, { openSignature: () => undefined, generates: false })
+  const { chatRequest } = isLarge(json) ? await runInTurns(steps) : runSteps(steps)
+  const tokens = await estimateTokens(isLarge(json) ? await indexInTurns(chatRequest) : chatRequest)
   return noStoreText(JSON.stringify({ input_tokens: tokens }), { 'x-token-count': 'estimate' })
 }
 
@@ -35,10 +37,13 @@ const otherBytesPerToken = 3
 export const estimateTokens = async (chatRequest: Json): Promise<number> => {
   const texts = ['tools', 'response_format'].flatMap((key) => chatRequest.get(key) ?? [])
   let media = 0
+  const pace = new Pace(entriesPerTurn)
   for (const message of chatRequest.get('messages')?.elements() ?? []) {
+    if (pace.isDue()) await nextTurn()
     const parts = message.get('content')?.elements() ?? []
     if (parts.length === 0) texts.push(message)
     for (const part of parts) {
+      if (pace.isDue()) await nextTurn()
       const text = part.get('text')
       if (text) texts.push(text)
       else media++

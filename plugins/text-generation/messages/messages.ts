@@ -1,4 +1,5 @@
 import type { Json } from '../../shared/json/json.ts'
+import { oneStep } from '../../shared/turns.ts'
 import { readErrorEvent } from '../../sse-relay/index.ts'
 import type { SealedReasoning } from '../bridge/sealed-reasoning.ts'
 import type { Assembly } from '../call/assembly.ts'
@@ -10,7 +11,7 @@ import { jsonOf } from '../events/event.ts'
 import { isDone } from '../events/text.ts'
 import type { Capabilities } from '../models/routing.ts'
 import { errorEvent, messagesErrorOf } from './problem.ts'
-import { type MessagesRequest, readMessagesRequest } from './request/request.ts'
+import { type MessagesRequest, translateMessagesRequest } from './request/request.ts'
 import { messageEventText } from './response/events.ts'
 import { MessageTranslator } from './response/message-translator.ts'
 
@@ -35,15 +36,16 @@ export const messages = ({ maxResponseBytes, sealedReasoning }: MessagesOptions)
       maxCharacters: maxResponseBytes,
     })
   return {
-    translate(json, user) {
-      const request = readMessagesRequest(json, { openSignature: openFor(user), generates: true })
+    *translate(json, user) {
+      const request = yield* translateMessagesRequest(json, { openSignature: openFor(user), generates: true })
       return {
         request: request.chatRequest,
         protocol: {
-          validate(_, capabilities) {
-            rejectHostedTools(request, capabilities)
-            return { model: request.model, stream: request.stream }
-          },
+          validate: (_, capabilities) =>
+            oneStep(() => {
+              rejectHostedTools(request, capabilities)
+              return { model: request.model, stream: request.stream }
+            }),
           toExchange: (checkedRequest, _, capabilities) => ({
             ...exchangeOf(checkedRequest, capabilities),
             droppedTools: request.hosted.map(({ type }) => type),

@@ -1,17 +1,18 @@
 import { accessDenied } from '../../shared/audit.ts'
-import type { Awaitable } from '../../shared/awaitable.ts'
+import { type Awaitable, andThen } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
-import type { Json } from '../../shared/json/json.ts'
+import { isLarge, type Json } from '../../shared/json/json.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
 import type { Log } from '../../shared/problem.ts'
+import { runInTurns, runSteps } from '../../shared/turns.ts'
 import { shortStringOf } from '../call/validation.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import { TextProblem } from '../problem.ts'
 import { foldFieldName, itemReference } from './id-fields.ts'
 import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } from './issued.ts'
 import { OtherUpstreamProblem } from './other-upstream.ts'
-import { type ObjectReference, objectReferences } from './references.ts'
+import { findReferences, type ObjectReference, objectReferences } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
 /** A response that belongs to the caller. */
@@ -95,9 +96,11 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
   return {
     /** Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store fails. */
     check(request: Json, target: ObjectCheck): Awaitable<OwnedRequest> {
-      const references = objectReferences(request, maxObjects)
-      if (references.length === 0) return request as OwnedRequest
-      return requireAllOwn(references, target).then(() => request as OwnedRequest)
+      const search = findReferences(request, maxObjects)
+      const references = isLarge(request) ? runInTurns(search) : runSteps(search)
+      return andThen(references, (all) =>
+        all.length === 0 ? (request as OwnedRequest) : requireAllOwn(all, target).then(() => request as OwnedRequest),
+      )
     },
 
     /** Whether a request names any object, of the caller or of all. */

@@ -1,4 +1,5 @@
-import { type Json, toJson } from '../../shared/json/json.ts'
+import { entriesPerTurn, type Json, toJson } from '../../shared/json/json.ts'
+import { Pace, runSteps, type SteppedWork } from '../../shared/turns.ts'
 import { shortStringOf } from '../call/validation.ts'
 import { allowedNames, foldFieldName, isFreeForm, meaningOf, type UntrackedKind } from './id-fields.ts'
 import type { ObjectKind } from './store.ts'
@@ -18,54 +19,72 @@ export interface ObjectReference {
 const maxSearchLength = 2 ** 20
 
 /** Finds all ids in a chat or responses request that refer to objects of the account. It stops soon after `max` of them. */
-export const objectReferences = (request: Json, max = Number.POSITIVE_INFINITY): readonly ObjectReference[] => {
+export const objectReferences = (request: Json, max?: number): readonly ObjectReference[] =>
+  runSteps(findReferences(request, max))
+
+/** The same in steps. */
+export function* findReferences(
+  request: Json,
+  max = Number.POSITIVE_INFINITY,
+): SteppedWork<readonly ObjectReference[]> {
   const found: ObjectReference[] = []
   if (request.byteLength <= maxSearchLength && !mayHoldReference.test(request.raw)) return found
   const path: (string | number)[] = []
+  const pace = new Pace(entriesPerTurn)
 
   /** @param parent folded name of the member that contains the value */
-  const visit = (value: Json, parent: string): void => {
-    if (value.isArray) forEach(value, (element) => visit(element, parent))
+  function* visit(value: Json, parent: string): SteppedWork<void> {
+    if (value.isArray) yield* forEach(value, (element) => (isContainer(element) ? visit(element, parent) : undefined))
     const isItem = parent === 'input' && path.length === 2
     let reference: boolean | undefined
     for (const { key, value: inner } of value.members()) {
       if (found.length > max) return
+      if (pace.isDue()) yield
       const meaning = mayHoldId.test(key) ? meaningOf(parent, key) : undefined
       if (meaning === 'label') continue
-      const name = meaning !== undefined || inner.isObject || inner.isArray ? foldFieldName(key) : ''
+      const name = meaning !== undefined || isContainer(inner) ? foldFieldName(key) : ''
       if (name === '' || isFreeForm(parent, name)) continue
       path.push(key)
       const isItemId = meaning === 'item' && name === 'id'
-      if (meaning === undefined || (isItemId && !isItem)) visit(inner, name)
+      if (meaning === undefined || (isItemId && !isItem)) yield* visit(inner, name)
       else {
         // The item is classified once, even if it repeats its id.
         if (isItemId) reference ??= isItemReference(value)
-        if (!isItemId || reference) addIds(meaning, inner, name, allowedNames(parent, name))
+        if (!isItemId || reference) yield* addIds(meaning, inner, name, allowedNames(parent, name))
       }
       path.pop()
     }
   }
 
   /** Adds the ids in the value of an id field. */
-  const addIds = (kind: ObjectReference['kind'], value: Json, name: string, fields: readonly string[]): void => {
+  function* addIds(
+    kind: ObjectReference['kind'],
+    value: Json,
+    name: string,
+    fields: readonly string[],
+  ): SteppedWork<void> {
     if (value.is('null')) return
-    if (value.isArray) forEach(value, (element) => addIds(kind, element, name, fields))
-    else if (value.isObject && idOrObject.has(name)) visit(value, name)
+    if (value.isArray) yield* forEach(value, (element) => addIds(kind, element, name, fields))
+    else if (value.isObject && idOrObject.has(name)) yield* visit(value, name)
     else found.push({ kind, id: value, param: pathOf(path), fields })
   }
 
-  const forEach = (array: Json, visitElement: (element: Json) => void): void => {
-    array.elements().forEach((element, index) => {
+  function* forEach(array: Json, visitElement: (element: Json) => SteppedWork<void> | undefined): SteppedWork<void> {
+    for (const [index, element] of array.elements().entries()) {
       if (found.length > max) return
+      if (pace.isDue()) yield
       path.push(index)
-      visitElement(element)
+      const more = visitElement(element)
+      if (more) yield* more
       path.pop()
-    })
+    }
   }
 
-  visit(request, '')
+  yield* visit(request, '')
   return found
 }
+
+const isContainer = (value: Json): boolean => value.isObject || value.isArray
 
 /** Fields whose value is an id, or an object that contains ids. */
 const idOrObject: ReadonlySet<string> = new Set(['conversation', 'container', 'batch'])

@@ -1,4 +1,5 @@
 import { type Json, toJson } from '../../shared/json/json.ts'
+import { Pace, runSteps, type SteppedWork } from '../../shared/turns.ts'
 import {
   checkArray,
   checkInteger,
@@ -38,10 +39,16 @@ export interface ResponsesRequest {
  */
 export const checkResponsesRequest = (
   request: Json,
+  capabilities?: Pick<Capabilities, 'maxTemperature'>,
+): ResponsesRequest => runSteps(validateResponsesRequest(request, capabilities))
+
+/** The same in steps. */
+export function* validateResponsesRequest(
+  request: Json,
   { maxTemperature = 2 }: Pick<Capabilities, 'maxTemperature'> = {},
-): ResponsesRequest => {
+): SteppedWork<ResponsesRequest> {
   const model = readModel(request)
-  checkInput(requireField(fieldOf(request, 'input')))
+  yield* checkInput(requireField(fieldOf(request, 'input')))
   checkObject(fieldOf(request, 'reasoning'))
   checkArray(fieldOf(request, 'tools'))
   const choice = fieldOf(request, 'tool_choice')
@@ -57,24 +64,34 @@ export const checkResponsesRequest = (
   return { model, stream, background, stores }
 }
 
-const checkInput = (input: PresentField): void => {
+function* checkInput(input: PresentField): SteppedWork<void> {
   if (input.json.isString) return
   if (!input.json.isArray) rejectField(input.param, 'must be a string or an array of items')
-  for (const item of elementsOf(input)) checkItem(item)
+  const pace = new Pace()
+  for (const item of elementsOf(input)) {
+    if (pace.isDue()) yield
+    for (const part of checkItem(item)) {
+      if (pace.isDue()) yield
+      checkPart(part)
+    }
+  }
 }
 
-const checkItem = ({ param, json }: PresentField): void => {
+const noParts: readonly PresentField[] = []
+
+/** Checks an item, and returns the parts of its content, which are to be checked. */
+const checkItem = ({ param, json }: PresentField): readonly PresentField[] => {
   checkObject({ param, json })
   const type = fieldOf(json, 'type', param)
   checkString(type)
   // An item without a type is a message. The upstream checks items of other types.
-  if (isPresent(type) && shortStringOf(type.json) !== 'message') return
+  if (isPresent(type) && shortStringOf(type.json) !== 'message') return noParts
   checkString(fieldOf(json, 'role', param))
   checkString(fieldOf(json, 'text', param))
   const content = fieldOf(json, 'content', param)
-  if (!isPresent(content) || content.json.isString) return
+  if (!isPresent(content) || content.json.isString) return noParts
   if (!content.json.isArray) rejectField(content.param, 'must be a string or an array of parts')
-  for (const part of elementsOf(content)) checkPart(part)
+  return elementsOf(content)
 }
 
 const textTypes: readonly unknown[] = ['text', 'input_text', 'output_text']

@@ -9,7 +9,7 @@ import { withoutStream } from '../upstream/additions.ts'
 import { withOutputMaximum } from '../upstream/output-maximum.ts'
 import { createResponsesAssembly, failedEvents, type ResponsesAssembly } from './assembly.ts'
 import { laterFields } from './initial-response.ts'
-import { asResponsesStream, checkResponsesRequest } from './request.ts'
+import { asResponsesStream, validateResponsesRequest } from './request.ts'
 import { toResponseEvents } from './to-events.ts'
 
 export interface ResponsesOptions {
@@ -19,7 +19,7 @@ export interface ResponsesOptions {
 
 /** `POST /v1/responses` at an upstream that has a Responses API. */
 export const responses = ({ clock, maxResponseBytes }: ResponsesOptions): Protocol => ({
-  validate: checkResponsesRequest,
+  validate: validateResponsesRequest,
   toExchange(owned, { background = false }, capabilities) {
     const request = withOutputMaximum(owned, capabilities)
     return {

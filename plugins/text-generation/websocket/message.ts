@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { bytesPerTurn, type Json, JsonError, readJson, readJsonInTurns } from '../../shared/json/json.ts'
+import { type Json, JsonError, maxBytesAtOnce, readJson, readJsonInTurns } from '../../shared/json/json.ts'
 import { fieldOf, isPresent, readBoolean, rejectField, requireField, shortStringOf } from '../call/validation.ts'
 import { TextProblem } from '../problem.ts'
 
@@ -19,7 +19,7 @@ export interface CreateMessage {
 /** Parses a message. Throws TextProblem 400 unless it is a JSON object. */
 export const parseMessage = async (text: string): Promise<Json> => {
   try {
-    const json = text.length > bytesPerTurn ? await readJsonInTurns(Buffer.from(text)) : readJson(text)
+    const json = text.length > maxBytesAtOnce ? await readJsonInTurns(Buffer.from(text)) : readJson(text)
     if (json.isObject) return json
   } catch (error) {
     if (!(error instanceof JsonError)) throw error

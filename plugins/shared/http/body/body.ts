@@ -1,8 +1,9 @@
 import {
-  bytesPerTurn,
   type Json,
   JsonError,
   type JsonLimits,
+  maxBytesAtOnce,
+  nextTurn,
   readJson,
   readJsonInTurns,
   readJsonUtf8,
@@ -108,8 +109,7 @@ export class JsonBody {
 export const readJsonBody = async (request: Request, maxBytes: number, limits?: JsonLimits): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)
   if (!bytes) throw tooLarge()
-  const json =
-    bytes.length > bytesPerTurn ? await readJsonInTurns(bytes, limits).catch(throwProblem) : parseBody(bytes, limits)
+  const json = bytes.length > maxBytesAtOnce ? await parseInTurns(bytes, limits) : parseBody(bytes, limits)
   if (!json.isObject) throw new Problem(400, 'request body must be a JSON object')
   return new JsonBody(json, bytes)
 }
@@ -132,6 +132,12 @@ export const readQueryBody = async (request: Delivered, maxBytes: number): Promi
   const json = parseBody(bytes)
   if (!json.isObject) throw new Problem(400, 'request body must be a JSON object')
   return json
+}
+
+const parseInTurns = async (bytes: Uint8Array, limits?: JsonLimits): Promise<Json> => {
+  // Many bodies may arrive at once.
+  await nextTurn()
+  return readJsonInTurns(bytes, limits).catch(throwProblem)
 }
 
 const parseBody = (bytes: Uint8Array, limits?: JsonLimits): Json => {

@@ -1,4 +1,5 @@
 import { composeArray, composeObject, type Json, toJson } from '../../../shared/json/json.ts'
+import type { Pace, SteppedWork } from '../../../shared/turns.ts'
 import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
 
 /** Part types of chat completions, which some clients send in Responses requests. They pass unchanged. */
@@ -8,14 +9,18 @@ const chatParts: readonly unknown[] = ['image_url', 'video_url', 'video', 'file'
 const outputMembers = ['annotations', 'logprobs']
 
 /**
- * Translates the content of a message: to a string, or to parts in their order. A single text becomes a string, which every upstream accepts.
+ * Translates the content of a message, in steps: to a string, or to parts in their order. A single text becomes a string, which every upstream accepts.
  *
  * Throws TextProblem 400 for a part that chat completions do not have.
  */
-export const toContent = (content: Json, path: JsonPath): Json => {
+export function* toContent(content: Json, path: JsonPath, pace: Pace): SteppedWork<Json> {
   if (content.isString) return content
   if (!content.isArray) throw path.invalid('must be a string or an array')
-  const parts = content.elements().map((part, index) => toPart(part, path.at(index)))
+  const parts: Json[] = []
+  for (const [index, part] of content.elements().entries()) {
+    if (pace.isDue()) yield
+    parts.push(toPart(part, path.at(index)))
+  }
   return singleText(parts) ?? composeArray(parts)
 }
 
@@ -27,15 +32,16 @@ export interface ToolContent {
   readonly media: readonly Json[]
 }
 
-/** Translates the output of a tool. Throws as `toContent`. */
-export const toToolContent = (output: Json, path: JsonPath): ToolContent => {
-  if (!output.isArray) return { content: toContent(output, path), media: [] }
+/** Translates the output of a tool, in steps. Throws as `toContent`. */
+export function* toToolContent(output: Json, path: JsonPath, pace: Pace): SteppedWork<ToolContent> {
+  if (!output.isArray) return { content: yield* toContent(output, path, pace), media: [] }
   const texts: Json[] = []
   const media: Json[] = []
-  output.elements().forEach((part, index) => {
+  for (const [index, part] of output.elements().entries()) {
+    if (pace.isDue()) yield
     const parts = textTypes.includes(typeOf(part, path.at(index))) ? texts : media
     parts.push(toPart(part, path.at(index)))
-  })
+  }
   if (texts.length === 0 && media.length > 0) return { content: mediaFollow, media }
   return { content: singleText(texts) ?? composeArray(texts), media }
 }
@@ -49,15 +55,16 @@ export interface AssistantContent {
   readonly refusal: string | undefined
 }
 
-/** Translates the content of an assistant message. Throws as `toContent`. */
-export const toAssistantContent = (content: Json, path: JsonPath): AssistantContent => {
+/** Translates the content of an assistant message, in steps. Throws as `toContent`. */
+export function* toAssistantContent(content: Json, path: JsonPath, pace: Pace): SteppedWork<AssistantContent> {
   const refusals: string[] = []
   const parts: Json[] = []
-  if (!content.isArray) return { content: toContent(content, path), refusal: undefined }
-  content.elements().forEach((part, index) => {
+  if (!content.isArray) return { content: yield* toContent(content, path, pace), refusal: undefined }
+  for (const [index, part] of content.elements().entries()) {
+    if (pace.isDue()) yield
     if (typeOf(part, path.at(index)) !== 'refusal') parts.push(toPart(part, path.at(index)))
     else refusals.push(requireString(part, 'refusal', path.at(index)).string() ?? '')
-  })
+  }
   return {
     content: parts.length === 0 ? undefined : (singleText(parts) ?? composeArray(parts)),
     refusal: refusals.length === 0 ? undefined : refusals.join(''),

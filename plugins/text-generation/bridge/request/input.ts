@@ -1,4 +1,5 @@
 import { type Json, joinStrings, toJson } from '../../../shared/json/json.ts'
+import { Pace, runSteps, type SteppedWork } from '../../../shared/turns.ts'
 import { summaryIn } from '../compaction.ts'
 import { functionNamesIn, isCall, rejectSpecialCall, toToolCall } from '../tools/call-input.ts'
 import type { ToolMapping } from '../tools/mapping.ts'
@@ -19,9 +20,9 @@ export interface InputOptions {
  *
  * `id` and `status` of an item are left out, because a chat message has neither. Unknown members are passed on.
  *
- * Yields after some items, so that the caller can let the event loop turn. Throws TextProblem 400 for an item that a chat completion cannot express.
+ * Throws TextProblem 400 for an item that a chat completion cannot express.
  */
-export function* toMessages(request: Json, options: InputOptions): Generator<undefined, Json[]> {
+export function* toMessages(request: Json, options: InputOptions): SteppedWork<Json[]> {
   const { path } = options
   const conversation = new Conversation()
   if (optional(request, 'instructions')) conversation.addMessage('system', requireString(request, 'instructions', path))
@@ -30,43 +31,56 @@ export function* toMessages(request: Json, options: InputOptions): Generator<und
   if (input?.isString) conversation.addMessage('user', input)
   else if (input?.isArray) yield* readItems(input.elements(), conversation, request, options)
   else throw inputPath.invalid('must be a string or an array of items')
+  yield
   const messages = conversation.end()
   if (messages.length === 0) throw inputPath.invalid('must not be empty')
   return messages
 }
-
-/** Items that are read without a turn of the event loop: some milliseconds of work. */
-export const itemsPerTurn = 500
 
 function* readItems(
   items: readonly Json[],
   conversation: Conversation,
   request: Json,
   options: InputOptions,
-): Generator<undefined, void> {
+): SteppedWork<void> {
   const reasoning = optional(request, 'reasoning')
   const ownTurn = reasoning?.get('context')?.string() === 'current_turn'
   const turnStart = ownTurn ? items.findLastIndex((item) => item.get('role')?.string() === 'user') : 0
+  const inputPath = options.path.at('input')
+  const pace = new Pace()
   for (const [index, item] of items.entries()) {
-    if (index > 0 && index % itemsPerTurn === 0) yield
-    const path = options.path.at('input').at(index)
-    readItem(item, conversation, { ...options, path }, index >= turnStart)
+    if (pace.isDue()) yield
+    const reading = { ...options, path: inputPath.at(index), pace }
+    const more = readItem(item, conversation, reading, index >= turnStart)
+    if (more) yield* more
   }
 }
 
-const readItem = (item: Json, conversation: Conversation, options: InputOptions, keepsReasoning: boolean): void => {
+/** The options for one item. */
+interface ItemOptions extends InputOptions {
+  readonly pace: Pace
+}
+
+/** Reads an item. Returns the steps that are left for one with a list of parts, which may be long. */
+const readItem = (
+  item: Json,
+  conversation: Conversation,
+  options: ItemOptions,
+  keepsReasoning: boolean,
+): SteppedWork<void> | undefined => {
   const { path, tools } = options
   if (!item.isObject) throw path.invalid('must be an object')
   const type = optional(item, 'type') ? requireString(item, 'type', path).string() : undefined
   // Items in the short form have no type, or the type of a text part.
   if (type === undefined || type === 'message' || ((type === 'text' || type === 'input_text') && item.get('role')))
-    readMessage(item, conversation, path)
-  else if (type === 'agent_message') readAgentMessage(item, conversation, path)
+    return readMessage(item, conversation, options)
+  if (type !== undefined && isOutput(type)) return readOutput(type, item, conversation, options)
+  if (type === 'agent_message') readAgentMessage(item, conversation, path)
   else if (type === 'compaction' || type === 'compaction_summary') readCompaction(item, conversation, options)
   else if (isCall(type)) conversation.addCall(toToolCall(type, item, path, tools))
-  else if (isOutput(type)) readOutput(type, item, conversation, options)
   else if (type !== 'reasoning') requireIgnorable(type, options)
   else if (keepsReasoning) conversation.addReasoning(reasoningOf(item, options))
+  return undefined
 }
 
 /** Throws TextProblem 400 for an item that chat completions cannot express. `createToolMapping` has read additional tools. */
@@ -81,20 +95,42 @@ const hostedItems =
 
 const itemMembers = ['type', 'id', 'status']
 
-const readMessage = (item: Json, conversation: Conversation, path: JsonPath): void => {
+const readMessage = (
+  item: Json,
+  conversation: Conversation,
+  { path, pace }: ItemOptions,
+): SteppedWork<void> | undefined => {
   const role = requireString(item, 'role', path).string() ?? ''
   const key = optional(item, 'content') ? 'content' : 'text'
   const content = optional(item, key)
   if (!content) throw path.at('content').invalid('is required')
   // `phase` tells a client how to show the message. The model reads all of them.
   const rest = otherMembers(item, [...itemMembers, 'role', 'phase', key])
-  if (role === 'assistant') {
-    conversation.addAnswer({ ...toAssistantContent(content, path.at(key)), otherMembers: rest })
-    return
-  }
+  const contentPath = path.at(key)
+  if (role === 'assistant')
+    return whenRead(content, toAssistantContent(content, contentPath, pace), (read) =>
+      conversation.addAnswer({ ...read, otherMembers: rest }),
+    )
   const chatRole = chatRoles.get(role)
   if (chatRole === undefined) throw path.at('role').unsupported(role)
-  conversation.addMessage(chatRole, toContent(content, path.at(key)), rest)
+  return whenRead(content, toContent(content, contentPath, pace), (read) =>
+    conversation.addMessage(chatRole, read, rest),
+  )
+}
+
+/** Calls `add` with a content: at once for a text, at the end of the steps for a list of parts. */
+const whenRead = <Content>(
+  content: Json,
+  steps: SteppedWork<Content>,
+  add: (content: Content) => void,
+): SteppedWork<void> | undefined => {
+  if (content.isArray) return addAfter(steps, add)
+  add(runSteps(steps))
+  return undefined
+}
+
+function* addAfter<Content>(steps: SteppedWork<Content>, add: (content: Content) => void): SteppedWork<void> {
+  add(yield* steps)
 }
 
 /**
@@ -155,7 +191,12 @@ const isOutput = (type: string): boolean => outputs.includes(type)
 
 const outputs = ['function_call_output', 'custom_tool_call_output', 'local_shell_call_output', 'tool_search_output']
 
-const readOutput = (type: string, item: Json, conversation: Conversation, { path, tools }: InputOptions): void => {
+const readOutput = (
+  type: string,
+  item: Json,
+  conversation: Conversation,
+  { path, tools, pace }: ItemOptions,
+): SteppedWork<void> | undefined => {
   rejectSpecialCall(item, path)
   const name = optional(item, 'name')?.string()
   const namespace = optional(item, 'namespace')?.string()
@@ -177,16 +218,17 @@ const readOutput = (type: string, item: Json, conversation: Conversation, { path
   if (type === 'tool_search_output') {
     const found = toJson(JSON.stringify({ tools: functionNamesIn(item, tools) }))
     conversation.addOutput(requireString(item, 'call_id', path), found, [], common)
-    return
+    return undefined
   }
   const output = optional(item, 'output')
   if (!output) throw path.at('output').invalid('is required')
   // The output of the local shell names its call by `id`.
   const idKey = type === 'local_shell_call_output' && !optional(item, 'call_id') ? 'id' : 'call_id'
-  const { content, media } = toToolContent(output, path.at('output'))
-  if (name !== undefined && !optional(item, idKey)) {
-    conversation.addOwnOutput(namespace === undefined ? name : `${namespace}.${name}`, content, media)
-    return
-  }
-  conversation.addOutput(requireString(item, idKey, path), content, media, common)
+  return whenRead(output, toToolContent(output, path.at('output'), pace), ({ content, media }) => {
+    if (name !== undefined && !optional(item, idKey)) {
+      conversation.addOwnOutput(namespace === undefined ? name : `${namespace}.${name}`, content, media)
+      return
+    }
+    conversation.addOutput(requireString(item, idKey, path), content, media, common)
+  })
 }

@@ -5,18 +5,25 @@ import { TextProblem } from '../../problem.ts'
 export class JsonPath {
   /** Model of the request. */
   readonly model: string
-  /** For example `tools[0].type`. Empty for the request itself. */
-  readonly path: string
+  readonly #outer: JsonPath | undefined
+  readonly #step: string | number
 
-  constructor(model: string, path = '') {
+  constructor(model: string, outer?: JsonPath, step: string | number = '') {
     this.model = model
-    this.path = path
+    this.#outer = outer
+    this.#step = step
+  }
+
+  /** For example `tools[0].type`. Empty for the request itself. Only errors need it. */
+  get path(): string {
+    const outer = this.#outer?.path ?? ''
+    if (typeof this.#step === 'number') return `${outer}[${this.#step}]`
+    return outer === '' ? this.#step : `${outer}.${this.#step}`
   }
 
   /** The path of a member or an element. */
   at(step: string | number): JsonPath {
-    if (typeof step === 'number') return new JsonPath(this.model, `${this.path}[${step}]`)
-    return new JsonPath(this.model, this.path === '' ? step : `${this.path}.${step}`)
+    return new JsonPath(this.model, this, step)
   }
 
   /** The error for a value that a chat completion cannot express. @param value the value, if the message should quote it: up to 100 characters */
@@ -42,8 +49,12 @@ export const optional = (json: Json, key: string): Json | undefined => {
 }
 
 /** The members whose keys are not in `known`. The bridge passes them on unchanged. */
-export const otherMembers = (json: Json, known: readonly string[]): Members =>
-  Object.fromEntries(json.members().flatMap(({ key, value }) => (known.includes(key) ? [] : [[key, value]])))
+export const otherMembers = (json: Json, known: readonly string[]): Members => {
+  const others = json.members().filter(({ key }) => !known.includes(key))
+  return others.length === 0 ? noMembers : Object.fromEntries(others.map(({ key, value }) => [key, value]))
+}
+
+const noMembers: Members = {}
 
 /** The member, which must be a string. Throws TextProblem 400 otherwise. */
 export const requireString = (json: Json, key: string, path: JsonPath): Json => {

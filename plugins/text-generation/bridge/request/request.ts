@@ -1,4 +1,12 @@
-import { composeArray, composeObject, type Json, type Members, nextTurn, toJson } from '../../../shared/json/json.ts'
+import {
+  composeArray,
+  composeEditable,
+  composeObject,
+  type Json,
+  type Members,
+  toJson,
+} from '../../../shared/json/json.ts'
+import { runSteps, type SteppedWork } from '../../../shared/turns.ts'
 import { shortStringOf } from '../../call/validation.ts'
 import { toToolFields } from '../tools/choice.ts'
 import type { HostedTools } from '../tools/declared-tools.ts'
@@ -32,30 +40,16 @@ export interface TranslatedRequest {
  * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field that
  * changes the response is dropped silently.
  */
-export const toChatRequest = (request: Json, options?: ChatRequestOptions): TranslatedRequest => {
-  const steps = translate(request, options)
-  let step = steps.next()
-  while (!step.done) step = steps.next()
-  return step.value
-}
+export const toChatRequest = (request: Json, options?: ChatRequestOptions): TranslatedRequest =>
+  runSteps(translateRequest(request, options))
 
-/** The same, over several turns of the event loop. For a request with many items. */
-export const toChatRequestInTurns = async (request: Json, options?: ChatRequestOptions): Promise<TranslatedRequest> => {
-  const steps = translate(request, options)
-  let step = steps.next()
-  while (!step.done) {
-    await nextTurn()
-    step = steps.next()
-  }
-  return step.value
-}
-
-function* translate(
+/** The same in steps. */
+export function* translateRequest(
   request: Json,
   { model, hostedTools = 'drop', openReasoning = () => undefined }: ChatRequestOptions = {},
-): Generator<undefined, TranslatedRequest> {
+): SteppedWork<TranslatedRequest> {
   const path = rejectUnsupported(request, model)
-  const tools = createToolMapping(request, path, hostedTools)
+  const tools = yield* createToolMapping(request, path, hostedTools)
   const translated: Members = {
     model: request.get('model'),
     messages: composeArray(yield* toMessages(request, { path, tools, openReasoning })),
@@ -72,7 +66,7 @@ function* translate(
     // The request has the same setting twice, under the names of both protocols. Only one of them can be sent.
     if (Object.hasOwn(translated, key) && translated[key]) throw path.at(key).unsupported()
   }
-  return { json: composeObject({ ...translated, ...shared, ...unknown }), tools }
+  return { json: composeEditable({ ...translated, ...shared, ...unknown }), tools }
 }
 
 /** Throws TextProblem 400 for a field that a chat completion does not support. Returns the path of the request. */

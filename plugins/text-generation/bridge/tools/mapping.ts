@@ -1,4 +1,5 @@
-import type { Json } from '../../../shared/json/json.ts'
+import { entriesPerTurn, type Json } from '../../../shared/json/json.ts'
+import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import { freeFunctionName, toolKey } from '../../chat/function-names.ts'
 import { type JsonPath, optional } from '../request/request-json.ts'
 import { type DeclaredTool, type HostedTools, readTools, type Tool } from './declared-tools.ts'
@@ -24,16 +25,16 @@ export interface MappedTool extends DeclaredTool {
 }
 
 /**
- * Reads the tools of a Responses request, also those that its input adds, and names a function for each.
+ * Reads the tools of a Responses request, also those that its input adds, and names a function for each, in steps.
  *
  * A function keeps its name where chat completions allow it, see `freeFunctionName`.
  *
  * Throws TextProblem 400 for a tool that is invalid or that chat completions cannot express.
  */
-export const createToolMapping = (request: Json, path: JsonPath, hostedTools: HostedTools): ToolMapping => {
+export function* createToolMapping(request: Json, path: JsonPath, hostedTools: HostedTools): SteppedWork<ToolMapping> {
   const dropped = new Set<string>()
   const declared = new Map<string, DeclaredTool>()
-  for (const { tools, path: at } of toolLists(request, path)) {
+  for (const { tools, path: at } of yield* toolLists(request, path)) {
     for (const tool of readTools(tools, at, hostedTools, dropped)) declared.set(toolKey(tool), tool)
   }
   const names = new Map<string, string>()
@@ -67,14 +68,17 @@ export const createToolMapping = (request: Json, path: JsonPath, hostedTools: Ho
 }
 
 /** `tools` of the request, and those of input items: tools that a developer adds, and tools that a search has found. */
-const toolLists = (request: Json, path: JsonPath): { tools: Json; path: JsonPath }[] => {
+function* toolLists(request: Json, path: JsonPath): SteppedWork<{ tools: Json; path: JsonPath }[]> {
   const tools = optional(request, 'tools')
   const lists = tools ? [{ tools, path: path.at('tools') }] : []
-  const items = optional(request, 'input')?.elements() ?? []
-  items.forEach((item, index) => {
+  const pace = new Pace(entriesPerTurn)
+  for (const [index, item] of (optional(request, 'input')?.elements() ?? []).entries()) {
+    if (pace.isDue()) yield
     const found = itemsWithTools.includes(item.get('type')?.string()) && optional(item, 'tools')
     if (found) lists.push({ tools: found, path: path.at('input').at(index).at('tools') })
-  })
+  }
+  // What follows has no steps up to the first item.
+  yield
   return lists
 }
 

@@ -1,4 +1,5 @@
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
+import { runSteps, type SteppedWork } from '../../../shared/turns.ts'
 import {
   checkArray,
   checkInteger,
@@ -57,10 +58,14 @@ export interface ReadMessagesOptions {
  * Throws TextProblem 400 for the first field that is malformed, or that chat completions cannot express. `param` is its
  * path, for example `messages[0].content[1].source.url`.
  */
-export const readMessagesRequest = (
+export const readMessagesRequest = (request: Json, options: ReadMessagesOptions): MessagesRequest =>
+  runSteps(translateMessagesRequest(request, options))
+
+/** The same in steps. */
+export function* translateMessagesRequest(
   request: Json,
   { openSignature, generates }: ReadMessagesOptions,
-): MessagesRequest => {
+): SteppedWork<MessagesRequest> {
   const model = readModel(request)
   for (const [key, code] of rejectedFields) {
     const { param, json } = fieldOf(request, key)
@@ -75,7 +80,7 @@ export const readMessagesRequest = (
   const hosted = [...tools.hosted, ...toHostedServers(request)]
   const system = toSystemPrompt(request)
   const onHostedBlock = (param: string, type: string) => hosted.push({ param, type })
-  const messages = toChatMessages(system, messagesOf(request), { openSignature, onHostedBlock, toolNames })
+  const messages = yield* toChatMessages(system, messagesOf(request), { openSignature, onHostedBlock, toolNames })
   const stop = toStop(request)
   const chatRequest = composeObject({
     model: request.get('model'),

@@ -1,4 +1,5 @@
 import { composeArray, composeObject, type Json, quoteJson, toJson } from '../../../shared/json/json.ts'
+import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import { elementsOf, fieldOf, isPresent, type PresentField, rejectField, requireField } from '../../call/validation.ts'
 import {
   blocksOf,
@@ -9,7 +10,6 @@ import {
   stringIn,
   toBlockParts,
   toMessageContent,
-  toParts,
   toSystemTexts,
   unsupported,
 } from './content.ts'
@@ -36,17 +36,19 @@ export interface TurnsOptions {
  *
  * Throws TextProblem 400 for the first block that chat completions cannot express.
  */
-export const toChatMessages = (
+export function* toChatMessages(
   system: readonly Json[],
   messages: readonly PresentField[],
   options: TurnsOptions,
-): readonly Json[] => {
+): SteppedWork<readonly Json[]> {
   const assistant = new AssistantTurn(options)
   const caller = new CallerTurn()
   const chatMessages: Json[] = []
   const systemTexts = [...system]
+  const pace = new Pace()
   let isFirst = true
   for (const message of messages) {
+    if (pace.isDue()) yield
     const { json, param } = message
     if (!json.isObject) rejectField(param, 'must be an object')
     const role = requireField(fieldOf(json, 'role', param))
@@ -54,11 +56,22 @@ export const toChatMessages = (
     switch (role.json.string()) {
       case 'assistant':
         chatMessages.push(...caller.end())
-        assistant.add(content)
+        assistant.begin()
+        if (content.json.isString) assistant.addText(content.json)
+        else
+          for (const block of blocksOf(content)) {
+            if (pace.isDue()) yield
+            assistant.addBlock(block)
+          }
         break
       case 'user':
         chatMessages.push(...assistant.end())
-        caller.addUser(content)
+        if (content.json.isString) caller.addText(content.json)
+        else
+          for (const block of blocksOf(content)) {
+            if (pace.isDue()) yield
+            caller.addBlock(block)
+          }
         break
       case 'system':
         if (isFirst) {
@@ -73,6 +86,7 @@ export const toChatMessages = (
     }
     isFirst = false
   }
+  yield
   const rest = [...chatMessages, ...assistant.end(), ...caller.end()]
   return systemTexts.length === 0 ? rest : [textMessage('system', joinTexts(systemTexts)), ...rest]
 }
@@ -85,9 +99,8 @@ class CallerTurn {
   /** Content of the user's message. */
   #parts: Part[] = []
 
-  addUser(content: PresentField): void {
-    if (content.json.isString) this.#parts.push(...toParts(content))
-    else for (const block of blocksOf(content)) this.#addBlock(block)
+  addText(text: Json): void {
+    this.#parts.push({ text })
   }
 
   addSystem(content: PresentField): void {
@@ -103,7 +116,7 @@ class CallerTurn {
     return parts.length === 0 ? results : [...results, textMessage('user', toMessageContent(parts))]
   }
 
-  #addBlock(block: PresentField): void {
+  addBlock(block: PresentField): void {
     if (blockType(block) !== 'tool_result') {
       this.#parts.push(...toBlockParts(block))
       return
@@ -147,10 +160,12 @@ class AssistantTurn {
     this.#options = options
   }
 
-  add(content: PresentField): void {
+  begin(): void {
     this.#started = true
-    if (content.json.isString) this.#texts.push(content.json)
-    else for (const block of blocksOf(content)) this.#addBlock(block)
+  }
+
+  addText(text: Json): void {
+    this.#texts.push(text)
   }
 
   /** Ends the turn. Returns its message; none for an empty turn. */
@@ -172,7 +187,7 @@ class AssistantTurn {
     ]
   }
 
-  #addBlock(block: PresentField): void {
+  addBlock(block: PresentField): void {
     const type = blockType(block)
     if (type === 'text') this.#texts.push(stringIn(block, 'text'))
     else if (type === 'tool_use') this.#calls.push(toToolCall(block, this.#options.toolNames))

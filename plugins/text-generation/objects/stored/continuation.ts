@@ -2,16 +2,21 @@ import type { Awaitable } from '../../../shared/awaitable.ts'
 import { JsonBody } from '../../../shared/http/body/body.ts'
 import { inFlightOf } from '../../../shared/http/in-flight.ts'
 import {
-  bytesPerTurn,
   composeArray,
   composeInTurns,
+  entriesPerTurn,
+  isLarge,
   type Json,
   JsonError,
+  maxBytesAtOnce,
+  nextTurn,
   type Piece,
   readJson,
   readJsonInTurns,
 } from '../../../shared/json/json.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork } from '../../../shared/turns.ts'
 import { isSealed } from '../../bridge/sealed-reasoning.ts'
+import { indexInTurns } from '../../call/index-in-turns.ts'
 import { fieldOf, shortStringOf } from '../../call/validation.ts'
 import { TextProblem } from '../../problem.ts'
 import { inputItemsOf } from '../../responses/input.ts'
@@ -184,7 +189,9 @@ const findReferenced = async (
   maxBytes: number,
 ): Promise<{ readonly items: ReadonlyMap<string, StoredItemHead>; readonly bytes: number }> => {
   const counts = new Map<string, number>()
+  const pace = new Pace(entriesPerTurn)
   for (const item of given) {
+    if (pace.isDue()) await nextTurn()
     const id = referenceIdOf(item)
     if (isGatewayId(id)) counts.set(id, (counts.get(id) ?? 0) + 1)
   }
@@ -212,7 +219,7 @@ const findReferenced = async (
 const readAgain = async (whole: Json): Promise<JsonBody> => {
   const bytes = await composeInTurns(whole)
   try {
-    return new JsonBody(bytes.length > bytesPerTurn ? await readJsonInTurns(bytes) : readJson(bytes), bytes)
+    return new JsonBody(bytes.length > maxBytesAtOnce ? await readJsonInTurns(bytes) : readJson(bytes), bytes)
   } catch (error) {
     if (error instanceof JsonError) throw tooLong('input')
     throw error
@@ -223,15 +230,28 @@ const readAgain = async (whole: Json): Promise<JsonBody> => {
  * The request for an upstream that keeps its own items: without the ids that the gateway has made, which the upstream
  * does not know, and without reasoning of the gateway, which only a bridged upstream can read.
  */
-export const withoutGatewayItems = (request: Json): Json => {
-  const items = request.get('input')?.elements() ?? []
-  const left = items.flatMap((item) => {
-    const isOurs = isGatewayId(shortStringOf(item.get('id')))
-    if (shortStringOf(item.get('type')) === 'reasoning')
-      return isOurs || isSealed(item.get('encrypted_content')?.string()) ? [] : [item]
-    return isOurs && referenceIdOf(item) === undefined ? [item.without((key) => key === 'id')] : [item]
-  })
-  return left.every((item, index) => item === items[index]) && left.length === items.length
-    ? request
-    : request.with('input', composeArray(left))
+export const withoutGatewayItems = (request: Json): Awaitable<Json> => {
+  if (!isLarge(request)) return runSteps(removeGatewayItems(request))
+  return runInTurns(removeGatewayItems(request)).then((left) => (left === request ? request : indexInTurns(left)))
+}
+
+function* removeGatewayItems(request: Json): SteppedWork<Json> {
+  const left: Json[] = []
+  const pace = new Pace()
+  let isSame = true
+  for (const item of request.get('input')?.elements() ?? []) {
+    if (pace.isDue()) yield
+    const kept = withoutGatewayId(item)
+    if (kept) left.push(kept)
+    isSame &&= kept === item
+  }
+  return isSame ? request : request.with('input', composeArray(left))
+}
+
+/** The item without an id of the gateway. Undefined for reasoning of the gateway. */
+const withoutGatewayId = (item: Json): Json | undefined => {
+  const isOurs = isGatewayId(shortStringOf(item.get('id')))
+  if (shortStringOf(item.get('type')) === 'reasoning')
+    return isOurs || isSealed(item.get('encrypted_content')?.string()) ? undefined : item
+  return isOurs && referenceIdOf(item) === undefined ? item.without((key) => key === 'id') : item
 }

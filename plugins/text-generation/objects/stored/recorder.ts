@@ -3,6 +3,7 @@ import type { Clock } from '../../../shared/clock.ts'
 import { readId } from '../../../shared/id.ts'
 import { bytesPerTurn, composeJson, type Json, type MemberChange, partsOf, toJson } from '../../../shared/json/json.ts'
 import { type Log, Problem } from '../../../shared/problem.ts'
+import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import type { FrameReader } from '../../../sse-relay/index.ts'
 import { awaitEnd } from '../../call/call.ts'
 import { shortStringOf } from '../../call/validation.ts'
@@ -18,8 +19,11 @@ export interface ResponseRecorderOptions {
   readonly previous: string | undefined
   /** Whether the earlier turns of its conversation are to be kept as long as this one. */
   readonly renews: boolean
-  /** The items of its own input. */
-  readonly input: readonly Json[]
+  /**
+   * The items of its own input. Only texts: the recorder lives as long as a stream, and the parsed request would take several
+   * times the memory.
+   */
+  readonly input: readonly StoredItem[]
   /** Milliseconds for which the response is kept. */
   readonly ttlMs: number
   /** Maximum bytes of all responses of the user. */
@@ -36,9 +40,7 @@ export interface ResponseRecorderOptions {
  * and none is stored.
  */
 export const createResponseRecorder = (options: ResponseRecorderOptions): IssuedObjects => {
-  const { store, user, previous, renews, ttlMs, maxUserBytes, clock, log } = options
-  // Only texts: the recorder lives as long as a stream, and the parsed request would take several times the memory.
-  const input = options.input.map(toInputItem)
+  const { store, user, previous, renews, input, ttlMs, maxUserBytes, clock, log } = options
   let problem: Problem | undefined
   let streams = false
 
@@ -82,6 +84,17 @@ const toOutputItem = (item: Members): StoredItem => ({
   isOutput: true,
   json: JSON.stringify(item),
 })
+
+/** The items of an input, in steps. */
+export function* toInputItems(items: readonly Json[]): SteppedWork<readonly StoredItem[]> {
+  const pace = new Pace()
+  const stored: StoredItem[] = []
+  for (const item of items) {
+    if (pace.isDue()) yield
+    stored.push(toInputItem(item))
+  }
+  return stored
+}
 
 /** An item as the protocol lists it: with an id, a type and a status, and with parts instead of a text. */
 const toInputItem = (item: Json): StoredItem => {

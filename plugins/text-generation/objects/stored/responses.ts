@@ -1,13 +1,14 @@
-import type { Awaitable } from '../../../shared/awaitable.ts'
+import { type Awaitable, andThen } from '../../../shared/awaitable.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import type { JsonBody } from '../../../shared/http/body/body.ts'
-import type { Json } from '../../../shared/json/json.ts'
+import { entriesPerTurn, isLarge, type Json } from '../../../shared/json/json.ts'
 import type { Log } from '../../../shared/problem.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork, valuesPerStep } from '../../../shared/turns.ts'
 import { TextProblem } from '../../problem.ts'
 import type { IssuedObjects } from '../issued.ts'
 import { objectNotFound } from '../ownership.ts'
 import { type Continuation, continueRequest, referenceIdOf, withoutGatewayItems } from './continuation.ts'
-import { createResponseRecorder } from './recorder.ts'
+import { createResponseRecorder, toInputItems } from './recorder.ts'
 import type { StoredResponseStore } from './store.ts'
 
 export interface StoredResponsesOptions {
@@ -31,7 +32,7 @@ export interface StoredResponses {
    *
    * Throws TextProblem 400 for too many items.
    */
-  recorder(continuation: Continuation, user: string): IssuedObjects | undefined
+  recorder(continuation: Continuation, user: string): Awaitable<IssuedObjects | undefined>
 }
 
 /** Items of one input. Each is a row. */
@@ -52,7 +53,10 @@ export const createStoredResponses = (options: StoredResponsesOptions): StoredRe
       }
       // Not with every turn: a renewal writes all earlier ones.
       const renews = expiresAt !== undefined && expiresAt < clock.now() + options.ttlMs / 2
-      return createResponseRecorder({ ...options, user, previous, renews, input: ownItems })
+      const input = toInputItems(ownItems)
+      return andThen(ownItems.length > valuesPerStep ? runInTurns(input) : runSteps(input), (items) =>
+        createResponseRecorder({ ...options, user, previous, renews, input: items }),
+      )
     },
   }
 }
@@ -62,12 +66,19 @@ export const createStoredResponses = (options: StoredResponsesOptions): StoredRe
  *
  * Throws TextProblem 404 for an item that a bridged request contains by reference only.
  */
-export const requestFor = (continuation: Continuation, bridged: boolean): Json => {
+export const requestFor = (continuation: Continuation, bridged: boolean): Awaitable<Json> => {
   const { json } = continuation.body
   if (!bridged) return continuation.mayHoldGatewayItem ? withoutGatewayItems(json) : json
-  for (const [index, item] of continuation.ownItems.entries()) {
+  const steps = requireContents(continuation)
+  return isLarge(json) ? runInTurns(steps) : runSteps(steps)
+}
+
+function* requireContents({ body, ownItems }: Continuation): SteppedWork<Json> {
+  const pace = new Pace(entriesPerTurn)
+  for (const [index, item] of ownItems.entries()) {
+    if (pace.isDue()) yield
     const id = referenceIdOf(item)
     if (id !== undefined) throw objectNotFound('item', id, `input[${index}].id`)
   }
-  return json
+  return body.json
 }

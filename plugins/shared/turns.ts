@@ -1,0 +1,69 @@
+import { setImmediate } from 'node:timers'
+
+/**
+ * Waits for a turn of the event loop. For use between two steps of long work.
+ *
+ * Each turn continues one of all that wait, in their order: else the length of a turn would be the sum of their steps.
+ */
+export const nextTurn = async (): Promise<void> => {
+  turns.count++
+  await new Promise<void>((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(continueNext)
+  })
+}
+
+const waiting: (() => void)[] = []
+
+const continueNext = (): void => {
+  waiting.shift()?.()
+  if (waiting.length > 0) setImmediate(continueNext)
+}
+
+/** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
+export const turns = { count: 0 }
+
+/** Work in steps of some milliseconds: at each `yield` the event loop may turn. */
+export type SteppedWork<Result> = Generator<undefined, Result>
+
+/** Work of one step. */
+// biome-ignore lint/correctness/useYield: one step needs no turn
+export function* oneStep<Result>(work: () => Result): SteppedWork<Result> {
+  return work()
+}
+
+/** Runs all steps at once. For work that is known to be little. */
+export const runSteps = <Result>(steps: SteppedWork<Result>): Result => {
+  let step = steps.next()
+  while (!step.done) step = steps.next()
+  return step.value
+}
+
+/** Runs each step in a turn of the event loop of its own; also the first one, which many requests may begin at once. */
+export const runInTurns = async <Result>(steps: SteppedWork<Result>): Promise<Result> => {
+  for (;;) {
+    await nextTurn()
+    const step = steps.next()
+    if (step.done) return step.value
+  }
+}
+
+/** Counts the values that a step has handled. */
+export class Pace {
+  readonly #perStep: number
+  #left: number
+
+  /** @param perStep number of values that take some milliseconds. Default: 500, for items, messages and parts that are translated */
+  constructor(perStep = valuesPerStep) {
+    this.#perStep = perStep
+    this.#left = perStep
+  }
+
+  /** Counts one more. True: the step has handled enough of them, and has to yield before this one. */
+  isDue(): boolean {
+    if (--this.#left >= 0) return false
+    this.#left = this.#perStep - 1
+    return true
+  }
+}
+
+export const valuesPerStep = 500
