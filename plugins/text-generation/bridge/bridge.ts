@@ -2,25 +2,16 @@ import { andThen } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
 import { runInTurns, runSteps } from '../../shared/turns.ts'
-import { createFrameSplitter, readErrorEvent } from '../../sse-relay/index.ts'
-import type { Assembly } from '../call/assembly.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../call/protocol.ts'
+import { assembleTranslation, relayTranslation } from '../call/translation.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
-import { jsonOf } from '../events/event.ts'
-import { doneText, isDone } from '../events/text.ts'
-import { newGatewayIdPart } from '../objects/gateway-ids.ts'
+import { doneText } from '../events/text.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
-import { createResponsesAssembly } from '../responses/assembly.ts'
 import { validateResponsesRequest } from '../responses/request.ts'
 import { passedSettings } from '../upstream/additions.ts'
 import { rejectUnsupported, translateRequest } from './request/request.ts'
-import {
-  bridgedRequestFields,
-  createStreamTranslator,
-  readResponseSettings,
-  type StreamTranslator,
-} from './response/stream-translator.ts'
+import { createStreamTranslator, readResponseSettings, type StreamTranslator } from './response/stream-translator.ts'
 import type { SealedReasoning } from './sealed-reasoning.ts'
 
 export interface BridgeOptions {
@@ -49,8 +40,11 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
     const steps = translateRequest(request, options)
     const translation = isLarge(request) ? runInTurns(steps) : runSteps(steps)
     return andThen(translation, ({ json: chatRequest, tools: { dropped, toolOf } }) => {
-      const createTranslator = () =>
-        createStreamTranslator({ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning })
+      const createTranslator = (streams: boolean) =>
+        createStreamTranslator({
+          ...{ settings: readResponseSettings(request, storage), clock, toolOf, sealReasoning, streams },
+          ...(!streams && { maxCharacters: maxResponseBytes }),
+        })
       return {
         droppedTools: dropped,
         action: 'CreateChatCompletion',
@@ -60,19 +54,8 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
         isResponse: isCompletion,
         hasTerminalEvent: false,
         toEventStream: toChatEvents,
-        assemble: () =>
-          assembleBridged(
-            createTranslator(),
-            createResponsesAssembly({
-              get request() {
-                return bridgedRequestFields(request, storage)
-              },
-              newId: newGatewayIdPart,
-              clock,
-              maxBytes: maxResponseBytes,
-            }),
-          ),
-        relay: (issued) => relayBridged(createTranslator(), issued),
+        assemble: () => assembleTranslation(createTranslator(false)),
+        relay: (issued) => relayBridged(createTranslator(true), issued),
       }
     })
   },
@@ -87,82 +70,29 @@ const withoutSettings = (request: Json, rejected: ReadonlySet<string>): Json =>
     ? request
     : request.without((key) => passedSettings.some((name) => name === key && rejected.has(name)))
 
-/** Translates the chat stream and assembles the translated events, so that both kinds of responses take the same path. */
-const assembleBridged = (translator: StreamTranslator, assembly: Assembly): Assembly => {
-  const feed = (text: string) => {
-    for (const { event } of createFrameSplitter().push(encoder.encode(text))) if (event) assembly.push(event)
-  }
-  return {
-    push(event) {
-      if (!isDone(event.data)) feed(translator.push(event))
-    },
-    get complete() {
-      return translator.complete
-    },
-    result() {
-      feed(translator.end())
-      return assembly.result()
-    },
-    partial: () => assembly.partial(),
-    get usage() {
-      return translator.usage
-    },
-  }
-}
-
-/**
- * Translates the chat stream event by event. The stream ends as those of `relayResponses` do.
- *
- * @param issued stores the response before its final event. It ends the stream at `[DONE]`
- */
-const relayBridged = (translator: StreamTranslator, issued: IssuedObjects | undefined): StreamRelay => {
-  let ended = false
-  let done = false
-  const finish = (complete: boolean): string => {
-    ended = true
-    return complete ? translator.end() + doneText : translator.fail(incompleteStreamMessage)
-  }
-  const store = async ({ recordResponse }: IssuedObjects): Promise<string> => {
-    const text = finish(true)
-    try {
-      await recordResponse(translator.response)
-      return text
-    } catch {
-      return translator.fail('response could not be recorded')
-    }
-  }
-  return {
+/** The stream ends as those of `relayResponses` do. @param issued stores the response before its final event */
+const relayBridged = (translator: StreamTranslator, issued: IssuedObjects | undefined): StreamRelay =>
+  relayTranslation({
+    push: (event) => translator.push(event),
     get complete() {
       return translator.complete
     },
     get usage() {
       return translator.usage
     },
-    onFrame({ event }) {
-      if (!event) return undefined
-      if (ended || done) return null
-      done = isDone(event.data)
-      if (done) return issued ? null : encoder.encode(finish(translator.complete))
-      const error = readErrorEvent(event, jsonOf(event))
-      if (error) {
-        ended = true
-        return encoder.encode(translator.fail(messageOf(error)))
-      }
-      const text = translator.push(event)
-      return text === '' ? null : encoder.encode(text)
-    },
-    onEnd(broken) {
-      if (ended) return ''
-      const complete = translator.complete && !broken
-      return complete && issued ? store(issued) : finish(complete)
-    },
-  }
-}
+    end: () => translator.end() + doneText,
+    fail: (error) => translator.fail(error ? messageOf(error) : incompleteStreamMessage),
+    store:
+      issued &&
+      (() =>
+        issued.recordResponse(translator.response).then(
+          () => undefined,
+          () => translator.fail('response could not be recorded'),
+        )),
+  })
 
 const messageOf = (details: object): string => {
   const { error = details } = details as { readonly error?: unknown }
   const { message } = (typeof error === 'object' && error !== null ? error : {}) as { readonly message?: unknown }
   return typeof message === 'string' ? message : 'upstream error'
 }
-
-const encoder = new TextEncoder()

@@ -1,14 +1,11 @@
 import type { Json } from '../../shared/json/json.ts'
 import { oneStep } from '../../shared/turns.ts'
-import { readErrorEvent } from '../../sse-relay/index.ts'
 import type { SealedReasoning } from '../bridge/sealed-reasoning.ts'
-import type { Assembly } from '../call/assembly.ts'
 import { type Exchange, incompleteStreamMessage, type StreamRelay, type TranslatedProtocol } from '../call/protocol.ts'
+import { assembleTranslation, relayTranslation } from '../call/translation.ts'
 import { rejectField } from '../call/validation.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
-import { jsonOf } from '../events/event.ts'
-import { isDone } from '../events/text.ts'
 import type { Capabilities } from '../models/routing.ts'
 import { errorEvent, messagesErrorOf } from './problem.ts'
 import { type MessagesRequest, translateMessagesRequest } from './request/request.ts'
@@ -49,7 +46,7 @@ export const messages = ({ maxResponseBytes, sealedReasoning }: MessagesOptions)
           toExchange: (checkedRequest, _, capabilities) => ({
             ...exchangeOf(checkedRequest, capabilities),
             droppedTools: request.hosted.map(({ type }) => type),
-            assemble: () => assembleMessage(createTranslator(request, user, false)),
+            assemble: () => assembleTranslation(createTranslator(request, user, false)),
             relay: () => relayMessage(createTranslator(request, user, true)),
           }),
         },
@@ -96,54 +93,28 @@ const rejectHostedTools = (
   if (tool) rejectField(tool.param, `'${tool.type.slice(0, 100)}' is a tool that model ${model} does not have`)
 }
 
-const assembleMessage = (translator: MessageTranslator): Assembly => ({
-  push(event) {
-    if (!isDone(event.data)) translator.push(event)
-  },
-  get complete() {
-    return translator.complete
-  },
-  result: () => translator.message(false),
-  partial: () => translator.message(true),
-  get usage() {
-    return translator.usage
-  },
-})
-
-/** Translates the chat stream event by event. It ends with `message_stop`, and a broken stream with an error event. */
+/** The stream ends with `message_stop`, and a broken one with an error event. */
 const relayMessage = (translator: MessageTranslator): StreamRelay => {
-  let ended = false
-  const finish = (complete: boolean): string => {
-    ended = true
-    const error = errorEvent({ status: 502, message: incompleteStreamMessage })
-    try {
-      return complete ? translator.end() : error
-    } catch {
-      // A call that the message cannot hold, which has begun only now.
-      return error
-    }
-  }
-  return {
+  const fail = (error: object | undefined): string =>
+    errorEvent(error ? messagesErrorOf(error) : { status: 502, message: incompleteStreamMessage })
+  return relayTranslation({
+    push: (event) => translator.push(event),
     get complete() {
       return translator.complete
     },
     get usage() {
       return translator.usage
     },
-    onFrame({ event }) {
-      if (!event) return undefined
-      if (ended) return null
-      if (isDone(event.data)) return encoder.encode(finish(translator.complete))
-      const error = readErrorEvent(event, jsonOf(event))
-      if (error) {
-        ended = true
-        return encoder.encode(errorEvent(messagesErrorOf(error)))
+    end() {
+      try {
+        return translator.end()
+      } catch {
+        // A call that the message cannot hold, which has begun only now.
+        return fail(undefined)
       }
-      const text = translator.push(event)
-      return text === '' ? null : encoder.encode(text)
     },
-    onEnd: (broken) => (ended ? '' : finish(translator.complete && !broken)),
-  }
+    fail,
+  })
 }
 
 const encoder = new TextEncoder()

@@ -188,6 +188,9 @@ export const createEventWriter = ({ obfuscates = false }: EventWriterOptions = {
   }
 }
 
+/** For a response without a stream. */
+export const silentWriter: EventWriter = { emit() {}, take: () => '' }
+
 /** Random characters, so that the JSON of delta and padding together is a multiple of 32 bytes long. */
 const paddingFor = (delta: string): string => {
   const missing = -Buffer.byteLength(JSON.stringify(delta)) & 31

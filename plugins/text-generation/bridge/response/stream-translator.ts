@@ -2,14 +2,15 @@ import type { Clock } from '../../../shared/clock.ts'
 import type { Json } from '../../../shared/json/json.ts'
 import { numberOf } from '../../../shared/json/lossless.ts'
 import type { SseEvent } from '../../../sse-relay/index.ts'
-import { StreamError } from '../../call/assembly.ts'
+import { StreamError, withoutLoneSurrogate } from '../../call/assembly.ts'
 import type { ValidatedRequest } from '../../call/protocol.ts'
 import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../../chat/chunk.ts'
 import { newGatewayId } from '../../objects/gateway-ids.ts'
 import { initialResponse, repeatableFields } from '../../responses/initial-response.ts'
+import { truncateItems } from '../../responses/items.ts'
 import type { ToolMapping } from '../tools/mapping.ts'
 import { createChoiceItems } from './choice-items.ts'
-import { createEventWriter } from './events.ts'
+import { createEventWriter, silentWriter } from './events.ts'
 import { type ResponseOutput, withFinalStatus } from './item-builders.ts'
 
 /** Translates the events of a chat stream to the events of a Responses stream. */
@@ -29,6 +30,10 @@ export interface StreamTranslator {
    * `end`, for a caller that does not receive the events of `end`. Empty after the first call.
    */
   fail(message: string): string
+  /** The whole response, as JSON. */
+  result(): string
+  /** The response at the time limit, as JSON: without usage, which is reliable only at the end, and without half a tool call. */
+  partial(): string
   /** The response of the final event. Undefined before `end`. */
   readonly response: object | undefined
   /** The upstream's latest usage, in the form of a response. */
@@ -42,6 +47,8 @@ export interface StreamTranslatorOptions {
   readonly toolOf: ToolMapping['toolOf']
   /** Encrypts reasoning for later turns, where the request asks for it. Default: it is not encrypted. */
   readonly sealReasoning?: ((text: string) => string) | undefined
+  /** Whether the caller receives events. Default true. */
+  readonly streams?: boolean
   /** Makes an id with the prefix. Default: random. */
   readonly newId?: (prefix: string) => string
   /** Most characters of all events together; above it, `push` throws StreamError. Default 64 Mi. */
@@ -51,7 +58,7 @@ export interface StreamTranslatorOptions {
 export const createStreamTranslator = (options: StreamTranslatorOptions): StreamTranslator => {
   const { settings, clock, toolOf, newId = newGatewayId, maxCharacters = 2 ** 26 } = options
   const { fields, summarizes, encrypts } = settings
-  const events = createEventWriter(settings)
+  const events = options.streams === false ? silentWriter : createEventWriter(settings)
   const reasoning = { asSummary: summarizes, seal: encrypts ? options.sealReasoning : undefined }
   const output: ResponseOutput = { emit: events.emit, newId, items: [], toolOf, reasoning }
   const choice = createChoiceItems(output)
@@ -84,6 +91,20 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
     usage: usage ?? null,
   })
 
+  const end = (): string => {
+    if (ended) return ''
+    ended = true
+    start()
+    const reason = incompleteReasons.get(choice.finishReason ?? '')
+    choice.end(reason !== undefined)
+    const final = reason
+      ? { status: 'incomplete', incomplete_details: { reason } }
+      : { status: 'completed', completed_at: seconds() }
+    finalResponse = { ...responseSoFar(), ...final }
+    events.emit({ type: reason ? 'response.incomplete' : 'response.completed', response: finalResponse })
+    return events.take()
+  }
+
   return {
     push(event) {
       characters += event.data.length
@@ -99,18 +120,21 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
     get complete() {
       return choice.finishReason !== undefined
     },
-    end() {
-      if (ended) return ''
-      ended = true
+    end,
+    result() {
+      end()
+      return JSON.stringify(finalResponse)
+    },
+    partial() {
+      if (finalResponse) return JSON.stringify(finalResponse)
       start()
-      const reason = incompleteReasons.get(choice.finishReason ?? '')
-      choice.end(reason !== undefined)
-      const final = reason
-        ? { status: 'incomplete', incomplete_details: { reason } }
-        : { status: 'completed', completed_at: seconds() }
-      finalResponse = { ...responseSoFar(), ...final }
-      events.emit({ type: reason ? 'response.incomplete' : 'response.completed', response: finalResponse })
-      return events.take()
+      const slots = output.items.map((builder) => {
+        const item = builder.item()
+        return { item: { ...item }, done: item.status !== 'in_progress' }
+      })
+      const cut = { status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } }
+      const ended = { ...cut, error: null, completed_at: null, usage: null, output: truncateItems(slots) }
+      return JSON.stringify({ ...response, ...ended }, withoutLoneSurrogate)
     },
     fail(message) {
       if (failed) return ''
@@ -136,7 +160,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
  * The fields of a request that its response repeats. The gateway decides whether it stores the response. `truncation` is
  * always disabled, because the gateway truncates nothing.
  */
-export const bridgedRequestFields = (request: Json, storage: ValidatedRequest['storage']): object => ({
+const bridgedRequestFields = (request: Json, storage: ValidatedRequest['storage']): object => ({
   ...repeatableFields(request),
   ...(storage ?? { store: false }),
   truncation: 'disabled',

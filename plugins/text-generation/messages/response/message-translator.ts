@@ -79,8 +79,17 @@ export class MessageTranslator {
     return this.#take()
   }
 
-  /** The whole message, as JSON. @param cut whether it was cut off at the time limit */
-  message(cut: boolean): string {
+  /** The whole message, as JSON. */
+  result(): string {
+    return this.#whole(false)
+  }
+
+  /** The message at the time limit, as JSON. */
+  partial(): string {
+    return this.#whole(true)
+  }
+
+  #whole(cut: boolean): string {
     const { blocks, finished } = this.#choice
     // The gateway or a limit has cut it: the last tool call may be incomplete.
     this.#choice.end()
