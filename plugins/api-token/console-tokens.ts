@@ -7,6 +7,7 @@ import { type PublicUrl, requireSameOrigin } from '../shared/http/origin.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
 import type { Json } from '../shared/json/json.ts'
+import { nonNullMember } from '../shared/json/json.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { limitLength } from '../shared/text.ts'
@@ -122,13 +123,10 @@ const readTokenRequest = async (request: Request, now: number): Promise<Pick<Sto
   if (!announcesBody(request.headers) && !request.headers.has('content-type')) return {}
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
   const { json } = await readJsonBody(request, maxBodyBytes)
-  return { label: readLabel(getNonNull(json, 'label')), expiresAt: readExpiry(getNonNull(json, 'expires_at'), now) }
-}
-
-/** Returns a member; undefined if it is null. */
-const getNonNull = (json: Json, key: string): Json | undefined => {
-  const value = json.get(key)
-  return value?.is('null') ? undefined : value
+  return {
+    label: readLabel(nonNullMember(json, 'label')),
+    expiresAt: readExpiry(nonNullMember(json, 'expires_at'), now),
+  }
 }
 
 const readLabel = (json: Json | undefined): string | undefined => {

@@ -1,10 +1,10 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
 import { type AnyElysia, Elysia } from 'elysia'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
 import { loggedStatus } from '../shared/http/logged-status.ts'
 import { noStoreHeaders } from '../shared/http/no-store.ts'
+import { areSecretsEqual } from '../shared/identity/equal-secrets.ts'
 import { checkCollaborator, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
@@ -251,7 +251,7 @@ export const metrics = <const Prefix extends string = '/metrics'>(
   const respond = async (request: Request): Promise<Response> => {
     if (token === undefined) throw new Problem(404, 'not found')
     const given = /^bearer +(.+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
-    if (given === undefined || !timingSafeEqual(digest(given), digest(token))) {
+    if (given === undefined || !areSecretsEqual(given, token)) {
       throw new Problem(401, 'not authenticated', { headers: { 'www-authenticate': 'Bearer' } })
     }
     const registry = readAll ? mergeSnapshots(await readAll().catch(unavailable)) : metrics.registry
@@ -286,6 +286,3 @@ const counting =
 const unavailable = (cause: unknown): never => {
   throw new Problem(503, 'the metrics of all processes are not available', { cause })
 }
-
-/** `timingSafeEqual` needs inputs of equal length, which digests are. */
-const digest = (text: string): Buffer => createHash('sha256').update(text).digest()

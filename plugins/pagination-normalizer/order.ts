@@ -1,4 +1,4 @@
-import { copyText } from '../shared/text.ts'
+import { compareTexts, copyText } from '../shared/text.ts'
 
 /** The sort position of a row: by `key`, then by `id`, both compared by UTF-16 code units and in the same direction. */
 export interface Position {
@@ -10,9 +10,8 @@ export interface Position {
 export const positionOf = ({ key, id }: Position): Position => ({ key: copyText(key), id: copyText(id) })
 
 /** Compares positions in ascending order: negative when `a` comes first. */
-export const comparePositions = (a: Position, b: Position): number => compare(a.key, b.key) || compare(a.id, b.id)
-
-const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
+export const comparePositions = (a: Position, b: Position): number =>
+  compareTexts(a.key, b.key) || compareTexts(a.id, b.id)
 
 const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2})?)(?:[.,](\d{1,64}))?\s*(Z|[+-]\d{2}(?::?\d{2})?)?$/i
 

@@ -25,3 +25,6 @@ export const decodeText = (bytes: Uint8Array): string | undefined => {
 
 /** Copies a text into its own memory, for long-lived values: a substring keeps its whole parent string alive, on every runtime. */
 export const copyText = (text: string): string => JSON.parse(JSON.stringify(text))
+
+/** Compares texts by their UTF-16 code units, in ascending order: negative when `a` comes first. */
+export const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

@@ -1,5 +1,5 @@
 import { responseHeaders } from '../shared/http/headers.ts'
-import { numberOf, parseLossless } from '../shared/json/lossless.ts'
+import { numberOf, parseOrUndefined } from '../shared/json/lossless.ts'
 import type { SseEvent } from './event.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -12,18 +12,13 @@ type Members = Readonly<Record<string, unknown>>
  *
  * @param json the event's data as `parseLossless` returns it, if the caller has parsed it already
  */
-export const readErrorEvent = ({ type, data }: SseEvent, json: unknown = tryParse(data)): object | undefined => {
+export const readErrorEvent = (
+  { type, data }: SseEvent,
+  json: unknown = parseOrUndefined(data),
+): object | undefined => {
   if (typeof json !== 'object' || json === null) return type === 'error' ? { message: data } : undefined
   const isError = type === 'error' || ('error' in json && json.error && !('response' in json)) || isErrorEvent(json)
   return isError ? json : undefined
-}
-
-const tryParse = (data: string): unknown => {
-  try {
-    return parseLossless(data)
-  } catch {
-    return undefined
-  }
 }
 
 const isErrorEvent = (value: object): boolean => 'type' in value && value.type === 'error'

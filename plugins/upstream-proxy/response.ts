@@ -1,14 +1,6 @@
 import { upstreamRequestId } from '../shared/http/headers.ts'
-import {
-  asJsonObject,
-  type Json,
-  JsonError,
-  type JsonObject,
-  parseJson,
-  readJson,
-  readJsonUtf8,
-  responseLimits,
-} from '../shared/json/json.ts'
+import { type Json, JsonError, parseJson, readJson, readJsonUtf8, responseLimits } from '../shared/json/json.ts'
+import { asJsonObject, type JsonObject } from '../shared/json/parsed.ts'
 import type { Log } from '../shared/problem.ts'
 import { decodeText } from '../shared/text.ts'
 import type { ContainsCredential } from '../shared/upstream/credentials.ts'

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../plugins/shared/json/parsed.ts'
 import type { TextUpstream } from '../../plugins/text-generation/models/routing.ts'
 import { credentialsOf } from '../../plugins/text-generation/upstream/credentials.ts'
 import {
@@ -46,7 +47,7 @@ const listIn = (text: string): readonly unknown[] | undefined => {
 
 /** An entry as `TextUpstream`: the address without a slash at its end, and the key. `upstreamProblems` checks the other fields. */
 const toUpstream = (entry: unknown, env: Environment, addProblem: (problem: string) => void): unknown => {
-  if (!isObject(entry)) return entry
+  if (!isJsonObject(entry)) return entry
   const { keyEnv, ...fields } = entry
   reportUnknown(
     fields,
@@ -55,7 +56,7 @@ const toUpstream = (entry: unknown, env: Environment, addProblem: (problem: stri
   )
   if (Array.isArray(fields.models)) {
     for (const [index, model] of fields.models.entries())
-      if (isObject(model)) reportUnknown(model, modelFields, (problem) => addProblem(`.models[${index}]${problem}`))
+      if (isJsonObject(model)) reportUnknown(model, modelFields, (problem) => addProblem(`.models[${index}]${problem}`))
   }
   const url = typeof fields.url === 'string' ? (address(fields.url) ?? fields.url) : fields.url
   return { ...fields, url, key: keyEnv === undefined ? undefined : keyIn(env, keyEnv, addProblem) }
@@ -84,6 +85,3 @@ const reportUnknown = (
     else addProblem(/^\w{1,64}$/.test(name) ? `.${name} is not a setting` : ' has a field that is not a setting')
   }
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,4 +1,5 @@
-import { asJsonObject } from '../../plugins/shared/json/json.ts'
+import { asJsonObject } from '../../plugins/shared/json/parsed.ts'
+import { isPrice } from '../../plugins/text-generation/usage/prices.ts'
 import type { VideoServiceOptions } from '../../plugins/video-generation/index.ts'
 
 /** Cost of a task in billionths of the currency unit. Undefined: its model has no price. */
@@ -34,5 +35,3 @@ const isVideoPrice = (value: unknown): boolean => {
 }
 
 const names: readonly string[] = ['tokens', 'second'] satisfies (keyof VideoPrice)[]
-
-const isPrice = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1_000

@@ -1,4 +1,4 @@
-import { asJsonObject } from '../../plugins/shared/json/json.ts'
+import { asJsonObject } from '../../plugins/shared/json/parsed.ts'
 import type { PoolLimits, VideoUpstream } from '../../plugins/video-generation/index.ts'
 import {
   address,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject } from '../../plugins/shared/json/json.ts'
 import { toJson } from '../../plugins/shared/json/json.ts'
+import type { JsonObject } from '../../plugins/shared/json/parsed.ts'
 import type { VideoStatus, VideoTaskView } from '../../plugins/video-generation/tasks/tasks.ts'
 import { toVideo } from '../../plugins/video-generation/videos/video.ts'
 

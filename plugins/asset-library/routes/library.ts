@@ -12,7 +12,7 @@ import type { Audit } from '../../shared/audit.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
-import { asJsonObject } from '../../shared/json/json.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import {
   type Caller,

@@ -48,15 +48,8 @@ export const parseJson = (text: string, limits?: JsonLimits): unknown => {
   }
 }
 
-/** A parsed JSON object. */
-export type JsonObject = Readonly<Record<string, unknown>>
-
-/** Returns the value if it is an object; undefined for null, arrays and other values. */
-export const asJsonObject = (value: unknown): JsonObject | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined
-
-/** Whether a text contains more than `max` opening brackets and braces. */
-const opensMoreThan = (text: string, max: number): boolean => {
+/** Whether a text contains more than `max` opening brackets and braces. Few do, and only those need an exact check of their nesting. */
+export const opensMoreThan = (text: string, max: number): boolean => {
   let count = 0
   for (const sign of '{[') {
     for (let at = text.indexOf(sign); at !== -1; at = text.indexOf(sign, at + 1)) if (++count > max) return true
@@ -173,3 +166,9 @@ export const composeArray = (elements: readonly Piece[]): Json => {
 
 /** The JSON of a JavaScript value. */
 export const toJson = (value: unknown): Json => composeJson([JSON.stringify(value)])
+
+/** The member; undefined when absent. `null` counts as absent: clients send it for optional members without a value. */
+export const nonNullMember = (json: Json, key: string): Json | undefined => {
+  const value = json.get(key)
+  return value?.is('null') ? undefined : value
+}

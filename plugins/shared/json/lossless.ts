@@ -21,6 +21,15 @@ export const parseLossless = (text: string): unknown =>
     ? JSON.parse(text, keepNumber as Parameters<typeof JSON.parse>[1])
     : JSON.parse(text)
 
+/** The same; undefined for a text that is not JSON. */
+export const parseOrUndefined = (text: string): unknown => {
+  try {
+    return parseLossless(text)
+  } catch {
+    return undefined
+  }
+}
+
 const keepNumber = (_key: string, value: unknown, context?: ReviverContext): unknown =>
   typeof value === 'number' && context?.source !== undefined && String(value) !== context.source
     ? rawJSON(context.source)

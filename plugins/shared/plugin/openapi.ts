@@ -7,6 +7,8 @@ import type { DocumentDecoration } from 'elysia'
 /** A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step. */
 export type SchemaOf<Value> = TSchema & { readonly static: Value }
 
+export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+
 /** The default body of an error, see `problemBody`. */
 export interface ErrorBody {
   readonly success: false

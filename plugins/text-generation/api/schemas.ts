@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { SchemaOf } from '../../shared/plugin/openapi.ts'
+import { nullable } from '../../shared/plugin/openapi.ts'
 import type {
   ChatChunk,
   ChatCompletion,
@@ -16,7 +17,6 @@ import type {
 } from './types.ts'
 
 export const anyObject = Type.Object({})
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 /** A field of a request that may be absent. `null` counts as absent. */
 export const optionalField = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 

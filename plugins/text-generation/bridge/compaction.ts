@@ -1,14 +1,15 @@
 import { andThen } from '../../shared/awaitable.ts'
 import {
-  asJsonObject,
   composeArray,
   composeJson,
   composeObject,
   entriesPerTurn,
   isLarge,
   type Json,
+  nonNullMember,
   toJson,
 } from '../../shared/json/json.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import { Pace, runInTurns, runSteps, type SteppedWork } from '../../shared/turns.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { Assembly } from '../call/assembly.ts'
@@ -18,7 +19,7 @@ import { readModel } from '../call/validation.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
 import { upstreamUnavailable } from '../problem.ts'
 import { inputItemsOf } from '../responses/input.ts'
-import { optional } from './request/request-json.ts'
+
 import type { SealedReasoning } from './sealed-reasoning.ts'
 
 /**
@@ -32,14 +33,14 @@ export const bridgedCompaction = (bridged: Protocol, sealedReasoning: SealedReas
   *validate(request, capabilities) {
     const model = readModel(request)
     // A conversation that the gateway stores needs no input.
-    yield* bridged.validate(optional(request, 'input') ? request : request.with('input', noInput), capabilities)
+    yield* bridged.validate(nonNullMember(request, 'input') ? request : request.with('input', noInput), capabilities)
     return { model, stream: false, stores: false, bridged: true }
   },
   toExchange(request, validated, capabilities, user) {
     const items = inputItemsOf(request)
     const asked = composeObject({
       model: request.get('model'),
-      instructions: optional(request, 'instructions'),
+      instructions: nonNullMember(request, 'instructions'),
       input: composeArray([...items, prompt]),
       store: toJson(false),
     }) as typeof request

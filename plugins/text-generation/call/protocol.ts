@@ -1,5 +1,6 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
-import type { Json, JsonLimits, JsonObject } from '../../shared/json/json.ts'
+import type { Json, JsonLimits } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 import type { Problem } from '../../shared/problem.ts'
 import type { SteppedWork } from '../../shared/turns.ts'
 import type { Frame } from '../../sse-relay/index.ts'

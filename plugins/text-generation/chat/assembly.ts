@@ -1,8 +1,10 @@
 import type { Clock } from '../../shared/clock.ts'
+import { opensMoreThan } from '../../shared/json/json.ts'
+import { membersOf } from '../../shared/json/parsed.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { type Assembly, StreamError, withoutLoneSurrogate } from '../call/assembly.ts'
 import { jsonOf } from '../events/event.ts'
-import { createByteCounter, MemberBuffer, membersOf, readIndex } from './buffers.ts'
+import { createByteCounter, MemberBuffer, readIndex } from './buffers.ts'
 import { Choice } from './choice.ts'
 
 export interface ChatAssemblyOptions {
@@ -106,7 +108,7 @@ const readChunk = (event: SseEvent): Chunk => {
   const { type, data } = event
   const value = jsonOf(event)
   if (value === undefined && type !== 'error') throw new StreamError('the upstream sent an event that is not JSON')
-  if (hasMoreBrackets(data, maxDepth) && isNestedDeeper(value, maxDepth))
+  if (opensMoreThan(data, maxDepth) && isNestedDeeper(value, maxDepth))
     throw new StreamError(`the upstream sent an event nested deeper than ${maxDepth} levels`)
   const members = membersOf(value)
   if (type === 'error' || members.error || members.type === 'error') throw toError(value, data)
@@ -119,15 +121,6 @@ const readChunk = (event: SseEvent): Chunk => {
 
 /** Chunks are shallow. Very deep nesting could overflow the stack when the completion is serialized. */
 const maxDepth = 64
-
-/** Whether a text has more opening brackets than the limit. Few events do, and only those need the exact check. */
-const hasMoreBrackets = (json: string, limit: number): boolean => {
-  let count = 0
-  for (const bracket of ['{', '[']) {
-    for (let at = json.indexOf(bracket); at !== -1; at = json.indexOf(bracket, at + 1)) if (++count > limit) return true
-  }
-  return false
-}
 
 const isNestedDeeper = (value: unknown, levels: number): boolean => {
   if (typeof value !== 'object' || value === null) return false

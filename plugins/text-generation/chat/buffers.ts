@@ -103,10 +103,6 @@ const sizeOf = (value: unknown): number => {
   return size
 }
 
-/** The members of a JSON object; none for any other value. */
-export const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Record<string, unknown>) : {}
-
 /** Reads the index of a choice or a tool call. Throws StreamError unless it is a whole number from 0 to 127. */
 export const readIndex = (value: unknown): number => {
   const index = numberOf(value)

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
-import type { JsonObject } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 import { type Frame, parseEvent, readErrorEvent } from '../../sse-relay/index.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../call/protocol.ts'
 import { jsonOf, TextEvent } from '../events/event.ts'

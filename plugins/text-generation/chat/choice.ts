@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { type CountBytes, MemberBuffer, membersOf } from './buffers.ts'
+import { membersOf } from '../../shared/json/parsed.ts'
+import { type CountBytes, MemberBuffer } from './buffers.ts'
 import { appendDelta, isCallable, ToolCalls, type ToolCallsOptions } from './tool-calls.ts'
 
 /** One choice of a chat completion, assembled from chunks. */

@@ -1,12 +1,7 @@
+import { isJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { readErrorEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../call/assembly.ts'
 import { jsonOf } from '../events/event.ts'
-
-/** A JSON object in a chunk. The types of its members are unknown: an upstream may send anything. */
-export type ChunkObject = Readonly<Record<string, unknown>>
-
-export const isChunkObject = (value: unknown): value is ChunkObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** The elements of an array; none for any other value. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
@@ -22,14 +17,14 @@ export const textOf = (value: unknown): string => {
  *
  * Throws StreamError for an error event, and for data that is not a JSON object.
  */
-export const readChunk = (event: SseEvent): ChunkObject | undefined => {
+export const readChunk = (event: SseEvent): JsonObject | undefined => {
   const data = event.data.trim()
   if (data === '' || data === '[DONE]') return undefined
   const chunk = jsonOf(event)
   const error = readErrorEvent(event, chunk)
   if (error) throw new StreamError('the upstream reported an error', error)
   if (chunk === undefined) throw new StreamError('the upstream sent an event that is not JSON')
-  if (!isChunkObject(chunk)) throw new StreamError('the upstream sent an event that is not a JSON object')
+  if (!isJsonObject(chunk)) throw new StreamError('the upstream sent an event that is not a JSON object')
   return chunk
 }
 
@@ -40,32 +35,32 @@ export const readChunk = (event: SseEvent): ChunkObject | undefined => {
  * An object with `error` stays as it is. Throws StreamError for any other value.
  */
 export const toChunks = (completion: unknown): object[] => {
-  if (isChunkObject(completion) && completion.error) return [completion]
-  if (!isChunkObject(completion) || !Array.isArray(completion.choices))
+  if (isJsonObject(completion) && completion.error) return [completion]
+  if (!isJsonObject(completion) || !Array.isArray(completion.choices))
     throw new StreamError('the upstream sent a response that is not a chat completion')
   const { choices, usage, ...rest } = completion
   const common = { ...rest, object: 'chat.completion.chunk' }
   const chunks: object[] = choices.flatMap((choice, position) =>
-    isChunkObject(choice) ? choiceChunks(choice, position).map((each) => ({ ...common, choices: [each] })) : [],
+    isJsonObject(choice) ? choiceChunks(choice, position).map((each) => ({ ...common, choices: [each] })) : [],
   )
-  return isChunkObject(usage) ? [...chunks, { ...common, choices: [], usage }] : chunks
+  return isJsonObject(usage) ? [...chunks, { ...common, choices: [], usage }] : chunks
 }
 
 /** The two chunks of a choice. The completion is whole, so that a missing finish reason follows from the message. */
-const choiceChunks = (choice: ChunkObject, position: number): object[] => {
+const choiceChunks = (choice: JsonObject, position: number): object[] => {
   const { message, finish_reason: reason, index = position, ...rest } = choice
-  const delta = isChunkObject(message) ? toDelta(message) : {}
+  const delta = isJsonObject(message) ? toDelta(message) : {}
   return [
     { ...rest, index, delta, finish_reason: null },
     { index, delta: {}, finish_reason: reason || (delta.tool_calls ? 'tool_calls' : 'stop') },
   ]
 }
 
-const toDelta = (message: ChunkObject): ChunkObject => {
+const toDelta = (message: JsonObject): JsonObject => {
   const { tool_calls: calls, ...rest } = message
   if (asArray(calls).length === 0) return rest
   return {
     ...rest,
-    tool_calls: asArray(calls).map((call, index) => (isChunkObject(call) ? { index, ...call } : call)),
+    tool_calls: asArray(calls).map((call, index) => (isJsonObject(call) ? { index, ...call } : call)),
   }
 }

@@ -1,6 +1,7 @@
+import { isJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { StreamError } from '../call/assembly.ts'
 import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
-import { type ChunkObject, isChunkObject, textOf } from './chunk.ts'
+import { textOf } from './chunk.ts'
 
 /** Maximum of calls in one response. OpenAI's client has the same bound. */
 const maxCalls = 128
@@ -38,7 +39,7 @@ export interface StreamedCalls<Builder extends CallBuilder> {
   /** Takes an element of `tool_calls`. Returns the builder of its call; undefined while that has not begun. */
   push(delta: unknown): Builder | undefined
   /** Takes the deprecated `function_call`, of which a choice has one. */
-  pushFunctionCall(delta: ChunkObject): Builder | undefined
+  pushFunctionCall(delta: JsonObject): Builder | undefined
   /** Begins the calls that have not begun. */
   end(): void
 }
@@ -96,7 +97,7 @@ export const createStreamedCalls = <Builder extends CallBuilder>({
 
   return {
     push(delta) {
-      if (!isChunkObject(delta)) throw new StreamError('the upstream sent a tool call that is not an object')
+      if (!isJsonObject(delta)) throw new StreamError('the upstream sent a tool call that is not an object')
       const read = readDelta(delta)
       return add(findOrCreate(read), read)
     },
@@ -118,9 +119,9 @@ interface ReadDelta extends CallDelta {
   readonly isCustom: boolean
 }
 
-const readDelta = ({ index, id, type, custom, function: called }: ChunkObject): ReadDelta => {
-  const isCustom = isChunkObject(custom)
-  const body = isCustom ? custom : isChunkObject(called) ? called : {}
+const readDelta = ({ index, id, type, custom, function: called }: JsonObject): ReadDelta => {
+  const isCustom = isJsonObject(custom)
+  const body = isCustom ? custom : isJsonObject(called) ? called : {}
   return {
     index: typeof index === 'number' ? index : undefined,
     id: textOf(id),

@@ -1,4 +1,4 @@
-import { parseLossless } from '../../shared/json/lossless.ts'
+import { parseOrUndefined } from '../../shared/json/lossless.ts'
 import { decodeUtf8 } from '../../shared/utf8.ts'
 import { type FrameSplitterOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { EventTemplate } from './template.ts'
@@ -49,14 +49,6 @@ export class TextEvent implements SseEvent {
 /** The data of an event, parsed with `parseLossless`. Undefined when it is not JSON. */
 export const jsonOf = (event: SseEvent): unknown =>
   event instanceof TextEvent ? event.json : parseOrUndefined(event.data)
-
-const parseOrUndefined = (data: string): unknown => {
-  try {
-    return parseLossless(data)
-  } catch {
-    return undefined
-  }
-}
 
 /** Parses the text of a frame. */
 export const readEvent = (text: string): TextEvent | undefined => {

@@ -1,4 +1,5 @@
-import type { JsonLimits, JsonObject } from '../../shared/json/json.ts'
+import type { JsonLimits } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 import { oneStep } from '../../shared/turns.ts'
 import { type Assembly, StreamError } from '../call/assembly.ts'
 import type { Exchange, Protocol } from '../call/protocol.ts'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 import { oneStep } from '../../shared/turns.ts'
 import type { Protocol } from '../call/protocol.ts'
 import { checkString, fieldOf, readModel, shortStringOf } from '../call/validation.ts'

@@ -1,5 +1,6 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { SchemaOf } from '../../shared/plugin/openapi.ts'
+import { nullable } from '../../shared/plugin/openapi.ts'
 import type {
   CountMessageTokensRequest,
   CreateMessageRequest,
@@ -9,7 +10,6 @@ import type {
 } from './types.ts'
 
 const object = Type.Object({})
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 /** A field of a request that may be absent. `null` counts as absent. */
 const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 const count = Type.Integer({ minimum: 0 })

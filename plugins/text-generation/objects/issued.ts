@@ -1,6 +1,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import { toJson } from '../../shared/json/json.ts'
+import { isJsonObject, type JsonObject, membersOf } from '../../shared/json/parsed.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { Frame, FrameReader } from '../../sse-relay/index.ts'
@@ -87,7 +88,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
       itemsRecorded ??= record(items)
       return itemsRecorded
     }
-    const recordEvents = async (events: readonly Members[]): Promise<void> => {
+    const recordEvents = async (events: readonly JsonObject[]): Promise<void> => {
       for (const { type, response, item } of events) {
         if (type === itemDone && items.length < maxItems)
           items = [...items, ...referencesIn({ output: [item] }, options)]
@@ -96,11 +97,11 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
     }
     const onFrames = (frames: readonly Frame[] | undefined) => {
       if (!frames) return recordItems().then(() => undefined)
-      const events: Members[] = []
+      const events: JsonObject[] = []
       for (const { event } of frames) {
         if (!event) continue
         const members = membersOf(jsonOf(event))
-        if (members.type === itemDone || isObject(members.response)) events.push(members)
+        if (members.type === itemDone || isJsonObject(members.response)) events.push(members)
       }
       return events.length === 0 ? frames : recordEvents(events).then(() => frames)
     }
@@ -162,9 +163,3 @@ const referencesIn = (
 }
 
 const itemDone = 'response.output_item.done'
-
-type Members = Readonly<Record<string, unknown>>
-
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null
-
-const membersOf = (value: unknown): Members => (isObject(value) ? value : {})

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
-import type { JsonObject } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 import { readErrorEvent } from '../../sse-relay/index.ts'
 import { StreamError } from '../call/assembly.ts'
 import { type Exchange, incompleteStreamMessage, type Protocol, type StreamRelay } from '../call/protocol.ts'

@@ -1,3 +1,5 @@
+import { membersOf } from '../../shared/json/parsed.ts'
+
 type Members = Readonly<Record<string, unknown>>
 
 /** The event stream that the upstream would have sent for a whole response, without `[DONE]`. */
@@ -75,5 +77,4 @@ const partEvents = (part: Members, position: Members): readonly Members[] => {
   ]
 }
 
-const membersOf = (value: unknown): Members => (typeof value === 'object' && value !== null ? (value as Members) : {})
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../shared/json/parsed.ts'
 import { isUpstreamUrl, upstreamUrlForm } from '../../shared/plugin/options.ts'
 import type { Capabilities, TextUpstream, UpstreamModel } from '../models/routing.ts'
 
@@ -21,9 +22,6 @@ const reserved =
 
 const isHeaderName = (value: unknown): boolean =>
   typeof value === 'string' && headerName.test(value) && !reserved.test(value)
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const capabilityRules: { readonly [Name in keyof Required<Capabilities>]: Rule } = {
   maxTemperature: oneOf(1, 2),
@@ -51,7 +49,7 @@ const upstreamRules: { readonly [Name in keyof Required<TextUpstream>]: Rule } =
   headers: [
     'must be an object of header names and values, without headers that the gateway sets',
     (value) =>
-      isObject(value) &&
+      isJsonObject(value) &&
       Object.entries(value).every(
         ([name, each]) => isHeaderName(name) && typeof each === 'string' && headerValue.test(each),
       ),
@@ -69,13 +67,13 @@ export const upstreamProblems = (upstreams: unknown): readonly string[] =>
   Array.isArray(upstreams)
     ? upstreams.flatMap((upstream: unknown, index) => [
         ...fieldProblems(`[${index}]`, upstream, upstreamRules, ['url']),
-        ...modelProblems(`[${index}].models`, isObject(upstream) ? upstream.models : undefined),
+        ...modelProblems(`[${index}].models`, isJsonObject(upstream) ? upstream.models : undefined),
       ])
     : [' must be a list']
 
 const modelProblems = (path: string, models: unknown): readonly string[] => {
   if (!Array.isArray(models)) return []
-  const names = models.map((model: unknown) => (isObject(model) ? (model.alias ?? model.id) : model))
+  const names = models.map((model: unknown) => (isJsonObject(model) ? (model.alias ?? model.id) : model))
   return models.flatMap((model: unknown, index) => {
     const fields = typeof model === 'string' ? { id: model } : model
     const problems = fieldProblems(`${path}[${index}]`, fields, modelRules, ['id'])
@@ -90,7 +88,7 @@ const fieldProblems = (
   rules: Readonly<Record<string, Rule>>,
   required: readonly string[],
 ): readonly string[] => {
-  if (!isObject(value)) return [`${path} must be an object`]
+  if (!isJsonObject(value)) return [`${path} must be an object`]
   return Object.entries(rules).flatMap(([name, [expected, isValid]]) => {
     const field = value[name]
     if (field === undefined && !required.includes(name)) return []

@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../shared/json/parsed.ts'
 import type { Tokens } from './tokens.ts'
 
 /** Prices of one model, in any currency: that of the operator. Each is a number from 0; default 0. */
@@ -16,18 +17,16 @@ export interface ModelPrice {
 export type Prices = Readonly<Record<string, ModelPrice>>
 
 /** Whether a value is a price table. */
-export const isPrices = (value: unknown): value is Prices => isObject(value) && Object.values(value).every(isModelPrice)
+export const isPrices = (value: unknown): value is Prices =>
+  isJsonObject(value) && Object.values(value).every(isModelPrice)
 
 const isModelPrice = (value: unknown): boolean =>
-  isObject(value) && Object.entries(value).every(([member, price]) => members.includes(member) && isPrice(price))
+  isJsonObject(value) && Object.entries(value).every(([member, price]) => members.includes(member) && isPrice(price))
 
 const members: readonly string[] = ['input', 'cachedInput', 'output', 'request'] satisfies (keyof ModelPrice)[]
 
-const isObject = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** Up to that price, the cost of the largest plausible call is a safe integer. */
-const isPrice = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1_000
+export const isPrice = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1_000
 
 /** The cost of a call in billionths of the currency unit, an integer. Undefined for a model without a price. */
 export type CostOf = (call: {

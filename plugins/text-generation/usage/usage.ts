@@ -1,4 +1,5 @@
 import { numberOf } from '../../shared/json/lossless.ts'
+import { membersOf } from '../../shared/json/parsed.ts'
 import type { Log } from '../../shared/problem.ts'
 import type { CostOf } from './prices.ts'
 import type { Tokens } from './tokens.ts'
@@ -104,11 +105,6 @@ export const readTokens = (usage: unknown): Tokens | undefined => {
     reasoning: countOf(outputs[0].reasoning_tokens, outputs[1].reasoning_tokens) ?? 0,
   }
 }
-
-const membersOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : none
-
-const none = {}
 
 /** The larger of two counts. Some upstreams fill in the fields of both protocols, those of one with zeros. */
 const countOf = (one: unknown, other: unknown): number | undefined => {

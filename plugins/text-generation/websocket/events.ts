@@ -1,6 +1,7 @@
 import { byteSourceOf, sourceFrom } from '../../shared/http/body/byte-source.ts'
-import { asJsonObject, type Json, type JsonObject, readJson, responseLimits } from '../../shared/json/json.ts'
-import { parseLossless } from '../../shared/json/lossless.ts'
+import { type Json, readJson, responseLimits } from '../../shared/json/json.ts'
+import { parseOrUndefined } from '../../shared/json/lossless.ts'
+import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { createFrameSplitter, type Frame } from '../../sse-relay/index.ts'
 import { incompleteStreamMessage } from '../call/protocol.ts'
@@ -24,7 +25,7 @@ export const errorEventOf = (problem: Problem): ErrorEvent => ({
 export const errorEventOfResponse = async (response: Response): Promise<ErrorEvent> => {
   const { status, headers } = response
   const text = await response.text()
-  const body = asJsonObject(tryParse(text))
+  const body = asJsonObject(parseOrUndefined(text))
   const error = asJsonObject(body?.error) ?? {
     ...{ message: `HTTP status ${status}`, type: status >= 500 ? 'server_error' : 'invalid_request_error' },
     ...{ param: null, code: null },
@@ -67,7 +68,7 @@ export const relayEvents = async (response: Response, { send, signal }: RelayedE
   let complete: Json | undefined
   const onFrame = ({ event }: Frame) => {
     if (!event || hasEnded || event.data === '[DONE]') return undefined
-    const ending = mayEnd.test(event.data) ? asJsonObject(tryParse(event.data)) : undefined
+    const ending = mayEnd.test(event.data) ? asJsonObject(parseOrUndefined(event.data)) : undefined
     if (ending?.type === 'error') {
       hasEnded = true
       return send(JSON.stringify(withStatus(ending)))
@@ -105,12 +106,4 @@ const withStatus = (event: JsonObject): ErrorEvent => {
   const { message = null, code = null, param = null } = event
   const error = asJsonObject(event.error) ?? { type: 'server_error', code, message, param }
   return { ...event, type: 'error', status: error.code === 'invalid_api_key' ? 401 : 502, error }
-}
-
-const tryParse = (text: string): unknown => {
-  try {
-    return parseLossless(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,5 +1,6 @@
 import type { Clock } from '../../shared/clock.ts'
-import type { Json, JsonObject } from '../../shared/json/json.ts'
+import type { Json } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 import { initialResponse, repeatableFields } from '../responses/initial-response.ts'
 import { checkResponsesRequest } from '../responses/request.ts'
 

@@ -1,5 +1,6 @@
-import { asJsonObject, type Json, type JsonObject } from '../../shared/json/json.ts'
+import type { Json } from '../../shared/json/json.ts'
 import { parseLossless } from '../../shared/json/lossless.ts'
+import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 
 export const isSteering = (type: string | undefined): boolean => type === 'response.steer'
 

@@ -1,5 +1,6 @@
 import { type DivideBudget, divide } from '../../shared/background/divide.ts'
-import { asJsonObject, type Json, toJson } from '../../shared/json/json.ts'
+import { type Json, toJson } from '../../shared/json/json.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import { scopeOfUpstreamFailure } from '../../shared/upstream/failure-scope.ts'
 import type { MovedVideoTask, VideoMove, VideoTask, VideoUsage } from '../store.ts'
 import type { VideoStatus } from '../tasks/tasks.ts'

@@ -1,5 +1,6 @@
 import type { Identity } from '../../shared/identity/identify.ts'
-import type { Json, JsonObject } from '../../shared/json/json.ts'
+import type { Json } from '../../shared/json/json.ts'
+import type { JsonObject } from '../../shared/json/parsed.ts'
 
 /** The statuses of a task, as the vendor has them. */
 export type VideoStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'

@@ -1,14 +1,7 @@
 import { readAtMost } from '../../shared/http/body/read-body.ts'
 import { forwardedHeaders, responseHeaders, upstreamRequestId } from '../../shared/http/headers.ts'
-import {
-  asJsonObject,
-  type Json,
-  JsonError,
-  readJson,
-  readJsonInTurns,
-  responseLimits,
-  toJson,
-} from '../../shared/json/json.ts'
+import { type Json, JsonError, readJson, readJsonInTurns, responseLimits, toJson } from '../../shared/json/json.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import type { Log } from '../../shared/problem.ts'
 import { type ContainsCredential, createCredentialSearch } from '../../shared/upstream/credentials.ts'
 import { fetchOnce } from '../../shared/upstream/fetch.ts'

@@ -4,6 +4,7 @@ import {
   idempotencyKeyParameter,
   jsonContent,
   jsonResponse,
+  nullable,
   type OperationDescription,
   pathParameter,
   queryParameter,
@@ -15,7 +16,6 @@ import {
 } from '../../shared/plugin/openapi.ts'
 import type { DeletedVideo, Video, VideoPage, VideosErrorBody } from './types.ts'
 
-const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
 const time = (description: string) => Type.Integer({ description: `${description}: seconds since 1970` })
 const words = <Word extends string>(...all: Word[]) => Type.Union(all.map((word) => Type.Literal(word)))
 

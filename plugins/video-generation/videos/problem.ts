@@ -1,5 +1,5 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
-import { asJsonObject } from '../../shared/json/json.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 
 /** The fields of these routes, by the beginning of the name that the native API has for them. */

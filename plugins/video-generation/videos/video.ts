@@ -1,4 +1,4 @@
-import { asJsonObject, type JsonObject } from '../../shared/json/json.ts'
+import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import type { VideoStatus, VideoTaskView } from '../tasks/tasks.ts'
 import type { VideoNotes } from './request/request.ts'
 import { formatOf, sizeOf } from './request/sizes.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventStore, StoredEvent } from '../../../plugins/events/store.ts'
 import { checkUser } from '../../../plugins/shared/identity/identify.ts'
-import { asJsonObject } from '../../../plugins/shared/json/json.ts'
+import { asJsonObject } from '../../../plugins/shared/json/parsed.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 
 /** What has happened, to whom. */

@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Clock } from '../../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
+import { compareTexts } from '../../../plugins/shared/text.ts'
 import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts'
 import { type Database, type Statement, sql, toColumnValue } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
@@ -148,10 +149,10 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
       // Sorted here, because PostgreSQL and SQLite collate text differently.
       return found.sort(
         (a, b) =>
-          compare(a.day, b.day) ||
-          compare(a.userName ?? a.user, b.userName ?? b.user) ||
-          compare(a.token ?? '', b.token ?? '') ||
-          compare(a.model, b.model),
+          compareTexts(a.day, b.day) ||
+          compareTexts(a.userName ?? a.user, b.userName ?? b.user) ||
+          compareTexts(a.token ?? '', b.token ?? '') ||
+          compareTexts(a.model, b.model),
       )
     },
   }
@@ -165,7 +166,7 @@ const statementsOf = ({ id, previous, at, sums }: UsageBatch): readonly Statemen
   sql`insert into text_usage_batches (id, at) values (${id}, ${at})`,
   sql`delete from text_usage_batches where id = ${previous} or at <= ${at - batchIdKeptMs}`,
   // Always in the same order: two batches with the same rows cannot deadlock.
-  ...sums.toSorted((a, b) => compare(rowKeyOf(a), rowKeyOf(b))).map(addUsage),
+  ...sums.toSorted((a, b) => compareTexts(rowKeyOf(a), rowKeyOf(b))).map(addUsage),
 ]
 
 const ignoreDuplicateBatch = (error: unknown): void => {
@@ -231,5 +232,3 @@ export const modelName = (model: string): string => {
 
 /** As nearly all names are. */
 const usualName = /^[\x20-\x7e]{0,256}$/
-
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))

@@ -1,3 +1,4 @@
+import { compareTexts } from '../../../plugins/shared/text.ts'
 import type {
   DescribeVideoTask,
   MovedVideoTask,
@@ -18,8 +19,6 @@ const orderOf: Readonly<Record<VideoStatus, number>> = {
   ...{ succeeded: 2, failed: 2, expired: 2, cancelled: 2 },
 }
 
-const compare = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
-
 /** The steps of `moveVideoTasks`. */
 export function* moveTasks(
   moves: readonly VideoMove[],
@@ -28,7 +27,7 @@ export function* moveTasks(
 ): Steps<readonly MovedVideoTask[]> {
   const moved: MovedVideoTask[] = []
   // Always in the order of the ids: two transactions with the same tasks cannot deadlock.
-  for (const move of moves.toSorted((a, b) => compare(a.id, b.id))) {
+  for (const move of moves.toSorted((a, b) => compareTexts(a.id, b.id))) {
     const [row] = yield selectTask(move.id)
     const done = row && (yield* moveTask(taskOf(row), move, at))
     if (done) moved.push(done)
@@ -84,7 +83,7 @@ function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): S
 /** Tasks have left the upstream's queue or their slots: a pool that paused for that goes on, and learns how long tasks take. */
 function* leavePools(moved: readonly MovedVideoTask[], at: number): Steps {
   const pooled = moved.filter(({ task }) => task.serviceTier !== 'flex')
-  for (const { task, freed } of pooled.toSorted((a, b) => compare(a.task.model, b.task.model))) {
+  for (const { task, freed } of pooled.toSorted((a, b) => compareTexts(a.task.model, b.task.model))) {
     const ranMs = freed ? Math.max(0, at - (task.submittedAt ?? at)) : undefined
     yield sql`
       update video_pools

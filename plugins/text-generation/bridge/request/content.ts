@@ -1,6 +1,6 @@
-import { composeArray, composeObject, type Json, toJson } from '../../../shared/json/json.ts'
+import { composeArray, composeObject, type Json, nonNullMember, toJson } from '../../../shared/json/json.ts'
 import type { Pace, SteppedWork } from '../../../shared/turns.ts'
-import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
+import { type JsonPath, otherMembers, rejectMembers, requireString } from './request-json.ts'
 
 /** Part types of chat completions, which some clients send in Responses requests. They pass unchanged. */
 const chatParts: readonly unknown[] = ['image_url', 'video_url', 'video', 'file', 'input_audio']
@@ -76,7 +76,7 @@ const textTypes: readonly string[] = ['input_text', 'output_text', 'text']
 /** The type of a part. A part without a type but with `text` is text. */
 const typeOf = (part: Json, path: JsonPath): string => {
   if (!part.isObject) throw path.invalid('must be an object')
-  if (!optional(part, 'type') && part.get('text')) return 'text'
+  if (!nonNullMember(part, 'type') && part.get('text')) return 'text'
   return requireString(part, 'type', path).string() ?? ''
 }
 
@@ -94,8 +94,8 @@ const toPart = (part: Json, path: JsonPath): Json => {
 
 const toImage = (part: Json, path: JsonPath): Json => {
   rejectMembers(part, ['file_id'], path)
-  const image = optional(part, 'image_url')
-  const given = optional(part, 'detail')
+  const image = nonNullMember(part, 'image_url')
+  const given = nonNullMember(part, 'detail')
   // Chat completions have no `original`.
   const detail = given?.string() === 'original' ? toJson('high') : given
   // Some clients send the address in the form of chat completions.
@@ -110,7 +110,7 @@ const toImage = (part: Json, path: JsonPath): Json => {
 const toFile = (part: Json, path: JsonPath): Json => {
   rejectMembers(part, ['file_url'], path)
   rejectMembers(part, ['detail'], path, ['"auto"'])
-  const [data, name, id] = ['file_data', 'filename', 'file_id'].map((key) => optional(part, key))
+  const [data, name, id] = ['file_data', 'filename', 'file_id'].map((key) => nonNullMember(part, key))
   if (!data && !id) throw path.invalid('must have file_data or file_id')
   return composeObject({
     type: toJson('file'),

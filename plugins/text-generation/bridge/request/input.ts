@@ -1,11 +1,11 @@
-import { type Json, joinStrings, toJson } from '../../../shared/json/json.ts'
+import { type Json, joinStrings, nonNullMember, toJson } from '../../../shared/json/json.ts'
 import { Pace, runSteps, type SteppedWork } from '../../../shared/turns.ts'
 import { summaryIn } from '../compaction.ts'
 import { functionNamesIn, isCall, rejectSpecialCall, toToolCall } from '../tools/call-input.ts'
 import type { ToolMapping } from '../tools/mapping.ts'
 import { toAssistantContent, toContent, toToolContent } from './content.ts'
 import { Conversation } from './conversation.ts'
-import { type JsonPath, optional, otherMembers, requireString } from './request-json.ts'
+import { type JsonPath, otherMembers, requireString } from './request-json.ts'
 
 /** What translating the input takes. */
 export interface InputOptions {
@@ -25,8 +25,9 @@ export interface InputOptions {
 export function* toMessages(request: Json, options: InputOptions): SteppedWork<Json[]> {
   const { path } = options
   const conversation = new Conversation()
-  if (optional(request, 'instructions')) conversation.addMessage('system', requireString(request, 'instructions', path))
-  const input = optional(request, 'input')
+  if (nonNullMember(request, 'instructions'))
+    conversation.addMessage('system', requireString(request, 'instructions', path))
+  const input = nonNullMember(request, 'input')
   const inputPath = path.at('input')
   if (input?.isString) conversation.addMessage('user', input)
   else if (input?.isArray) yield* readItems(input.elements(), conversation, request, options)
@@ -43,7 +44,7 @@ function* readItems(
   request: Json,
   options: InputOptions,
 ): SteppedWork<void> {
-  const reasoning = optional(request, 'reasoning')
+  const reasoning = nonNullMember(request, 'reasoning')
   const ownTurn = reasoning?.get('context')?.string() === 'current_turn'
   const turnStart = ownTurn ? items.findLastIndex((item) => item.get('role')?.string() === 'user') : 0
   const inputPath = options.path.at('input')
@@ -70,7 +71,7 @@ const readItem = (
 ): SteppedWork<void> | undefined => {
   const { path, tools } = options
   if (!item.isObject) throw path.invalid('must be an object')
-  const type = optional(item, 'type') ? requireString(item, 'type', path).string() : undefined
+  const type = nonNullMember(item, 'type') ? requireString(item, 'type', path).string() : undefined
   // Items in the short form have no type, or the type of a text part.
   if (type === undefined || type === 'message' || ((type === 'text' || type === 'input_text') && item.get('role')))
     return readMessage(item, conversation, options)
@@ -101,8 +102,8 @@ const readMessage = (
   { path, pace }: ItemOptions,
 ): SteppedWork<void> | undefined => {
   const role = requireString(item, 'role', path).string() ?? ''
-  const key = optional(item, 'content') ? 'content' : 'text'
-  const content = optional(item, key)
+  const key = nonNullMember(item, 'content') ? 'content' : 'text'
+  const content = nonNullMember(item, key)
   if (!content) throw path.at('content').invalid('is required')
   // `phase` tells a client how to show the message. The model reads all of them.
   const rest = otherMembers(item, [...itemMembers, 'role', 'phase', key])
@@ -138,7 +139,7 @@ function* addAfter<Content>(steps: SteppedWork<Content>, add: (content: Content)
  * text.
  */
 const readAgentMessage = (item: Json, conversation: Conversation, path: JsonPath): void => {
-  const content = optional(item, 'content')
+  const content = nonNullMember(item, 'content')
   if (!content?.isArray) throw path.at('content').invalid('must be an array')
   const texts = content.elements().map((part, index) => {
     const key = part.get('type')?.string() === 'encrypted_content' ? 'encrypted_content' : 'text'
@@ -149,7 +150,7 @@ const readAgentMessage = (item: Json, conversation: Conversation, path: JsonPath
 
 /** The summary of earlier messages, from `/v1/responses/compact`. Without it the model would know nothing of them. */
 const readCompaction = (item: Json, conversation: Conversation, { path, openReasoning }: InputOptions): void => {
-  const sealed = optional(item, 'encrypted_content')?.string()
+  const sealed = nonNullMember(item, 'encrypted_content')?.string()
   const summary = sealed === undefined ? undefined : summaryIn(openReasoning(sealed))
   if (summary === undefined)
     throw path.at('encrypted_content').invalid('is no compaction of this gateway for this user')
@@ -169,7 +170,7 @@ const chatRoles: ReadonlyMap<string, string> = new Map([
  * Encrypted reasoning of another service or of another user cannot be read. The protocol allows to continue without it.
  */
 const reasoningOf = (item: Json, { path, openReasoning }: InputOptions): Json => {
-  const sealed = optional(item, 'encrypted_content')?.string()
+  const sealed = nonNullMember(item, 'encrypted_content')?.string()
   const opened = sealed === undefined ? undefined : openReasoning(sealed)
   if (opened !== undefined) return toJson(opened)
   const content = textsOf(item, 'content', path)
@@ -182,7 +183,7 @@ const reasoningOf = (item: Json, { path, openReasoning }: InputOptions): Json =>
 const emptyStringBytes = 2
 
 const textsOf = (item: Json, key: string, path: JsonPath): readonly Json[] => {
-  const parts = optional(item, key)
+  const parts = nonNullMember(item, key)
   if (parts && !parts.isArray) throw path.at(key).invalid('must be an array')
   return parts?.elements().map((part, index) => requireString(part, 'text', path.at(key).at(index))) ?? []
 }
@@ -198,8 +199,8 @@ const readOutput = (
   { path, tools, pace }: ItemOptions,
 ): SteppedWork<void> | undefined => {
   rejectSpecialCall(item, path)
-  const name = optional(item, 'name')?.string()
-  const namespace = optional(item, 'namespace')?.string()
+  const name = nonNullMember(item, 'name')?.string()
+  const namespace = nonNullMember(item, 'namespace')?.string()
   const kind = type === 'custom_tool_call_output' ? 'custom' : 'function'
   const common = {
     name: name === undefined ? undefined : toJson(tools.functionNameOf({ kind, name, namespace })),
@@ -220,12 +221,12 @@ const readOutput = (
     conversation.addOutput(requireString(item, 'call_id', path), found, [], common)
     return undefined
   }
-  const output = optional(item, 'output')
+  const output = nonNullMember(item, 'output')
   if (!output) throw path.at('output').invalid('is required')
   // The output of the local shell names its call by `id`.
-  const idKey = type === 'local_shell_call_output' && !optional(item, 'call_id') ? 'id' : 'call_id'
+  const idKey = type === 'local_shell_call_output' && !nonNullMember(item, 'call_id') ? 'id' : 'call_id'
   return whenRead(output, toToolContent(output, path.at('output'), pace), ({ content, media }) => {
-    if (name !== undefined && !optional(item, idKey)) {
+    if (name !== undefined && !nonNullMember(item, idKey)) {
       conversation.addOwnOutput(namespace === undefined ? name : `${namespace}.${name}`, content, media)
       return
     }

@@ -1,4 +1,5 @@
 import type { Json, Members } from '../../../shared/json/json.ts'
+import { nonNullMember } from '../../../shared/json/json.ts'
 import { TextProblem } from '../../problem.ts'
 
 /** Path of a value in a Responses request. An error names it. */
@@ -42,12 +43,6 @@ export class JsonPath {
   }
 }
 
-/** The member; undefined when absent. `null` counts as absent, as in both protocols. */
-export const optional = (json: Json, key: string): Json | undefined => {
-  const value = json.get(key)
-  return value?.is('null') ? undefined : value
-}
-
 /** The members whose keys are not in `known`. The bridge passes them on unchanged. */
 export const otherMembers = (json: Json, known: readonly string[]): Members => {
   const others = json.members().filter(({ key }) => !known.includes(key))
@@ -58,7 +53,7 @@ const noMembers: Members = {}
 
 /** The member, which must be a string. Throws TextProblem 400 otherwise. */
 export const requireString = (json: Json, key: string, path: JsonPath): Json => {
-  const value = optional(json, key)
+  const value = nonNullMember(json, key)
   if (!value?.isString) throw path.at(key).invalid('must be a string')
   return value
 }
@@ -75,7 +70,7 @@ export const rejectMembers = (
   harmless: readonly string[] = [],
 ): void => {
   for (const key of keys) {
-    const value = optional(json, key)
+    const value = nonNullMember(json, key)
     if (value && !harmless.includes(JSON.stringify(value.value()))) throw path.at(key).unsupported(value.string())
   }
 }

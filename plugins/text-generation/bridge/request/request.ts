@@ -4,6 +4,7 @@ import {
   composeObject,
   type Json,
   type Members,
+  nonNullMember,
   toJson,
 } from '../../../shared/json/json.ts'
 import { runSteps, type SteppedWork } from '../../../shared/turns.ts'
@@ -12,7 +13,7 @@ import { toToolFields } from '../tools/choice.ts'
 import type { HostedTools } from '../tools/declared-tools.ts'
 import { createToolMapping, type ToolMapping } from '../tools/mapping.ts'
 import { type InputOptions, toMessages } from './input.ts'
-import { JsonPath, optional, otherMembers, rejectMembers, requireString } from './request-json.ts'
+import { JsonPath, otherMembers, rejectMembers, requireString } from './request-json.ts'
 
 export interface ChatRequestOptions {
   /** The caller's name of the model, for errors. Default: that of the request. */
@@ -53,14 +54,14 @@ export function* translateRequest(
   const translated: Members = {
     model: request.get('model'),
     messages: composeArray(yield* toMessages(request, { path, tools, openReasoning })),
-    max_tokens: optional(request, 'max_output_tokens'),
+    max_tokens: nonNullMember(request, 'max_output_tokens'),
     ...toToolFields(request, path, tools),
     ...toLogprobFields(request, path),
     ...toTextFields(request, path),
     ...toReasoningFields(request, path),
     stream_options: toStreamOptions(request, path),
   }
-  const shared = Object.fromEntries(sharedFields.map((key) => [key, optional(request, key)]))
+  const shared = Object.fromEntries(sharedFields.map((key) => [key, nonNullMember(request, key)]))
   const unknown = otherMembers(request, [...translatedFields, ...Object.keys(unsupportedFields), ...sharedFields])
   for (const key of Object.keys(unknown)) {
     // The request has the same setting twice, under the names of both protocols. Only one of them can be sent.
@@ -133,7 +134,7 @@ const otherIncludes =
 
 /** Translates `include` and `top_logprobs`. Throws TextProblem 400 for an unknown value in `include`. */
 const toLogprobFields = (request: Json, path: JsonPath): Members => {
-  const include = optional(request, 'include')
+  const include = nonNullMember(request, 'include')
   if (include && !include.isArray) throw path.at('include').invalid('must be an array')
   const included = include?.elements() ?? []
   let hasLogprobs = false
@@ -142,7 +143,7 @@ const toLogprobFields = (request: Json, path: JsonPath): Members => {
     if (name === 'message.output_text.logprobs') hasLogprobs = true
     else if (!otherIncludes.test(name)) throw path.at('include').at(index).unsupported(name)
   })
-  const topLogprobs = optional(request, 'top_logprobs')
+  const topLogprobs = nonNullMember(request, 'top_logprobs')
   if (!hasLogprobs && (!topLogprobs || topLogprobs.value() === 0)) return {}
   return { logprobs: toJson(true), top_logprobs: topLogprobs }
 }
@@ -156,7 +157,7 @@ const toTextFields = (request: Json, path: JsonPath): Members => {
   const format = optionalObject(text, 'format', textPath)
   return {
     response_format: format && toResponseFormat(format, textPath.at('format')),
-    verbosity: optional(text, 'verbosity'),
+    verbosity: nonNullMember(text, 'verbosity'),
   }
 }
 
@@ -170,7 +171,7 @@ const toResponseFormat = (format: Json, path: JsonPath): Json | undefined => {
     case 'json_schema': {
       // Some clients send the form of chat completions.
       if (format.get('json_schema')?.isObject) return format
-      const schema = { name: requireString(format, 'name', path), strict: optional(format, 'strict') }
+      const schema = { name: requireString(format, 'name', path), strict: nonNullMember(format, 'strict') }
       return composeObject({
         type,
         json_schema: composeObject({ ...schema, ...otherMembers(format, ['type', 'name', 'strict']) }),
@@ -193,7 +194,7 @@ const toReasoningFields = (request: Json, path: JsonPath): Members => {
   rejectMembers(reasoning, ['mode'], reasoningPath, ['"standard"'])
   const known = ['effort', 'summary', 'generate_summary', 'context', 'mode']
   rejectMembers(reasoning, Object.keys(otherMembers(reasoning, known)), reasoningPath)
-  return { reasoning_effort: optional(reasoning, 'effort') }
+  return { reasoning_effort: nonNullMember(reasoning, 'effort') }
 }
 
 /** Translates `stream_options`, without `include_obfuscation`: the bridge itself pads its events. */
@@ -205,7 +206,7 @@ const toStreamOptions = (request: Json, path: JsonPath): Json | undefined => {
 
 /** The member, if present. Throws TextProblem 400 unless it is an object. */
 const optionalObject = (json: Json, key: string, path: JsonPath): Json | undefined => {
-  const value = optional(json, key)
+  const value = nonNullMember(json, key)
   if (value && !value.isObject) throw path.at(key).invalid('must be an object')
   return value
 }

@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import { StreamError } from '../../call/assembly.ts'
-import { asArray, type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
+import { asArray, textOf } from '../../chat/chunk.ts'
 import { createStreamedCalls } from '../../chat/streamed-calls.ts'
 import { beginCall } from '../tools/call-builders.ts'
 import type { Citation, Logprob } from './events.ts'
@@ -52,7 +53,7 @@ export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
     latest = item ?? latest
   }
 
-  const addDelta = (delta: ChunkObject, logprobs: unknown): void => {
+  const addDelta = (delta: JsonObject, logprobs: unknown): void => {
     const reasoningText = textOf(delta.reasoning_content) || textOf(delta.reasoning)
     if (reasoningText !== '') addReasoning(reasoningText)
     if (Array.isArray(delta.content)) throw new StreamError('the upstream sent content that a response cannot hold')
@@ -67,19 +68,19 @@ export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
     const refusal = textOf(delta.refusal)
     if (refusal !== '') openMessage().appendRefusal(refusal)
     for (const citation of toCitations(delta.annotations)) openMessage().addCitation(citation)
-    if (toolCalls.length > 0 || isChunkObject(delta.function_call)) reasoning?.close('completed')
+    if (toolCalls.length > 0 || isJsonObject(delta.function_call)) reasoning?.close('completed')
     for (const toolCall of toolCalls) setLatest(calls.push(toolCall))
-    if (isChunkObject(delta.function_call)) setLatest(calls.pushFunctionCall(delta.function_call))
+    if (isJsonObject(delta.function_call)) setLatest(calls.pushFunctionCall(delta.function_call))
   }
 
   return {
     push(choice) {
-      if (!isChunkObject(choice)) return
+      if (!isJsonObject(choice)) return
       const { index: at = 0, delta, error, finish_reason: reason } = choice
       index ??= at
       if (at !== index) throw new StreamError('the upstream sent more than one choice')
-      if (isChunkObject(error)) throw new StreamError('the upstream reported an error', { error })
-      if (isChunkObject(delta)) addDelta(delta, choice.logprobs)
+      if (isJsonObject(error)) throw new StreamError('the upstream reported an error', { error })
+      if (isJsonObject(delta)) addDelta(delta, choice.logprobs)
       if (reason === 'error') throw new StreamError('the upstream ended its response with an error')
       if (typeof reason === 'string' && reason !== '') finishReason = reason
     },
@@ -98,14 +99,14 @@ export const createChoiceItems = (output: ResponseOutput): ChoiceItems => {
 
 /** Translates `logprobs` of a chat completion. `bytes` may be null there, but clients of responses require an array. */
 const toLogprobs = (logprobs: unknown): Logprob[] =>
-  asArray(isChunkObject(logprobs) ? logprobs.content : undefined)
-    .filter(isChunkObject)
+  asArray(isJsonObject(logprobs) ? logprobs.content : undefined)
+    .filter(isJsonObject)
     .map((token) => ({
       ...toLogprob(token),
-      top_logprobs: asArray(token.top_logprobs).filter(isChunkObject).map(toLogprob),
+      top_logprobs: asArray(token.top_logprobs).filter(isJsonObject).map(toLogprob),
     }))
 
-const toLogprob = ({ token, logprob, bytes }: ChunkObject) => ({
+const toLogprob = ({ token, logprob, bytes }: JsonObject) => ({
   token: textOf(token),
   logprob: logprob as number,
   bytes: [...asArray(bytes)] as number[],
@@ -114,8 +115,8 @@ const toLogprob = ({ token, logprob, bytes }: ChunkObject) => ({
 /** Translates `annotations` of a chat completion, which nests their members. Only type `url_citation` exists in both protocols; others are left out. */
 const toCitations = (annotations: unknown): Citation[] =>
   asArray(annotations).flatMap((annotation) => {
-    if (!isChunkObject(annotation) || annotation.type !== 'url_citation') return []
-    const members = isChunkObject(annotation.url_citation) ? annotation.url_citation : annotation
+    if (!isJsonObject(annotation) || annotation.type !== 'url_citation') return []
+    const members = isJsonObject(annotation.url_citation) ? annotation.url_citation : annotation
     const { start_index = 0, end_index = 0 } = members
     return [
       {

@@ -1,10 +1,11 @@
 import type { Clock } from '../../../shared/clock.ts'
 import type { Json } from '../../../shared/json/json.ts'
 import { numberOf } from '../../../shared/json/lossless.ts'
+import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import type { SseEvent } from '../../../sse-relay/index.ts'
 import { StreamError, withoutLoneSurrogate } from '../../call/assembly.ts'
 import type { ValidatedRequest } from '../../call/protocol.ts'
-import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../../chat/chunk.ts'
+import { asArray, readChunk, textOf } from '../../chat/chunk.ts'
 import { newGatewayId } from '../../objects/gateway-ids.ts'
 import { initialResponse, repeatableFields } from '../../responses/initial-response.ts'
 import { truncateItems } from '../../responses/items.ts'
@@ -72,7 +73,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
 
   const seconds = () => Math.floor(clock.now() / 1000)
 
-  const start = (chunk: ChunkObject = {}): void => {
+  const start = (chunk: JsonObject = {}): void => {
     if (response) return
     const model = textOf(chunk.model) || undefined
     response = initialResponse(fields, {
@@ -113,7 +114,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
       if (!chunk) return ''
       start(chunk)
       for (const key of laterMembers) if (textOf(chunk[key]) !== '') response = { ...response, [key]: chunk[key] }
-      if (isChunkObject(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
+      if (isJsonObject(chunk.usage)) usage = toResponseUsage(chunk.usage) ?? usage
       for (const value of asArray(chunk.choices)) choice.push(value)
       return events.take()
     },
@@ -203,7 +204,7 @@ const laterMembers = ['service_tier', 'moderation']
  *
  * Other missing counts become 0, because strict clients require all of them.
  */
-const toResponseUsage = (usage: ChunkObject): object | undefined => {
+const toResponseUsage = (usage: JsonObject): object | undefined => {
   const { prompt_tokens: input, completion_tokens: output } = usage
   if (input === undefined && output === undefined) return undefined
   const { cached_tokens, cache_write_tokens } = detailsOf(usage.prompt_tokens_details)
@@ -217,6 +218,6 @@ const toResponseUsage = (usage: ChunkObject): object | undefined => {
   }
 }
 
-const detailsOf = (details: unknown): ChunkObject => (isChunkObject(details) ? details : {})
+const detailsOf = (details: unknown): JsonObject => (isJsonObject(details) ? details : {})
 
 const countOf = (count: unknown): number => numberOf(count) || 0

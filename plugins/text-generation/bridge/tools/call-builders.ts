@@ -1,5 +1,6 @@
 import { JsonError, parseJson } from '../../../shared/json/json.ts'
-import { type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
+import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
+import { textOf } from '../../chat/chunk.ts'
 import { JsonEnd } from '../../chat/json-end.ts'
 import type { CallBuilder, ToolCallStart } from '../../chat/streamed-calls.ts'
 import type {
@@ -168,26 +169,20 @@ class WholeCallBuilder extends BaseCallBuilder<LocalShellCallItem | ToolSearchCa
 }
 
 /** The action of a shell call: the members that it may have, if their types are right. A model may send anything. */
-const toAction = ({
-  command,
-  env,
-  timeout_ms,
-  user,
-  working_directory,
-}: ChunkObject): LocalShellCallItem['action'] => ({
+const toAction = ({ command, env, timeout_ms, user, working_directory }: JsonObject): LocalShellCallItem['action'] => ({
   type: 'exec',
   command: (command === undefined ? [] : Array.isArray(command) ? command : [command]).map(textOf),
   ...(typeof timeout_ms === 'number' && { timeout_ms }),
   ...(typeof user === 'string' && { user }),
   ...(typeof working_directory === 'string' && { working_directory }),
-  env: isChunkObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, textOf(value)])) : {},
+  env: isJsonObject(env) ? Object.fromEntries(Object.entries(env).map(([key, value]) => [key, textOf(value)])) : {},
 })
 
 /** The members of arguments; none if they are not a JSON object, or one that no later request could contain. */
-const membersIn = (text: string): ChunkObject => {
+const membersIn = (text: string): JsonObject => {
   try {
     const value = parseJson(text, { maxDepth: maxMemberDepth })
-    return isChunkObject(value) ? value : {}
+    return isJsonObject(value) ? value : {}
   } catch (error) {
     if (error instanceof JsonError) return {}
     throw error

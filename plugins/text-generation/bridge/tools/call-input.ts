@@ -1,5 +1,5 @@
-import { composeObject, type Json, quoteJson, toJson } from '../../../shared/json/json.ts'
-import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
+import { composeObject, type Json, nonNullMember, quoteJson, toJson } from '../../../shared/json/json.ts'
+import { type JsonPath, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
 import type { Tool } from './declared-tools.ts'
 import type { ToolMapping } from './mapping.ts'
 
@@ -15,7 +15,7 @@ export const toToolCall = (type: keyof typeof callReaders, item: Json, path: Jso
   const { kind, member, toArguments } = callReaders[type]
   const isNamed = kind === 'function' || kind === 'custom'
   const name = isNamed ? requireString(item, 'name', path) : undefined
-  const tool = { kind, name: name?.string() ?? kind, namespace: optional(item, 'namespace')?.string() }
+  const tool = { kind, name: name?.string() ?? kind, namespace: nonNullMember(item, 'namespace')?.string() }
   return composeObject({
     id: requireString(item, 'call_id', path),
     type: toJson('function'),
@@ -33,7 +33,7 @@ const nameOf = (tool: Tool, name: Json | undefined, mapping: ToolMapping): Json 
 /** Throws TextProblem 400 for a call that chat completions do not have: asynchronous, or made by a program. */
 export const rejectSpecialCall = (item: Json, path: JsonPath): void => {
   rejectMembers(item, ['async'], path, ['false'])
-  const caller = optional(item, 'caller')
+  const caller = nonNullMember(item, 'caller')
   if (caller?.get('type') && caller.get('type')?.string() !== 'direct') throw path.at('caller').unsupported()
 }
 
@@ -59,7 +59,7 @@ const callReaders = {
     kind: 'local_shell',
     member: 'action',
     toArguments(item, path) {
-      const action = optional(item, 'action')
+      const action = nonNullMember(item, 'action')
       if (!action?.isObject) throw path.at('action').invalid('must be an object')
       const isSet = (value: Json) => !value.is('null') && !(value.isObject && value.members().length === 0)
       return asText(
@@ -74,7 +74,7 @@ const callReaders = {
   tool_search_call: {
     kind: 'tool_search',
     member: 'arguments',
-    toArguments: (item) => asText(optional(item, 'arguments') ?? composeObject({})),
+    toArguments: (item) => asText(nonNullMember(item, 'arguments') ?? composeObject({})),
   },
 } as const satisfies Readonly<Record<string, CallReader>>
 
@@ -83,7 +83,7 @@ const asText = (json: Json): Json => quoteJson(json)
 
 /** The names of the functions that a search has found: those of its tools, and of the tools in their namespaces. */
 export const functionNamesIn = (item: Json, mapping: ToolMapping, namespace?: string): readonly string[] =>
-  (optional(item, 'tools')?.elements() ?? []).flatMap((tool) => {
+  (nonNullMember(item, 'tools')?.elements() ?? []).flatMap((tool) => {
     const name = tool.get('name')?.string()
     const type = tool.get('type')?.string()
     if (type === 'namespace') return functionNamesIn(tool, mapping, name)

@@ -1,5 +1,12 @@
-import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
-import { type JsonPath, optional, requireString } from '../request/request-json.ts'
+import {
+  composeArray,
+  composeObject,
+  type Json,
+  type Members,
+  nonNullMember,
+  toJson,
+} from '../../../shared/json/json.ts'
+import { type JsonPath, requireString } from '../request/request-json.ts'
 import type { Tool } from './declared-tools.ts'
 import type { MappedTool, ToolMapping } from './mapping.ts'
 
@@ -11,7 +18,7 @@ import type { MappedTool, ToolMapping } from './mapping.ts'
  * Throws TextProblem 400 for a choice that is invalid, or that requires a hosted tool.
  */
 export const toToolFields = (request: Json, path: JsonPath, mapping: ToolMapping): Members => {
-  const choice = optional(request, 'tool_choice')
+  const choice = nonNullMember(request, 'tool_choice')
   const { tools, toolChoice } = choice
     ? readChoice(choice, path.at('tool_choice'), mapping)
     : { tools: mapping.tools, toolChoice: undefined }
@@ -19,7 +26,7 @@ export const toToolFields = (request: Json, path: JsonPath, mapping: ToolMapping
     return {
       tools: composeArray(tools.map(({ toDefinition, functionName }) => toDefinition(functionName))),
       tool_choice: toolChoice,
-      parallel_tool_calls: optional(request, 'parallel_tool_calls'),
+      parallel_tool_calls: nonNullMember(request, 'parallel_tool_calls'),
     }
   }
   const needsNoTool = ['auto', 'none'].includes(toolChoice?.string() ?? '')
@@ -52,7 +59,7 @@ const readChoice = (choice: Json, path: JsonPath, mapping: ToolMapping): Choice 
 /** Few upstreams know this choice. Leaving out the other tools has the same effect everywhere. */
 const readAllowedTools = (choice: Json, path: JsonPath, mapping: ToolMapping): Choice => {
   if (choice.get('allowed_tools')?.isObject) return { tools: mapping.tools, toolChoice: choice }
-  const entries = optional(choice, 'tools')
+  const entries = nonNullMember(choice, 'tools')
   if (!entries?.isArray) throw path.at('tools').invalid('must be an array')
   const allowed: Allowed = { functionNames: new Set(), namespaces: new Set() }
   entries.elements().forEach((entry, index) => {
@@ -62,7 +69,7 @@ const readAllowedTools = (choice: Json, path: JsonPath, mapping: ToolMapping): C
     ({ functionName, namespace }) =>
       allowed.functionNames.has(functionName) || (namespace !== undefined && allowed.namespaces.has(namespace)),
   )
-  const toolChoice = optional(choice, 'mode') ?? toJson('auto')
+  const toolChoice = nonNullMember(choice, 'mode') ?? toJson('auto')
   if (tools.length === 0 && toolChoice.string() === 'required') throw path.at('tools').unsupported()
   return { tools, toolChoice }
 }
@@ -86,8 +93,8 @@ const kinds = ['function', 'custom', 'local_shell', 'tool_search'] as const
 /** The tool that a choice names. It may omit the namespace. */
 const toTool = (entry: Json, kind: Tool['kind'], path: JsonPath, mapping: ToolMapping): Tool => {
   if (kind !== 'function' && kind !== 'custom') return { kind, name: kind }
-  const nested = optional(entry, kind)
+  const nested = nonNullMember(entry, kind)
   const name = requireString(nested?.isObject ? nested : entry, 'name', path).string() ?? ''
-  const namespace = optional(entry, 'namespace')?.string()
+  const namespace = nonNullMember(entry, 'namespace')?.string()
   return mapping.find({ kind, name, namespace }) ?? { kind, name, namespace }
 }

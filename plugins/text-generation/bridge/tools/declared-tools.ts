@@ -1,5 +1,5 @@
-import { composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
-import { type JsonPath, optional, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
+import { composeObject, type Json, type Members, nonNullMember, toJson } from '../../../shared/json/json.ts'
+import { type JsonPath, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
 
 /** A tool as the caller knows it. */
 export interface Tool {
@@ -47,7 +47,7 @@ export const readTools = (
         return [{ kind: type, name: type, toDefinition: (name) => toFunction({ name: toJson(name), ...localShell }) }]
       case 'tool_search':
         // All tools that a server would find are sent at once, so only a client has anything to search.
-        return optional(tool, 'execution')?.string() === 'client' ? [readToolSearch(tool)] : []
+        return nonNullMember(tool, 'execution')?.string() === 'client' ? [readToolSearch(tool)] : []
       default:
         if (hostedTools === 'reject') throw at.at('type').unsupported(type)
         dropped.add(type)
@@ -58,8 +58,8 @@ export const readTools = (
 
 const readNamespace = (group: Json, path: JsonPath): readonly DeclaredTool[] => {
   const namespace = requireString(group, 'name', path).string() ?? ''
-  const description = optional(group, 'description')?.string() ?? ''
-  const tools = optional(group, 'tools')
+  const description = nonNullMember(group, 'description')?.string() ?? ''
+  const tools = nonNullMember(group, 'tools')
   if (!tools?.isArray) throw path.at('tools').invalid('must be an array')
   return tools.elements().map((tool, index) => {
     const at = path.at('tools').at(index)
@@ -77,17 +77,19 @@ const unusedMembers = ['defer_loading', 'allowed_callers', 'output_schema', 'asy
 
 const readTool = (tool: Json, kind: 'function' | 'custom', path: JsonPath, about = ''): DeclaredTool => {
   // Some clients send tools in the form of chat completions.
-  const nested = optional(tool, kind)
+  const nested = nonNullMember(tool, kind)
   if (nested?.isObject) return { kind: 'function', name: nested.get('name')?.string() ?? '', toDefinition: () => tool }
   rejectMembers(tool, ['async'], path, ['false'])
-  const callers = optional(tool, 'allowed_callers')
+  const callers = nonNullMember(tool, 'allowed_callers')
   if (callers && !callers.elements().some((caller) => caller.string() === 'direct'))
     throw path.at('allowed_callers').unsupported()
   const name = requireString(tool, 'name', path)
   const nameFor = (functionName: string) => (functionName === name.string() ? name : toJson(functionName))
-  const [description, parameters, strict] = ['description', 'parameters', 'strict'].map((key) => optional(tool, key))
+  const [description, parameters, strict] = ['description', 'parameters', 'strict'].map((key) =>
+    nonNullMember(tool, key),
+  )
   if (kind === 'custom') {
-    const text = [about, description?.string() ?? '', formatText(optional(tool, 'format'))]
+    const text = [about, description?.string() ?? '', formatText(nonNullMember(tool, 'format'))]
     const rest = otherMembers(tool, ['type', 'name', 'description', 'format', ...unusedMembers])
     return {
       kind,
@@ -107,7 +109,7 @@ const readTool = (tool: Json, kind: 'function' | 'custom', path: JsonPath, about
 }
 
 const readToolSearch = (tool: Json): DeclaredTool => {
-  const [description, parameters] = ['description', 'parameters'].map((key) => optional(tool, key))
+  const [description, parameters] = ['description', 'parameters'].map((key) => nonNullMember(tool, key))
   return {
     kind: 'tool_search',
     name: 'tool_search',
@@ -126,8 +128,8 @@ const joinText = (texts: readonly string[]): Json | undefined => {
 /** Tells the model the grammar of a custom tool's input, which a function cannot enforce. */
 const formatText = (format: Json | undefined): string => {
   if (format?.get('type')?.string() !== 'grammar') return ''
-  const grammar = optional(format, 'grammar') ?? format
-  const [syntax, definition] = ['syntax', 'definition'].map((key) => optional(grammar, key)?.string() ?? '')
+  const grammar = nonNullMember(format, 'grammar') ?? format
+  const [syntax, definition] = ['syntax', 'definition'].map((key) => nonNullMember(grammar, key)?.string() ?? '')
   return `\`input\` must match this ${syntax} grammar:\n${definition}`
 }
 

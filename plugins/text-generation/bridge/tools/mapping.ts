@@ -1,7 +1,7 @@
-import { entriesPerTurn, type Json } from '../../../shared/json/json.ts'
+import { entriesPerTurn, type Json, nonNullMember } from '../../../shared/json/json.ts'
 import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import { freeFunctionName, toolKey } from '../../chat/function-names.ts'
-import { type JsonPath, optional } from '../request/request-json.ts'
+import type { JsonPath } from '../request/request-json.ts'
 import { type DeclaredTool, type HostedTools, readTools, type Tool } from './declared-tools.ts'
 
 /** The tools of one request: how the caller knows them, and as which functions the upstream knows them. */
@@ -69,12 +69,12 @@ export function* createToolMapping(request: Json, path: JsonPath, hostedTools: H
 
 /** `tools` of the request, and those of input items: tools that a developer adds, and tools that a search has found. */
 function* toolLists(request: Json, path: JsonPath): SteppedWork<{ tools: Json; path: JsonPath }[]> {
-  const tools = optional(request, 'tools')
+  const tools = nonNullMember(request, 'tools')
   const lists = tools ? [{ tools, path: path.at('tools') }] : []
   const pace = new Pace(entriesPerTurn)
-  for (const [index, item] of (optional(request, 'input')?.elements() ?? []).entries()) {
+  for (const [index, item] of (nonNullMember(request, 'input')?.elements() ?? []).entries()) {
     if (pace.isDue()) yield
-    const found = itemsWithTools.includes(item.get('type')?.string()) && optional(item, 'tools')
+    const found = itemsWithTools.includes(item.get('type')?.string()) && nonNullMember(item, 'tools')
     if (found) lists.push({ tools: found, path: path.at('input').at(index).at('tools') })
   }
   // What follows has no steps up to the first item.

@@ -1,5 +1,5 @@
-import { asJsonObject } from '../../../shared/json/json.ts'
 import { parseLossless } from '../../../shared/json/lossless.ts'
+import { asJsonObject } from '../../../shared/json/parsed.ts'
 import { StreamError } from '../../call/assembly.ts'
 import { JsonEnd } from '../../chat/json-end.ts'
 import type { ToolCallStart } from '../../chat/streamed-calls.ts'

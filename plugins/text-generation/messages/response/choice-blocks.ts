@@ -1,5 +1,6 @@
+import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import { StreamError } from '../../call/assembly.ts'
-import { asArray, type ChunkObject, isChunkObject, textOf } from '../../chat/chunk.ts'
+import { asArray, textOf } from '../../chat/chunk.ts'
 import { createStreamedCalls } from '../../chat/streamed-calls.ts'
 import { ContentBlocks, type ContentBlocksOptions } from './content-blocks.ts'
 import type { MessageEnd, StopReason } from './events.ts'
@@ -41,11 +42,11 @@ export class ChoiceBlocks {
 
   /** Takes an element of `choices`. Throws StreamError for anything that a message cannot hold. */
   push(choice: unknown): void {
-    if (!isChunkObject(choice)) return
+    if (!isJsonObject(choice)) return
     const { index = 0, delta, error, finish_reason: reason } = choice
     if (index !== 0) throw new StreamError('the upstream sent more than one choice')
-    if (isChunkObject(error)) throw new StreamError('the upstream reported an error', { error })
-    if (isChunkObject(delta)) this.#addDelta(delta)
+    if (isJsonObject(error)) throw new StreamError('the upstream reported an error', { error })
+    if (isJsonObject(delta)) this.#addDelta(delta)
     if (reason === 'error') throw new StreamError('the upstream ended its response with an error')
     if (typeof reason === 'string' && reason !== '') this.#finishReason = reason
     this.#readStop(choice)
@@ -68,7 +69,7 @@ export class ChoiceBlocks {
     }
   }
 
-  #addDelta(delta: ChunkObject): void {
+  #addDelta(delta: JsonObject): void {
     const reasoning = textOf(delta.reasoning_content) || textOf(delta.reasoning)
     if (reasoning !== '' && this.#options.thinking !== 'none') this.blocks.addThinking(reasoning)
     if (Array.isArray(delta.content)) throw new StreamError('the upstream sent content that a message cannot hold')
@@ -80,11 +81,11 @@ export class ChoiceBlocks {
       this.blocks.addText(refusal)
     }
     for (const call of asArray(delta.tool_calls)) this.#calls.push(call)
-    if (isChunkObject(delta.function_call)) this.#calls.pushFunctionCall(delta.function_call)
+    if (isJsonObject(delta.function_call)) this.#calls.pushFunctionCall(delta.function_call)
   }
 
   /** Some upstreams (vLLM, SGLang) name the stop sequence that ended the text. */
-  #readStop({ stop_reason: ofVllm, matched_stop: ofSglang }: ChunkObject): void {
+  #readStop({ stop_reason: ofVllm, matched_stop: ofSglang }: JsonObject): void {
     for (const stop of [ofVllm, ofSglang]) {
       if (typeof stop === 'string' && this.#options.stopSequences.has(stop)) this.#stopSequence = stop
     }

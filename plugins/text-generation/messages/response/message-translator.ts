@@ -1,7 +1,8 @@
 import { numberOf } from '../../../shared/json/lossless.ts'
+import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import type { SseEvent } from '../../../sse-relay/index.ts'
 import { StreamError, withoutLoneSurrogate } from '../../call/assembly.ts'
-import { asArray, type ChunkObject, isChunkObject, readChunk, textOf } from '../../chat/chunk.ts'
+import { asArray, readChunk, textOf } from '../../chat/chunk.ts'
 import { readTokens } from '../../usage/usage.ts'
 import { ChoiceBlocks, type ChoiceBlocksOptions } from './choice-blocks.ts'
 import {
@@ -65,7 +66,7 @@ export class MessageTranslator {
     if (!chunk) return ''
     this.#model ||= textOf(chunk.model)
     this.#start()
-    if (isChunkObject(chunk.usage)) this.usage = chunk.usage
+    if (isJsonObject(chunk.usage)) this.usage = chunk.usage
     for (const choice of asArray(chunk.choices)) this.#choice.push(choice)
     return this.#take()
   }
@@ -142,8 +143,8 @@ const notEnded: MessageEnd = { stop_reason: null, stop_sequence: null, stop_deta
 /** Translates the usage of a chat completion. Missing counts are 0: the protocol requires them. */
 const toMessageUsage = (usage: object | undefined): MessageUsage => {
   const { input = 0, cachedInput = 0, output = 0, reasoning = 0 } = readTokens(usage) ?? {}
-  const { prompt_tokens_details: details } = (usage ?? {}) as ChunkObject
-  const cacheWrite = numberOf(isChunkObject(details) ? details.cache_write_tokens : undefined)
+  const { prompt_tokens_details: details } = (usage ?? {}) as JsonObject
+  const cacheWrite = numberOf(isJsonObject(details) ? details.cache_write_tokens : undefined)
   const written = Number.isInteger(cacheWrite) && cacheWrite > 0 ? cacheWrite : 0
   return {
     input_tokens: Math.max(0, input - cachedInput - written),

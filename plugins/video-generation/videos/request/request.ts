@@ -1,13 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { FieldProblem } from '../../../shared/field-problem.ts'
-import {
-  composeArray,
-  composeJson,
-  composeObject,
-  type Json,
-  type JsonObject,
-  toJson,
-} from '../../../shared/json/json.ts'
+import { composeArray, composeJson, composeObject, type Json, toJson } from '../../../shared/json/json.ts'
+import type { JsonObject } from '../../../shared/json/parsed.ts'
 import { sniffFileType } from '../../../shared/media/file-type.ts'
 import { maxPromptLength } from '../../tasks/request.ts'
 import { type Fields, type FieldValue, type LongText, textField } from './fields.ts'
