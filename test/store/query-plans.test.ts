@@ -13,12 +13,19 @@ interface SourceStatement {
 
 /** Every statement in the sources of the store, with numbered parameters. Migrations are excluded: they run once. */
 const statements = (mark: '?' | '$'): readonly SourceStatement[] =>
-  readdirSync(folder)
-    .filter((file) => !/^migrations|-tables\.ts$/.test(file))
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.ts') && !file.startsWith('migrations/'))
     .flatMap((file) => {
-      const source = readFileSync(folder + file, 'utf8')
+      const source = withFragments(readFileSync(folder + file, 'utf8'))
       return [...source.matchAll(/(?<!`)\bsql`/g)].map(({ index }) => ({ file, text: textAt(source, index + 4, mark) }))
     })
+
+/** The source with the text of each fragment in the statements that have it. */
+const withFragments = (source: string): string =>
+  [...source.matchAll(/const (\w+) = fragment`([^`]*)`/g)].reduce(
+    (text, [, name = '', part = '']) => text.replaceAll(`\${${name}}`, part),
+    source,
+  )
 
 const textAt = (source: string, start: number, mark: string): string => {
   let text = ''
@@ -113,24 +120,24 @@ const scansOf = (plan: Plan): readonly string[] => [
 /** The full scans that are allowed. */
 const expected = [
   // The open claims only.
-  'claims.ts: claims_by_due',
-  'groups.ts: claims_by_due',
-  'open-claims.ts: claims_by_due',
+  'library/claims.ts: claims_by_due',
+  'library/groups.ts: claims_by_due',
+  'library/open-claims.ts: claims_by_due',
   // The table has one row.
-  'deliveries.ts: delivery_turns',
-  'events.ts: event_sequence',
+  'events/deliveries.ts: delivery_turns',
+  'events/events.ts: event_sequence',
   // The users who have called in the last minutes; once in that time.
   'rate-limits.ts: upstream_turns',
   // The table has one row.
   'revision.ts: revision',
   // One row for each process of the last 30 days.
-  'usage.ts: text_usage_batches',
+  'usage/usage.ts: text_usage_batches',
   // The waiting and the running tasks only; every few seconds, for metrics. There are two indexes of the waiting ones.
-  'video-counts.ts: video_tasks_running',
-  'video-counts.ts: video_tasks_waiting',
+  'video/counts.ts: video_tasks_running',
+  'video/counts.ts: video_tasks_waiting',
   // Lists of the admin commands.
-  'tokens.ts: tokens_by_age',
-  'users.ts: users',
+  'users/tokens.ts: tokens_by_age',
+  'users/users.ts: users',
 ].sort()
 
 eachDatabase('the statements of the store', (database) => {
@@ -138,7 +145,7 @@ eachDatabase('the statements of the store', (database) => {
     await database.open()
     expect(statements('?').length).toBeGreaterThan(90)
     const found = (await scans[database.kind](database.url)).map((scan) =>
-      scan.replace('video-counts.ts: video_tasks_by_expiry', 'video-counts.ts: video_tasks_waiting'),
+      scan.replace('video/counts.ts: video_tasks_by_expiry', 'video/counts.ts: video_tasks_waiting'),
     )
     expect([...new Set(found)].sort()).toEqual(expected)
   })

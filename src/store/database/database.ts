@@ -12,14 +12,44 @@ export interface Statement {
   readonly values: readonly Value[]
 }
 
+/** A constant part of statements, without parameters. */
+export class Fragment {
+  constructor(readonly text: string) {}
+}
+
+/** Template tag for a part that several statements share: `` fragment`select id, name from users` ``. */
+export const fragment = ([text = '']: TemplateStringsArray): Fragment => new Fragment(text)
+
 /**
- * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter.
+ * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter, and a fragment part of the text.
  * Throws TypeError for a value that a database would not store unchanged.
  */
-export const sql = (strings: TemplateStringsArray, ...values: readonly (Value | undefined)[]): Statement => ({
-  strings,
-  values: values.map(toColumnValue),
-})
+export const sql = (strings: TemplateStringsArray, ...values: readonly (Value | Fragment | undefined)[]): Statement =>
+  values.some(isFragment)
+    ? { strings: withFragments(strings, values), values: values.filter(isValue).map(toColumnValue) }
+    : { strings, values: (values as readonly (Value | undefined)[]).map(toColumnValue) }
+
+const isFragment = (value: unknown): value is Fragment => value instanceof Fragment
+
+const isValue = (value: Value | Fragment | undefined): value is Value | undefined => !(value instanceof Fragment)
+
+/** By template. A template has the same fragments each time. */
+const inserted = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
+
+const withFragments = (strings: TemplateStringsArray, values: readonly unknown[]): TemplateStringsArray => {
+  const known = inserted.get(strings)
+  if (known) return known
+  const texts = ['']
+  for (const [index, text] of strings.entries()) {
+    texts[texts.length - 1] += text
+    const value = values[index]
+    if (value instanceof Fragment) texts[texts.length - 1] += value.text
+    else if (index < values.length) texts.push('')
+  }
+  const whole = Object.assign(texts, { raw: texts })
+  inserted.set(strings, whole)
+  return whole
+}
 
 /** A value as both databases store it. Throws UnstorableValueError (a TypeError) for a value that one of them would not store unchanged. */
 export const toColumnValue = (value: Value | undefined): Value => {

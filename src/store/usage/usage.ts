@@ -4,7 +4,7 @@ import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts'
-import { type Database, type Statement, sql, toColumnValue } from '../database/database.ts'
+import { type Database, fragment, type Statement, sql, toColumnValue } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 
@@ -91,6 +91,17 @@ export interface UsageRecords {
   closeUsage(): Promise<void>
 }
 
+const selectUsage = fragment`
+  select text_usage.user_id as "user", users.name as "userName", nullif(text_usage.token_id, '') as token,
+    tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
+    text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
+    text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
+    text_usage.reasoning_tokens as "reasoningTokens", text_usage.video_seconds as "videoSeconds",
+    text_usage.cost
+  from text_usage
+  left join users on users.id = text_usage.user_id
+  left join tokens on tokens.id = text_usage.token_id`
+
 /** Usage of text generation: one row for each user, token, model and day. */
 export const createUsageStore = (database: Database, options: UsageOptions = {}): UsageRecords => {
   const buffer = new UsageBuffer({
@@ -120,28 +131,9 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
       })
       const found = await database.query<Usage>(
         user === undefined
-          ? sql`
-              select text_usage.user_id as "user", users.name as "userName", nullif(text_usage.token_id, '') as token,
-                tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
-                text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
-                text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
-                text_usage.reasoning_tokens as "reasoningTokens", text_usage.video_seconds as "videoSeconds",
-                text_usage.cost
-              from text_usage
-              left join users on users.id = text_usage.user_id
-              left join tokens on tokens.id = text_usage.token_id
-              where text_usage.day >= ${since}
-              and text_usage.day <= ${until}`
+          ? sql`${selectUsage} where text_usage.day >= ${since} and text_usage.day <= ${until}`
           : sql`
-              select text_usage.user_id as "user", users.name as "userName", nullif(text_usage.token_id, '') as token,
-                tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
-                text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
-                text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
-                text_usage.reasoning_tokens as "reasoningTokens", text_usage.video_seconds as "videoSeconds",
-                text_usage.cost
-              from text_usage
-              left join users on users.id = text_usage.user_id
-              left join tokens on tokens.id = text_usage.token_id
+              ${selectUsage}
               where text_usage.user_id = ${user}
               and text_usage.day >= ${since}
               and text_usage.day <= ${until}`,
