@@ -71,7 +71,7 @@ export interface GenerationContext
  *
  * @param withoutStream whether the upstream must not stream
  */
-export const callUpstream = async <Result>(
+export const callWithAdditions = async <Result>(
   call: Call,
   { client, rejectedAdditions, log }: GenerationContext,
   signal: AbortSignal,

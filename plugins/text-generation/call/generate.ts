@@ -13,16 +13,16 @@ import { requestFor, type StoredResponses } from '../objects/stored/responses.ts
 import { upstreamUnavailable } from '../problem.ts'
 import type { DroppedTools } from '../upstream/dropped-tools.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
-import { Attempts, type AttemptsOptions } from './attempts.ts'
 import type { GenerationContext } from './call.ts'
 import { indexInTurns } from './index-in-turns.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import type { Protocol, TranslatedProtocol, ValidatedRequest } from './protocol.ts'
+import { RouteAttempts, type RouteAttemptsOptions } from './route-attempts.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
 import { shortStringOf } from './validation.ts'
 
-export interface GenerationOptions extends GenerationContext, AttemptsOptions, AssetOwnershipOptions {
+export interface GenerationOptions extends GenerationContext, RouteAttemptsOptions, AssetOwnershipOptions {
   /** Checks the owner of an object of the upstream account: a response, a conversation or an item. */
   readonly objects: ObjectOwnership
   /** Undefined: the gateway stores no responses. */
@@ -47,7 +47,7 @@ export interface GenerationRequest {
  * Handles a generation request: reads and validates it, selects the upstream of the model, and returns the response,
  * streaming or not.
  *
- * An attempt that has failed without generating anything may be followed by another one, see `Attempts`.
+ * An attempt that has failed without generating anything may be followed by another one, see `RouteAttempts`.
  */
 export const generate = async (
   { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
@@ -63,7 +63,7 @@ export const generate = async (
     'translate' in given ? run(given.translate(body.json, user)) : { request: body.json, protocol: given }
   const { protocol, request: translated } = isPromise(translating) ? await translating : translating
   const json = translated !== body.json && isLarge(body.json) ? await indexInTurns(translated) : translated
-  const attempts = new Attempts({ user, model: shortStringOf(json.get('model')) ?? '' }, options)
+  const attempts = new RouteAttempts({ user, model: shortStringOf(json.get('model')) ?? '' }, options)
   let { route } = attempts
   if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
   const validate = (capabilities: ModelRoute) => run(protocol.validate(json, capabilities))

@@ -12,7 +12,7 @@ import { type ResponseBody, readResponse, type TextResponse } from '../upstream/
 import { requireNoCredential } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
 import { type Assembly, StreamError } from './assembly.ts'
-import { awaitEnd, type Call, callUpstream, type GenerationContext, startStream } from './call.ts'
+import { awaitEnd, type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
 import type { Exchange } from './protocol.ts'
 
@@ -59,7 +59,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
       return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
     }
-    const begun = await callUpstream(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
+    const begun = await callWithAdditions(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
     const { response, headers } = begun
     if ('reader' in begun) {
       await assembleStream(begun.reader, assembly, { exchange, signal, clock })

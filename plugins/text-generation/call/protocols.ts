@@ -4,8 +4,9 @@ import { bridgedCompaction } from '../bridge/compaction.ts'
 import { createSealedReasoning } from '../bridge/sealed-reasoning.ts'
 import { chat } from '../chat/chat.ts'
 import { completions, embeddings } from '../forwarded/forwarded.ts'
-import { compaction, inputTokens } from '../forwarded/responses.ts'
+import { compaction, inputTokens, uncountedTokens } from '../forwarded/responses.ts'
 import { messages } from '../messages/messages.ts'
+import type { Capabilities } from '../models/routing.ts'
 import { responses, retrieval } from '../responses/responses.ts'
 import type { Exchange, Protocol, TranslatedProtocol } from './protocol.ts'
 
@@ -47,21 +48,22 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
   const summaries = bridgedCompaction(bridged, sealedReasoning)
   return {
     chat: chat(options),
-    responses: {
-      validate: (request, capabilities) => (capabilities?.chatOnly ? bridged : native).validate(request, capabilities),
-      toExchange: (request, validated, capabilities, user) =>
-        (capabilities.chatOnly ? bridged : native).toExchange(request, validated, capabilities, user),
-    },
-    compaction: {
-      validate: (request, capabilities) =>
-        (capabilities?.chatOnly ? summaries : compaction).validate(request, capabilities),
-      toExchange: (request, validated, capabilities, user) =>
-        (capabilities.chatOnly ? summaries : compaction).toExchange(request, validated, capabilities, user),
-    },
-    inputTokens,
+    responses: byApi(native, bridged),
+    compaction: byApi(compaction, summaries),
+    inputTokens: byApi(inputTokens, uncountedTokens),
     embeddings,
     completions,
     messages: messages({ ...options, sealedReasoning }),
     retrieval: retrieval(options),
+  }
+}
+
+/** A protocol of the Responses API: the one for upstreams that have this API, and the one for those that have chat completions only. */
+const byApi = (native: Protocol, chatOnly: Protocol): Protocol => {
+  const select = (capabilities: Capabilities | undefined) => (capabilities?.chatOnly ? chatOnly : native)
+  return {
+    validate: (request, capabilities) => select(capabilities).validate(request, capabilities),
+    toExchange: (request, validated, capabilities, user) =>
+      select(capabilities).toExchange(request, validated, capabilities, user),
   }
 }

@@ -10,7 +10,7 @@ import { textProblemBody } from '../problem.ts'
 import { type ResponseBody, readResponse, type TextResponse } from '../upstream/client.ts'
 import { createStreamCredentialCheck } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
-import { type Call, callUpstream, type GenerationContext, startStream } from './call.ts'
+import { type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { isJsonResponse, parseResponse } from './non-streaming.ts'
 import type { Exchange, StreamRelay } from './protocol.ts'
@@ -52,7 +52,7 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
         reader: await startStream(call, body, { signal, maxSilenceMs: heartbeatMs, clock, events: new EventReader() }),
       }
     }
-    const { headers, reader } = await callUpstream(call, context, signal, begin)
+    const { headers, reader } = await callWithAdditions(call, context, signal, begin)
     return responseFrom(relaySource(reader, streamed), { headers: streamHeaders(headers) })
   } catch (error) {
     streamed.release()

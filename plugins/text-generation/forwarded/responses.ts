@@ -25,8 +25,8 @@ export const inputTokens: Protocol = {
       checkString(model)
       return { model: shortStringOf(model.json) ?? '', stream: false, stores: false }
     }),
-  toExchange: (request, _, { chatOnly }) => ({
-    ...(chatOnly ? noCount() : unassembled),
+  toExchange: (request) => ({
+    ...unassembled,
     action: 'CountInputTokens',
     path: '/responses/input_tokens',
     unmetered: true,
@@ -35,8 +35,11 @@ export const inputTokens: Protocol = {
   }),
 }
 
-/** A count of the gateway's own would be an estimate. */
-const noCount = (): never => {
-  const message = 'input tokens cannot be counted: the upstream of this model has chat completions only'
-  throw new TextProblem(404, message, { param: 'model', code: 'unsupported_endpoint' })
+/** The same at an upstream that has chat completions only: a count of the gateway's own would be an estimate. */
+export const uncountedTokens: Protocol = {
+  validate: inputTokens.validate,
+  toExchange() {
+    const message = 'input tokens cannot be counted: the upstream of this model has chat completions only'
+    throw new TextProblem(404, message, { param: 'model', code: 'unsupported_endpoint' })
+  },
 }

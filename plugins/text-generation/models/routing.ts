@@ -3,7 +3,7 @@ export type MaxTokensField = 'max_tokens' | 'max_completion_tokens'
 
 /**
  * Limitations of an upstream or of one model. Those that the upstream reports in its errors need not be configured: see
- * `callUpstream` and `limitationIn`.
+ * `callWithAdditions` and `limitationIn`.
  */
 export interface Capabilities {
   /** Maximum `temperature`, 1 or 2. Default 2. */

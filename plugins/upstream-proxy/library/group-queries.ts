@@ -1,8 +1,8 @@
 import type { Json } from '../../shared/json/json.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
+import type { Caller, Upstream } from '../client.ts'
 import type { UpstreamResponse } from '../response.ts'
-import type { Caller, Upstream } from '../upstream.ts'
 import { maxGroupsPerCall } from './operation.ts'
 
 /** Splits groups into batches of 1 to 100, one for each call. */

@@ -1,8 +1,8 @@
 import type { ReceivedRequest } from '../action.ts'
 import type { TextAction } from '../action-names.ts'
 import { pathParts, splitTarget, unescaped } from '../shared/paths.ts'
+import { isJson, type Json } from '../shared/reader.ts'
 import { OpenAIError } from './openai-error.ts'
-import { isJson, type Json } from './reader.ts'
 
 /** Base path of text generation. */
 export const textPath = '/v1'

@@ -1,5 +1,5 @@
+import type { Json } from '../shared/reader.ts'
 import type { RateLimitKind } from './rate-limits.ts'
-import type { Json } from './reader.ts'
 
 /** The kinds of faults of video generation. By default `rate-limit` applies to create calls; the others apply to callbacks. */
 export type VideoFaultKind =

@@ -1,7 +1,7 @@
 import type { ReceivedRequest } from '../action.ts'
 import type { VideoAction } from '../action-names.ts'
 import { pathParts, unescaped } from '../shared/paths.ts'
-import { isJson, type Json } from './reader.ts'
+import { isJson, type Json } from '../shared/reader.ts'
 import { resultPath } from './results/results.ts'
 import { VideoError } from './video-error.ts'
 

@@ -1,7 +1,7 @@
 import type { AppliedFault } from '../../faults/registry.ts'
+import { isJson, type Json } from '../../shared/reader.ts'
 import { serverError } from '../openai-error.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps, textOf } from '../output/steps.ts'
-import { isJson, type Json } from '../reader.ts'
 
 const finalEvents: readonly unknown[] = ['response.completed', 'response.incomplete', 'response.failed']
 /** Applies the faults `cut`, `error-event` and `silence` to a response. All other faults leave it unchanged. */

@@ -1,7 +1,7 @@
 import type { FaultKind } from '../../faults/faults.ts'
 import type { AppliedFault } from '../../faults/registry.ts'
+import { isJson, type Json } from '../../shared/reader.ts'
 import { bytesOf, type EventStep, eventOf, type Step, type Steps } from '../output/steps.ts'
-import { isJson, type Json } from '../reader.ts'
 
 const done = '[DONE]'
 const mib = 1_048_576

@@ -1,5 +1,5 @@
+import type { Json } from '../../shared/reader.ts'
 import type { Model } from '../catalogue.ts'
-import type { Json } from '../reader.ts'
 
 /** One message of a conversation, independent of the API. */
 export interface PromptMessage {

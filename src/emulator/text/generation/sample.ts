@@ -1,4 +1,4 @@
-import { isJson, type Json } from '../reader.ts'
+import { isJson, type Json } from '../../shared/reader.ts'
 
 /** The depth from which recursive schemas must end. */
 const maxDepth = 6

@@ -1,5 +1,5 @@
+import { isJson, type Json } from '../../shared/reader.ts'
 import { badRequest } from '../openai-error.ts'
-import { isJson, type Json } from '../reader.ts'
 import type { Prompt, PromptMessage, Tool } from './prompt.ts'
 
 /** One tool call of a scenario. */

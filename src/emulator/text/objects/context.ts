@@ -1,6 +1,6 @@
 import { raise } from '../../shared/raise.ts'
+import type { Reader } from '../../shared/reader.ts'
 import { badRequest, OpenAIError, wrongType } from '../openai-error.ts'
-import type { Reader } from '../reader.ts'
 import type { Item } from './items.ts'
 import type { TextObjects } from './objects.ts'
 

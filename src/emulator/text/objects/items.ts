@@ -1,6 +1,6 @@
+import type { Json } from '../../shared/reader.ts'
 import type { PromptMessage, Tool } from '../generation/prompt.ts'
 import { type CallContext, textIdOf } from '../output/call-context.ts'
-import type { Json } from '../reader.ts'
 
 /** One item of the account, such as a message, a tool call or its output. */
 export interface Item {

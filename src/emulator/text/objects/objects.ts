@@ -1,6 +1,6 @@
 import type { Settings } from '../../settings.ts'
+import type { Json } from '../../shared/reader.ts'
 import { textIdOf } from '../output/call-context.ts'
-import type { Json } from '../reader.ts'
 import type { Item } from './items.ts'
 import { createSealing, type Sealing } from './sealing.ts'
 import { hasEnded, type StoredResponse } from './stored.ts'

@@ -1,5 +1,5 @@
+import type { Json } from '../../shared/reader.ts'
 import { badRequest, wrongType, wrongValue } from '../openai-error.ts'
-import type { Json } from '../reader.ts'
 
 /** One page of a list in order of creation, by `limit` (default 20), `order` (default `desc`) and `after`, an item id. */
 export const textPageOf = (items: readonly Json[], query: URLSearchParams): object => {

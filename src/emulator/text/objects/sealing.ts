@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, createHash } from 'node:crypto'
+import { isJson } from '../../shared/reader.ts'
 import { OpenAIError } from '../openai-error.ts'
-import { isJson } from '../reader.ts'
 
 /** What encrypted content holds. */
 export interface SealedContent {

@@ -1,6 +1,6 @@
+import type { Json } from '../../shared/reader.ts'
 import { type GeneratedResponse, responseEvents, responseIdOf, responseOf, startedOf } from '../output/responses.ts'
 import type { EventStep, Steps } from '../output/steps.ts'
-import type { Json } from '../reader.ts'
 import { type Item, outputItem } from './items.ts'
 
 /** The duration of a background response, in ms of the emulator's clock. */

@@ -1,6 +1,6 @@
+import { isJson, type Json } from '../../shared/reader.ts'
 import type { ToolCall } from '../generation/generation.ts'
 import type { ToolKind } from '../generation/prompt.ts'
-import { isJson, type Json } from '../reader.ts'
 import { type CallContext, textIdOf } from './call-context.ts'
 import type { OutputItem } from './output-item.ts'
 

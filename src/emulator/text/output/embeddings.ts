@@ -1,8 +1,9 @@
 import { sha256 } from '../../shared/hash.ts'
+import type { Json, Reader } from '../../shared/reader.ts'
 import type { Catalogue } from '../catalogue.ts'
 import { tokensOf } from '../generation/tokens.ts'
 import { badRequest, missingField, wrongType } from '../openai-error.ts'
-import { type Json, type Reader, readerOf } from '../reader.ts'
+import { readerOf } from '../reader.ts'
 import { readModel } from '../request/model-limits.ts'
 import { jsonSteps, type Steps } from './steps.ts'
 

@@ -1,5 +1,5 @@
+import { isJson, type Json } from '../../shared/reader.ts'
 import { OpenAIError } from '../openai-error.ts'
-import { isJson, type Json } from '../reader.ts'
 
 const wordsOf = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/))
 

@@ -1,6 +1,7 @@
 import { raise } from '../../shared/raise.ts'
+import { isJson, type Reader } from '../../shared/reader.ts'
 import { badRequest, missingField, wrongType, wrongValue } from '../openai-error.ts'
-import { isJson, type Reader, readerOf } from '../reader.ts'
+import { readerOf } from '../reader.ts'
 
 /** Message content: its text, and the number of images, videos and files in it. */
 export interface Content {

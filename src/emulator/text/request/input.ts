@@ -1,10 +1,10 @@
 import { raise } from '../../shared/raise.ts'
+import type { Json, Reader } from '../../shared/reader.ts'
 import type { PromptMessage, Tool } from '../generation/prompt.ts'
 import { type Item, inputIdOf, openCallsIn } from '../objects/items.ts'
 import type { Sealing } from '../objects/sealing.ts'
 import { badRequest, missingField, OpenAIError, wrongType, wrongValue } from '../openai-error.ts'
 import type { CallContext } from '../output/call-context.ts'
-import type { Json, Reader } from '../reader.ts'
 import { type Content, contentOf } from './content.ts'
 import { toolsIn } from './tools.ts'
 

@@ -1,9 +1,9 @@
 import { raise } from '../../shared/raise.ts'
+import type { Reader } from '../../shared/reader.ts'
 import type { Catalogue, Model } from '../catalogue.ts'
 import type { Prompt } from '../generation/prompt.ts'
 import { costOf } from '../generation/tokens.ts'
 import { badRequest, missingField, OpenAIError } from '../openai-error.ts'
-import type { Reader } from '../reader.ts'
 
 const efforts = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 

@@ -1,6 +1,6 @@
+import { isJson, type Reader } from '../../shared/reader.ts'
 import type { TestObjectKind, TextObjects } from '../objects/objects.ts'
 import { OpenAIError } from '../openai-error.ts'
-import { isJson, type Reader } from '../reader.ts'
 
 /** The error message for an unknown object of each kind. */
 const notFound: Readonly<Record<TestObjectKind, (id: string) => string>> = {

@@ -1,6 +1,6 @@
 import { raise } from '../../shared/raise.ts'
+import type { Json, Reader } from '../../shared/reader.ts'
 import { missingField } from '../openai-error.ts'
-import type { Json, Reader } from '../reader.ts'
 import type { Nesting } from './tools.ts'
 
 /** The JSON Schema of the response format: undefined for plain text, empty for any JSON object. */

@@ -1,5 +1,5 @@
+import type { Reader } from '../../shared/reader.ts'
 import { badRequest } from '../openai-error.ts'
-import type { Reader } from '../reader.ts'
 
 /** Reads `stop`: the texts that end the output. */
 export const stopsOf = (request: Reader): string[] => {

@@ -1,7 +1,7 @@
 import { raise } from '../../shared/raise.ts'
+import type { Reader } from '../../shared/reader.ts'
 import type { Prompt, Tool } from '../generation/prompt.ts'
 import { badRequest, missingField, wrongType } from '../openai-error.ts'
-import type { Reader } from '../reader.ts'
 
 /** Chat completions nest a tool's definition (`{type, function: {…}}`); the Responses API does not. */
 export type Nesting = 'nested' | 'flat'

@@ -1,5 +1,5 @@
+import type { Json } from '../../shared/reader.ts'
 import { badRequest } from '../openai-error.ts'
-import type { Json } from '../reader.ts'
 
 const commonFields =
   'model stream stream_options temperature top_p tools tool_choice parallel_tool_calls metadata store user service_tier ' +

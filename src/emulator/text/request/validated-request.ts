@@ -1,7 +1,7 @@
+import type { Json } from '../../shared/reader.ts'
 import type { Prompt } from '../generation/prompt.ts'
 import type { Item } from '../objects/items.ts'
 import type { Sealing } from '../objects/sealing.ts'
-import type { Json } from '../reader.ts'
 
 /** A validated Responses request. */
 export interface ResponsesRequest {

@@ -1,7 +1,8 @@
 import type { Library } from '../../library/library.ts'
 import type { AssetType } from '../../library/records.ts'
+import { raise } from '../../shared/raise.ts'
+import type { Reader } from '../../shared/reader.ts'
 import { families, type VideoModel } from '../models.ts'
-import type { Reader } from '../reader.ts'
 import { invalidField, missingField, VideoError } from '../video-error.ts'
 
 /** An asset of the vendor's library that every account may use, such as a virtual portrait. */
@@ -52,7 +53,7 @@ const dataUris = {
 /** Reads `content`. Throws 400 for items that the model does not accept, and for assets that the account does not have. */
 export const contentOf = (request: Reader, model: VideoModel, known: KnownObjects): Content => {
   const items = request.objects('content')
-  if (items === undefined || items.length === 0) throw missingField('content')
+  if (items.length === 0) throw missingField('content')
   const texts: string[] = []
   const media: Media[] = []
   for (const item of items) {
@@ -69,15 +70,17 @@ export const contentOf = (request: Reader, model: VideoModel, known: KnownObject
   return { text: texts.join('\n'), videos, mode }
 }
 
+const objectIn = (item: Reader, name: string): Reader => item.object(name) ?? raise(missingField(item.path(name)))
+
 const draftOf = (item: Reader, count: number, { id, family }: VideoModel): Content => {
-  const draftTaskId = item.object('draft_task').required('id')
+  const draftTaskId = objectIn(item, 'draft_task').required('id')
   if (family !== '2.5') throw invalidField(item.path('type'), `the model ${id} has no drafts`)
   if (count > 1) throw invalidField('content', 'draft_task cannot be mixed with other content')
   return { text: '', videos: [], mode: 'draft', draftTaskId }
 }
 
 const mediaOf = (item: Reader, type: Media['type'], known: KnownObjects): Media => {
-  const url = item.object(type).required('url')
+  const url = objectIn(item, type).required('url')
   const role = item.text('role')
   const path = item.path(type)
   const allowed: readonly string[] = roles[type]

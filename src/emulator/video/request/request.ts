@@ -1,5 +1,6 @@
+import type { Json, Reader } from '../../shared/reader.ts'
 import { families, type Ratio, type Resolution, ratios, type VideoModel } from '../models.ts'
-import { type Json, type Reader, readerOf } from '../reader.ts'
+import { readerOf } from '../reader.ts'
 import { invalidField, taskTypeConstraint, unsupportedField, VideoError } from '../video-error.ts'
 import { type Content, contentOf, type KnownObjects } from './content.ts'
 import { promptParameters } from './prompt-parameters.ts'
@@ -111,14 +112,16 @@ const defaultRatio = ({ family }: VideoModel, { mode }: Content): Ratio =>
   family === '1.0' && mode === 'text' ? '16:9' : 'adaptive'
 
 const toolsOf = (request: Reader): string[] =>
-  (request.objects('tools') ?? []).map((tool) => tool.oneOf('type', ['web_search']) ?? tool.required('type'))
+  request.objects('tools').map((tool) => tool.oneOf('type', ['web_search']) ?? tool.required('type'))
 
 /** The fields that say when and to whom the result is delivered. */
 const delivery = (request: Reader, model: VideoModel) => {
   const serviceTier = request.oneOf('service_tier', ['default', 'flex']) ?? 'default'
   const priority = request.integer('priority', 0, 9)
   const callbackUrl = request.text('callback_url')
-  const safetyIdentifier = request.text('safety_identifier', 64)
+  const safetyIdentifier = request.text('safety_identifier')
+  if (safetyIdentifier !== undefined && safetyIdentifier.length > 64)
+    throw invalidField('safety_identifier', 'it must have at most 64 characters')
   if (serviceTier === 'flex' && model.family !== '1.0') throw unsupportedField('service_tier', model.id)
   if (callbackUrl !== undefined && !(URL.canParse(callbackUrl) && /^https?:$/.test(new URL(callbackUrl).protocol)))
     throw invalidField('callback_url', 'invalid url specified')

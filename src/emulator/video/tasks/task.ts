@@ -1,5 +1,5 @@
+import type { Json } from '../../shared/reader.ts'
 import type { VideoModel } from '../models.ts'
-import type { Json } from '../reader.ts'
 import type { VideoRequest } from '../request/request.ts'
 
 /** The states of a task: `queued`, then `running`, then one of the end states; or `queued`, then `cancelled`. */

@@ -7,7 +7,7 @@ import type { ObjectOwnership } from '../objects/ownership.ts'
 import { hasNoRoute, type LearntCapabilities, limitationIn, type ModelUse } from '../upstream/learnt-capabilities.ts'
 import type { Exchange } from './protocol.ts'
 
-export interface AttemptsOptions {
+export interface RouteAttemptsOptions {
   readonly routing: ModelRouting
   /** Limitations of upstreams that their errors have shown. */
   readonly learnt: LearntCapabilities
@@ -32,8 +32,8 @@ export interface FailedAttempt {
  * There is another attempt only if nothing was generated. Each limitation and each upstream has at most one, so their
  * number is bounded.
  */
-export class Attempts {
-  readonly #options: AttemptsOptions
+export class RouteAttempts {
+  readonly #options: RouteAttemptsOptions
   readonly #use: ModelUse
   readonly #routes: readonly ModelRoute[]
   #index = 0
@@ -41,7 +41,7 @@ export class Attempts {
   /** What earlier attempts have shown: limitations of this upstream, and the first error of it. */
   #shown: { readonly limitations: Capabilities; readonly firstError: unknown } | undefined
 
-  constructor(use: ModelUse, options: AttemptsOptions) {
+  constructor(use: ModelUse, options: RouteAttemptsOptions) {
     this.#options = options
     this.#use = use
     this.#routes = options.routing.routesOf(use.model)
