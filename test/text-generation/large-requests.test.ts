@@ -81,3 +81,13 @@ test('a response repeats no more than 4 MiB of its request', async () => {
     expect(text).toContain('"user":"u"')
   }
 })
+
+test('a response repeats no more than 8,192 keys and values of its request', async () => {
+  const app = storedOpener(store)()
+  const metadata = Object.fromEntries(Array.from({ length: 5_000 }, (_, nth) => [`k${nth}`, 'v']))
+  const repeated = async (body: Body): Promise<Body> => (await bodyOf(app.as('bob', 'POST', '/responses', body)))[1]
+  const some = await repeated({ model: 'm', input: 'x', metadata: { a: 'b' }, user: 'u' })
+  expect([some.metadata, some.user]).toEqual([{ a: 'b' }, 'u'])
+  const less = await repeated({ model: 'm', input: 'x', metadata, user: 'u' })
+  expect([less.metadata, less.user]).toEqual([{}, 'u'])
+})

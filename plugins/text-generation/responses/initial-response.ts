@@ -14,20 +14,27 @@ export interface ResponseStart {
 /** Bytes of the fields that a response repeats: each stream has them three times. */
 const maxRepeatedBytes = 2 ** 22
 
+/** The same for their keys and values. */
+const maxRepeatedEntries = 8_192
+
 /**
- * The fields of a request that a response may repeat: all but the input, which may be large, and those that exceed 4 MiB with
- * the fields before them. Numbers keep all their digits.
+ * The fields of a request that a response may repeat: all but the input, which may be large, and those that exceed 4 MiB, or
+ * 8,192 keys and values, with the fields before them. Numbers keep all their digits.
  */
 export const repeatableFields = (request: Json): MutableObject => laterFields(request)()
 
 /** The same, parsed only when they are needed. The function does not keep the request in memory, which has the input. */
 export const laterFields = (request: Json): (() => MutableObject) => {
   let bytes = 0
+  let entries = 0
   const omitted = new Set(['input'])
   for (const { key, value } of request.members()) {
     if (key === 'input') continue
-    if (bytes + value.byteLength > maxRepeatedBytes) omitted.add(key)
-    else bytes += value.byteLength
+    if (bytes + value.byteLength > maxRepeatedBytes || entries + value.entryCount > maxRepeatedEntries) omitted.add(key)
+    else {
+      bytes += value.byteLength
+      entries += value.entryCount
+    }
   }
   const text = request.without((key) => omitted.has(key)).raw
   return () => parseLossless(text) as MutableObject

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers'
+import { afterIo } from '../../../plugins/shared/turns.ts'
 import type { Database, Row, Statement } from './database.ts'
 import { isOfOneRow } from './error.ts'
 
@@ -57,7 +58,7 @@ export class GroupCommit {
       group.push(next)
       this.#waiting.shift()
     }
-    if (this.#waiting.length > 0) setImmediate(this.#writeAll)
+    if (this.#waiting.length > 0) afterIo(this.#writeAll)
     void this.#commitGroup(group)
   }
 

@@ -1,4 +1,5 @@
 import { setImmediate } from 'node:timers'
+import { afterIo } from '../../../plugins/shared/turns.ts'
 
 /**
  * Lets one write run in each turn of the event loop, in the order of their calls. A write of a synchronous driver waits for the disk: many in one turn would keep all
@@ -22,7 +23,7 @@ export class WriteTurns {
     const next = this.#waiting.shift()
     if (next) {
       next()
-      setImmediate(this.#turn)
+      afterIo(this.#turn)
     } else this.#isTaken = false
   }
 }
