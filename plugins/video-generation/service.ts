@@ -71,12 +71,12 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     },
     createTimeoutMs,
     leaseMs: leasesPerTimeout * createTimeoutMs,
-    describe: createDescribe(linkResult, log),
     checkCallbackUrl: options.checkCallbackUrl,
     copies: results !== undefined,
     costOf: options.costOf,
     results,
   }
+  store.describeVideoEvents?.(createDescribe(linkResult, log))
   let poller: Poller | undefined
   const background = backgroundOf(options.background)
   if (background && upstream) {
@@ -147,14 +147,15 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
 /** What a user is told about a new state of a task. It never throws: the store describes many tasks in one transaction. */
 const createDescribe =
   (linkResult: LinkResult | undefined, log: Log): DescribeVideoTask =>
-  (task) => {
+  (task, isDeleted = false) => {
+    const type = isDeleted ? 'video.deleted' : (`video.${task.status}` as const)
     try {
       const body = viewOf(task, linkResult).body.raw
       const { callback_url: url } = readTaskFields(task.fields).own
-      return { data: body, ...(url !== undefined && { callback: { url, body } }) }
+      return { type, data: body, ...(url !== undefined && !isDeleted && { callback: { url, body } }) }
     } catch (err) {
       log.warn({ task: task.id, err }, 'a task could not be described for its user')
-      return { data: JSON.stringify({ id: task.id, status: task.status }) }
+      return { type, data: JSON.stringify({ id: task.id, status: task.status }) }
     }
   }
 

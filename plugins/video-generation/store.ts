@@ -1,3 +1,4 @@
+import type { VideoEventType } from './events.ts'
 import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks/tasks.ts'
 
 /**
@@ -132,14 +133,15 @@ export interface MovedVideoTask {
 
 /** What the user of a task is told about its new state. */
 export interface VideoNotice {
+  readonly type: VideoEventType
   /** The data of the event, JSON. */
   readonly data: string
   /** The address that the caller has given for the task, and what is sent there, JSON. */
   readonly callback?: { readonly url: string; readonly body: string }
 }
 
-/** Describes a task in its new state. Called in the transaction that changes the task, so it must be quick. */
-export type DescribeVideoTask = (task: VideoTask) => VideoNotice
+/** Describes a task in its new state, or as deleted. Called in the transaction that changes the task, so it must be quick. */
+export type DescribeVideoTask = (task: VideoTask, isDeleted?: boolean) => VideoNotice
 
 /** How many tasks of a pool are waiting or running. */
 export interface VideoTaskCount {
@@ -163,20 +165,18 @@ export interface VideoQueuePlace {
  * Every method takes effect in one transaction, and every step names the state that it expects: of two concurrent ones, the second does nothing. Every method
  * rejects when the store does not respond in time; then it is unknown whether the step was made.
  *
- * A method with `describe` records an event `video.<status>`, or `video.deleted`, in the same transaction when the user sees a new status. Without the
- * function there are no events.
+ * After `describeVideoEvents`, an event is recorded in the same transaction when the user sees a new status, and when a task is deleted. Before, there are no
+ * events.
  */
 export interface VideoTaskStore {
+  /** Sets what the events are. Absent: the store records none. */
+  describeVideoEvents?(describe: DescribeVideoTask): void
+
   /**
    * Adds a task. Without limits it is claimed. With limits it is claimed if a slot of its pool is free and it is its turn; else it waits. Tasks with
    * the tier `flex` need no slot: they are added without limits.
    */
-  addVideoTask(
-    task: NewVideoTask,
-    limits: PoolLimits | undefined,
-    leaseUntil: number,
-    describe?: DescribeVideoTask,
-  ): Promise<VideoAddition>
+  addVideoTask(task: NewVideoTask, limits: PoolLimits | undefined, leaseUntil: number): Promise<VideoAddition>
   /** Claims the task of a pool whose turn it is, if a slot is free and the pool does not pause. */
   claimVideoTask(
     pool: string,
@@ -194,17 +194,11 @@ export interface VideoTaskStore {
   ): Promise<VideoQueuePlace | undefined>
 
   /** The upstream has accepted the task. It may be called again. False: the claim has ended otherwise, or another task has that upstream id. */
-  confirmVideoTask(
-    claim: VideoClaim,
-    upstreamId: string,
-    at: number,
-    dueAt: number,
-    describe?: DescribeVideoTask,
-  ): Promise<boolean>
+  confirmVideoTask(claim: VideoClaim, upstreamId: string, at: number, dueAt: number): Promise<boolean>
   /** The upstream certainly has no task of this claim: it waits again, at its old place. @param signal why the upstream has rejected the call */
-  releaseVideoTask(claim: VideoClaim, at: number, signal?: PoolSignal, describe?: DescribeVideoTask): Promise<boolean>
+  releaseVideoTask(claim: VideoClaim, at: number, signal?: PoolSignal): Promise<boolean>
   /** The upstream has rejected the task for good: it ends as `failed`. @param task a task object with the error, JSON */
-  failVideoTask(claim: VideoClaim, task: string, at: number, describe?: DescribeVideoTask): Promise<boolean>
+  failVideoTask(claim: VideoClaim, task: string, at: number): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
   /** Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease has ended. Of each, the longest due first. */
@@ -222,11 +216,7 @@ export interface VideoTaskStore {
    * Moves submitted tasks on, in one transaction. A status never goes back. Returns those whose status or phase has changed: each end is returned to
    * exactly one caller, and its usage is booked in the same transaction.
    */
-  moveVideoTasks(
-    moves: readonly VideoMove[],
-    at: number,
-    describe?: DescribeVideoTask,
-  ): Promise<readonly MovedVideoTask[]>
+  moveVideoTasks(moves: readonly VideoMove[], at: number): Promise<readonly MovedVideoTask[]>
   /** Tasks whose results are to be copied. The longest overdue first. */
   dueVideoCopies(now: number, max: number): Promise<readonly VideoTask[]>
   /** Takes the copying of a result until `until`. Undefined: another process has it, or there is nothing to copy. */
@@ -234,13 +224,7 @@ export interface VideoTaskStore {
   /** Extends a lease that ends at `until`. False: it has ended, or the task has been deleted. */
   extendVideoCopy(id: string, until: number, newUntil: number): Promise<boolean>
   /** Ends a copying task as `succeeded`. @param retryAt when to copy the result again, if it could not be copied */
-  endVideoTask(
-    id: string,
-    at: number,
-    result: string | undefined,
-    retryAt?: number,
-    describe?: DescribeVideoTask,
-  ): Promise<boolean>
+  endVideoTask(id: string, at: number, result: string | undefined, retryAt?: number): Promise<boolean>
   /** Ends a lease on a copy. With a result, it belongs to the task; else it is due again at `retryAt`, or never. False: there is no such task. */
   releaseVideoCopy(id: string, result: string | undefined, retryAt?: number): Promise<boolean>
 
@@ -254,11 +238,11 @@ export interface VideoTaskStore {
     page: VideoTaskPage,
   ): Promise<{ readonly tasks: readonly VideoTask[]; readonly total: number }>
   /** Cancels a waiting task. */
-  cancelWaitingVideoTask(user: string, id: string, at: number, describe?: DescribeVideoTask): Promise<boolean>
+  cancelWaitingVideoTask(user: string, id: string, at: number): Promise<boolean>
   /** Deletes a task that has ended. Returns it. */
-  deleteVideoTask(user: string, id: string, at: number, describe?: DescribeVideoTask): Promise<VideoTask | undefined>
+  deleteVideoTask(user: string, id: string, at: number): Promise<VideoTask | undefined>
   /** Ends waiting tasks whose time has passed as `expired`, up to `max`. Returns their number. */
-  expireWaitingVideoTasks(now: number, max: number, describe?: DescribeVideoTask): Promise<number>
+  expireWaitingVideoTasks(now: number, max: number): Promise<number>
   /** Deletes up to `max` tasks that ended before a time. Returns them. */
   sweepVideoTasks(endedBefore: number, max: number): Promise<readonly VideoTask[]>
   /** Removes what is left of up to `max` long requests that no task needs: a process has ended while it wrote or removed them. Returns their number. */

@@ -4,7 +4,7 @@ import type { AssetProgress } from '../../plugins/asset-library/watch/asset-even
 import { noLog } from '../../plugins/shared/problem.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
-const progress: AssetProgress = { status: 'processing', data: '{}', at: 0 }
+const progress: AssetProgress = { type: 'asset.processing', data: '{}', at: 0 }
 const watch = (asset: string) => ({ asset, group: 'g', user: 'ann', createdAt: 0 })
 
 const open = () => {

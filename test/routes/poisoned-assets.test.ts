@@ -39,7 +39,7 @@ eachDatabase('assets in progress', (database) => {
     const [poisoned = '', ...others] = assets
     const state = { failure: failure as Error | undefined }
     for (const [index, asset] of assets.entries()) {
-      const change = { status: 'processing', data: '{}', at: Date.now() } as const
+      const change = { type: 'asset.processing', data: '{}', at: Date.now() } as const
       const added = { asset, group: groupOf(asset), user: `user of ${asset}`, createdAt: Date.now() }
       await store.watchAsset(added, 1 + index, change)
     }

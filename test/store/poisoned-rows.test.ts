@@ -28,7 +28,7 @@ eachDatabase('rows of several users in one transaction', (database) => {
 
   test('of watches of assets: one that the database does not accept fails alone', async () => {
     const store = await database.open()
-    const change = { status: 'processing', data: '{}', at } as const
+    const change = { type: 'asset.processing', data: '{}', at } as const
     const watchOf = (group: string) => ({ asset: randomUUID(), group, user: 'ann', createdAt: at })
     const watches = [watchOf(absent), watchOf('g'), watchOf('g')]
     const results = await Promise.allSettled(watches.map((watch) => store.watchAsset(watch, at, change)))

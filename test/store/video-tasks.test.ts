@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { ClaimedVideoTask, NewVideoTask, PoolLimits, VideoTask } from '../../plugins/video-generation/store.ts'
+import type {
+  ClaimedVideoTask,
+  DescribeVideoTask,
+  NewVideoTask,
+  PoolLimits,
+} from '../../plugins/video-generation/store.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -80,7 +85,11 @@ eachDatabase('video tasks', (database) => {
 
   test('tell their users each status once, in the transaction that changes it', async () => {
     const [user, model] = [randomUUID(), randomUUID()]
-    const describe = ({ id, status }: VideoTask) => ({ data: JSON.stringify({ id, status }) })
+    const describe: DescribeVideoTask = ({ id, status }, isDeleted) => ({
+      type: `video.${isDeleted ? 'deleted' : status}`,
+      data: JSON.stringify({ id, status }),
+    })
+    store.describeVideoEvents?.(describe)
     const told = async () => {
       const events = await store.eventsOf(user, 0, 100)
       return events.map(({ type, data }) => `${type} ${JSON.parse(data).id.slice(-1)}`)
@@ -88,34 +97,34 @@ eachDatabase('video tasks', (database) => {
     const limits = { running: 1 }
     const add = async (last: string, more: Partial<NewVideoTask> = {}) => {
       const task = newTask({ user, model, id: `${randomUUID()}-${last}`, ...more })
-      return { id: task.id, ...(await store.addVideoTask(task, limits, at + 1000, describe)) }
+      return { id: task.id, ...(await store.addVideoTask(task, limits, at + 1000)) }
     }
     const first = await add('1')
     if (first.outcome !== 'claimed') throw new Error('the slot is free')
     expect(await told()).toEqual([])
-    await store.releaseVideoTask(first.task, at, { kind: 'queue', pauseMs: 0 }, describe)
+    await store.releaseVideoTask(first.task, at, { kind: 'queue', pauseMs: 0 })
     const second = await add('2')
     await add('3', { expiresAt: at + 5 })
     const claimed = await store.claimVideoTask(model, limits, at, at + 1000)
     if (!claimed) throw new Error('the slot is free')
     const statuses = ['running', 'running', 'queued', 'succeeded', 'failed'] as const
-    expect(await store.confirmVideoTask(claimed, `up-${first.id}`, at, at, describe)).toBe(true)
+    expect(await store.confirmVideoTask(claimed, `up-${first.id}`, at, at)).toBe(true)
     for (const status of statuses) {
-      await store.moveVideoTasks([{ id: first.id, status, task: '{}', dueAt: at, copy: true }], at, describe)
+      await store.moveVideoTasks([{ id: first.id, status, task: '{}', dueAt: at, copy: true }], at)
     }
-    await store.endVideoTask(first.id, at, '{"video":"key"}', undefined, describe)
-    await store.cancelWaitingVideoTask(user, second.id, at, describe)
-    expect(await store.expireWaitingVideoTasks(at + 5, 10, describe)).toBe(1)
-    await store.deleteVideoTask(user, first.id, at, describe)
+    await store.endVideoTask(first.id, at, '{"video":"key"}')
+    await store.cancelWaitingVideoTask(user, second.id, at)
+    expect(await store.expireWaitingVideoTasks(at + 5, 10)).toBe(1)
+    await store.deleteVideoTask(user, first.id, at)
     expect(await told()).toEqual([
       ...['video.queued 1', 'video.queued 2', 'video.queued 3', 'video.running 1', 'video.succeeded 1'],
       ...['video.cancelled 2', 'video.expired 3', 'video.deleted 1'],
     ])
-    await expect(
-      store.addVideoTask(newTask({ user, model, id: 'undescribed' }), { running: 0 }, at, () => {
-        throw new TypeError('no description')
-      }),
-    ).rejects.toThrow()
+    store.describeVideoEvents?.(() => {
+      throw new TypeError('no description')
+    })
+    await expect(store.addVideoTask(newTask({ user, model, id: 'undescribed' }), { running: 0 }, at)).rejects.toThrow()
+    store.describeVideoEvents?.(describe)
     expect(await store.videoTask(user, 'undescribed')).toBeUndefined()
   })
 

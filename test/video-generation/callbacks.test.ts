@@ -55,7 +55,11 @@ test('a stranger who calls the callback route gets the same 404 for everything, 
   await until(async () => (await ann.statusOf(id)) === 'running')
   const before = emulator.calls.length
   const post = async (path: string, init: RequestInit = {}) => {
-    const response = await fetch(fixture.gateway.url + callbacksPath + path, { method: 'POST', ...init })
+    const response = await fetch(fixture.gateway.url + callbacksPath + path, {
+      method: 'POST',
+      keepalive: false,
+      ...init,
+    })
     return [response.status, await response.text()]
   }
   const rejected = await post(`/${id}/${'A'.repeat(43)}`)

@@ -80,7 +80,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
     bob: await user('bob'),
     stop: () => void background.stop(),
     async [Symbol.asyncDispose]() {
-      await background.stop()
+      void background.stop()
       await gateway[Symbol.asyncDispose]()
       if (!options.store) await store.close()
       await database?.remove()

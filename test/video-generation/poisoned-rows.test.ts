@@ -45,9 +45,9 @@ describe.each(databaseNames)('the end of a task (%s)', (database) => {
     const fresh = await freshDatabase(database)
     const store = openStore(fresh.url)
     let poisoned = ''
-    const moveVideoTasks: typeof store.moveVideoTasks = async (moves, at, describe) => {
+    const moveVideoTasks: typeof store.moveVideoTasks = async (moves, at) => {
       if (moves.some(({ id, status }) => id === poisoned && status === 'succeeded')) throw new Error('not accepted')
-      return store.moveVideoTasks(moves, at, describe)
+      return store.moveVideoTasks(moves, at)
     }
     {
       await using fixture = await openVideoFixture({ store: { ...store, moveVideoTasks } })
@@ -147,15 +147,14 @@ test('a task that cannot be described has an event all the same, so that its tra
   await using fixture = await openVideoFixture({
     store: {
       ...store,
-      addVideoTask(task, limits, leaseUntil, describe) {
+      describeVideoEvents(describe) {
         describeTask = describe
-        return store.addVideoTask(task, limits, leaseUntil, describe)
       },
     },
   })
   await fixture.ann.created()
   const broken = { ...claimOf('broken'), task: '{', fields: '{' }
-  expect(describeTask?.(broken)).toEqual({ data: '{"id":"broken","status":"queued"}' })
+  expect(describeTask?.(broken)).toEqual({ type: 'video.queued', data: '{"id":"broken","status":"queued"}' })
 })
 
 const now = 1_700_000_000_000
@@ -185,7 +184,7 @@ const taskOf = ({ id, user, nonce }: ClaimedVideoTask) => ({
 const contextOf = (client: object, store: object, more: object = {}) =>
   ({
     ...{ client, identifierSecret: secret, clock: { now: () => now }, log: noLog, settleMs: 100, pollMs: 10 },
-    ...{ createTimeoutMs: 10, leaseMs: 15, limitsOf: () => ({ running: 9 }), describe: () => ({ data: '{}' }) },
+    ...{ createTimeoutMs: 10, leaseMs: 15, limitsOf: () => ({ running: 9 }) },
     store: { knownUpstreamIds: async () => new Set(), ...store },
     ...more,
   }) as unknown as VideoContext

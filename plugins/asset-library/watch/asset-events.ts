@@ -11,9 +11,12 @@ export interface AssetWatch {
   readonly polls: number
 }
 
+/** The types of the events of an asset. */
+export type AssetEventType = `asset.${'processing' | 'active' | 'failed' | 'deleted'}`
+
 /** What has become of an asset. */
 export interface AssetProgress {
-  readonly status: 'processing' | 'active' | 'failed' | 'deleted'
+  readonly type: AssetEventType
   /** The fields of the asset that the event contains, as a JSON object. */
   readonly data: string
   readonly at: number

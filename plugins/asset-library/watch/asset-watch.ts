@@ -33,7 +33,7 @@ const changeOf = (item: Json, at: number): AssetProgress | undefined => {
   const status = item.get('Status')?.string()
   if (status !== 'Active' && status !== 'Failed') return undefined
   const data = Object.fromEntries(fields.map((field) => [field, item.get(field)?.value()]))
-  return { status: status === 'Active' ? 'active' : 'failed', data: JSON.stringify(data), at }
+  return { type: status === 'Active' ? 'asset.active' : 'asset.failed', data: JSON.stringify(data), at }
 }
 
 /** Records that an asset was created, so that its user is told what becomes of it. Never rejects: the asset exists. */
@@ -44,7 +44,7 @@ export const watchAsset = async (
 ): Promise<void> => {
   const at = clock.now()
   const change = {
-    status: 'processing',
+    type: 'asset.processing',
     data: JSON.stringify({ Id: asset, GroupId: group, Status: 'Processing' }),
     at,
   } as const
@@ -59,7 +59,7 @@ export const tellDeletedAsset = async (
   asset: string,
   user: string,
 ): Promise<void> => {
-  const change = { status: 'deleted', data: JSON.stringify({ Id: asset }), at: clock.now() } as const
+  const change = { type: 'asset.deleted', data: JSON.stringify({ Id: asset }), at: clock.now() } as const
   await events
     ?.assetDeleted(asset, user, change)
     .catch((err: unknown) => log.warn({ err, asset }, 'the deletion of an asset cannot be recorded'))

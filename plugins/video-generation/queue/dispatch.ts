@@ -16,13 +16,13 @@ const maxConcurrent = 8
 const unlimited: PoolLimits = { running: Number.POSITIVE_INFINITY }
 
 export const createDispatcher = (context: VideoContext): Dispatcher => {
-  const { store, limitsOf, describe, clock, leaseMs, log } = context
+  const { store, limitsOf, clock, leaseMs, log } = context
 
   const submitClaim = async (claim: ClaimedVideoTask): Promise<void> => {
     const result = await submit(claim, context)
     if (result.outcome === 'rejected') {
       const now = clock.now()
-      await store.failVideoTask(claim, failedObject(claim, errorOf(result.problem), now), now, describe)
+      await store.failVideoTask(claim, failedObject(claim, errorOf(result.problem), now), now)
     } else if (result.outcome === 'unknown') {
       log.warn({ task: claim.id, err: result.cause }, 'the answer to a create call was lost')
       await settleClaims([claim], context)

@@ -117,14 +117,14 @@ const moveFound = async (
   unreadable: Set<VideoTask>,
   context: PollContext,
 ): Promise<readonly MovedVideoTask[]> => {
-  const { store, describe, clock, log } = context
+  const { store, clock, log } = context
   const now = clock.now()
   const moved: MovedVideoTask[] = []
   await divide(tasks, {
     scopeOf: () => 'unclear',
     async call(some) {
       const moves = some.map((task) => moveOf(task, found.get(task.upstreamId ?? ''), now, context))
-      moved.push(...(await store.moveVideoTasks(moves, now, describe)))
+      moved.push(...(await store.moveVideoTasks(moves, now)))
     },
     onFailed: (task, err) => {
       log.warn({ task: task.id, err }, 'the state of a task could not be stored')
@@ -134,7 +134,7 @@ const moveFound = async (
     budget: { calls: 2 * idsPerCall, works: tasks.length === 1 },
   })
   const later = [...unreadable].map((task) => putOff(task, now, context))
-  moved.push(...(await store.moveVideoTasks(later, now, describe)))
+  moved.push(...(await store.moveVideoTasks(later, now)))
   return moved
 }
 

@@ -64,7 +64,7 @@ export const startPoller = ({
   onCopying,
   observe = {},
 }: PollerOptions): Poller => {
-  const { store, describe, clock, log } = context
+  const { store, clock, log } = context
   const dispatcher = createDispatcher(context)
   const lateTasks = createLateTasks(context)
   const dispatched = { running: false, again: false }
@@ -121,7 +121,7 @@ export const startPoller = ({
         if (freed) observe.end?.(task.phase === 'copying' ? 'succeeded' : task.status)
       if (moved.some(({ task }) => task.phase === 'copying')) onCopying?.()
     })
-    await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired, describe))
+    await attempt('expire', () => store.expireWaitingVideoTasks(clock.now(), maxExpired))
     await attempt('settle', async () => {
       const claims = await store.unsettledVideoTasks(clock.now(), maxClaims)
       if (claims.length === 0) return

@@ -89,18 +89,18 @@ const settle = async (
   { found, absent }: { readonly found: readonly UpstreamTask[]; readonly absent: boolean },
   context: VideoContext,
 ): Promise<ClaimSettlement> => {
-  const { store, describe, clock, pollMs, log } = context
+  const { store, clock, pollMs, log } = context
   const now = clock.now()
   const fields = { task: claim.id, user: claim.user }
   const [only, ...others] = found
   if (only && others.length === 0) {
-    if (!(await store.confirmVideoTask(claim, only.id, now, now + pollMs, describe))) return 'open'
+    if (!(await store.confirmVideoTask(claim, only.id, now, now + pollMs))) return 'open'
     log.info(fields, 'found the task of a lost answer')
     return 'submitted'
   }
   if (only) {
     const error = { code: unknownOutcomeCode, message: 'it is not known which task the upstream has created' }
-    await store.failVideoTask(claim, failedObject(claim, error, now), now, describe)
+    await store.failVideoTask(claim, failedObject(claim, error, now), now)
     log.error({ ...fields, upstreamIds: found.map(({ id }) => id) }, 'several upstream tasks fit one create call')
     return 'failed'
   }
@@ -110,7 +110,7 @@ const settle = async (
   }
   log.warn(fields, 'the upstream has not created a task whose answer was lost')
   // What the slots are now does not matter: a task waits again if it came through the queue.
-  if (await store.releaseVideoTask(claim, now, undefined, describe)) return 'waiting'
+  if (await store.releaseVideoTask(claim, now, undefined)) return 'waiting'
   await store.dropVideoTask(claim)
   return 'dropped'
 }

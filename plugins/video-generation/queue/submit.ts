@@ -11,7 +11,7 @@ import {
 } from '../../shared/upstream/upstream-error.ts'
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import { videoUnavailable } from '../problem.ts'
-import type { ClaimedVideoTask, DescribeVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from '../store.ts'
+import type { ClaimedVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from '../store.ts'
 import { readTaskFields, type TaskFields } from '../tasks/fields.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
@@ -26,8 +26,6 @@ export interface VideoContext {
   readonly identifierSecret: string
   /** The address for callbacks about a task. Undefined: the upstream is not asked for callbacks. */
   readonly callbackUrlOf: (id: string) => string | undefined
-  /** What the user is told about a new state of a task. */
-  readonly describe: DescribeVideoTask
   /** Highest `priority` that reaches the upstream. */
   readonly maxPriority: number
   /** Milliseconds between two polls of a task. */
@@ -69,7 +67,7 @@ export const submit = async (
   context: VideoContext,
   { request, headers }: { readonly request?: Json; readonly headers?: Headers } = {},
 ): Promise<Submission> => {
-  const { store, client, describe, clock, pollMs } = context
+  const { store, client, clock, pollMs } = context
   let fields: TaskFields
   let body: Uint8Array
   try {
@@ -89,7 +87,7 @@ export const submit = async (
   }
   const now = clock.now()
   try {
-    const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs, describe)
+    const confirmed = await store.confirmVideoTask(claim, upstreamId, now, now + pollMs)
     if (confirmed) return { outcome: 'submitted' }
   } catch (cause) {
     // The upstream has the task: the claim is settled like one whose answer was lost.
@@ -103,8 +101,8 @@ export const submit = async (
  * The process was suspended since it made the claim. Its call would not end with the lease: another process may then find that the upstream has no such
  * task and submit it too.
  */
-const giveBack = async (claim: ClaimedVideoTask, { store, clock, describe }: VideoContext): Promise<Submission> => {
-  if (await store.releaseVideoTask(claim, clock.now(), undefined, describe)) return { outcome: 'waiting' }
+const giveBack = async (claim: ClaimedVideoTask, { store, clock }: VideoContext): Promise<Submission> => {
+  if (await store.releaseVideoTask(claim, clock.now(), undefined)) return { outcome: 'waiting' }
   return { outcome: 'rejected', problem: videoUnavailable(new Error('the claim is about to end'), false) }
 }
 
@@ -133,7 +131,7 @@ const failed = async (
   // Only a task that came through the queue keeps its request in the store.
   const signal = claim.request === '' ? undefined : signalOf(problem, context.clock.now())
   if (!signal) return { outcome: 'rejected', problem }
-  await context.store.releaseVideoTask(claim, context.clock.now(), signal, context.describe)
+  await context.store.releaseVideoTask(claim, context.clock.now(), signal)
   return { outcome: 'waiting' }
 }
 

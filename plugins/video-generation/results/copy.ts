@@ -3,7 +3,7 @@ import { delay } from '../../shared/background/delay.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { type Json, readJson } from '../../shared/json/json.ts'
 import type { Log } from '../../shared/problem.ts'
-import type { DescribeVideoTask, VideoTask, VideoTaskStore } from '../store.ts'
+import type { VideoTask, VideoTaskStore } from '../store.ts'
 import { keysOf, type ResultCopies, type VideoResultStorage } from './results.ts'
 
 /** What copying needs. */
@@ -15,7 +15,6 @@ export interface CopyContext {
   readonly results: VideoResultStorage
   /** Whether the upstream's own address is http. Then results may be there too; else only https is asked. */
   readonly allowsHttp: boolean
-  readonly describe?: DescribeVideoTask
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
   /** The shortest pause after a failure, in milliseconds. Default 5,000. */
@@ -68,7 +67,7 @@ export const startCopier = (context: CopyContext, background: Background): Runni
 
 /** Copies the result of one task, unless another process does. Rejects when the store fails. */
 export const copyResult = async (id: string, context: CopyContext, until?: AbortSignal): Promise<void> => {
-  const { store, results, describe, clock, log } = context
+  const { store, results, clock, log } = context
   const leaseUntil = clock.now() + leaseMs
   const task = await store.leaseVideoCopy(id, clock.now(), leaseUntil)
   if (!task) return
@@ -76,7 +75,7 @@ export const copyResult = async (id: string, context: CopyContext, until?: Abort
   const end = async (copies: ResultCopies | undefined, retryAt?: number): Promise<boolean> => {
     const result = copies && JSON.stringify(copies)
     return task.phase === 'copying'
-      ? store.endVideoTask(id, clock.now(), result, retryAt, describe)
+      ? store.endVideoTask(id, clock.now(), result, retryAt)
       : store.releaseVideoCopy(id, result, retryAt)
   }
   const urls = urlsIn(json)

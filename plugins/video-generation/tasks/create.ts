@@ -33,7 +33,7 @@ export const createTask = async (
   options: CreateVideoOptions,
   context: CreateContext,
 ): Promise<VideoTask> => {
-  const { store, limitsOf, describe, clock, leaseMs } = context
+  const { store, limitsOf, clock, leaseMs } = context
   const { user, token } = caller
   const read = readVideoRequest(body)
   await requireOwnAssets(body, user, request, context)
@@ -66,7 +66,7 @@ export const createTask = async (
     // Without a queue no task is submitted twice.
     request: limits ? await textInTurns(sent) : '',
   }
-  const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs, describe), 'failed to record the task')
+  const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs), 'failed to record the task')
   if (added.outcome === 'waiting-full') throw tooManyWaiting
   if (added.outcome === 'claimed') return submitNow(added.task, sent, request, context)
   return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }

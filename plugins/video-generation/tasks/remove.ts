@@ -26,13 +26,13 @@ export const removeTask = async (
   mode: RemoveMode | undefined,
   context: RemoveContext,
 ): Promise<'cancelled' | 'deleted'> => {
-  const { store, describe, clock } = context
+  const { store, clock } = context
   for (let reads = 0; reads < maxReads; reads++) {
     const task = await store.videoTask(user, id)
     if (!task) throw unknownTask(id)
     if (task.phase === 'waiting') {
       if (mode === 'delete') throw notRemovable(task, 'queued')
-      if (await store.cancelWaitingVideoTask(user, id, clock.now(), describe)) return 'cancelled'
+      if (await store.cancelWaitingVideoTask(user, id, clock.now())) return 'cancelled'
     } else if (task.phase === 'submitted') {
       if (await cancelSubmitted(task, mode, context)) return 'cancelled'
     } else if (task.phase === 'ended') {
@@ -83,7 +83,7 @@ const cancelSubmitted = async (
 
 const apply = async (task: VideoTask, upstream: UpstreamTask | undefined, context: RemoveContext): Promise<void> => {
   const now = context.clock.now()
-  await context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now, context.describe)
+  await context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now)
 }
 
 const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, context: RemoveContext): Promise<boolean> => {
@@ -92,7 +92,7 @@ const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, contex
     throw new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
   }
   if (task.status === 'cancelled' && mode === undefined) throw notRemovable(task, 'cancelled')
-  const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now(), context.describe)
+  const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now())
   if (!deleted) return false
   // Else the sweep of the storage would remove them a minute later.
   await context.results?.remove(keysOf(deleted))

@@ -4,8 +4,8 @@ import { type Database, type Statement, type Steps, sql } from '../database/data
 import { isOfOneRow } from '../database/error.ts'
 import { addEvent } from '../events/events.ts'
 
-const tell = (user: string, { status, data, at }: AssetProgress): readonly Statement[] =>
-  addEvent({ user, type: `asset.${status}`, data, at })
+const tell = (user: string, { type, data, at }: AssetProgress): readonly Statement[] =>
+  addEvent({ user, type, data, at })
 
 const endWatch = (asset: string): Statement => sql`
   delete from asset_watches

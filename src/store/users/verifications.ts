@@ -1,3 +1,4 @@
+import { verificationEvent } from '../../../plugins/face-verification/events.ts'
 import { isEnded, type VerificationStatus } from '../../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../../plugins/face-verification/store.ts'
 import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
@@ -10,16 +11,11 @@ const deleteReservation = (reservation: string): Statement => sql`
   where id = ${reservation}
   and kind = 'reserved'`
 
-/** The event of a verification that has a new status. */
-const statusEvent = (
-  { id, user, group }: Pick<Verification, 'id' | 'user' | 'group'>,
+const addStatusEvent = (
+  verification: Pick<Verification, 'id' | 'user' | 'group'>,
   status: VerificationStatus,
   at: number,
-): readonly Statement[] =>
-  addEvent({
-    ...{ user, at, type: `face_verification.${status}` },
-    data: JSON.stringify({ verification_id: id, status, group_id: status === 'verified' ? group : undefined }),
-  })
+): readonly Statement[] => addEvent({ user: verification.user, at, ...verificationEvent(verification, status) })
 
 /**
  * Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect.
@@ -77,7 +73,7 @@ export const createVerificationStore = (
         select user_id as "user"
         from face_verifications
         where id = ${id}`
-      if (added.length === 1) yield* statusEvent({ id, user }, status, createdAt)
+      if (added.length === 1) yield* addStatusEvent({ id, user }, status, createdAt)
       return kept?.user === user
     })
   },
@@ -122,7 +118,7 @@ export const createVerificationStore = (
           and status = ${path[index]}
           returning id, user_id as "user", group_id as "group"`
         const [verification] = moved as readonly Pick<Verification, 'id' | 'user' | 'group'>[]
-        if (verification) events.push(...statusEvent(verification, to, clock.now()))
+        if (verification) events.push(...addStatusEvent(verification, to, clock.now()))
       }
       yield* events
       return moved.length === 1

@@ -1,7 +1,7 @@
 import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/store.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
-import { tellDeletion, tellStatuses } from './notices.ts'
+import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
 import { selectTask, taskOf } from './rows.ts'
 
@@ -16,8 +16,8 @@ type Ends = Pick<
 >
 
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
-export const videoEnds = (database: Database): Ends => ({
-  async cancelWaitingVideoTask(user, id, at, describe) {
+export const videoEnds = (database: Database, notices: Notices): Ends => ({
+  async cancelWaitingVideoTask(user, id, at) {
     const cancelled = await database.transaction(function* () {
       const [row] = yield sql`
         update video_tasks
@@ -26,22 +26,22 @@ export const videoEnds = (database: Database): Ends => ({
         and user_id = ${user}
         and phase = 'waiting'
         returning bytes`
-      if (row) yield* tellStatuses([id], at, describe)
+      if (row) yield* notices.tellStatuses([id], at)
       return row
     })
     await forgetRequest(database, id, cancelled?.bytes)
     return cancelled !== undefined
   },
 
-  async deleteVideoTask(user, id, at, describe) {
+  async deleteVideoTask(user, id, at) {
     return database.transaction(function* () {
       const deleted = yield* deleteEnded(id, at, user)
-      if (deleted) yield* tellDeletion(deleted, at, describe)
+      if (deleted) yield* notices.tellDeletion(deleted, at)
       return deleted
     })
   },
 
-  async expireWaitingVideoTasks(now, max, describe) {
+  async expireWaitingVideoTasks(now, max) {
     const expired = await database.transaction(function* () {
       const rows = yield sql`
         update video_tasks
@@ -55,10 +55,9 @@ export const videoEnds = (database: Database): Ends => ({
         )
         and phase = 'waiting'
         returning id, bytes`
-      yield* tellStatuses(
+      yield* notices.tellStatuses(
         rows.map(({ id }) => String(id)),
         now,
-        describe,
       )
       return rows
     })

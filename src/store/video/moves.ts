@@ -1,6 +1,5 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import type {
-  DescribeVideoTask,
   MovedVideoTask,
   PoolSignal,
   VideoMove,
@@ -10,7 +9,7 @@ import type {
 import type { VideoStatus } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
-import { tellStatuses } from './notices.ts'
+import type { Notices } from './notices.ts'
 import { enterPool } from './queue.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
 
@@ -23,7 +22,7 @@ const orderOf: Readonly<Record<VideoStatus, number>> = {
 export function* moveTasks(
   moves: readonly VideoMove[],
   at: number,
-  describe?: DescribeVideoTask,
+  notices: Notices,
 ): Steps<readonly MovedVideoTask[]> {
   const moved: MovedVideoTask[] = []
   // Always in the order of the ids: two transactions with the same tasks cannot deadlock.
@@ -35,7 +34,7 @@ export function* moveTasks(
   for (const { task, freed } of moved) if (freed) yield* bookUsage(task, moves, at)
   yield* leavePools(moved, at)
   const ids = moved.map(({ task }) => task.id)
-  yield* tellStatuses(ids, at, describe)
+  yield* notices.tellStatuses(ids, at)
   return moved
 }
 
@@ -133,7 +132,7 @@ type Copies = Pick<
 >
 
 /** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
-export const videoCopies = (database: Database): Copies => ({
+export const videoCopies = (database: Database, notices: Notices): Copies => ({
   async dueVideoCopies(now, max) {
     const due = await database.query<{ id: string }>(sql`
       select id
@@ -173,7 +172,7 @@ export const videoCopies = (database: Database): Copies => ({
     return extended.length === 1
   },
 
-  async endVideoTask(id, at, result, retryAt, describe) {
+  async endVideoTask(id, at, result, retryAt) {
     return database.transaction(function* () {
       const [ended] = yield sql`
         update video_tasks
@@ -182,7 +181,7 @@ export const videoCopies = (database: Database): Copies => ({
         where id = ${id}
         and phase = 'copying'
         returning id`
-      if (ended) yield* tellStatuses([id], at, describe)
+      if (ended) yield* notices.tellStatuses([id], at)
       return ended !== undefined
     })
   },

@@ -1,27 +1,28 @@
 import { Buffer } from 'node:buffer'
-import type {
-  NewVideoTask,
-  PoolLimits,
-  VideoAddition,
-  VideoTaskStore,
-} from '../../../plugins/video-generation/store.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import type { VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
+import { addClaimed, addToPool } from './addition.ts'
 import { videoCounts } from './counts.ts'
 import { videoEnds } from './ends.ts'
 import { listVideoTasks } from './lists.ts'
 import { moveTasks, signalPool, videoCopies } from './moves.ts'
-import { tellStatuses } from './notices.ts'
+import { Notices } from './notices.ts'
 import { placeInQueue } from './place.ts'
-import { beginTurn, claimNext, enterPool, isPoolFull, returnTurn, setNonce } from './queue.ts'
-import { forgetRequest, isLong, isWaitingFull, isWithin, readRequest, waitingOf, writePieces } from './requests.ts'
-import { type Claimed, readClaimed, readTasks } from './rows.ts'
+import { claimNext, enterPool, isPoolFull, returnTurn } from './queue.ts'
+import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from './requests.ts'
+import { readClaimed, readTasks } from './rows.ts'
 
 /** The tasks of video generation, and their queue. */
 export const createVideoTaskStore = (database: Database): VideoTaskStore => {
+  const notices = new Notices()
   const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
   return {
-    async addVideoTask(task, limits, leaseUntil, describe) {
+    describeVideoEvents: (describe) => {
+      notices.describe = describe
+    },
+
+    async addVideoTask(task, limits, leaseUntil) {
       const { id, request } = task
       const long = isLong(request)
       if (long && limits && (await isWaitingFull(database, task, limits))) return { outcome: 'waiting-full' }
@@ -31,7 +32,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
       const added = await database.transaction(function* () {
         if (!limits) return yield* addClaimed(row, leaseUntil)
         const outcome = yield* addToPool(row, limits, leaseUntil)
-        if (outcome.outcome === 'waiting') yield* tellStatuses([id], task.createdAt, describe)
+        if (outcome.outcome === 'waiting') yield* notices.tellStatuses([id], task.createdAt)
         return outcome
       })
       if (added.outcome === 'waiting-full') await forget(id, row.bytes)
@@ -79,7 +80,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
 
     videoQueuePlace: placeInQueue(database),
 
-    async confirmVideoTask({ id, attempts }, upstreamId, at, dueAt, describe) {
+    async confirmVideoTask({ id, attempts }, upstreamId, at, dueAt) {
       try {
         let bytes: unknown = 0
         const isConfirmed = await database.transaction(function* () {
@@ -100,7 +101,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
               and pauses > 0`
           }
           if (confirmed) {
-            yield* tellStatuses([id], at, describe)
+            yield* notices.tellStatuses([id], at)
             return true
           }
           // This call, or the search for a lost answer, has confirmed it before.
@@ -120,7 +121,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
       }
     },
 
-    async releaseVideoTask({ id, attempts }, at, signal, describe) {
+    async releaseVideoTask({ id, attempts }, at, signal) {
       return database.transaction(function* () {
         const [released] = yield sql`
           update video_tasks
@@ -133,12 +134,12 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
         if (released?.pool === undefined) return false
         yield returnTurn(String(released.pool), String(released.user))
         if (signal) yield* signalPool(String(released.pool), at, signal)
-        yield* tellStatuses([id], at, describe)
+        yield* notices.tellStatuses([id], at)
         return true
       })
     },
 
-    async failVideoTask({ id, attempts }, task, at, describe) {
+    async failVideoTask({ id, attempts }, task, at) {
       const failed = await database.transaction(function* () {
         const [row] = yield sql`
           update video_tasks
@@ -147,7 +148,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
           and attempts = ${attempts}
           and phase = 'submitting'
           returning bytes`
-        if (row) yield* tellStatuses([id], at, describe)
+        if (row) yield* notices.tellStatuses([id], at)
         return row
       })
       await forget(id, failed?.bytes)
@@ -230,68 +231,16 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
       return hinted.length === 1
     },
 
-    async moveVideoTasks(moves, at, describe) {
-      return moves.length === 0 ? [] : database.transaction(() => moveTasks(moves, at, describe))
+    async moveVideoTasks(moves, at) {
+      return moves.length === 0 ? [] : database.transaction(() => moveTasks(moves, at, notices))
     },
 
-    ...videoCopies(database),
+    ...videoCopies(database, notices),
 
     ...videoCounts(database),
 
     ...listVideoTasks(database),
 
-    ...videoEnds(database),
+    ...videoEnds(database, notices),
   }
-}
-
-/** A task as its row has it: the request is empty if it is in pieces. */
-type TaskRow = NewVideoTask & { readonly bytes: number }
-
-const insertWaiting = (task: TaskRow, pool: string, place: number): Statement => sql`
-  insert into video_tasks (
-    id, user_id, token_id, model, service_tier, pool, place, phase, status, created_at, expires_at, lease_until, attempts, bytes,
-    fields, request
-  )
-  values (
-    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${pool}, ${place}, 'waiting', 'queued',
-    ${task.createdAt}, ${task.expiresAt}, 0, 0, ${task.bytes}, ${task.fields}, ${task.request}
-  )`
-
-const insertClaimed = (task: TaskRow, leaseUntil: number): Statement => sql`
-  insert into video_tasks (
-    id, user_id, token_id, model, service_tier, pool, phase, status, created_at, expires_at, claimed_at, lease_until, attempts,
-    bytes, fields, request
-  )
-  values (
-    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${poolOf(task)}, 'submitting', 'queued',
-    ${task.createdAt}, ${task.expiresAt}, ${task.createdAt}, ${leaseUntil}, 1, ${task.bytes},
-    ${task.fields}, ${task.request}
-  )`
-
-const poolOf = ({ model, serviceTier }: NewVideoTask): string | undefined =>
-  serviceTier === 'flex' ? undefined : model
-
-type Added =
-  | { readonly outcome: 'claimed'; readonly task: Claimed }
-  | Exclude<VideoAddition, { readonly outcome: 'claimed' }>
-
-function* addClaimed(task: TaskRow, leaseUntil: number): Steps<Added> {
-  yield insertClaimed(task, leaseUntil)
-  yield* setNonce(task.id, task.user)
-  return { outcome: 'claimed', task: yield* readClaimed(task.id) }
-}
-
-function* addToPool(task: TaskRow, limits: PoolLimits, leaseUntil: number): Steps<Added> {
-  const { id, user, model: pool, createdAt: now } = task
-  const state = yield* enterPool(pool, now)
-  yield beginTurn(pool, user, state.pass)
-  yield insertWaiting(task, pool, state.turn)
-  const claimed = yield* claimNext({ pool, state, limits, now, leaseUntil }, { user, place: state.turn })
-  if (claimed !== undefined) return { outcome: 'claimed', task: yield* readClaimed(id) }
-  const [waiting] = yield waitingOf(pool, user)
-  if (isWithin(waiting, limits)) return { outcome: 'waiting' }
-  yield sql`
-    delete from video_tasks
-    where id = ${id}`
-  return { outcome: 'waiting-full' }
 }

@@ -1,0 +1,59 @@
+import type { NewVideoTask, PoolLimits, VideoAddition } from '../../../plugins/video-generation/store.ts'
+import { type Statement, type Steps, sql } from '../database/database.ts'
+import { beginTurn, claimNext, enterPool, setNonce } from './queue.ts'
+import { isWithin, waitingOf } from './requests.ts'
+import { type Claimed, readClaimed } from './rows.ts'
+
+/** A task as its row has it: the request is empty if it is in pieces. */
+export type TaskRow = NewVideoTask & { readonly bytes: number }
+
+const insertWaiting = (task: TaskRow, pool: string, place: number): Statement => sql`
+  insert into video_tasks (
+    id, user_id, token_id, model, service_tier, pool, place, phase, status, created_at, expires_at, lease_until, attempts, bytes,
+    fields, request
+  )
+  values (
+    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${pool}, ${place}, 'waiting', 'queued',
+    ${task.createdAt}, ${task.expiresAt}, 0, 0, ${task.bytes}, ${task.fields}, ${task.request}
+  )`
+
+const insertClaimed = (task: TaskRow, leaseUntil: number): Statement => sql`
+  insert into video_tasks (
+    id, user_id, token_id, model, service_tier, pool, phase, status, created_at, expires_at, claimed_at, lease_until, attempts,
+    bytes, fields, request
+  )
+  values (
+    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${poolOf(task)}, 'submitting', 'queued',
+    ${task.createdAt}, ${task.expiresAt}, ${task.createdAt}, ${leaseUntil}, 1, ${task.bytes},
+    ${task.fields}, ${task.request}
+  )`
+
+const poolOf = ({ model, serviceTier }: NewVideoTask): string | undefined =>
+  serviceTier === 'flex' ? undefined : model
+
+export type Added =
+  | { readonly outcome: 'claimed'; readonly task: Claimed }
+  | Exclude<VideoAddition, { readonly outcome: 'claimed' }>
+
+/** Adds a task and claims it. */
+export function* addClaimed(task: TaskRow, leaseUntil: number): Steps<Added> {
+  yield insertClaimed(task, leaseUntil)
+  yield* setNonce(task.id, task.user)
+  return { outcome: 'claimed', task: yield* readClaimed(task.id) }
+}
+
+/** Adds a task to its pool, and claims it if it is its turn. */
+export function* addToPool(task: TaskRow, limits: PoolLimits, leaseUntil: number): Steps<Added> {
+  const { id, user, model: pool, createdAt: now } = task
+  const state = yield* enterPool(pool, now)
+  yield beginTurn(pool, user, state.pass)
+  yield insertWaiting(task, pool, state.turn)
+  const claimed = yield* claimNext({ pool, state, limits, now, leaseUntil }, { user, place: state.turn })
+  if (claimed !== undefined) return { outcome: 'claimed', task: yield* readClaimed(id) }
+  const [waiting] = yield waitingOf(pool, user)
+  if (isWithin(waiting, limits)) return { outcome: 'waiting' }
+  yield sql`
+    delete from video_tasks
+    where id = ${id}`
+  return { outcome: 'waiting-full' }
+}
