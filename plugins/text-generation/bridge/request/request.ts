@@ -55,7 +55,7 @@ export function* translateRequest(
     model: request.get('model'),
     messages: composeArray(yield* toMessages(request, { path, tools, openReasoning })),
     max_tokens: nonNullMember(request, 'max_output_tokens'),
-    ...toToolFields(request, path, tools),
+    ...(yield* toToolFields(request, path, tools)),
     ...toLogprobFields(request, path),
     ...toTextFields(request, path),
     ...toReasoningFields(request, path),

@@ -6,25 +6,32 @@ import {
   nonNullMember,
   toJson,
 } from '../../../shared/json/json.ts'
+import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import { type JsonPath, requireString } from '../request/request-json.ts'
 import type { Tool } from './declared-tools.ts'
 import type { MappedTool, ToolMapping } from './mapping.ts'
 
 /**
- * Translates `tools`, `tool_choice` and `parallel_tool_calls`.
+ * Translates `tools`, `tool_choice` and `parallel_tool_calls`, in steps.
  *
  * Upstreams reject the latter two without tools. So both are left out then, except for a choice that requires a tool.
  *
  * Throws TextProblem 400 for a choice that is invalid, or that requires a hosted tool.
  */
-export const toToolFields = (request: Json, path: JsonPath, mapping: ToolMapping): Members => {
+export function* toToolFields(request: Json, path: JsonPath, mapping: ToolMapping): SteppedWork<Members> {
   const choice = nonNullMember(request, 'tool_choice')
   const { tools, toolChoice } = choice
     ? readChoice(choice, path.at('tool_choice'), mapping)
     : { tools: mapping.tools, toolChoice: undefined }
   if (tools.length > 0) {
+    const definitions: Json[] = []
+    const pace = new Pace()
+    for (const { toDefinition, functionName } of tools) {
+      if (pace.isDue()) yield
+      definitions.push(toDefinition(functionName))
+    }
     return {
-      tools: composeArray(tools.map(({ toDefinition, functionName }) => toDefinition(functionName))),
+      tools: composeArray(definitions),
       tool_choice: toolChoice,
       parallel_tool_calls: nonNullMember(request, 'parallel_tool_calls'),
     }

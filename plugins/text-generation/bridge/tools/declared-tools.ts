@@ -1,4 +1,5 @@
 import { composeObject, type Json, type Members, nonNullMember, toJson } from '../../../shared/json/json.ts'
+import type { Pace, SteppedWork } from '../../../shared/turns.ts'
 import { type JsonPath, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
 
 /** A tool as the caller knows it. */
@@ -21,55 +22,73 @@ export interface DeclaredTool extends Tool {
   readonly toDefinition: (functionName: string) => Json
 }
 
+/** What reading the tools of a request takes. */
+export interface ToolOptions {
+  readonly hostedTools: HostedTools
+  /** Receives the types of hosted tools that are dropped. */
+  readonly dropped: Set<string>
+  readonly pace: Pace
+}
+
 /**
- * Reads a list of tools. The tools of a namespace become tools of the list. Types of hosted tools that are dropped are added to `dropped`.
+ * Reads a list of tools, in steps. The tools of a namespace become tools of the list.
  *
  * Throws TextProblem 400 for an invalid tool, and unless they are dropped, for tools that the upstream would run itself.
  */
-export const readTools = (
+export function* readTools(
   tools: Json,
   path: JsonPath,
-  hostedTools: HostedTools,
-  dropped: Set<string>,
-): readonly DeclaredTool[] => {
+  { hostedTools, dropped, pace }: ToolOptions,
+): SteppedWork<readonly DeclaredTool[]> {
   if (!tools.isArray) throw path.invalid('must be an array')
-  return tools.elements().flatMap((tool, index): readonly DeclaredTool[] => {
+  const declared: DeclaredTool[] = []
+  for (const [index, tool] of tools.elements().entries()) {
+    if (pace.isDue()) yield
     const at = path.at(index)
     if (!tool.isObject) throw at.invalid('must be an object')
     const type = requireString(tool, 'type', at).string() ?? ''
     switch (type) {
       case 'function':
       case 'custom':
-        return [readTool(tool, type, at)]
+        declared.push(readTool(tool, type, at))
+        break
       case 'namespace':
-        return readNamespace(tool, at)
+        yield* readNamespace(tool, at, declared, pace)
+        break
       case 'local_shell':
-        return [{ kind: type, name: type, toDefinition: (name) => toFunction({ name: toJson(name), ...localShell }) }]
+        declared.push({
+          kind: type,
+          name: type,
+          toDefinition: (name) => toFunction({ name: toJson(name), ...localShell }),
+        })
+        break
       case 'tool_search':
         // All tools that a server would find are sent at once, so only a client has anything to search.
-        return nonNullMember(tool, 'execution')?.string() === 'client' ? [readToolSearch(tool)] : []
+        if (nonNullMember(tool, 'execution')?.string() === 'client') declared.push(readToolSearch(tool))
+        break
       default:
         if (hostedTools === 'reject') throw at.at('type').unsupported(type)
         dropped.add(type)
-        return []
     }
-  })
+  }
+  return declared
 }
 
-const readNamespace = (group: Json, path: JsonPath): readonly DeclaredTool[] => {
+function* readNamespace(group: Json, path: JsonPath, declared: DeclaredTool[], pace: Pace): SteppedWork<void> {
   const namespace = requireString(group, 'name', path).string() ?? ''
   const description = nonNullMember(group, 'description')?.string() ?? ''
   const tools = nonNullMember(group, 'tools')
   if (!tools?.isArray) throw path.at('tools').invalid('must be an array')
-  return tools.elements().map((tool, index) => {
+  for (const [index, tool] of tools.elements().entries()) {
+    if (pace.isDue()) yield
     const at = path.at('tools').at(index)
     if (!tool.isObject) throw at.invalid('must be an object')
     const type = requireString(tool, 'type', at).string() ?? ''
     if (type !== 'function' && type !== 'custom') throw at.at('type').unsupported(type)
     // Once is enough for the model, because all functions of the group have the same prefix.
     const about = index === 0 && description !== '' ? `[${namespace}: ${description}]` : ''
-    return { ...readTool(tool, type, at, about), namespace }
-  })
+    declared.push({ ...readTool(tool, type, at, about), namespace })
+  }
 }
 
 /** Members of tools that do not matter here: tools are not loaded on demand, and no program calls them. */

@@ -34,8 +34,9 @@ export interface MappedTool extends DeclaredTool {
 export function* createToolMapping(request: Json, path: JsonPath, hostedTools: HostedTools): SteppedWork<ToolMapping> {
   const dropped = new Set<string>()
   const declared = new Map<string, DeclaredTool>()
+  const pace = new Pace()
   for (const { tools, path: at } of yield* toolLists(request, path)) {
-    for (const tool of readTools(tools, at, hostedTools, dropped)) declared.set(toolKey(tool), tool)
+    for (const tool of yield* readTools(tools, at, { hostedTools, dropped, pace })) declared.set(toolKey(tool), tool)
   }
   const names = new Map<string, string>()
   const byName = new Map<string, Tool>()
@@ -49,10 +50,16 @@ export function* createToolMapping(request: Json, path: JsonPath, hostedTools: H
     return name
   }
   // Plain functions keep their names, wherever they stand in the list.
-  for (const tool of declared.values()) if (isPlainFunction(tool)) nameFor(tool)
-  const tools = [...declared.values()].map((tool) => ({ ...tool, functionName: nameFor(tool) }))
+  for (const tool of declared.values()) {
+    if (pace.isDue()) yield
+    if (isPlainFunction(tool)) nameFor(tool)
+  }
+  const tools: MappedTool[] = []
   const firstByName = new Map<string, Tool>()
-  for (const tool of tools) {
+  for (const declaredTool of declared.values()) {
+    if (pace.isDue()) yield
+    const tool = { ...declaredTool, functionName: nameFor(declaredTool) }
+    tools.push(tool)
     const key = toolKey({ kind: tool.kind, name: tool.name })
     if (!firstByName.has(key)) firstByName.set(key, tool)
   }

@@ -76,7 +76,7 @@ export function* translateMessagesRequest(
   if (generates) requireField(maxTokens)
   checkInteger(maxTokens, 1)
   const toolNames = new ToolNames()
-  const tools = toChatTools(request, toolNames)
+  const tools = yield* toChatTools(request, toolNames)
   const hosted = [...tools.hosted, ...toHostedServers(request)]
   const system = toSystemPrompt(request)
   const onHostedBlock = (param: string, type: string) => hosted.push({ param, type })

@@ -1,4 +1,5 @@
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
+import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import {
   checkArray,
   checkObject,
@@ -30,26 +31,27 @@ export interface ChatTools {
   readonly only: HostedTool | undefined
 }
 
-/** Translates `tools` and `tool_choice`. Throws TextProblem 400 for a malformed one. */
-export const toChatTools = (request: Json, names: ToolNames): ChatTools => {
+/** Translates `tools` and `tool_choice`, in steps. Throws TextProblem 400 for a malformed one. */
+export function* toChatTools(request: Json, names: ToolNames): SteppedWork<ChatTools> {
   const tools = fieldOf(request, 'tools')
   checkArray(tools)
   const hosted: HostedTool[] = []
   const hostedNames = new Set<string | undefined>()
-  const functions: PresentField[] = []
+  const chatTools: Json[] = []
+  const pace = new Pace()
   for (const tool of isPresent(tools) ? elementsOf(tools) : []) {
+    if (pace.isDue()) yield
     checkObject(tool)
     const type = fieldOf(tool.json, 'type', tool.param)
     const typeName = isPresent(type) ? (shortStringOf(type.json) ?? '') : 'custom'
-    if (typeName === 'custom') functions.push(tool)
+    if (typeName === 'custom') chatTools.push(toFunction(tool, names))
     else {
       hosted.push({ param: type.param, type: typeName })
       hostedNames.add(tool.json.get('name')?.string())
     }
   }
-  const chatTools = functions.map((tool) => toFunction(tool, names))
   const choice = fieldOf(request, 'tool_choice')
-  const only = functions.length === 0 ? hosted[0] : undefined
+  const only = chatTools.length === 0 ? hosted[0] : undefined
   if (!isPresent(choice)) return { fields: toolField(chatTools), hosted, demanded: undefined, only }
   const { type, name, ...chosen } = readChoice(choice, names)
   const demands =
