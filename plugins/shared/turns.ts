@@ -62,6 +62,30 @@ export const runInTurns = async <Result>(steps: SteppedWork<Result>): Promise<Re
   }
 }
 
+/** Number of bytes that one turn of the event loop parses, composes or copies. A smaller body needs no further turn. */
+export const bytesPerTurn = 2 ** 20
+
+/** All bytes as one array, copied over several turns of the event loop. @param length of all parts together */
+export const joinInTurns = async (parts: readonly Uint8Array[], length: number): Promise<Uint8Array<ArrayBuffer>> => {
+  const bytes = new Uint8Array(length)
+  let at = 0
+  let bytesLeft = bytesPerTurn
+  for (const part of parts) {
+    for (let from = 0; from < part.length; ) {
+      if (bytesLeft === 0) {
+        await nextTurn()
+        bytesLeft = bytesPerTurn
+      }
+      const piece = part.subarray(from, from + bytesLeft)
+      bytes.set(piece, at)
+      at += piece.length
+      from += piece.length
+      bytesLeft -= piece.length
+    }
+  }
+  return bytes
+}
+
 /** Counts the values that a step has handled. */
 export class Pace {
   readonly #perStep: number

@@ -10,6 +10,7 @@ import {
   readJson,
   readJsonInTurns,
   slicesOf,
+  textInTurns,
   toJson,
   turns,
 } from '../../plugins/shared/json/json.ts'
@@ -109,5 +110,19 @@ test('no slice of a text ends within a character', () => {
       expect(slices.join('')).toBe(text)
       for (const slice of slices) expect([slice.isWellFormed(), slice.length <= length]).toEqual([true, true])
     }
+  }
+})
+
+test('the text of a large value is decoded over several turns of the event loop, without divided characters', async () => {
+  for (const character of ['x', 'é', '中', '\u{1f600}']) {
+    const text = `"a${character.repeat(3 * bytesPerTurn)}"`
+    const json = readJson(text)
+    const start = turns.count
+    await composeInTurns(json)
+    const composed = turns.count - start
+    expect(await textInTurns(json)).toBe(text)
+    // The last step of a text of a multiple of the bytes of a turn is short.
+    const length = new TextEncoder().encode(text).length
+    expect(turns.count - start - 2 * composed).toBeGreaterThanOrEqual(Math.ceil(length / bytesPerTurn) - 1)
   }
 })

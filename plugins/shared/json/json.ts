@@ -1,5 +1,6 @@
 import { Buffer, isUtf8 } from 'node:buffer'
-import { nextTurn } from '../turns.ts'
+import { bytesPerTurn, joinInTurns, nextTurn } from '../turns.ts'
+import { decodeUtf8 } from '../utf8.ts'
 import { JsonDocument } from './document.ts'
 import { ComposedObject } from './object.ts'
 import { eachPart, objectPieces, type Piece, PieceList } from './pieces.ts'
@@ -7,7 +8,7 @@ import { characterBoundary, invalid, JsonError } from './tokens.ts'
 import { ComposedJson, Json } from './value.ts'
 import { JsonIndexer, type JsonLimits, limitsOf } from './value-index.ts'
 
-export { nextTurn, turns } from '../turns.ts'
+export { bytesPerTurn, nextTurn, turns } from '../turns.ts'
 export { type Piece, partsOf, slicesOf } from './pieces.ts'
 export { JsonStringReader } from './string-reader.ts'
 export { joinStrings, quoteJson, quoteUtf8 } from './strings.ts'
@@ -93,28 +94,18 @@ export const composeInTurns = async (json: Json): Promise<Uint8Array<ArrayBuffer
   return joinInTurns(parts, length)
 }
 
-const joinInTurns = async (parts: readonly Uint8Array[], length: number): Promise<Uint8Array<ArrayBuffer>> => {
-  const bytes = new Uint8Array(length)
-  let at = 0
-  let bytesLeft = bytesPerTurn
-  for (const part of parts) {
-    for (let from = 0; from < part.length; ) {
-      if (bytesLeft === 0) {
-        await nextTurn()
-        bytesLeft = bytesPerTurn
-      }
-      const piece = part.subarray(from, from + bytesLeft)
-      bytes.set(piece, at)
-      at += piece.length
-      from += piece.length
-      bytesLeft -= piece.length
-    }
+/** The text of a value, composed and decoded over several turns of the event loop. */
+export const textInTurns = async (json: Json): Promise<string> => {
+  const bytes = await composeInTurns(json)
+  const texts: string[] = []
+  for (let start = 0; start < bytes.length; ) {
+    if (start > 0) await nextTurn()
+    const end = characterBoundary(bytes, start + bytesPerTurn)
+    texts.push(decodeUtf8(bytes.subarray(start, end)))
+    start = end
   }
-  return bytes
+  return texts.join('')
 }
-
-/** Number of bytes that one turn of the event loop parses or composes. A smaller body needs no further turn. */
-export const bytesPerTurn = 2 ** 20
 
 /** A text that comes from outside and is longer is parsed in turns: it may have as many values as any. */
 export const maxBytesAtOnce = 2 ** 16

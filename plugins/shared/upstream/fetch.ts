@@ -1,3 +1,4 @@
+import { inSteps } from './large-body.ts'
 import type { Fetch } from './upstream-error.ts'
 
 /** The members of Deno's global that this file uses. */
@@ -17,7 +18,7 @@ let unpooledClient: object | undefined
 export const fetchOnce: Fetch = (url, init) => {
   if (!deno || init.keepalive !== false) return fetch(url, init)
   unpooledClient ??= deno.createHttpClient({ poolMaxIdlePerHost: 0 })
-  return fetch(url, { ...init, client: unpooledClient } as RequestInit)
+  return fetch(url, { ...init, body: inSteps(init.body), client: unpooledClient } as RequestInit)
 }
 
 /**

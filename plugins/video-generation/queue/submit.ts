@@ -1,7 +1,13 @@
-import { Buffer } from 'node:buffer'
 import { createHmac } from 'node:crypto'
 import type { Clock } from '../../shared/clock.ts'
-import { composeInTurns, type Json, type MemberChange, readJsonInTurns, toJson } from '../../shared/json/json.ts'
+import {
+  composeInTurns,
+  composeJson,
+  type Json,
+  type MemberChange,
+  readJsonInTurns,
+  toJson,
+} from '../../shared/json/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { errorDetails } from '../../shared/upstream/error-details.ts'
 import {
@@ -72,7 +78,7 @@ export const submit = async (
   let body: Uint8Array
   try {
     fields = readTaskFields(claim.fields)
-    const given = request ?? (await readJsonInTurns(Buffer.from(claim.request)))
+    const given = request ?? (await readJsonInTurns(await composeInTurns(composeJson([claim.request]))))
     body = await composeInTurns(requestToSend(given, claim, fields, context))
   } catch (cause) {
     // Else its user would claim it again and again, and nothing else would get the slot.

@@ -1,7 +1,6 @@
-import { Buffer } from 'node:buffer'
 import { accessDenied } from '../../shared/audit.ts'
 import { delay } from '../../shared/background/delay.ts'
-import { composeArray, composeInTurns, type Json, toJson } from '../../shared/json/json.ts'
+import { composeArray, type Json, textInTurns, toJson } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
@@ -82,9 +81,6 @@ const checkCallbackUrl = async (url: string, { checkCallbackUrl: check }: Create
     throw new VideoProblem(error.status, error.message, { param: 'callback_url', cause: error.cause })
   }
 }
-
-/** The text of a request. */
-const textInTurns = async (json: Json): Promise<string> => Buffer.from((await composeInTurns(json)).buffer).toString()
 
 const own: ReadonlySet<string> = new Set(ownNames)
 

@@ -1,3 +1,5 @@
+import type { Awaitable } from '../../awaitable.ts'
+import { bytesPerTurn, joinInTurns } from '../../turns.ts'
 import type { InFlight } from '../in-flight.ts'
 
 /** An object with a body: a Request, a Response, or a similar one. */
@@ -57,24 +59,32 @@ export const readKnownLength = async (
 export class Chunks {
   readonly #parts: Uint8Array[] = []
   #chunks: Uint8Array[] = []
+  #chunksLength = 0
+  #length = 0
 
   push(chunk: Uint8Array): void {
+    this.#length += chunk.length
+    this.#chunksLength += chunk.length
     if (this.#chunks.push(chunk) < maxUnmergedChunks) return
-    this.#parts.push(join(this.#chunks))
+    // Larger ones take little more memory than their bytes.
+    if (this.#chunksLength <= bytesPerTurn) this.#parts.push(join(this.#chunks, this.#chunksLength))
+    else this.#parts.push(...this.#chunks)
     this.#chunks = []
+    this.#chunksLength = 0
   }
 
-  /** A copy of all bytes. */
-  join(): Uint8Array<ArrayBuffer> {
-    return join([...this.#parts, ...this.#chunks])
+  /** A copy of all bytes. More than a MiB is copied over several turns of the event loop. */
+  join(): Awaitable<Uint8Array<ArrayBuffer>> {
+    const parts = [...this.#parts, ...this.#chunks]
+    return this.#length <= bytesPerTurn ? join(parts, this.#length) : joinInTurns(parts, this.#length)
   }
 }
 
 /** After this number chunks are merged: the object of a chunk of one byte takes about a hundred bytes of memory. */
 const maxUnmergedChunks = 2_048
 
-const join = (chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> => {
-  const bytes = new Uint8Array(chunks.reduce((length, chunk) => length + chunk.length, 0))
+const join = (chunks: readonly Uint8Array[], length: number): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(length)
   let at = 0
   for (const chunk of chunks) {
     bytes.set(chunk, at)
