@@ -122,6 +122,9 @@ export interface ListeningServer extends AsyncDisposable {
  *
  * A body is read only when the app reads it. A request without a body has no additional cost.
  * Throws TypeError without an app.
+ *
+ * @example
+ * const { url } = await createNodeServer((request) => app.fetch(request)).listen({ port: 3000 })
  */
 export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions = {}): NodeServer => {
   if (typeof app !== 'function' && typeof app?.fetch !== 'function')

@@ -80,6 +80,9 @@ export interface AccountOptions
  * `session` of `webSession`.
  *
  * Throws TypeError for options that its parts reject.
+ *
+ * @example
+ * new Elysia().use(account({ store, secrets, publicUrl }))
  */
 export const account = <
   const Prefix extends string = '/api',

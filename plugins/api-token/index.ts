@@ -41,6 +41,9 @@ export interface ApiTokenOptions {
  * throws Problem 500 if the store is unavailable. Throws TypeError without a store.
  *
  * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within a second, and its streams end.
+ *
+ * @example
+ * const identify = identifyByToken({ store })
  */
 export const identifyByToken = ({
   store,
@@ -116,6 +119,9 @@ export interface ApiTokenGuardOptions extends ApiTokenOptions {
  * An Elysia plugin with the macro `token: true`: the route requires a valid token, and has `identity` in its context.
  *
  * Other requests get 401, whatever `onError` hooks the app has. Throws TypeError without a store.
+ *
+ * @example
+ * new Elysia().use(apiToken({ store })).get('/me', ({ identity }) => identity.user, { token: true })
  */
 export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMacros> => {
   checkElysia(Elysia)
@@ -145,6 +151,9 @@ export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMac
  *
  * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`, `store`,
  * `identify`, `publicUrl` or `maxTokens`.
+ *
+ * @example
+ * new Elysia().use(consoleTokens({ store, identify: identifyBySession({ store, secrets, publicUrl }), publicUrl }))
  */
 export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
   options: ConsoleTokensOptions & { readonly prefix?: Prefix },

@@ -4,7 +4,13 @@ const prefix = 'sk-'
 const alphabet = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'
 const digitCount = 43
 
-/** Creates a token: `sk-` and 43 random base62 digits, about 256 bits. */
+/**
+ * Creates a token: `sk-` and 43 random base62 digits, about 256 bits.
+ *
+ * @example
+ * const token = createToken()
+ * await store.addToken({ user: 'user-1', hash: hashToken(token), start: token.slice(0, 9), createdAt: Date.now() })
+ */
 export const createToken = (): string => {
   let digits = ''
   while (digits.length < digitCount) {

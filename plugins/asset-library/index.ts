@@ -87,7 +87,12 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   readonly background?: BackgroundOption
 }
 
-/** The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and without `identify`. */
+/**
+ * The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and without `identify`.
+ *
+ * @example
+ * new Elysia().use(gateway({ kind: rest(upstream), store, identify, secrets, background: true }))
+ */
 export const gateway = <const Segment extends string = 'media', const Prefix extends string = PrefixOf<Segment>>(
   options: GatewayOptions & LibraryPath<Segment, Prefix>,
 ): RoutesPlugin<RoutesAt<Prefix, LibraryRoutes>> => assetLibrary(options).gateway
@@ -111,7 +116,13 @@ export interface AssetLibrary<Prefix extends string> {
   readonly authorizedAssets: AssetOwners | undefined
 }
 
-/** The gateway plugin, and the parts of it that other plugins need. */
+/**
+ * The gateway plugin, and the parts of it that other plugins need.
+ *
+ * @example
+ * const { gateway, assets } = assetLibrary({ kind, store, identify, secrets })
+ * new Elysia().use(gateway).use(textGeneration({ upstreams: [upstream], identify, assets }))
+ */
 export const assetLibrary = <const Segment extends string = 'media', const Prefix extends string = PrefixOf<Segment>>(
   options: GatewayOptions & LibraryPath<Segment, Prefix>,
 ): AssetLibrary<Prefix> => {

@@ -46,6 +46,10 @@ export interface ConcurrencyLimits {
  * when the caller is known, and for a stream `streaming()`, and `streamed()` when it has ended.
  *
  * Throws TypeError for a limit that is not above 0.
+ *
+ * @example
+ * const { limited } = concurrencyLimits({ maxRequests: 1_000, user: { maxRequests: 50 } })
+ * const handle = limited((request) => app.fetch(request))
  */
 export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): ConcurrencyLimits => {
   const { user, renderRejection = (problem) => problem.toResponse(), exempt = () => false } = options

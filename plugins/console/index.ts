@@ -47,6 +47,9 @@ const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
  * The web console: one page and its files, the same for every user.
  *
  * The page calls the routes of `paths`, at its own origin, as every other client does. Throws TypeError for a wrong `prefix` or path.
+ *
+ * @example
+ * new Elysia().use(consolePages({ prefix: '/console' }))
  */
 export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin => {
   const prefix = checkPath('prefix', options.prefix ?? '/console')

@@ -104,6 +104,10 @@ export type EventsRoutes<Prefix extends string, Webhooks> = RoutesAt<Prefix, Eve
  * `?types=video.*,asset.active` leaves out all others. The stream ends when the caller's credential is revoked. With `webhooks` there are also
  * `GET`, `POST /webhooks` and `DELETE /webhooks/:id`, and a process with `background` delivers events. Throws TypeError for a wrong `prefix`, `store`,
  * `identify`, `publicUrl`, time or maximum.
+ *
+ * @example
+ * const background = new Background()
+ * new Elysia().use(events({ store, identify, background }))
  */
 export const events = <
   const Prefix extends string = '/api',

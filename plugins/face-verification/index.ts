@@ -91,6 +91,10 @@ const documentedErrors = problemBody('media_proxy_error')
  *
  * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, without `upstream` or `store`, and when `taskMs`, `leaseMs` or
  * `maxBodyBytes` is not above 0.
+ *
+ * @example
+ * const { gateway, upstream } = assetLibrary({ kind, store, identify, secrets })
+ * new Elysia().use(gateway).use(faceVerification({ upstream, store, identify, publicUrl, background: true }))
  */
 export const faceVerification = <const Prefix extends string = '/api/media/face-verifications'>(
   options: FaceVerificationOptions & { readonly prefix?: Prefix },

@@ -82,6 +82,10 @@ export interface FileStorageOptions {
  * `/api/files/{folder}/{name}`, which need no credential.
  *
  * Throws TypeError for wrong options.
+ *
+ * @example
+ * const storage = folderStorage('data/files')
+ * new Elysia().use(fileStorage({ storage, store, identify, secrets, publicUrl, background: true }))
  */
 export const fileStorage = <
   const Prefix extends string = '/api/files',

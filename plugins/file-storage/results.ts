@@ -56,6 +56,10 @@ export interface ResultStorageOptions extends FileLinksOptions {
 
 /**
  * Creates a storage for results beside `fileStorage`, which serves and sweeps them: pass both the same options. Throws TypeError for wrong options.
+ *
+ * @example
+ * const results = createResultStorage({ storage: folderStorage('data/files'), store, secrets, publicUrl })
+ * const service = createVideoService({ upstream, store, results, background: true })
  */
 export const createResultStorage = (options: ResultStorageOptions): ResultStorage => {
   const { storage, store, clock = systemClock, fetch: send = fetch } = options

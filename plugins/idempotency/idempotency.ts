@@ -87,7 +87,12 @@ export interface Idempotency {
   ): Awaitable<Response>
 }
 
-/** Creates the handler of idempotency keys. Throws TypeError without a store, and for a number that is not above 0. */
+/**
+ * Creates the handler of idempotency keys. Throws TypeError without a store, and for a number that is not above 0.
+ *
+ * @example
+ * const idempotency = createIdempotency({ store: store.idempotency })
+ */
 export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
   const { store, ttlMs = 86_400_000, maxKeys = 10_000, maxResponseBytes = 65_536 } = options
   const { clock = systemClock, log = noLog } = options

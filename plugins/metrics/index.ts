@@ -36,7 +36,13 @@ export interface Metrics extends VideoMetrics {
   text(call: { model: string; accepted: boolean; tokens: TextTokens | undefined; cost?: number | undefined }): void
 }
 
-/** Creates the metrics of one process, in a registry of their own. */
+/**
+ * Creates the metrics of one process, in a registry of their own.
+ *
+ * @example
+ * const recorder = createMetrics()
+ * new Elysia().use(metrics({ metrics: recorder, token: 'a token that nobody guesses' }))
+ */
 export const createMetrics = (): Metrics => {
   const registry = new Registry()
   const registers = [registry]
@@ -238,6 +244,9 @@ export interface MetricsOptions {
  * It counts the requests of the whole app, wherever it is used: also routes before it, and unknown paths. The route responds with 401 without the
  * token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError for a wrong `prefix`, an empty token,
  * and without `metrics`.
+ *
+ * @example
+ * new Elysia().use(metrics({ metrics: createMetrics(), token: 'a token that nobody guesses' }))
  */
 export const metrics = <const Prefix extends string = '/metrics'>(
   options: MetricsOptions & { readonly prefix?: Prefix },

@@ -61,6 +61,10 @@ export interface OwnershipGuardOptions {
  *
  * Elysia ignores a macro's key on a route whose app does not use this plugin, and (1.4.30) after the key of another macro that is switched off: in
  * `{ caller: true, cached: false }` the guard must be first. So keep a test that checks all `app.routes`.
+ *
+ * @example
+ * const guarded = ownership({ store, identify, locate: async (asset) => ({ group: 'group-1', evidence: asset }) })
+ * new Elysia().use(guarded).get('/groups/:id', ({ group }) => group.id, { ownsGroup: 'id' })
  */
 export const ownership = <Evidence>(
   options: (OwnershipOptions<Evidence> | { readonly rules: Ownership<Evidence> }) & OwnershipGuardOptions,

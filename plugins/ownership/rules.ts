@@ -85,6 +85,10 @@ export interface Ownership<Evidence = unknown> {
  *
  * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. A user that is not a text, or is empty,
  * owns nothing. They throw TypeError for a group that they have not returned. Throws TypeError without a store.
+ *
+ * @example
+ * const rules = createOwnership({ store, locate: async (asset) => ({ group: 'group-1', evidence: asset }) })
+ * const group = await rules.group('ann', 'group-1')
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
   const { store, locate } = options

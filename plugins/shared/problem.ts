@@ -47,7 +47,12 @@ export class Problem extends Error {
 /** Renders a problem as the JSON body of a response. `perRequest`: the same problem has another body in another request. */
 export type ProblemBody = ((problem: Problem) => object) & { readonly perRequest?: boolean }
 
-/** The error body `{"success":false,"error":{"message","type"}}`. The asset library and face verification have the `type` `media_proxy_error`. */
+/**
+ * The error body `{"success":false,"error":{"message","type"}}`. The asset library and face verification have the `type` `media_proxy_error`.
+ *
+ * @example
+ * new Elysia().use(events({ store, identify, errors: problemBody('my_app_error') }))
+ */
 export const problemBody =
   (type = 'request_error'): ProblemBody =>
   (problem) => ({ success: false, error: { message: problem.message, type } })
@@ -82,6 +87,9 @@ interface ErrorContext {
  *
  * A `Problem` keeps its status and message, Elysia's own errors get their status, and any other error becomes a 500 without details.
  * The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected).
+ *
+ * @example
+ * new Elysia().onError(renderProblems(problemBody()))
  */
 export const renderProblems =
   (body: ProblemBody, log: Log = noLog) =>

@@ -55,6 +55,10 @@ export type RelayContext = { relay: Relay }
  *
  * A stream of events is relayed event by event. The signal aborts when the client disconnects: before the response, during the stream, or while the
  * upstream is silent. Throws TypeError if `heartbeatMs`, `maxSilenceMs` or `maxEventBytes` is not above 0.
+ *
+ * @example
+ * const stream = () => fetch('https://upstream.example/stream')
+ * new Elysia().use(sseRelay({ heartbeatMs: 15_000 })).get('/stream', ({ relay }) => relay(stream))
  */
 export const sseRelay = (options: SseRelayOptions = {}): ContextPlugin<RelayContext> => {
   checkTimes(options)

@@ -54,6 +54,10 @@ export { type ObserveUsage, readTokens, type UsageEntry, type UsageStore } from 
  * `/v1/models`.
  *
  * Throws TypeError for a wrong `prefix`, `secrets` or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
+ *
+ * @example
+ * const upstreams = [{ url: 'https://ark.example/api/v3', key: 'sk-upstream' }]
+ * new Elysia().use(textGeneration({ upstreams, identify, usage: store, objects: store, background: true }))
  */
 export const textGeneration = <const Prefix extends string = '/v1'>(
   options: TextGenerationOptions & { readonly prefix?: Prefix },

@@ -96,6 +96,9 @@ interface HeldPermit {
  * Creates the client of an asset library. All calls to it go through this client.
  *
  * Throws TypeError without a kind, and for a time, size or rate limit that is not above 0.
+ *
+ * @example
+ * const upstream = createUpstream({ kind, limits: { perSecond: { CreateAsset: 5 } } })
  */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog } = options

@@ -91,6 +91,9 @@ export type UpstreamContext = { upstream: Upstream; caller: Caller }
  *
  * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user. Throws TypeError for options that
  * `createUpstream` rejects.
+ *
+ * @example
+ * new Elysia().use(upstreamProxy({ kind: rest(upstream) }))
  */
 export const upstreamProxy = (
   options: UpstreamOptions | Upstream,

@@ -44,6 +44,9 @@ export type VideoGenerationOptions = VideoRouteOptions &
  * Video generation in the vendor's own form: `/api/v3/contents/generations/tasks`.
  *
  * Throws TypeError for a wrong `prefix`, and as `createVideoService` does.
+ *
+ * @example
+ * new Elysia().use(videoGeneration({ upstream, store, identify, background: true }))
  */
 export const videoGeneration = <const Prefix extends string = '/api/v3'>(
   options: VideoGenerationOptions & { readonly prefix?: Prefix },

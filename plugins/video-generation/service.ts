@@ -41,6 +41,10 @@ export interface VideoService {
  * Creates the service behind the routes of video generation, with its work in the background. Pass it to every plugin that serves the same tasks.
  *
  * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, and for a number that is not above 0.
+ *
+ * @example
+ * const service = createVideoService({ upstream, store, background: true })
+ * new Elysia().use(videoGeneration({ service, identify })).use(openaiVideos({ service, identify }))
  */
 export const createVideoService = (options: VideoServiceOptions): VideoService => {
   const { store, upstream, assets, results, audit = noAudit } = options

@@ -60,6 +60,9 @@ export interface WebSessionOptions extends SessionOptions {
  * Creates a function that identifies callers by their session cookie, for other plugins. It needs the same `SessionOptions` as `webSession`.
  *
  * It does not check the origin: a route that changes something needs `requireSameOrigin` as well. It throws Problem 500 when the store fails.
+ *
+ * @example
+ * const identify = identifyBySession({ store, secrets, publicUrl })
  */
 export const identifyBySession = (
   options: SessionOptions,
@@ -77,6 +80,9 @@ export type WebSessionMacros = {
  * the origin of `publicUrl` (else 403). Rejected requests get their response whatever `onError` hooks the app has.
  *
  * Throws TypeError for a wrong `prefix`, `publicUrl`, `secrets`, `cookieName` or duration, and without a store.
+ *
+ * @example
+ * new Elysia().use(webSession({ store, secrets, publicUrl }))
  */
 export const webSession = <const Prefix extends string = '/api/session'>(
   options: WebSessionOptions & { readonly prefix?: Prefix },

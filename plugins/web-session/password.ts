@@ -5,6 +5,10 @@ import { LoginQueue, type QueueFlow } from './login-queue.ts'
  * Hashes a password with Argon2id (RFC 9106), in PHC string format. 19 MiB, 2 passes, 1 lane: the minimum that OWASP recommends.
  *
  * Every runtime computes the same hash. Throws TypeError for an empty password, and Problem 503 when too many hashes are being computed.
+ *
+ * @example
+ * const hash = await hashPassword('correct horse battery staple')
+ * const isRight = await verifyPassword('correct horse battery staple', hash)
  */
 export const hashPassword = async (password: string): Promise<string> => {
   if (password === '') throw new TypeError('a password must not be empty')

@@ -8,6 +8,9 @@ const header = 'x-request-id'
  * Gives every request one id: the `x-request-id` of the caller if it has 1 to 128 letters, digits and `. _ -`, else a new one.
  *
  * The response has it in the same header, and the plugins send it to upstreams. The id of the upstream stays beside it, in `x-upstream-request-id`.
+ *
+ * @example
+ * const server = createNodeServer(withRequestIds((request) => app.fetch(request)))
  */
 export const withRequestIds = (handle: FetchHandler): FetchHandler => {
   if (typeof handle !== 'function') throw new TypeError('handle must be a function')

@@ -60,6 +60,10 @@ interface Waiting {
 /**
  * Creates the writer of the audit trail; one for each process. It writes entries in batches, in the order in which they came. Throws TypeError for wrong
  * options.
+ *
+ * @example
+ * const audit = createAudit({ store, keepMs: 90 * 86_400_000, addressOf: () => undefined, background: true })
+ * new Elysia().use(apiToken({ store, audit }))
  */
 export const createAudit = ({
   store,

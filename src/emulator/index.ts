@@ -108,6 +108,10 @@ export interface Emulator extends AsyncDisposable {
  *
  * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits
  * (if asked for), asynchronous processing, and face verification with its page for browsers.
+ *
+ * @example
+ * const emulator = await startEmulator({ processingMs: 0 })
+ * const kind = rest(emulator.rest)
  */
 export const startEmulator = async (options: EmulatorOptions = {}): Promise<Emulator> => {
   const settings = settingsOf(options)

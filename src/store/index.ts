@@ -120,6 +120,10 @@ const readyMs = 1_000
  * Creates a store on `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws TypeError for any other address.
  *
  * The first query opens the connection, so the database need not be reachable yet.
+ *
+ * @example
+ * const store = openStore('sqlite:data/sluice.db')
+ * await store.migrate()
  */
 export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock, log }: StoreOptions = {}): Store => {
   const readyDeadlineMs = Math.min(readyMs, deadlineMs)

@@ -15,6 +15,9 @@ const unfinishedFolder = '.unfinished'
  *
  * A file is written beside its place and then renamed, so that after a power failure it is complete or absent. Processes of several machines may share
  * the folder on a network file system with atomic `rename`.
+ *
+ * @example
+ * const storage = folderStorage('data/files')
  */
 export const folderStorage = (path: string): Storage => {
   if (typeof path !== 'string' || path === '') throw new TypeError('path must be the path of a folder')

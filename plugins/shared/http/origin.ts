@@ -21,6 +21,9 @@ export const publicBase = (publicUrl: PublicUrl): string => {
  *
  * For requests that change something and that a cookie authenticates: a browser sends the cookie also for pages of other sites, and SameSite
  * trusts every subdomain of the site. Throws also when both headers are missing.
+ *
+ * @example
+ * requireSameOrigin(request, 'https://app.example')
  */
 export const requireSameOrigin = (request: Request, publicUrl: PublicUrl): void => {
   if (siteOf(request, publicUrl) !== 'same')

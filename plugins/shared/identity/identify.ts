@@ -28,6 +28,9 @@ export type Identify = (request: Request) => Awaitable<Identity | undefined>
  *
  * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws Problem 429
  * above the limit. Throws TypeError for a user id that is no such text: databases do not distinguish `1` from `'1'`, so two users could count as one.
+ *
+ * @example
+ * const { user } = await requireIdentity(identify, request)
  */
 export const requireIdentity = (identify: Identify, request: Identified): Awaitable<Identity> =>
   andThen(identify(request), (found) => {

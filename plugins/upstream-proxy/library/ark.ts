@@ -25,7 +25,12 @@ export interface ArkOptions extends ArkCredentials {
 
 const version = '2024-01-01'
 
-/** A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. Throws TypeError for a wrong URL or key. */
+/**
+ * A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. Throws TypeError for a wrong URL or key.
+ *
+ * @example
+ * const kind = ark({ url: 'https://ark.example', accessKey: 'AK…', secretKey: '…', region: 'cn-beijing' })
+ */
 export const ark = (options: ArkOptions): MediaKind => {
   checkUpstreamUrl('url', options.url)
   checkKey('accessKey', options.accessKey)

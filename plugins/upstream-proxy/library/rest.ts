@@ -20,7 +20,12 @@ export interface RestOptions {
   readonly key: string
 }
 
-/** A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. Throws TypeError for a wrong URL or key. */
+/**
+ * A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. Throws TypeError for a wrong URL or key.
+ *
+ * @example
+ * const kind = rest({ url: 'https://library.example', key: 'sk-upstream' })
+ */
 export const rest = ({ url, key }: RestOptions): MediaKind => {
   checkUpstreamUrl('url', url)
   checkKey('key', key)

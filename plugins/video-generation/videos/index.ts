@@ -41,6 +41,10 @@ export interface OpenaiVideosOptions extends VideoRouteOptions {
  * Video generation in the form of the OpenAI API: `/v1/videos`, on the tasks of `videoGeneration`.
  *
  * Throws TypeError for a wrong `prefix`, and without `identify` or `service`.
+ *
+ * @example
+ * const service = createVideoService({ upstream, store, background: true })
+ * new Elysia().use(openaiVideos({ service, identify, modelAliases: { 'sora-2': 'doubao-seedance-2-0-260128' } }))
  */
 export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
   options: OpenaiVideosOptions & { readonly prefix?: Prefix },
