@@ -109,12 +109,12 @@ results.slowName = await send('http://slow.example/', {
 })
 results.slowNameOrder = [...order]
 
-// A name with an address of each family, of which one is not reachable.
+// A name with an address of each family, of which one is not reachable: no other test listens at that address of the loopback network.
 const six = createHttpServer((_, response) => response.end())
 const sixPort = await listen(six, 0, '::1')
 const both = {
-  isAllowed: (address: string) => address === '127.0.0.1' || address === '::1',
-  resolve: async () => ['127.0.0.1', '::1'],
+  isAllowed: (address: string) => address === '127.9.8.7' || address === '::1',
+  resolve: async () => ['127.9.8.7', '::1'],
 }
 results.otherFamily = await send(`http://both.example:${sixPort}/`, { rules: both })
 

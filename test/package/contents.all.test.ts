@@ -87,7 +87,8 @@ test('arethetypeswrong finds no mistake for hosts with modules', async () => {
   const { status, output } = await run(root, command)
   expect({ status, output: status === 0 ? '' : output }).toEqual({ status: 0, output: '' })
   expect(Object.keys(JSON.parse(output).analysis.entrypoints).length).toBeGreaterThan(10)
-})
+  // It analyzes every entry point in three ways.
+}, 300_000)
 
 testIf(isSlow, 'asks the registry: SLUICE_SLOW is not set')(
   'bun add installs the package and Elysia, and nothing that only the server needs',

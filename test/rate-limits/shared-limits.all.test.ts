@@ -40,7 +40,8 @@ for (const kind of databaseNames) {
       expect(base.emulator.calls.filter((call) => call.status === 429)).toEqual([])
       const got = callsPerReader(fixture, startedAt + 1_000, endedAt).slice(0, 20)
       const fair = got.reduce((sum, each) => sum + each, 0) / 20
-      expect(Math.min(...got)).toBeGreaterThanOrEqual(0.8 * fair)
+      // A call that ends just outside of the time is not counted.
+      expect(Math.min(...got)).toBeGreaterThanOrEqual(0.8 * fair - 1)
       // Only a gateway rejects calls, and always with 429.
       expect(
         [...new Set(readings.map(({ status }) => status))].filter((status) => ![200, 429].includes(status)),
