@@ -96,7 +96,7 @@ const loadDerive = async (): Promise<Derive> => {
   })
   return async (cost, message, nonce, dkLen) => {
     const { memory: m, passes: t, parallelism: p } = cost
-    return Buffer.from(await argon2idAsync(message, nonce, { m, t, p, dkLen }))
+    return Buffer.from(await argon2idAsync(message, nonce, { m, t, p, dkLen, asyncTick }))
   }
 }
 
@@ -105,8 +105,18 @@ const deriveNatively: Derive = (cost, message, nonce, tagLength) =>
     argon2?.('argon2id', { message, nonce, tagLength, ...cost }, (error, key) => (error ? reject(error) : resolve(key)))
   })
 
-/** One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack. */
-const queue = new LoginQueue({ atOnce: 2, maxWaiting: 32, message: 'too many passwords are being checked' })
+/** Milliseconds after which `@noble/hashes`, which computes on the thread that handles requests, lets the event loop turn. */
+const asyncTick = 4
+
+/**
+ * One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack. On the thread
+ * that handles requests, two at once would end no sooner, and a turn of the event loop would have a step of each.
+ */
+const queue = new LoginQueue({
+  atOnce: argon2 ? 2 : 1,
+  maxWaiting: 32,
+  message: 'too many passwords are being checked',
+})
 
 /** A hash that no password matches, to spend the same time on unknown users. */
 const unknownUserHash = format(defaultCost, Buffer.alloc(16), Buffer.alloc(32))
