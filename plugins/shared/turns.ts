@@ -26,12 +26,14 @@ const continueNext = (): void => {
  * (https://docs.rs/tokio/latest/tokio/runtime/struct.Builder.html#method.event_interval). It does before it waits for a timer.
  */
 export const afterIo = (run: () => void): void => {
-  isTimer = !isTimer
+  isTimer = isDeno && !isTimer
   if (isTimer) setTimeout(run, 0)
   else setImmediate(run)
 }
 
-/** A timer costs a millisecond, so that only each second call is one. */
+const isDeno = 'Deno' in globalThis
+
+/** A timer costs a millisecond, so that only each second call is one, and none where an immediate lets I/O through. */
 let isTimer = false
 
 /** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { eachDatabase } from '../support/database.ts'
+import { eachEmptyDatabase } from '../support/database.ts'
 
 const root = join(import.meta.dir, '../..')
 const runtimes = {
@@ -27,7 +27,7 @@ const run = ([command, ...args]: readonly string[], url: string): Promise<string
     child.on('close', (code) => (code === 0 ? resolve(out) : reject(new Error(err))))
   })
 
-eachDatabase('processes', (database) => {
+eachEmptyDatabase('processes', (database) => {
   test('processes of both runtimes that start concurrently on an empty database share names, leases and secrets', async () => {
     const commands = [runtimes.bun, runtimes.deno, runtimes.bun, runtimes.deno]
     const said = await Promise.all(commands.map((command) => run(command, database.url)))

