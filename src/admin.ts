@@ -4,9 +4,10 @@ import { type AuditEvent, auditActions } from '../plugins/shared/audit.ts'
 import { type Clock, systemClock } from '../plugins/shared/clock.ts'
 import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
-import { CommandRejectedError, columns, date, instant, plainText, time, UsageError } from './admin/arguments.ts'
+import { CommandRejectedError, date, instant, plainText, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
 import { helpOf } from './admin/help.ts'
+import { columns, time } from './admin/terminal.ts'
 import { printUsage } from './admin/usage.ts'
 import { printVideos, videoStatusOf } from './admin/videos.ts'
 import { readAdminConfig } from './config/database.ts'
@@ -34,7 +35,10 @@ type Switch = 'json' | 'csv'
 type Flags = Readonly<Partial<Record<Flag, string> & Record<Switch, boolean>>>
 type Command = (positionals: readonly string[], flags: Flags, on: AdminContext) => Promise<void>
 
-/** Migrates the store, runs one command, and returns the exit status: 0, 1 when the command failed, 2 for wrong usage. Never rejects. */
+/**
+ * Migrates the store, runs one command, and returns the exit status: 0, 1 when the command failed, 2 for wrong usage.
+ * Never rejects.
+ */
 export const runAdmin = async (args: readonly string[], surroundings: AdminContext): Promise<number> => {
   try {
     const { command, positionals, flags } = parseCommand(args)

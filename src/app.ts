@@ -72,7 +72,10 @@ export interface AppOptions {
   readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
   /** Bearer token for `GET /metrics`. Undefined: the route responds with 404. */
   readonly metricsToken: string | undefined
-  /** Shares the metrics of this process, which `own` reads, with others. Returns a function that reads those of all. Default: no sharing. */
+  /**
+   * Shares the metrics of this process, which `own` reads, with others. Returns a function that reads those of all.
+   * Default: no sharing.
+   */
   readonly shareMetrics?: (own: () => Promise<MetricsSnapshot>) => NonNullable<MetricsOptions['readAll']>
   /** Default: no traces. */
   readonly tracing?: ServerTracing
@@ -208,12 +211,15 @@ export const createApp = (options: AppOptions): FetchHandler => {
 
 type UpstreamCall = Parameters<Metrics['upstream']>[0]
 
-/** For monitoring. Operators need these most when the server is overloaded, and do not want to find them among the traces. */
+/**
+ * For monitoring. Operators need these most when the server is overloaded, and do not want to find them among the
+ * traces.
+ */
 const unlimitedPaths: ReadonlySet<string> = new Set(['/healthz', '/readyz', '/metrics'])
 
 /**
- * Creates the app that runs until the database is available and migrated: health, which is not ready, and 500 for every other path, or 503 while the
- * database has no room.
+ * Creates the app that runs until the database is available and migrated: health, which is not ready, and 500 for every
+ * other path, or 503 while the database has no room.
  *
  * @param options.reason the last error of the database
  */

@@ -7,8 +7,9 @@ const usage = `usage: sluice start            starts the server, which reads its
        sluice --version       prints the version`
 
 /**
- * What Bun reads when a process starts, so that this one starts again with it: the number of requests that `fetch` runs at once, else 256; and that of the threads
- * for files, passwords and the names of `fetch`, else one for each processor: two upstreams whose names no server answers for would stop all of these.
+ * What Bun reads when a process starts, so that this one starts again with it: the number of requests that `fetch` runs
+ * at once, else 256; and that of the threads for files, passwords and the names of `fetch`, else one for each
+ * processor: two upstreams whose names no server answers for would stop all of these.
  */
 const bunSettings = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', UV_THREADPOOL_SIZE: '16' }
 

@@ -78,7 +78,10 @@ export interface Config extends DatabaseConfig {
     readonly maxTokens: number
     readonly maxSessions: number
     readonly maxFaceChecks: number
-    /** Bytes of the responses that the gateway stores, because their upstreams have chat completions only. 0: it stores none. */
+    /**
+     * Bytes of the responses that the gateway stores, because their upstreams have chat completions only. 0: it stores
+     * none.
+     */
     readonly maxStoredResponseBytes: number
     readonly maxUploads: number
     readonly maxUploadBytes: number
@@ -93,7 +96,10 @@ export interface Config extends DatabaseConfig {
     readonly queueMs: number
   }
   readonly face: { readonly taskMs: number }
-  /** How long events are kept for clients that come back, and networks that webhooks may reach although they are not public. */
+  /**
+   * How long events are kept for clients that come back, and networks that webhooks may reach although they are not
+   * public.
+   */
   readonly events: { readonly keepMs: number; readonly webhookNetworks: readonly string[] }
   readonly text: {
     /** Empty: text generation responds with 502. */
@@ -103,7 +109,10 @@ export interface Config extends DatabaseConfig {
     readonly defaultMaxTokens?: number
     /** Silence in a stream after which the gateway sends a heartbeat comment. Undefined: no heartbeats. */
     readonly heartbeatMs?: number
-    /** How long the upstream keeps responses and conversations, and the gateway their owners and the responses that it keeps itself. */
+    /**
+     * How long the upstream keeps responses and conversations, and the gateway their owners and the responses that it
+     * keeps itself.
+     */
     readonly objectTtlMs: number
     /** Request fields that may contain ids without an owner: objects that all users of the upstream account share. */
     readonly allowedFields: readonly string[]
@@ -142,7 +151,10 @@ const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug', 'trace']
 /** Lowest level of the lines that the log writes. */
 export type LogLevel = (typeof logLevels)[number]
 
-/** Reads the configuration from an environment. Returns all problems if there are any. An empty variable counts as unset. */
+/**
+ * Reads the configuration from an environment. Returns all problems if there are any. An empty variable counts as
+ * unset.
+ */
 export const readConfig = (env: Environment): Config | Problems => {
   const problems: string[] = []
   const addProblem = (problem: string) => {
@@ -164,7 +176,8 @@ export const readConfig = (env: Environment): Config | Problems => {
   const sessionSecrets =
     read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', tokenForm, token)
-  // Names and meaning of the OpenTelemetry specification. The exporter reads its other OTEL_EXPORTER_OTLP_ variables itself.
+  // Names and meaning of the OpenTelemetry specification. The exporter reads its other OTEL_EXPORTER_OTLP_ variables
+  // itself.
   const collector = read('OTEL_EXPORTER_OTLP_ENDPOINT', webAddress, address)
   const collectorHeaders =
     read('OTEL_EXPORTER_OTLP_HEADERS', 'must be name=value, separated by commas', headerValues) ?? []

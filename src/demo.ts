@@ -1,4 +1,7 @@
-/** `bun run demo`: starts the emulated upstreams and the gateway, adds a user, and prints commands to paste. Ctrl-C stops everything. */
+/**
+ * `bun run demo`: starts the emulated upstreams and the gateway, adds a user, and prints commands to paste. Ctrl-C
+ * stops everything.
+ */
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

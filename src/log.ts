@@ -8,9 +8,15 @@ import { toStandardError } from './log/standard-error.ts'
 /** Options of `createLog`. */
 export interface LogOptions {
   readonly level: LogLevel
-  /** Values that must never be written, neither whole nor as part of a text. Those of less than 8 characters are left out: common words contain them. */
+  /**
+   * Values that must never be written, neither whole nor as part of a text. Those of less than 8 characters are left
+   * out: common words contain them.
+   */
   readonly secrets: readonly string[]
-  /** Receives each line, with its line end. A line for which it throws is dropped and counted. Default: writes to standard error, synchronously. */
+  /**
+   * Receives each line, with its line end. A line for which it throws is dropped and counted. Default: writes to
+   * standard error, synchronously.
+   */
   readonly write?: (line: string) => void
 }
 
@@ -22,10 +28,12 @@ export interface LeveledLog extends Log {
 }
 
 /**
- * Creates a log with one JSON object per line. Errors under `err` are written with their causes, and the id of the request under `requestId`.
+ * Creates a log with one JSON object per line. Errors under `err` are written with their causes, and the id of the
+ * request under `requestId`.
  *
- * No caller should log a secret. As a last defence, the log replaces the configured secrets, also in their URL-encoded and JSON-escaped
- * forms, and everything that looks like a token, the signature of a link or a password in an address, by `[redacted]`.
+ * No caller should log a secret. As a last defence, the log replaces the configured secrets, also in their URL-encoded
+ * and JSON-escaped forms, and everything that looks like a token, the signature of a link or a password in an address,
+ * by `[redacted]`.
  */
 export const createLog = ({ level, secrets, write = toStandardError() }: LogOptions): LeveledLog => {
   const redact = createRedactor(secrets)
@@ -51,7 +59,10 @@ const requestFields = (): object => {
 }
 
 const redacted = '[redacted]'
-/** Third parties choose some secrets, such as the password of a database. A password `a` would make every line unreadable, and so reveal itself. */
+/**
+ * Third parties choose some secrets, such as the password of a database. A password `a` would make every line
+ * unreadable, and so reveal itself.
+ */
 const minSecretLength = 8
 // After a letter or digit, as in `task-…`, only a text as long as a token counts as one.
 const tokenPattern = '(?<![a-z0-9])sk-[a-z0-9._~+/-]{6,}=*|sk-[a-z0-9]{32,}|bearer(?:\\s|%20|\\+)+[a-z0-9._~+/%-]{6,}=*'
@@ -65,7 +76,8 @@ const createRedactor = (secrets: readonly string[]): ((line: string) => string) 
   // The longest first, because one secret may be a prefix of another.
   const secretPatterns = [...forms].sort((a, b) => b.length - a.length).map((form) => RegExp.escape(form))
   const forbidden = new RegExp([...secretPatterns, tokenPattern, signaturePattern, passwordPattern].join('|'), 'gi')
-  // A quick test on the serialized line. It must not look at the character before `sk-`: an escaped line break ends with the letter `n`.
+  // A quick test on the serialized line. It must not look at the character before `sk-`: an escaped line break ends
+  // with the letter `n`.
   const suspicious = new RegExp(
     [...secretPatterns, 'sk-', 'bearer', 'signature=', '://[^/?#@\\s]{1,1281}@'].join('|'),
     'i',
@@ -74,7 +86,10 @@ const createRedactor = (secrets: readonly string[]): ((line: string) => string) 
   return (line) => (suspicious.test(line) ? `${JSON.stringify(redactValue(JSON.parse(line), redactText))}\n` : line)
 }
 
-/** Redacts the values of a parsed line. A replacement in the serialized line could break the JSON where a secret is a number or contains a quote. */
+/**
+ * Redacts the values of a parsed line. A replacement in the serialized line could break the JSON where a secret is a
+ * number or contains a quote.
+ */
 const redactValue = (value: unknown, redactText: (text: string) => string): unknown => {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'number') return redactText(String(value)) === String(value) ? value : redacted

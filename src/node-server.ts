@@ -19,7 +19,9 @@ import { createUpgradeListener, type OnUpgrade, type RespondToUpgrade } from './
 import { type SendEvent, waitUntilSent } from './node-server/wait-until-sent.ts'
 import { canOpenWebSocket, WebSockets } from './node-server/web-socket.ts'
 
-/** An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection. */
+/**
+ * An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection.
+ */
 export type NodeServerApp =
   | ((request: Request) => Awaitable<Response>)
   | {
@@ -31,15 +33,24 @@ export type NodeServerApp =
 /** Options of `createNodeServer`. */
 export interface NodeServerOptions {
   /**
-   * Whether bodies of GET are attached to the request with `attachBody`. Default true. When false, `paginationNormalizer` rejects a GET that
-   * announces a JSON body.
+   * Whether bodies of GET are attached to the request with `attachBody`. Default true. When false,
+   * `paginationNormalizer` rejects a GET that announces a JSON body.
    */
   readonly getBodies?: boolean
-  /** Listens with TLS, with this certificate (`cert`) and private key (`key`), among other options of `node:tls`. Default: without TLS. */
+  /**
+   * Listens with TLS, with this certificate (`cert`) and private key (`key`), among other options of `node:tls`.
+   * Default: without TLS.
+   */
   readonly tls?: TlsOptions
-  /** The scheme in the URL of requests. Default: `https` with `tls`, else `http`. Use `https` behind a proxy that callers reach by https. */
+  /**
+   * The scheme in the URL of requests. Default: `https` with `tls`, else `http`. Use `https` behind a proxy that
+   * callers reach by https.
+   */
   readonly scheme?: 'http' | 'https'
-  /** Takes over connections whose caller asks for another protocol, such as WebSocket. Default: the app responds to such requests. */
+  /**
+   * Takes over connections whose caller asks for another protocol, such as WebSocket. Default: the app responds to such
+   * requests.
+   */
   readonly onUpgrade?: OnUpgrade
   /** Renders the rejection of an invalid request. Default: `problem.toResponse()`. */
   readonly renderRejection?: (problem: Problem, target: string) => Response
@@ -50,8 +61,8 @@ export interface NodeServerOptions {
 /** Timeouts of connections, in milliseconds. None of them ends an open stream or a slow call of the app. */
 export interface NodeServerTimeouts {
   /**
-   * Idle time between two requests. Default 75,000: longer than the usual idle timeout of load balancers (60 s). If the server closed first, it
-   * could close a connection on which the balancer is sending a request.
+   * Idle time between two requests. Default 75,000: longer than the usual idle timeout of load balancers (60 s). If the
+   * server closed first, it could close a connection on which the balancer is sending a request.
    */
   readonly keepAliveMs: number
   /** From the connection, or the first byte of a request, to the end of the headers. Default 15,000. */
@@ -62,9 +73,15 @@ export interface NodeServerTimeouts {
   readonly bodyMs: number
   /** For the caller to read some of the bytes that are buffered for it. Not for event streams. Default 30,000. */
   readonly responseStallMs: number
-  /** For the caller to read all bytes that are buffered for it: the whole response, or in a stream, what fills the buffer. Default 300,000. */
+  /**
+   * For the caller to read all bytes that are buffered for it: the whole response, or in a stream, what fills the
+   * buffer. Default 300,000.
+   */
   readonly responseMs: number
-  /** For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Default 5,000. */
+  /**
+   * For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Default
+   * 5,000.
+   */
   readonly unreadBodyMs: number
 }
 
@@ -83,7 +100,10 @@ const dayMs = 86_400_000
 const minBytesPerMs = 2 ** 16 / 1_000
 /** How much of an unread request body is discarded at most. */
 export const maxUnreadBytes = 2 ** 22
-/** Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not pipeline. */
+/**
+ * Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not
+ * pipeline.
+ */
 export const maxPipelined = 64
 
 /** Where a server listens. */
@@ -92,7 +112,10 @@ export interface ListenOptions {
   readonly port?: number
   /** The name or address to bind. Default `127.0.0.1`; with `0.0.0.0` or `::`, other machines can connect too. */
   readonly hostname?: string
-  /** Whether other processes may listen on the same port. Default false. Bun 1.4.5 ignores it, except where `NODE_UNIQUE_ID` is set. */
+  /**
+   * Whether other processes may listen on the same port. Default false. Bun 1.4.5 ignores it, except where
+   * `NODE_UNIQUE_ID` is set.
+   */
   readonly reusePort?: boolean
 }
 
@@ -108,7 +131,8 @@ export interface ListeningServer extends AsyncDisposable {
   readonly url: string
   readonly port: number
   /**
-   * Stops accepting connections, waits until the requests in flight have their responses, and closes all connections. Then it resolves.
+   * Stops accepting connections, waits until the requests in flight have their responses, and closes all connections.
+   * Then it resolves.
    *
    * A later call can shorten the wait.
    */
@@ -116,7 +140,8 @@ export interface ListeningServer extends AsyncDisposable {
 }
 
 /**
- * Creates a `node:http` server for an app, on Bun and Deno. Unlike `Bun.serve` and `Deno.serve`, it delivers bodies of GET.
+ * Creates a `node:http` server for an app, on Bun and Deno. Unlike `Bun.serve` and `Deno.serve`, it delivers bodies of
+ * GET.
  *
  *     await createNodeServer(app).listen(3000)
  *

@@ -35,8 +35,9 @@ export interface RunningServer {
   /** `http://HOST:PORT` with the actual port. */
   readonly url: string
   /**
-   * Reports at once that it is not ready. Stops accepting connections after `config.http.drainGraceMs`, waits for requests in flight and for work in the
-   * background, at most `config.http.drainMs`, and then closes all connections and the store.
+   * Reports at once that it is not ready. Stops accepting connections after `config.http.drainGraceMs`, waits for
+   * requests in flight and for work in the background, at most `config.http.drainMs`, and then closes all connections
+   * and the store.
    */
   stop(): Promise<void>
 }
@@ -146,8 +147,8 @@ const openApp = async (
   const secrets = [first, ...others] as const
   const session = {
     ...{ store, secrets, publicUrl },
-    // Other hosts of the domain cannot set a `__Host-` cookie (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2). With another name they could end
-    // a user's session, or replace it with the session of another user.
+    // Other hosts of the domain cannot set a `__Host-` cookie (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2). With
+    // another name they could end a user's session, or replace it with the session of another user.
     cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
   }
   const identifySession = identifyBySession(session)
@@ -258,8 +259,8 @@ const listeningLine = (url: string): string => `sluice listening on ${url}`
 /**
  * `bun run start`: starts the default server, in this process or in several workers.
  *
- * Prints the URL to standard output. On failure, prints the reason to standard error and exits: with status 2 for an invalid configuration,
- * otherwise 1.
+ * Prints the URL to standard output. On failure, prints the reason to standard error and exits: with status 2 for an
+ * invalid configuration, otherwise 1.
  */
 export const startCommand = async (): Promise<void> => {
   const config = configFromEnvironment()

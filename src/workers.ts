@@ -16,7 +16,10 @@ export interface WorkersOptions {
 
 /** The running workers. */
 export interface Workers {
-  /** Resolves when every worker listens; rejects when one cannot be started, or with its exit status when it ends before it listens. */
+  /**
+   * Resolves when every worker listens; rejects when one cannot be started, or with its exit status when it ends before
+   * it listens.
+   */
   readonly listening: Promise<void>
   /** Sends SIGTERM to all workers, and resolves when they have exited. */
   stop(): Promise<void>

@@ -41,7 +41,10 @@ export interface AccountFaceOptions
   readonly store?: FaceVerificationOptions['store']
 }
 
-/** The store of `account` must keep face verifications too, unless the option `face` has a store of its own or is missing. */
+/**
+ * The store of `account` must keep face verifications too, unless the option `face` has a store of its own or is
+ * missing.
+ */
 type StoreFor<Face> = Face extends { readonly store: object } | undefined
   ? AccountStore
   : AccountStore & FaceVerificationOptions['store']
@@ -62,7 +65,10 @@ export interface AccountOptions
   readonly maxTokens?: number
   /** Options of `faceVerification`. Its `store` is by default that of `account`. Undefined: no face verification. */
   readonly face?: AccountFaceOptions | undefined
-  /** The console: its path, and the base paths of routes that `account` does not have. Defaults: those of `consolePages`. */
+  /**
+   * The console: its path, and the base paths of routes that `account` does not have. Defaults: those of
+   * `consolePages`.
+   */
   readonly console?: { readonly prefix?: string } & Partial<
     Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>
   >
@@ -76,8 +82,8 @@ export interface AccountOptions
 }
 
 /**
- * The routes for people with a browser, as one plugin: login, API tokens, their usage, face verification, and the console. It has the macro
- * `session` of `webSession`.
+ * The routes for people with a browser, as one plugin: login, API tokens, their usage, face verification, and the
+ * console. It has the macro `session` of `webSession`.
  *
  * Throws TypeError for options that its parts reject.
  *
@@ -143,7 +149,10 @@ interface UsageRoutesOptions extends Pick<AccountOptions, 'errors' | 'log' | 'au
   readonly identify: ReturnType<typeof identifyBySession>
 }
 
-/** `GET` of the prefix: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are days, both inclusive. */
+/**
+ * `GET` of the prefix: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are
+ * days, both inclusive.
+ */
 const usageRoutes = ({ prefix, store, identify, ...options }: UsageRoutesOptions): RoutesPlugin => {
   const list = listUsage(store, identify)
   const errors = createErrorHandler(options)

@@ -30,7 +30,9 @@ export interface DailyUsage {
 
 /** The store port of the usage route. */
 export interface UsageReportStore {
-  /** Lists the usage of a user, oldest day first. `since` and `until` are UTC days, both inclusive; undefined: no limit. */
+  /**
+   * Lists the usage of a user, oldest day first. `since` and `until` are UTC days, both inclusive; undefined: no limit.
+   */
   listUsage(filter: {
     readonly user: string
     readonly since: string | undefined

@@ -30,7 +30,8 @@ export interface ConsoleTokenStore {
   /**
    * Stores a token and returns its id. Returns undefined, without a change, if the user has reached a limit.
    *
-   * The limits are `maxTokens` tokens that are valid at `createdAt`, and a limit of the store on new tokens per day. They hold for concurrent calls.
+   * The limits are `maxTokens` tokens that are valid at `createdAt`, and a limit of the store on new tokens per day.
+   * They hold for concurrent calls.
    */
   addToken(
     token: Omit<StoredToken, 'id' | 'revokedAt'> & { readonly user: string; readonly hash: string },
@@ -38,7 +39,10 @@ export interface ConsoleTokenStore {
   ): Promise<string | undefined>
   /** Returns the user's tokens that are valid at `now`, oldest first. It may also return expired or revoked tokens. */
   listTokens(user: string, now: number): Promise<readonly StoredToken[]>
-  /** Revokes a token and returns the time of its first revocation, which may be before `now`. Undefined if the user has no such token. */
+  /**
+   * Revokes a token and returns the time of its first revocation, which may be before `now`. Undefined if the user has
+   * no such token.
+   */
   revokeToken(id: string, now: number, user: string): Promise<number | undefined>
 }
 

@@ -30,17 +30,21 @@ export interface ApiTokenOptions {
   readonly store: TokenStore
   /** Decides whether cached owners are fresh. Default: checks the store's revision at most twice per second. */
   readonly revisionClock?: RevisionClock
-  /** Decides whether a token has expired, and sets the timers of the checks that end the streams of revoked tokens. Default: the system clock. */
+  /**
+   * Decides whether a token has expired, and sets the timers of the checks that end the streams of revoked tokens.
+   * Default: the system clock.
+   */
   readonly clock?: Clock
   /** Receives an event for each use of an expired token. Default: none. */
   readonly audit?: Audit
 }
 
 /**
- * Creates a function that authenticates callers by `Authorization: Bearer sk-…`, or without this header, by `x-api-key: sk-…` or `api-key: sk-…`. It
- * throws Problem 500 if the store is unavailable. Throws TypeError without a store.
+ * Creates a function that authenticates callers by `Authorization: Bearer sk-…`, or without this header, by `x-api-key:
+ * sk-…` or `api-key: sk-…`. It throws Problem 500 if the store is unavailable. Throws TypeError without a store.
  *
- * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within a second, and its streams end.
+ * A cached token needs no query, and an unknown one at most one query per second. A revoked token stops working within
+ * a second, and its streams end.
  *
  * @example
  * const identify = identifyByToken({ store })
@@ -144,13 +148,14 @@ export const apiToken = (options: ApiTokenGuardOptions): MacroPlugin<ApiTokenMac
 /**
  * Routes by which users list, create and revoke their tokens.
  *
- * - GET of the prefix returns the valid tokens, oldest first: `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`.
- * - POST accepts `{"label"?,"expires_at"?}` and returns `{"success":true,"token":{…,"token"}}`, the only response with the secret. It returns 409 above
- *   `maxTokens`, and 429 after too many new tokens within a day.
+ * - GET of the prefix returns the valid tokens, oldest first:
+ *   `{"success":true,"tokens":[{"id","label","start","created_at","expires_at"}]}`.
+ * - POST accepts `{"label"?,"expires_at"?}` and returns `{"success":true,"token":{…,"token"}}`, the only response with
+ *   the secret. It returns 409 above `maxTokens`, and 429 after too many new tokens within a day.
  * - DELETE of `/:id` returns `{"success":true}`, and the same 404 for an unknown id and for a token of another user.
  *
- * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`, `store`,
- * `identify`, `publicUrl` or `maxTokens`.
+ * Times are ISO 8601; `expires_at` is null if the token does not expire. Throws TypeError for a wrong `prefix`,
+ * `store`, `identify`, `publicUrl` or `maxTokens`.
  *
  * @example
  * new Elysia().use(consoleTokens({ store, identify: identifyBySession({ store, secrets, publicUrl }), publicUrl }))

@@ -12,16 +12,18 @@ export interface TokenOwner {
 /** The store port of `api-token`. It receives only hashes of tokens. */
 export interface TokenStore {
   /**
-   * Returns the owner of a token; undefined for an unknown or revoked token, or a disabled user. It may return expired tokens.
+   * Returns the owner of a token; undefined for an unknown or revoked token, or a disabled user. It may return expired
+   * tokens.
    *
    * @param hash hex SHA-256 of the complete token
    */
   ownerOf(hash: string): Promise<TokenOwner | undefined>
   /**
-   * Reads the revision, which must rise with each revocation, and should rise when a token becomes valid: see `OwnershipStore.revision`.
+   * Reads the revision, which must rise with each revocation, and should rise when a token becomes valid: see
+   * `OwnershipStore.revision`.
    *
-   * A change of kind `token` has the token's hash as key. If the revision does not rise for a new token, and the token was rejected shortly before, it
-   * is rejected for up to two more seconds.
+   * A change of kind `token` has the token's hash as key. If the revision does not rise for a new token, and the token
+   * was rejected shortly before, it is rejected for up to two more seconds.
    */
   revision: ReadRevision
 }

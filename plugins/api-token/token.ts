@@ -26,8 +26,9 @@ export const createToken = (): string => {
 export const hashToken = (token: string): string => hash('sha256', token, 'hex')
 
 /**
- * Returns the token of a request: that of `Authorization: Bearer sk-…`, or without this header, the value of `x-api-key`, as clients of Anthropic send
- * it, or of `api-key`, as clients of Azure do. Undefined if it is missing or malformed.
+ * Returns the token of a request: that of `Authorization: Bearer sk-…`, or without this header, the value of
+ * `x-api-key`, as clients of Anthropic send it, or of `api-key`, as clients of Azure do. Undefined if it is missing or
+ * malformed.
  */
 export const tokenOf = (headers: Headers): string | undefined => {
   const authorization = headers.get('authorization')

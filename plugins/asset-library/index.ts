@@ -61,34 +61,50 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
   /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
   /**
-   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of
-   * routes that change something. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
+   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called
+   * for identified callers of routes that change something. Default: no check, for callers with a token. Needed where
+   * `identify` reads a cookie.
    */
   readonly requireSameOrigin?: RequireSameOrigin
-  /** Keys that sign page tokens, of at least 16 characters: the first signs, all verify. All processes need the same ones. */
+  /**
+   * Keys that sign page tokens, of at least 16 characters: the first signs, all verify. All processes need the same
+   * ones.
+   */
   readonly secrets: readonly string[]
   /** The product word in `prefix` and in the type of errors. One path segment, default `media`. */
   readonly segment?: string
   /** Base path of the routes. Default `/api/{segment}/proxy`. */
   readonly prefix?: string
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody('{segment}_proxy_error')`. */
+  /**
+   * The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default:
+   * `problemBody('{segment}_proxy_error')`.
+   */
   readonly errors?: ErrorsOption
   /** Maximum length of a request body, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** With it, the creation of a group or an asset honors the header `Idempotency-Key`. Default: the header is ignored. */
+  /**
+   * With it, the creation of a group or an asset honors the header `Idempotency-Key`. Default: the header is ignored.
+   */
   readonly idempotency?: IdempotencyStore
-  /** Where events of assets are recorded, for `sluice/events`. With `background`, assets in progress are polled for them. Default: nowhere. */
+  /**
+   * Where events of assets are recorded, for `sluice/events`. With `background`, assets in progress are polled for
+   * them. Default: nowhere.
+   */
   readonly events?: AssetEvents
   /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
   readonly revisionClock?: RevisionClock
-  /** Reconciles open claims at once and every minute, and polls assets in progress. Undefined: this process does neither. */
+  /**
+   * Reconciles open claims at once and every minute, and polls assets in progress. Undefined: this process does
+   * neither.
+   */
   readonly background?: BackgroundOption
 }
 
 /**
- * The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and without `identify`.
+ * The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and
+ * without `identify`.
  *
  * @example
  * new Elysia().use(gateway({ kind: rest(upstream), store, identify, secrets, background: true }))
@@ -198,7 +214,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
 const handlerOf =
   ({ respond }: ErrorHandler) =>
   <Context>(handle: (context: Context) => Awaitable<Response>) =>
-  // The names are spelled out, because Elysia reads them in the source of a handler to find what the handler uses of the context.
+  // The names are spelled out, because Elysia reads them in the source of a handler to find what the handler uses of
+  // the context.
   async ({ request, set, user, owners, caller, listing, group, asset }: Context & HandlerContext & PossibleContext) => {
     try {
       return await handle({ request, user, owners, caller, listing, group, asset } as Context)
@@ -213,7 +230,8 @@ type PossibleContext = Partial<Record<'user' | 'owners' | 'caller' | 'listing' |
 /**
  * The user under whom the upstream client queues a call, so that its rate limit is shared fairly.
  *
- * Elysia derives `caller` before a guard identifies the user, so `caller` cannot hold the user. It asks for the user when it sends a call.
+ * Elysia derives `caller` before a guard identifies the user, so `caller` cannot hold the user. It asks for the user
+ * when it sends a call.
  */
 const userOf = (request: Request): string | undefined => identityOf(request)?.user
 

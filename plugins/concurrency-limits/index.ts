@@ -11,9 +11,11 @@ export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {
   /** Limits of each user. Default: 128 requests, 64 streams, 128 MiB of bodies. */
   readonly user?: Partial<MaxConcurrency>
   /**
-   * Creates the response to a request that the process limit on requests rejects, before the app sees it. Default: the problem's own response.
+   * Creates the response to a request that the process limit on requests rejects, before the app sees it. Default: the
+   * problem's own response.
    *
-   * Every other limit throws inside of the app: there the option `errors` of the plugin, or the `onError` of the host app, creates the response.
+   * Every other limit throws inside of the app: there the option `errors` of the plugin, or the `onError` of the host
+   * app, creates the response.
    */
   readonly renderRejection?: (problem: Problem, request: Request) => Response
   /** Whether the process limit on requests does not apply, for example to health checks. Default: it applies to all. */
@@ -34,16 +36,18 @@ export interface ConcurrencyLimits {
 }
 
 /**
- * Limits what is in flight in one process, in total and for each user. By default the total is 4,096 requests, 16,384 streams and 512 MiB of bodies.
+ * Limits what is in flight in one process, in total and for each user. By default the total is 4,096 requests, 16,384
+ * streams and 512 MiB of bodies.
  *
  * Put it between the listener and the app:
  *
  *     const limits = concurrencyLimits()
  *     Bun.serve({ fetch: limits.limited((request) => app.handle(request)) })
  *
- * The plugins of this package report the user, the bytes of bodies, and the end of streams. Above a user's limit they throw Problem 429, above a limit of
- * the process Problem 503, both with `Retry-After`, before they read a body. Routes of the host app report the same: `inFlightOf(request)?.identified(user)`
- * when the caller is known, and for a stream `streaming()`, and `streamed()` when it has ended.
+ * The plugins of this package report the user, the bytes of bodies, and the end of streams. Above a user's limit they
+ * throw Problem 429, above a limit of the process Problem 503, both with `Retry-After`, before they read a body. Routes
+ * of the host app report the same: `inFlightOf(request)?.identified(user)` when the caller is known, and for a stream
+ * `streaming()`, and `streamed()` when it has ended.
  *
  * Throws TypeError for a limit that is not above 0.
  *

@@ -3,11 +3,17 @@ import { Problem } from '../shared/problem.ts'
 
 /** Limits on concurrent use, of the process or of one user. */
 export interface MaxConcurrency {
-  /** Requests whose response has not started. In the process, at most a quarter may be unauthenticated requests with a body, such as logins. */
+  /**
+   * Requests whose response has not started. In the process, at most a quarter may be unauthenticated requests with a
+   * body, such as logins.
+   */
   readonly maxRequests: number
   /** Open response streams. */
   readonly maxStreams: number
-  /** Bytes of request bodies, from their read to the end of the request, and of responses that the client has not read yet. */
+  /**
+   * Bytes of request bodies, from their read to the end of the request, and of responses that the client has not read
+   * yet.
+   */
   readonly maxUnreadBodyBytes: number
 }
 

@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
 import { libraries } from './files.ts'
 
-/** Base paths of the routes that the page calls. A host app around the console and these routes may put a prefix before all of them. */
+/**
+ * Base paths of the routes that the page calls. A host app around the console and these routes may put a prefix before
+ * all of them.
+ */
 export interface ConsolePaths {
   /** The routes of `web-session`. */
   readonly session: string
@@ -68,8 +71,8 @@ const icon =
 /**
  * Headers of every response of the console.
  *
- * Previews may load images, video and audio from any host, because the upstream decides where uploads are stored. Everything else must be
- * same-origin. Scripts are the files of the console and the inline import map.
+ * Previews may load images, video and audio from any host, because the upstream decides where uploads are stored.
+ * Everything else must be same-origin. Scripts are the files of the console and the inline import map.
  */
 export const securityHeadersOf = (prefix: string): Readonly<Record<string, string>> => ({
   'content-security-policy': [

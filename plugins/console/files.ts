@@ -24,7 +24,10 @@ export const libraries: Readonly<Record<string, string>> = {
   uqr: 'uqr.js',
 }
 
-/** All files of the page, by file name: its modules, its libraries, and its style sheets as one file. A request selects an entry: it can name no other path. */
+/**
+ * All files of the page, by file name: its modules, its libraries, and its style sheets as one file. A request selects
+ * an entry: it can name no other path.
+ */
 export const readFiles = async (): Promise<ReadonlyMap<string, File>> => {
   // At the first request: the start of a server does not wait for them.
   const { modules, styleSheets } = await import('./texts.ts')

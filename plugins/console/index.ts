@@ -16,11 +16,12 @@ export interface ConsolePagesOptions {
   /** Path of the page, and base path of its files. Default `/console`. */
   readonly prefix?: string
   /**
-   * Base paths of the routes that the page calls, where they differ from the defaults: `session: '/api/session'`, `tokens: '/api/tokens'`,
-   * `usage: '/api/usage'`, `library: '/api/media/proxy'`, `faceVerification: '/api/media/face-verifications'`, `text: '/v1'`.
+   * Base paths of the routes that the page calls, where they differ from the defaults: `session: '/api/session'`,
+   * `tokens: '/api/tokens'`, `usage: '/api/usage'`, `library: '/api/media/proxy'`, `faceVerification:
+   * '/api/media/face-verifications'`, `text: '/v1'`.
    *
-   * `video`, `uploads`, `events` and `webhooks` have no default: without one, the page says that the server does not offer it. Usual paths are `/api/v3`,
-   * `/api/uploads`, `/api/events` and `/api/webhooks`.
+   * `video`, `uploads`, `events` and `webhooks` have no default: without one, the page says that the server does not
+   * offer it. Usual paths are `/api/v3`, `/api/uploads`, `/api/events` and `/api/webhooks`.
    *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */
@@ -46,7 +47,8 @@ const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
 /**
  * The web console: one page and its files, the same for every user.
  *
- * The page calls the routes of `paths`, at its own origin, as every other client does. Throws TypeError for a wrong `prefix` or path.
+ * The page calls the routes of `paths`, at its own origin, as every other client does. Throws TypeError for a wrong
+ * `prefix` or path.
  *
  * @example
  * new Elysia().use(consolePages({ prefix: '/console' }))

@@ -83,7 +83,10 @@ import webhooks from './page/webhooks.js' with { type: 'text' }
 
 // Imported, not read: a bundler takes imports along, and on Deno they need no permission.
 
-/** The modules of the page, and the libraries that they import, by file name. `bun run build` copies the libraries into the package. */
+/**
+ * The modules of the page, and the libraries that they import, by file name. `bun run build` copies the libraries into
+ * the package.
+ */
 export const modules: Readonly<Record<string, string>> = {
   'api-error.js': apiError,
   'api.js': api,
@@ -148,7 +151,10 @@ export const modules: Readonly<Record<string, string>> = {
   'uqr.js': uqrLibrary,
 }
 
-/** The style sheets, in the order of the cascade: a later one overrides rules of an earlier one with the same specificity. */
+/**
+ * The style sheets, in the order of the cascade: a later one overrides rules of an earlier one with the same
+ * specificity.
+ */
 export const styleSheets: readonly string[] = [
   themeStyles,
   baseStyles,

@@ -13,7 +13,10 @@ export interface EventMessage {
 export const eventJson = ({ type, data, at }: Pick<StoredEvent, 'type' | 'data' | 'at'>): string =>
   `{"type":${JSON.stringify(type)},"timestamp":"${isoOf(at)}","data":${toLine(data)}}`
 
-/** The largest and the smallest time of a `Date`: for any other, `toISOString` throws, and events of all users are read and sent together. */
+/**
+ * The largest and the smallest time of a `Date`: for any other, `toISOString` throws, and events of all users are read
+ * and sent together.
+ */
 const maxTime = 8.64e15
 
 const isoOf = (at: number): string => new Date(Math.max(-maxTime, Math.min(at, maxTime))).toISOString()

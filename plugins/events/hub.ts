@@ -30,7 +30,8 @@ const soonMs = 20
 /**
  * Reads the new events of all users, for all listeners of this process: one query each time, whatever their number.
  *
- * It reads only while it has listeners. Events that this process has committed are read soon, those of others at the next regular time.
+ * It reads only while it has listeners. Events that this process has committed are read soon, those of others at the
+ * next regular time.
  */
 export class EventHub {
   readonly #options: EventHubOptions

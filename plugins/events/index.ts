@@ -66,7 +66,10 @@ export interface EventsOptions {
   readonly heartbeatMs?: number
   /** Streams that one user may have open in this process. Default 16. */
   readonly maxStreams?: number
-  /** Removes old events, and delivers events to webhooks. Its end also ends all streams. Default: this process does neither. */
+  /**
+   * Removes old events, and delivers events to webhooks. Its end also ends all streams. Default: this process does
+   * neither.
+   */
   readonly background?: BackgroundOption
   /** Webhooks: their routes, and the delivery of events. Default: none. */
   readonly webhooks?: WebhookOptions | undefined
@@ -88,7 +91,10 @@ export interface WebhookOptions {
   readonly publicUrl: PublicUrl
   /** Webhooks that one user may have. Default 10. */
   readonly maxWebhooks?: number
-  /** Networks in CIDR notation with addresses that are not public, to which deliveries may go all the same. Default: none. */
+  /**
+   * Networks in CIDR notation with addresses that are not public, to which deliveries may go all the same. Default:
+   * none.
+   */
   readonly networks?: readonly string[]
   /** Receives how each attempt of a delivery has ended. */
   readonly observe?: (outcome: DeliveryOutcome) => void
@@ -99,11 +105,12 @@ export type EventsRoutes<Prefix extends string, Webhooks> = RoutesAt<Prefix, Eve
   (Webhooks extends object ? RoutesAt<Prefix, WebhookRoutes> : Record<never, never>)
 
 /**
- * `GET /events` below the prefix: a stream of the caller's own events (server-sent events), which a client resumes with `Last-Event-ID`.
+ * `GET /events` below the prefix: a stream of the caller's own events (server-sent events), which a client resumes with
+ * `Last-Event-ID`.
  *
- * `?types=video.*,asset.active` leaves out all others. The stream ends when the caller's credential is revoked. With `webhooks` there are also
- * `GET`, `POST /webhooks` and `DELETE /webhooks/:id`, and a process with `background` delivers events. Throws TypeError for a wrong `prefix`, `store`,
- * `identify`, `publicUrl`, time or maximum.
+ * `?types=video.*,asset.active` leaves out all others. The stream ends when the caller's credential is revoked. With
+ * `webhooks` there are also `GET`, `POST /webhooks` and `DELETE /webhooks/:id`, and a process with `background`
+ * delivers events. Throws TypeError for a wrong `prefix`, `store`, `identify`, `publicUrl`, time or maximum.
  *
  * @example
  * const background = new Background()

@@ -29,7 +29,10 @@ export interface WebhookInfo {
   readonly url: string
   /** Types of events, and families such as `video.*`. Null: all. */
   readonly types: readonly string[] | null
-  /** `failing`: the last delivery has failed. `disabled`: nothing was accepted in a day, and nothing is delivered any more. */
+  /**
+   * `failing`: the last delivery has failed. `disabled`: nothing was accepted in a day, and nothing is delivered any
+   * more.
+   */
   readonly status: 'active' | 'failing' | 'disabled'
   /** Events that wait for it, up to 1,000. */
   readonly waiting: number

@@ -25,7 +25,10 @@ export interface EventStore {
   findEvent(user: string, id: string): Promise<number | undefined>
   /** The newest event of a user up to that number. */
   newestEventOf(user: string, until: number): Promise<Pick<StoredEvent, 'sequence' | 'id'> | undefined>
-  /** Deletes events from before that time, but the newest of each user, which a client may resume from. Returns how many it has deleted. */
+  /**
+   * Deletes events from before that time, but the newest of each user, which a client may resume from. Returns how many
+   * it has deleted.
+   */
   sweepEvents(before: number, max: number): Promise<number>
   /** Calls the listener after each transaction of this process that has added an event or a delivery. */
   onEvents(listener: () => void): void

@@ -35,8 +35,9 @@ const pageSize = 100
 /**
  * The events of one user as a stream of bytes.
  *
- * A client that reads slowly, or that resumes, reads from the store, one page at a time; otherwise it receives what the hub has read for all. The
- * two never overlap and leave nothing out: `#position` is the last event that was sent or left out.
+ * A client that reads slowly, or that resumes, reads from the store, one page at a time; otherwise it receives what the
+ * hub has read for all. The two never overlap and leave nothing out: `#position` is the last event that was sent or
+ * left out.
  */
 export class EventStream implements ByteSource, EventListener {
   readonly user: string
@@ -80,7 +81,10 @@ export class EventStream implements ByteSource, EventListener {
     this.#wake?.()
   }
 
-  /** Finds where the stream starts. Call it before the response, so that a failure of the store is an HTTP error. Rejects when the store fails. */
+  /**
+   * Finds where the stream starts. Call it before the response, so that a failure of the store is an HTTP error.
+   * Rejects when the store fails.
+   */
   async open(): Promise<void> {
     try {
       this.#first = await this.#findStart()

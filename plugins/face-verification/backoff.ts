@@ -3,7 +3,10 @@ import type { Verification } from './store.ts'
 import type { PollSchedule } from './task-lease.ts'
 
 const minute = 60_000
-/** After the callback a person waits for the result. Before the callback, a poll only covers the case that the callback was lost. */
+/**
+ * After the callback a person waits for the result. Before the callback, a poll only covers the case that the callback
+ * was lost.
+ */
 const firstMs = (status: Verification['status']): number => (status === 'waiting_user' ? 15_000 : 2_000)
 const maxMs = (status: Verification['status']): number => (status === 'waiting_user' ? 10 : 1) * minute
 const maxAfterExpiryMs = 60 * minute

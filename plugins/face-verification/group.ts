@@ -12,8 +12,8 @@ const maxNames = 100
 export class ForeignGroupError extends Problem {}
 
 /**
- * Records the task's creator as the owner of a group, under a name that contains the current minute. Idempotent, also when calls run
- * concurrently.
+ * Records the task's creator as the owner of a group, under a name that contains the current minute. Idempotent, also
+ * when calls run concurrently.
  *
  * Throws ForeignGroupError when the group has another owner, and Problem 500 when it cannot be recorded.
  */

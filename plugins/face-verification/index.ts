@@ -37,25 +37,36 @@ export interface FaceVerificationOptions {
   /** The client of the asset library. Its `faceVerification` chooses the driver. */
   readonly upstream: Upstream
   readonly store: VerificationStore & FaceGroupStore
-  /** Identifies the caller by a session: `identifyBySession`, or a function of the host app. Not `identifyByToken`: these routes accept no API tokens. */
+  /**
+   * Identifies the caller by a session: `identifyBySession`, or a function of the host app. Not `identifyByToken`:
+   * these routes accept no API tokens.
+   */
   readonly identify: Identify
   /**
    * The address that browsers use for this app. A function when the address is known only after the start.
    *
-   * `ark` redirects phones to a page below it, at the path of the request that creates the task: also below the prefixes of host apps around this
-   * plugin. What a proxy or Elysia's `mount` removes from the path must be part of this address.
+   * `ark` redirects phones to a page below it, at the path of the request that creates the task: also below the
+   * prefixes of host apps around this plugin. What a proxy or Elysia's `mount` removes from the path must be part of
+   * this address.
    */
   readonly publicUrl: string | (() => string)
-  /** Throws when a page of another origin sends the request, as `requireSameOrigin` of `web-session` does. Default: no check, for hosts without cookies. */
+  /**
+   * Throws when a page of another origin sends the request, as `requireSameOrigin` of `web-session` does. Default: no
+   * check, for hosts without cookies.
+   */
   readonly requireSameOrigin?: (request: Request) => void
   /** Base path of the routes. Default `/api/media/face-verifications`. */
   readonly prefix?: string
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody('media_proxy_error')`. */
+  /**
+   * The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default:
+   * `problemBody('media_proxy_error')`.
+   */
   readonly errors?: ErrorsOption
   /**
    * Lifetime of a task.
    *
-   * With `ark`, the upstream may name a shorter one; with `rest`, its `expires_at` takes precedence. Milliseconds, default 30 minutes.
+   * With `ark`, the upstream may name a shorter one; with `rest`, its `expires_at` takes precedence. Milliseconds,
+   * default 30 minutes.
    */
   readonly taskMs?: number
   /** How long a process holds the lease of a task while it polls the upstream. Milliseconds, default 45,000. */
@@ -66,9 +77,15 @@ export interface FaceVerificationOptions {
   readonly maxBodyBytes?: number
   readonly clock?: Clock
   readonly log?: Log
-  /** Receives an event for every verification created, every group recorded and every rejected request. Default: no audit. */
+  /**
+   * Receives an event for every verification created, every group recorded and every rejected request. Default: no
+   * audit.
+   */
   readonly audit?: Audit
-  /** Polls open tasks. Undefined: this process does not; if none does, a verification is lost when the user closes the tab. */
+  /**
+   * Polls open tasks. Undefined: this process does not; if none does, a verification is lost when the user closes the
+   * tab.
+   */
   readonly background?: BackgroundOption
   /** Options of that polling. */
   readonly polling?: ReconcileVerificationsOptions
@@ -86,11 +103,11 @@ const documentedErrors = problemBody('media_proxy_error')
 /**
  * Face verification: routes to start a verification and to query its status. Both need a session.
  *
- * With some upstreams (`ark`) it also serves the callback page, to which the upstream redirects the phone's browser. That page needs no
- * session.
+ * With some upstreams (`ark`) it also serves the callback page, to which the upstream redirects the phone's browser.
+ * That page needs no session.
  *
- * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, without `upstream` or `store`, and when `taskMs`, `leaseMs` or
- * `maxBodyBytes` is not above 0.
+ * Throws TypeError for a wrong `prefix`, `identify`, `publicUrl` or `maxOpen`, without `upstream` or `store`, and when
+ * `taskMs`, `leaseMs` or `maxBodyBytes` is not above 0.
  *
  * @example
  * const { gateway, upstream } = assetLibrary({ kind, store, identify, secrets })
@@ -120,8 +137,9 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     maxOpen,
     maxBodyBytes,
   }
-  // The path by which Elysia has found the route, with what host apps put before it. That of the URL may be another one: by default Elysia searches the
-  // path from the 11th character on, so that a short Host header puts segments before it. A slash at the end matches the route too.
+  // The path by which Elysia has found the route, with what host apps put before it. That of the URL may be another
+  // one: by default Elysia searches the path from the 11th character on, so that a short Host header puts segments
+  // before it. A slash at the end matches the route too.
   const callbackUrl = (path: string) => `${publicBase(publicUrl)}${path.replace(/\/$/, '')}/callback`
   const kind = upstream.faceVerification
   const driver = drivers[kind](context)

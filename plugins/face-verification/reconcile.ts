@@ -4,7 +4,10 @@ import type { FaceContext } from './context.ts'
 import type { FaceDriver } from './drivers/driver.ts'
 
 export interface ReconcileVerificationsOptions {
-  /** Tasks that this process polls in one second, at most. Default 1: the account's limit of 3 a second is shared with all callers. */
+  /**
+   * Tasks that this process polls in one second, at most. Default 1: the account's limit of 3 a second is shared with
+   * all callers.
+   */
   readonly perSecond?: number
   /** Longest time between two searches for due tasks. Milliseconds, default 5,000. */
   readonly everyMs?: number
@@ -21,7 +24,8 @@ const cleanupIntervalMs = 3_600_000
 /**
  * Polls due tasks, and deletes old ones. Starts at once, with what other processes have left.
  *
- * A verification therefore completes also when the user has closed the tab, the callback was lost, or a process has ended.
+ * A verification therefore completes also when the user has closed the tab, the callback was lost, or a process has
+ * ended.
  */
 export const reconcileVerifications = (
   { store, clock, log }: Pick<FaceContext, 'store' | 'clock' | 'log'>,

@@ -4,8 +4,8 @@ import { storeCall } from '../shared/store-call.ts'
 import { type FaceContext, faceNotChecked } from './context.ts'
 
 /**
- * Runs `create` with a reservation, which counts as an open verification of the user while the upstream creates it. So concurrent requests
- * cannot exceed `maxOpen`. A rejection of `create` releases the reservation.
+ * Runs `create` with a reservation, which counts as an open verification of the user while the upstream creates it. So
+ * concurrent requests cannot exceed `maxOpen`. A rejection of `create` releases the reservation.
  *
  * Throws Problem 429 with `Retry-After` when the user has `maxOpen` already, and what `create` throws.
  */

@@ -10,8 +10,8 @@ export const verificationStatuses = [
 export type VerificationStatus = (typeof verificationStatuses)[number]
 
 /**
- * The interface's state machine. Beyond what it states, `waiting_user` leads to `expired` when the time is over, and to `failed` when the
- * callback reports a failure.
+ * The interface's state machine. Beyond what it states, `waiting_user` leads to `expired` when the time is over, and to
+ * `failed` when the callback reports a failure.
  */
 const transitions: Readonly<Record<VerificationStatus, readonly VerificationStatus[]>> = {
   waiting_user: ['callback_received', 'failed', 'expired'],

@@ -1,7 +1,10 @@
 import type { VerificationKind } from '../upstream-proxy/index.ts'
 import type { StatusPath, VerificationStatus } from './status.ts'
 
-/** The store ports of `face-verification`. Every method rejects when the store does not respond within its own deadline; none hangs. */
+/**
+ * The store ports of `face-verification`. Every method rejects when the store does not respond within its own deadline;
+ * none hangs.
+ */
 
 /** A face verification. Times are milliseconds since 1970. */
 export interface Verification {
@@ -11,7 +14,10 @@ export interface Verification {
   /** How its upstream verifies faces. */
   readonly kind: VerificationKind
   readonly status: VerificationStatus
-  /** `ark`: the upstream's token for the session. A secret that no response contains. Undefined once the verification has ended. */
+  /**
+   * `ark`: the upstream's token for the session. A secret that no response contains. Undefined once the verification
+   * has ended.
+   */
   readonly token?: string
   /** Undefined until the status is `verified`. */
   readonly group?: string
@@ -48,31 +54,40 @@ export interface VerificationStore {
    */
   reserveVerification(reservation: Reservation, max: number): Promise<number | undefined>
   releaseReservation(id: string): Promise<void>
-  /** Adds a verification in place of its reservation, where there is one. False when another user has a verification with that id. */
+  /**
+   * Adds a verification in place of its reservation, where there is one. False when another user has a verification
+   * with that id.
+   */
   addVerification(verification: NewVerification, reserved?: string): Promise<boolean>
   verification(id: string): Promise<Verification | undefined>
   /** The verification whose callback state has that hash. */
   verificationByState(hash: string): Promise<Verification | undefined>
   /**
-   * Moves a verification from its place on a path to the path's last status, in one transaction. False when its status is not on the path, or
-   * is the last one already.
+   * Moves a verification from its place on a path to the path's last status, in one transaction. False when its status
+   * is not on the path, or is the last one already.
    *
    * A final status clears `dueAt` and the token. `change.dueAt` sets `dueAt` and resets `polls` to 0.
    */
   moveVerification(id: string, path: StatusPath, change?: { group?: string; dueAt?: number }): Promise<boolean>
-  /** Leases a verification until `until` or its release. Undefined when it is leased already, does not exist, or is never due. */
+  /**
+   * Leases a verification until `until` or its release. Undefined when it is leased already, does not exist, or is
+   * never due.
+   */
   leaseVerification(id: string, now: number, until: number): Promise<Verification | undefined>
   /**
-   * Releases the lease that ends at `until`; does nothing when another process holds a newer one. The verification cannot be leased before
-   * `notBefore`, and is due at `dueAt` (undefined: never). When `moveVerification` has set another `dueAt` meanwhile, that one stays and
-   * `notBefore` does not apply.
+   * Releases the lease that ends at `until`; does nothing when another process holds a newer one. The verification
+   * cannot be leased before `notBefore`, and is due at `dueAt` (undefined: never). When `moveVerification` has set
+   * another `dueAt` meanwhile, that one stays and `notBefore` does not apply.
    */
   releaseVerification(
     leased: Pick<Verification, 'id' | 'dueAt'>,
     until: number,
     next: { readonly notBefore: number; readonly dueAt: number | undefined; readonly polls: number },
   ): Promise<void>
-  /** Ids of at most `max` verifications that are due and not leased: first those after the callback, then the ones that are due longest. */
+  /**
+   * Ids of at most `max` verifications that are due and not leased: first those after the callback, then the ones that
+   * are due longest.
+   */
   dueVerifications(kind: VerificationKind, now: number, max: number): Promise<readonly string[]>
   /** When the next verification is due or its lease ends (milliseconds since 1970); undefined when none will be due. */
   nextVerificationDue(kind: VerificationKind): Promise<number | undefined>

@@ -13,7 +13,10 @@ export interface OwnedTask extends Verification {
   readonly verification: OwnedId<'verification'>
 }
 
-/** The caller's task with that id. Throws Problem 404 when the caller has none of that kind, and Problem 500 when the store fails. */
+/**
+ * The caller's task with that id. Throws Problem 404 when the caller has none of that kind, and Problem 500 when the
+ * store fails.
+ */
 export const findOwnTask = async (
   { store }: Pick<FaceContext, 'store'>,
   kind: VerificationKind,
@@ -39,9 +42,11 @@ export interface PollSchedule {
 }
 
 /**
- * Runs `poll` with a task that no other process polls. Returns false, without a call of `poll`, when the lease is taken or the task has ended.
+ * Runs `poll` with a task that no other process polls. Returns false, without a call of `poll`, when the lease is taken
+ * or the task has ended.
  *
- * `poll` gets a signal that aborts before the lease ends. When `poll` rejects, this rejects too, and `scheduleAfterError` gives the next poll.
+ * `poll` gets a signal that aborts before the lease ends. When `poll` rejects, this rejects too, and
+ * `scheduleAfterError` gives the next poll.
  */
 export const withLease = async (
   { store, clock, leaseMs, log }: FaceContext,
@@ -67,7 +72,10 @@ export const withLease = async (
   }
 }
 
-/** The only place in this plugin where an id becomes owned. Its callers have either compared the task's user, or leased the task for its creator. */
+/**
+ * The only place in this plugin where an id becomes owned. Its callers have either compared the task's user, or leased
+ * the task for its creator.
+ */
 const declareOwn = (task: Verification): OwnedTask => ({
   ...task,
   verification: declareOwned('verification', { id: task.token ?? task.id }),

@@ -20,7 +20,8 @@ export interface UploadedFile {
 export const maxFormBytes = 65_536
 
 /**
- * Reads the file of a request until its first bytes: the body itself, or the one part with a `filename` of a `multipart/form-data` body (RFC 7578).
+ * Reads the file of a request until its first bytes: the body itself, or the one part with a `filename` of a
+ * `multipart/form-data` body (RFC 7578).
  *
  * Throws Problem 400 when there is none, and Problem 415 for a content coding.
  */

@@ -16,7 +16,10 @@ export interface DownloadOptions {
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** One answer to a link that is changed or has expired, and for a file that is gone: it tells nothing about which files there are. */
+/**
+ * One answer to a link that is changed or has expired, and for a file that is gone: it tells nothing about which files
+ * there are.
+ */
 const notFound = new Problem(404, 'there is no such file, or the link to it has expired')
 
 /** Responds to GET and HEAD of a link. Throws Problem 404, 416, and 500 when the storage fails. */
@@ -34,8 +37,8 @@ export const download =
   }
 
 /**
- * Responds to GET and HEAD with a file: all of it or the range that the request asks for, and with 304 if the caller has it already. Undefined: there is
- * no such file. For callers that may read the file.
+ * Responds to GET and HEAD with a file: all of it or the range that the request asks for, and with 304 if the caller
+ * has it already. Undefined: there is no such file. For callers that may read the file.
  *
  * Throws Problem 416, and 500 when the storage fails.
  */
@@ -70,5 +73,8 @@ export const respondWithFile = async (
   return withInertHeaders(responseFrom(countedSource(storage.read(key, info, range), inFlight), { status, headers }))
 }
 
-/** A stored page or drawing runs no script and loads nothing. A browser shows an image or video by itself in a page with its own style. */
+/**
+ * A stored page or drawing runs no script and loads nothing. A browser shows an image or video by itself in a page with
+ * its own style.
+ */
 const contentSecurityPolicy = "default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'; sandbox"

@@ -50,7 +50,10 @@ export interface FileStorageOptions {
   readonly secrets: readonly string[]
   /** Identifies the user of an upload. */
   readonly identify: Identify
-  /** Throws when a page of another origin sends an upload. Needed where `identify` reads a cookie. Default: no check, for callers with a token. */
+  /**
+   * Throws when a page of another origin sends an upload. Needed where `identify` reads a cookie. Default: no check,
+   * for callers with a token.
+   */
   readonly requireSameOrigin?: RequireSameOrigin
   /** Base path of the files. Default `/api/files`. */
   readonly prefix?: string
@@ -78,8 +81,8 @@ export interface FileStorageOptions {
 }
 
 /**
- * Uploads of images, videos and audio files, and signed links to files in a storage: `POST /api/uploads`, and `GET` and `HEAD` of
- * `/api/files/{folder}/{name}`, which need no credential.
+ * Uploads of images, videos and audio files, and signed links to files in a storage: `POST /api/uploads`, and `GET` and
+ * `HEAD` of `/api/files/{folder}/{name}`, which need no credential.
  *
  * Throws TypeError for wrong options.
  *

@@ -6,8 +6,8 @@ import { checkFileKey, isFileKey } from './storage/storage.ts'
 /** Signs links to files, and verifies them. */
 export interface FileLinks {
   /**
-   * The link to a file until a time, in milliseconds since 1970. The same arguments give the same link. No credential is needed to read it.
-   * Throws TypeError for a text that is no key, and a time that no link can have.
+   * The link to a file until a time, in milliseconds since 1970. The same arguments give the same link. No credential
+   * is needed to read it. Throws TypeError for a text that is no key, and a time that no link can have.
    */
   urlOf(key: string, expiresAt: number): string
   /** When the link of a request expires. Undefined: nobody with a secret has signed it, or it has expired. */
@@ -22,7 +22,10 @@ export interface FileLinksOptions {
   readonly prefix?: string
 }
 
-/** Creates links of the form `{publicUrl}/api/files/{key}?expires={seconds since 1970}&signature=…` (HMAC-SHA-256). Throws TypeError for wrong options. */
+/**
+ * Creates links of the form `{publicUrl}/api/files/{key}?expires={seconds since 1970}&signature=…` (HMAC-SHA-256).
+ * Throws TypeError for wrong options.
+ */
 export const createFileLinks = ({ publicUrl, secrets, prefix = '/api/files' }: FileLinksOptions): FileLinks => {
   checkSecrets(secrets)
   checkPublicUrl(publicUrl)

@@ -1,11 +1,16 @@
 import type { ByteRange, FileInfo } from './storage/storage.ts'
 
-/** What a GET or HEAD of a file gets (RFC 9110 sections 13 and 14): all of it, one range, nothing new, or no such range. */
+/**
+ * What a GET or HEAD of a file gets (RFC 9110 sections 13 and 14): all of it, one range, nothing new, or no such range.
+ */
 export type Selection =
   | { readonly status: 200 | 206; readonly range: ByteRange }
   | { readonly status: 304 | 416; readonly range?: undefined }
 
-/** Selects what a request asks for. A `Range` with several ranges, or in another unit, is ignored, as section 14.2 permits. */
+/**
+ * Selects what a request asks for. A `Range` with several ranges, or in another unit, is ignored, as section 14.2
+ * permits.
+ */
 export const selectRange = (headers: Headers, info: FileInfo): Selection => {
   if (isUnchanged(headers, info)) return { status: 304 }
   const whole: Selection = { status: 200, range: { first: 0, last: info.size - 1 } }

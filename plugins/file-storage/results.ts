@@ -29,7 +29,10 @@ export interface ResultStorage {
   readonly keepMs: number
   /** The maximum time of `copy`, in milliseconds. */
   readonly timeoutMs: number
-  /** Copies a file while it comes. Resolves with its key. When it rejects, nothing remains. Rejects with TypeError before the call without a user, for a wrong name or time. */
+  /**
+   * Copies a file while it comes. Resolves with its key. When it rejects, nothing remains. Rejects with TypeError
+   * before the call without a user, for a wrong name or time.
+   */
   copy(file: UpstreamFile): Promise<string>
   /** A link to a copy, which needs no credential, until `expiresAt`: the same one each time. */
   linkTo(key: string, expiresAt: number): string
@@ -46,7 +49,10 @@ export interface ResultStorageOptions extends FileLinksOptions {
   readonly maxBytes?: number
   /** Default 10 minutes. */
   readonly timeoutMs?: number
-  /** How long the upstream may send nothing, in milliseconds. Default 30,000. Few results are copied at once, so that a silent one delays others. */
+  /**
+   * How long the upstream may send nothing, in milliseconds. Default 30,000. Few results are copied at once, so that a
+   * silent one delays others.
+   */
   readonly silenceMs?: number
   /** Default: the global `fetch`. */
   readonly fetch?: Fetch
@@ -55,7 +61,8 @@ export interface ResultStorageOptions extends FileLinksOptions {
 }
 
 /**
- * Creates a storage for results beside `fileStorage`, which serves and sweeps them: pass both the same options. Throws TypeError for wrong options.
+ * Creates a storage for results beside `fileStorage`, which serves and sweeps them: pass both the same options. Throws
+ * TypeError for wrong options.
  *
  * @example
  * const results = createResultStorage({ storage: folderStorage('data/files'), store, secrets, publicUrl })

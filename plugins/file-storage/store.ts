@@ -27,22 +27,27 @@ export interface QuotaReached {
   readonly until: number
 }
 
-/** The store port of `fileStorage`: each file in the storage has a record, which is written before the file and removed after it. */
+/**
+ * The store port of `fileStorage`: each file in the storage has a record, which is written before the file and removed
+ * after it.
+ */
 export interface FileStore {
   /**
-   * Adds a record, unless the user's records of that kind that have not expired would exceed the quota. Atomic over all processes. A record with the
-   * same key is replaced.
+   * Adds a record, unless the user's records of that kind that have not expired would exceed the quota. Atomic over all
+   * processes. A record with the same key is replaced.
    */
   reserveFile(file: NewFile, quota?: FileQuota): Promise<QuotaReached | undefined>
   /** Records the length of a complete file, and when it expires. False: the record has been removed meanwhile. */
   commitFile(key: string, bytes: number, expiresAt: number): Promise<boolean>
   /** Lets files expire at a time, unless they do so earlier. */
   expireFiles(keys: readonly string[], at: number): Promise<void>
-  /** The keys of at most `max` expired files, for the caller to remove. Other calls do not return them before `retryAt`. */
+  /**
+   * The keys of at most `max` expired files, for the caller to remove. Other calls do not return them before `retryAt`.
+   */
   claimExpiredFiles(now: number, retryAt: number, max: number): Promise<readonly string[]>
   /**
-   * The keys of at most `max` expired files, without a write: the sweep removes them while the database has no room. Optional: without it, they are removed
-   * when there is room.
+   * The keys of at most `max` expired files, without a write: the sweep removes them while the database has no room.
+   * Optional: without it, they are removed when there is room.
    */
   expiredFiles?(now: number, max: number): Promise<readonly string[]>
   /** Removes records, whose files have been removed. */

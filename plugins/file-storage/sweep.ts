@@ -42,7 +42,10 @@ export const sweepFiles = (options: FileSweepOptions, background: Background): v
   })
 }
 
-/** Removes all expired files and their records. Resolves with their number. A file that cannot be removed is logged, and tried again later. */
+/**
+ * Removes all expired files and their records. Resolves with their number. A file that cannot be removed is logged, and
+ * tried again later.
+ */
 export const removeExpiredFiles = async (
   { storage, store, clock, log }: FileSweepOptions,
   signal?: AbortSignal,

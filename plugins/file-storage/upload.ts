@@ -41,7 +41,10 @@ export interface UploadOptions {
   readonly audit: Audit
 }
 
-/** Responds to an upload: identifies the user, recognizes the file, reserves its length in the quota, and stores it while it comes. */
+/**
+ * Responds to an upload: identifies the user, recognizes the file, reserves its length in the quota, and stores it
+ * while it comes.
+ */
 export const upload = (options: UploadOptions) => {
   const { storage, store, links, limits, quota, ttlMs, timeoutMs, clock, log, audit } = options
   const longest = Math.max(...Object.values(limits))

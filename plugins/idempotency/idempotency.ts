@@ -27,11 +27,15 @@ export interface IdempotencyOptions {
 
 /** An attempt to create something. */
 export interface CreationAttempt extends AttemptRecord {
-  /** From then on another request may settle the attempt. Create nothing later than that: the process may have been suspended. */
+  /**
+   * From then on another request may settle the attempt. Create nothing later than that: the process may have been
+   * suspended.
+   */
   readonly leaseUntil: number
   /**
-   * Keeps the response already before `handle` returns it. Call it as soon as the creation is durable: then a repetition gets this response also
-   * when the process dies. Resolves with false if the response could not be kept. Never rejects.
+   * Keeps the response already before `handle` returns it. Call it as soon as the creation is durable: then a
+   * repetition gets this response also when the process dies. Resolves with false if the response could not be kept.
+   * Never rejects.
    */
   remember(response: Response): Promise<boolean>
 }
@@ -57,13 +61,13 @@ export interface IdempotentRequest {
   /** The bytes that a repetition must repeat. */
   readonly body: Uint8Array
   /**
-   * Finds out what an attempt has done whose process has died, or which has failed with an unknown outcome. At most one process asks at a time.
-   * Default: the outcome stays unknown.
+   * Finds out what an attempt has done whose process has died, or which has failed with an unknown outcome. At most one
+   * process asks at a time. Default: the outcome stays unknown.
    */
   readonly settle?: (earlier: AttemptRecord) => Promise<Settlement>
   /**
-   * Whether a failed attempt may have created something. Gets what `handle` has thrown, or its response with a status from 400. Default: false for a
-   * status from 400 to 499, else true.
+   * Whether a failed attempt may have created something. Gets what `handle` has thrown, or its response with a status
+   * from 400. Default: false for a status from 400 to 499, else true.
    */
   readonly mayHaveCreated?: (failure: unknown) => boolean
   /** How long this request holds the key at most, in milliseconds. Default: the option of `createIdempotency`. */
@@ -77,8 +81,9 @@ export interface Idempotency {
    *
    * Without an `Idempotency-Key`, it only calls `handle`, with undefined.
    *
-   * Throws Problem 400 for a key that is not valid, 409 for a key that belongs to another body or to a request in progress, 429 above `maxKeys`, 500
-   * if the store fails, 503 while it is not known what an earlier attempt has created, and every error of `handle`.
+   * Throws Problem 400 for a key that is not valid, 409 for a key that belongs to another body or to a request in
+   * progress, 429 above `maxKeys`, 500 if the store fails, 503 while it is not known what an earlier attempt has
+   * created, and every error of `handle`.
    */
   run(
     request: Pick<Request, 'headers'>,

@@ -40,7 +40,8 @@ export interface KeptResponse {
  * The result of a claim.
  *
  * - `claimed`: the request holds the key, and no attempt was made before.
- * - `resumed`: the request holds the key. An earlier attempt has ended or its lease is over, and its outcome is not known.
+ * - `resumed`: the request holds the key. An earlier attempt has ended or its lease is over, and its outcome is not
+ *   known.
  * - `running`: another request holds the key.
  * - `answered`: an earlier request was handled, with this response.
  * - `mismatch`: the key belongs to a request with another body.
@@ -55,11 +56,14 @@ export type ClaimedKey =
 /**
  * The store port of this plugin. `sluice/store` implements it on PostgreSQL and SQLite.
  *
- * Each method must resolve or reject within a deadline. A method with a `HeldKey` changes nothing, and resolves with false, when the request no longer
- * holds the key.
+ * Each method must resolve or reject within a deadline. A method with a `HeldKey` changes nothing, and resolves with
+ * false, when the request no longer holds the key.
  */
 export interface IdempotencyStore {
-  /** Claims a key. Of any number of concurrent claims of one key, one gets `claimed` or `resumed`. An expired key counts as absent. */
+  /**
+   * Claims a key. Of any number of concurrent claims of one key, one gets `claimed` or `resumed`. An expired key counts
+   * as absent.
+   */
   claim(wanted: KeyClaim, maxKeys: number): Promise<ClaimedKey>
   /** Starts a new attempt, with the id `holder`, in place of an earlier one that has created nothing. */
   restart(held: HeldKey, startedAt: number, leaseUntil: number): Promise<boolean>

@@ -26,13 +26,16 @@ export interface Metrics extends VideoMetrics {
   /** Counts a response. */
   request(response: { method: string; status: number; seconds: number }): void
   /**
-   * Counts a completed upstream call; `status` is 0 without a response. `upstream` is a label, and must come from the configuration. For the option
-   * `observe` of `upstream-proxy` and `text-generation`.
+   * Counts a completed upstream call; `status` is 0 without a response. `upstream` is a label, and must come from the
+   * configuration. For the option `observe` of `upstream-proxy` and `text-generation`.
    */
   upstream(call: { action: string; upstream?: string; status: number; seconds: number }): void
   /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
   inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
-  /** Counts a call of text generation: whether the upstream accepted it, its tokens if the upstream reported them, and its cost in billionths. */
+  /**
+   * Counts a call of text generation: whether the upstream accepted it, its tokens if the upstream reported them, and
+   * its cost in billionths.
+   */
   text(call: { model: string; accepted: boolean; tokens: TextTokens | undefined; cost?: number | undefined }): void
 }
 
@@ -199,10 +202,16 @@ const labelOf = (upstream: string | undefined) => (upstream === undefined ? {} :
 /** Methods with a label of their own. Callers can invent others, which would grow the registry without bound. */
 const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 
-/** Number of models with a label of their own: the first that an upstream has accepted a call for. All others share the label `other`. */
+/**
+ * Number of models with a label of their own: the first that an upstream has accepted a call for. All others share the
+ * label `other`.
+ */
 const maxModels = 200
 
-/** Model names without control characters, which could break the text format, and without lone surrogates, which would merge different labels. */
+/**
+ * Model names without control characters, which could break the text format, and without lone surrogates, which would
+ * merge different labels.
+ */
 const plainName = /^[^\p{Cc}\p{Cs}]{1,256}$/u
 
 const boundedLabel = () => {
@@ -225,12 +234,13 @@ export interface MetricsOptions {
   /**
    * Whether the plugin counts the requests of the app. Default true.
    *
-   * False: the host calls `metrics.request` itself, for example in front of the app, where requests are rejected before the app sees them.
+   * False: the host calls `metrics.request` itself, for example in front of the app, where requests are rejected before
+   * the app sees them.
    */
   readonly countRequests?: boolean
   /**
-   * Reads the metrics of all processes of a server, those of this process included: the route responds with their sum. Called once for each scrape.
-   * Default: the route responds with the metrics of this process.
+   * Reads the metrics of all processes of a server, those of this process included: the route responds with their sum.
+   * Called once for each scrape. Default: the route responds with the metrics of this process.
    */
   readonly readAll?: () => Promise<readonly MetricsSnapshot[]>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
@@ -239,11 +249,12 @@ export interface MetricsOptions {
 }
 
 /**
- * An Elysia plugin that counts all requests of the app that uses it, and serves the metrics in the Prometheus text format.
+ * An Elysia plugin that counts all requests of the app that uses it, and serves the metrics in the Prometheus text
+ * format.
  *
- * It counts the requests of the whole app, wherever it is used: also routes before it, and unknown paths. The route responds with 401 without the
- * token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError for a wrong `prefix`, an empty token,
- * and without `metrics`.
+ * It counts the requests of the whole app, wherever it is used: also routes before it, and unknown paths. The route
+ * responds with 401 without the token, 404 if no token is configured, and 503 if `readAll` rejects. Throws TypeError
+ * for a wrong `prefix`, an empty token, and without `metrics`.
  *
  * @example
  * new Elysia().use(metrics({ metrics: createMetrics(), token: 'a token that nobody guesses' }))
@@ -291,7 +302,10 @@ const counting =
     return andThen(handle(request), counted)
   }
 
-/** A part of the sum would look like a restart to Prometheus, so there is no response without the metrics of all processes. */
+/**
+ * A part of the sum would look like a restart to Prometheus, so there is no response without the metrics of all
+ * processes.
+ */
 const unavailable = (cause: unknown): never => {
   throw new Problem(503, 'the metrics of all processes are not available', { cause })
 }

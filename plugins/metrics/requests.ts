@@ -6,10 +6,13 @@ export interface TextTokens {
   readonly reasoning: number
 }
 
-// These counters pass their values to prom-client at a scrape, or many at a time. To pass each value at once would cost as much as the rest of a 401
-// response, because prom-client checks all labels and values.
+// These counters pass their values to prom-client at a scrape, or many at a time. To pass each value at once would cost
+// as much as the rest of a 401 response, because prom-client checks all labels and values.
 
-/** Counts by name (a method or an action) and status. Callers cannot invent either, so the number of counters is bounded. */
+/**
+ * Counts by name (a method or an action) and status. Callers cannot invent either, so the number of counters is
+ * bounded.
+ */
 export class StatusCounts {
   readonly #names = new Map<string, Map<number, number>>()
 

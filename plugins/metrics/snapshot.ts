@@ -8,12 +8,15 @@ export const readSnapshot = (registry: Registry): Promise<MetricsSnapshot> =>
   registry.getMetricsAsJSON() as Promise<MetricsSnapshot>
 
 /**
- * Merges the metrics of several processes. Counters and histograms are summed. Gauges follow their `aggregator` option, which is `sum` by default.
+ * Merges the metrics of several processes. Counters and histograms are summed. Gauges follow their `aggregator` option,
+ * which is `sum` by default.
  */
 export const mergeSnapshots = (snapshots: readonly MetricsSnapshot[]): Registry =>
   AggregatorRegistry.aggregate(snapshots as MetricObjectWithValues<MetricValue<string>>[][])
 
-/** What remains to be counted of a process that has ended: everything except gauges, which describe a running process. */
+/**
+ * What remains to be counted of a process that has ended: everything except gauges, which describe a running process.
+ */
 export const withoutGauges = (snapshot: MetricsSnapshot): MetricsSnapshot =>
   // prom-client declares `type` as a number, but writes its name into the JSON.
   snapshot.filter(({ type }) => String(type) !== 'gauge')

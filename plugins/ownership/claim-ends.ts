@@ -21,8 +21,9 @@ const maxRetryMs = 5_000
 const maxEnds = 1_000
 
 /**
- * Writes the ends of claims as soon as the store responds, one at a time. While the store fails there is one attempt after each delay, however many
- * claims wait: an attempt can take as long as the deadline of the store, and on SQLite it blocks the process.
+ * Writes the ends of claims as soon as the store responds, one at a time. While the store fails there is one attempt
+ * after each delay, however many claims wait: an attempt can take as long as the deadline of the store, and on SQLite
+ * it blocks the process.
  */
 class ClaimEnds {
   readonly #clock: Clock

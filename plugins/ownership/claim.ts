@@ -30,10 +30,12 @@ export interface WithClaimOptions<Made> {
 /**
  * Creates or renames a group with a claim on its name, so that a crash at any point leaves a record.
  *
- * It claims the name, calls the upstream, and confirms the claim. `reconcile` processes the claims that stay open. When a write fails that ends a claim,
- * it is retried in the background until the store responds, so that the name does not stay reserved.
+ * It claims the name, calls the upstream, and confirms the claim. `reconcile` processes the claims that stay open. When
+ * a write fails that ends a claim, it is retried in the background until the store responds, so that the name does not
+ * stay reserved.
  *
- * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store fails, and every error of `send`.
+ * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store
+ * fails, and every error of `send`.
  */
 export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<Made> => {
   const { store, wanted, send, idOf, effectOf, clock = systemClock } = options

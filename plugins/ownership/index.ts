@@ -56,11 +56,13 @@ export interface OwnershipGuardOptions {
  * - `ownsGroup: 'param'` and `ownsAsset: 'param'` also check the id in that path parameter, and add `group` or `asset`.
  * - `locatesAsset: 'param'` does the same as `ownsAsset`, but always calls `locate`, and adds its evidence to `asset`.
  *
- * A guard that rejects a request responds itself, whatever `onError` hooks the app has: 401, 403, and 500 if the store fails. Pass `rules` to share
- * one result of `createOwnership`. Throws TypeError without `identify`, and without `store` or `rules`.
+ * A guard that rejects a request responds itself, whatever `onError` hooks the app has: 401, 403, and 500 if the store
+ * fails. Pass `rules` to share one result of `createOwnership`. Throws TypeError without `identify`, and without
+ * `store` or `rules`.
  *
- * Elysia ignores a macro's key on a route whose app does not use this plugin, and (1.4.30) after the key of another macro that is switched off: in
- * `{ caller: true, cached: false }` the guard must be first. So keep a test that checks all `app.routes`.
+ * Elysia ignores a macro's key on a route whose app does not use this plugin, and (1.4.30) after the key of another
+ * macro that is switched off: in `{ caller: true, cached: false }` the guard must be first. So keep a test that checks
+ * all `app.routes`.
  *
  * @example
  * const guarded = ownership({ store, identify, locate: async (asset) => ({ group: 'group-1', evidence: asset }) })

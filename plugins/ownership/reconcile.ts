@@ -17,8 +17,8 @@ export interface FoundFrom {
 export interface ReconcileOptions {
   readonly store: ClaimStore & Pick<OwnershipStore, 'group'>
   /**
-   * Finds all groups upstream with exactly this type and name, of any user, and from this time on. `createdAt` in milliseconds since 1970; undefined if
-   * unreadable.
+   * Finds all groups upstream with exactly this type and name, of any user, and from this time on. `createdAt` in
+   * milliseconds since 1970; undefined if unreadable.
    */
   readonly find: (
     type: string,
@@ -44,7 +44,9 @@ const lanes = 4
 /** Minimum time between checks of a claim. Milliseconds. */
 const minCheckMs = 1_000
 
-/** How long a name stays reserved after a call with an unknown outcome, while no check finds its group. Milliseconds. */
+/**
+ * How long a name stays reserved after a call with an unknown outcome, while no check finds its group. Milliseconds.
+ */
 const reservedMs = 4_000
 
 /**
@@ -54,9 +56,10 @@ const reservedMs = 4_000
  * - No group matches: the claim is released.
  * - Several groups match: the claim becomes unresolved and loses its name. An administrator must decide.
  *
- * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at growing intervals. If no group has
- * matched within four seconds from the end of the call, the name is free, and the claim remains unresolved: a group that appears later belongs to its user,
- * unless that user has created another one with the name. Then an administrator must decide.
+ * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at
+ * growing intervals. If no group has matched within four seconds from the end of the call, the name is free, and the
+ * claim remains unresolved: a group that appears later belongs to its user, unless that user has created another one
+ * with the name. Then an administrator must decide.
  *
  * Never throws. It logs an error and retries the claim later, at the latest when the lease ends.
  */
@@ -124,7 +127,8 @@ const reconcileRenaming = async (claim: Claim, options: ReconcileOptions): Promi
  *
  * The next check is after the time that has passed since the call ended, so the interval doubles.
  *
- * @param reserve whether the claim keeps its name however long ago its call ended: a group matches, or the check has failed
+ * @param reserve whether the claim keeps its name however long ago its call ended: a group matches, or the check has
+ * failed
  */
 const keepIfEarly = async (
   claim: Claim,
@@ -158,7 +162,8 @@ export const reconcileRegularly = (
   background.repeat({
     ...{ everyMs: Math.min(everyMs, minCheckMs), log, failure: 'claims could not be reconciled' },
     async run() {
-      // Another process may add a claim that is due in a second. The query is cheap: it reads an index that is almost always empty.
+      // Another process may add a claim that is due in a second. The query is cheap: it reads an index that is almost
+      // always empty.
       if (restMs <= 0 || (await isDue())) {
         await reconcile(options)
         restMs = everyMs

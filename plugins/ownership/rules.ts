@@ -59,7 +59,8 @@ export interface Ownership<Evidence = unknown> {
   /**
    * An asset in a group of the user. Always calls `locate`, for a route that needs its evidence.
    *
-   * The user still owns an asset that was deleted upstream, if the cache or the store knows its group. The evidence then shows the deletion.
+   * The user still owns an asset that was deleted upstream, if the cache or the store knows its group. The evidence
+   * then shows the deletion.
    */
   locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>>
   /** Caches the group of an asset. Use it for the results of a list within owned groups. */
@@ -76,15 +77,18 @@ export interface Ownership<Evidence = unknown> {
   date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void>
   /** Reads a group's record without the cache. Undefined if it does not exist. */
   current(group: OwnedGroup): Promise<Group | undefined>
-  /** Removes a group and its user's list from the cache. Call it when the group was created or its record has changed. */
+  /**
+   * Removes a group and its user's list from the cache. Call it when the group was created or its record has changed.
+   */
   changed(group: Pick<Group, 'id' | 'user'>): void
 }
 
 /**
  * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
  *
- * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. A user that is not a text, or is empty,
- * owns nothing. They throw TypeError for a group that they have not returned. Throws TypeError without a store.
+ * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. A user
+ * that is not a text, or is empty, owns nothing. They throw TypeError for a group that they have not returned. Throws
+ * TypeError without a store.
  *
  * @example
  * const rules = createOwnership({ store, locate: async (asset) => ({ group: 'group-1', evidence: asset }) })
@@ -109,7 +113,8 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
   /**
    * The group with this id if the user owns it, otherwise undefined.
    *
-   * A foreign and an unknown id take one store call each, so that the response time does not reveal whether a group exists.
+   * A foreign and an unknown id take one store call each, so that the response time does not reveal whether a group
+   * exists.
    */
   const groupOf = (user: string, id: string, type?: Type): Awaitable<OwnedGroup | undefined> => {
     if (!isUserId(user)) return undefined
@@ -128,7 +133,10 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     )
   }
 
-  /** The group in which an asset was recorded, if the user owns it. A foreign and an unknown asset take the same store calls. */
+  /**
+   * The group in which an asset was recorded, if the user owns it. A foreign and an unknown asset take the same store
+   * calls.
+   */
   const recordedGroup = (user: string, asset: string): Awaitable<OwnedGroup | undefined> => {
     if (!isUserId(user)) return undefined
     const found = assetGroups.get(

@@ -11,11 +11,17 @@ export interface Cursors {
    * @param offsets where the position is in each source; left out when the token would become too long
    */
   issue(request: ListRequest, caller: string, after: Position, offsets?: readonly SourceOffset[]): string
-  /** The content of the request's token. Undefined without a token, or when the token was issued for another caller or list. */
+  /**
+   * The content of the request's token. Undefined without a token, or when the token was issued for another caller or
+   * list.
+   */
   redeem(request: ListRequest, caller: string): RedeemedCursor | undefined
 }
 
-/** How many rows of a source have an earlier key than a position, and how many rows with its key come up to and including it. */
+/**
+ * How many rows of a source have an earlier key than a position, and how many rows with its key come up to and
+ * including it.
+ */
 export type SourceOffset = readonly [keyOffset: number, tieRank: number]
 
 /** The content of a valid token. */
@@ -30,8 +36,9 @@ const macBytes = 16
 /**
  * Creates signed page tokens (HMAC-SHA-256).
  *
- * A token holds a position, so that inserted or deleted rows do not shift a walk. The offsets are only hints where to look for it. Caller,
- * endpoint, filters and sort order are part of the signed text but not of the token, which shows nothing but values from the caller's own list.
+ * A token holds a position, so that inserted or deleted rows do not shift a walk. The offsets are only hints where to
+ * look for it. Caller, endpoint, filters and sort order are part of the signed text but not of the token, which shows
+ * nothing but values from the caller's own list.
  *
  * Throws TypeError without secrets.
  *

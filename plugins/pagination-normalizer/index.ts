@@ -34,11 +34,17 @@ export { WalkCache } from './walk-cache.ts'
 
 /** Options of `paginationNormalizer`. */
 export interface PaginationOptions {
-  /** Keys that sign the page tokens, of at least 16 characters: the first signs, all verify. All processes need the same ones. */
+  /**
+   * Keys that sign the page tokens, of at least 16 characters: the first signs, all verify. All processes need the same
+   * ones.
+   */
   readonly secrets: readonly string[]
   /** Maximum length of a JSON body on GET, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
-  /** When set, the plugin reads a body only for callers that this identifies, whatever other guards the route has. Default: for every caller. */
+  /**
+   * When set, the plugin reads a body only for callers that this identifies, whatever other guards the route has.
+   * Default: for every caller.
+   */
   readonly identify?: Identify
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
@@ -69,9 +75,10 @@ export type PaginationMacros = {
 /**
  * The plugin with the macro `lists: rules`, which parses the list parameters and adds `listing` to the context.
  *
- * Parameters come from the query, and from a JSON body on GET where the server delivers it (`attachBody`). A request that it rejects gets its response
- * whatever `onError` hooks the app has: 400 for an invalid parameter or an unreadable body, 413 for a body that is too long, and 401 for a body from
- * an unknown caller when `identify` is set. Throws TypeError without secrets, or with a short one.
+ * Parameters come from the query, and from a JSON body on GET where the server delivers it (`attachBody`). A request
+ * that it rejects gets its response whatever `onError` hooks the app has: 400 for an invalid parameter or an unreadable
+ * body, 413 for a body that is too long, and 401 for a body from an unknown caller when `identify` is set. Throws
+ * TypeError without secrets, or with a short one.
  */
 export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<PaginationMacros> => {
   checkElysia(Elysia)

@@ -10,7 +10,10 @@ import { addMark, type Bookmark, type WalkCache } from './walk-cache.ts'
 
 /** Options of `listPage`. */
 export interface ListOptions<Row extends Position> {
-  /** The sources that together make up the list; no row is in two of them. Their number and order are the same for every page. */
+  /**
+   * The sources that together make up the list; no row is in two of them. Their number and order are the same for every
+   * page.
+   */
   readonly sources: readonly Source<Row>[]
   readonly request: ListRequest
   /** The user who sees the list. A token is valid only for this caller. */
@@ -20,7 +23,8 @@ export interface ListOptions<Row extends Position> {
   /**
    * A filter that the upstream applies only loosely or not at all. Undefined: the sources filter exactly.
    *
-   * With it, every page reads all rows, because the upstream knows neither the number nor the order of the matching rows.
+   * With it, every page reads all rows, because the upstream knows neither the number nor the order of the matching
+   * rows.
    */
   readonly matches?: (row: Row) => boolean
 }
@@ -32,11 +36,12 @@ const maxAttempts = 3
  * Reads one page, exact in order and total, from upstream lists that have their own paging (`Source`).
  *
  * Upstream calls for a page, by token or by number, within the depth of page mode:
- * - One for each source. For a single source, two when the page is as large as the upstream's maximum or when the total must be verified.
- * - Where rows at the edge of a page of up to 20 rows have equal keys: two, if at most 40 rows have the same key. The first page of a list, and
- *   larger pages, may take a third.
- * - Where more rows have the same key: they are read once and cached for the next pages, each of which then takes one call more. A walk in
- *   pages of 10 takes fewer than two calls a page on average.
+ * - One for each source. For a single source, two when the page is as large as the upstream's maximum or when the total
+ *   must be verified.
+ * - Where rows at the edge of a page of up to 20 rows have equal keys: two, if at most 40 rows have the same key. The
+ *   first page of a list, and larger pages, may take a third.
+ * - Where more rows have the same key: they are read once and cached for the next pages, each of which then takes one
+ *   call more. A walk in pages of 10 takes fewer than two calls a page on average.
  *
  * Rejects with the error of a source, and with TypeError without a caller.
  */
@@ -93,8 +98,8 @@ const createReader = <Row extends Position>(
   }
 
   /**
-   * Moves an anchor forward while a walk is in the second half of the depth of page mode. The anchor advances twice as fast as the walk, so that
-   * the walk can continue beyond that depth by cursor without a scan from the front.
+   * Moves an anchor forward while a walk is in the second half of the depth of page mode. The anchor advances twice as
+   * fast as the walk, so that the walk can continue beyond that depth by cursor without a scan from the front.
    */
   const advanceAnchor = async (source: Source<Row>, { offset: walked, total }: RowRange<Row>): Promise<void> => {
     const { maxPageDepth, maxPageSize } = source
@@ -163,7 +168,10 @@ const createReader = <Row extends Position>(
       return pageOf([range], [startAt(undefined)], 0)
     },
 
-    /** The page at an offset of several merged sources: reads forward from the nearest bookmark, whose rank is counted again. */
+    /**
+     * The page at an offset of several merged sources: reads forward from the nearest bookmark, whose rank is counted
+     * again.
+     */
     async pageOfSeveralSources(offset: number): Promise<Page<Row>> {
       const beginning: Bookmark = { after: { key: '', id: '' }, rank: 0, starts: sources.map(() => startAt(undefined)) }
       const candidates = walk.bookmarks.filter((bookmark) => bookmark.rank <= offset)
@@ -220,7 +228,10 @@ const createReader = <Row extends Position>(
   }
 }
 
-/** Throws ListChangedError unless the total of a range counts only rows that the request asked for. The range proves it if it has all rows. */
+/**
+ * Throws ListChangedError unless the total of a range counts only rows that the request asked for. The range proves it
+ * if it has all rows.
+ */
 const proveTotal = async <Row extends Position>(
   source: Source<Row>,
   range: RowRange<Row> | undefined,
@@ -232,12 +243,18 @@ const proveTotal = async <Row extends Position>(
   if (!isEmptyPage || total > source.maxPageSize) await source.checkTotal?.(total)
 }
 
-/** Maximum number of rows read from each source in one step towards an offset: a page of 100, minus the rows that fix the order at its ends. */
+/**
+ * Maximum number of rows read from each source in one step towards an offset: a page of 100, minus the rows that fix
+ * the order at its ends.
+ */
 const maxStep = 97
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
-/** Merges the rows of all ranges in exact order, up to the first end of a range that is not complete: later rows of that source may come before the rest. */
+/**
+ * Merges the rows of all ranges in exact order, up to the first end of a range that is not complete: later rows of that
+ * source may come before the rest.
+ */
 const merge = <Row extends Position>(ranges: readonly RowRange<Row>[], order: Order): readonly Row[] => {
   const [only, ...others] = ranges
   if (only && others.length === 0) return only.rows

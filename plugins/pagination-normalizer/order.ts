@@ -29,8 +29,8 @@ const secondsOf = (time: string): number => {
 /**
  * A sort key that orders times as instants, in whatever time zone they are written.
  *
- * Accepts `2026-03-18T03:33:32Z`, `2026-03-18T11:33:32.5+08:00`, and `2026-03-18 03:33:32`, which is read as UTC. Fractions of a second count
- * in full, up to 64 digits. Text that is not a time gives the empty key, which sorts first.
+ * Accepts `2026-03-18T03:33:32Z`, `2026-03-18T11:33:32.5+08:00`, and `2026-03-18 03:33:32`, which is read as UTC.
+ * Fractions of a second count in full, up to 64 digits. Text that is not a time gives the empty key, which sorts first.
  */
 export const instantKey = (time = ''): string => {
   if (plainInstant.test(time)) return keyOf(secondsOf(time))

@@ -6,7 +6,10 @@ import type { WalkCache } from './walk-cache.ts'
 /** Up to this size, a page that is not the first of its walk gets at most two calls; other pages get three. */
 const smallPage = 30
 
-/** Maximum margin on each side of the wanted rows: less than half of a page of 100, so that one call can always return it. */
+/**
+ * Maximum margin on each side of the wanted rows: less than half of a page of 100, so that one call can always return
+ * it.
+ */
 const maxMargin = 40
 
 const forwards = { backwards: false } as const
@@ -24,8 +27,8 @@ export const createPageReader = <Row extends Position>(order: Order, list: strin
   })
 
   /**
-   * Reads a range in page mode. If too many rows have equal keys, it reads a larger range once and caches it for the next pages: as long as the
-   * list does not change, each of them then costs one call, for the fingerprint.
+   * Reads a range in page mode. If too many rows have equal keys, it reads a larger range once and caches it for the
+   * next pages: as long as the list does not change, each of them then costs one call, for the fingerprint.
    */
   const readByPage = async (
     source: Source<Row>,

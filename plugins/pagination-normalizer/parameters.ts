@@ -10,7 +10,10 @@ export interface WordRule {
   readonly words: readonly string[]
   readonly default?: string
 }
-/** Any number of the listed words, or of ids when there are no words. An array in a body; comma-separated or repeated in a query. */
+/**
+ * Any number of the listed words, or of ids when there are no words. An array in a body; comma-separated or repeated in
+ * a query.
+ */
 export interface ListRule {
   readonly kind: 'list'
   readonly words?: readonly string[]
@@ -49,9 +52,11 @@ export interface ListRequest {
 }
 
 /**
- * Reads the parameters of a list endpoint from the query and from a JSON body of the shape `{"Filter":{…},"PageNumber","PageSize"}`.
+ * Reads the parameters of a list endpoint from the query and from a JSON body of the shape
+ * `{"Filter":{…},"PageNumber","PageSize"}`.
  *
- * The query has priority over the body, parameter by parameter. An empty value counts as absent. Throws Problem 400 that names the parameter.
+ * The query has priority over the body, parameter by parameter. An empty value counts as absent. Throws Problem 400
+ * that names the parameter.
  */
 export const readListRequest = (rules: ListRules, query: Query, body?: Json): ListRequest => {
   const filterBody = body?.get('Filter')

@@ -11,7 +11,10 @@ import {
   type WantedRows,
 } from './source.ts'
 
-/** Where to start reading: after a position. The search for it begins at the offset that it had when the token was issued. */
+/**
+ * Where to start reading: after a position. The search for it begins at the offset that it had when the token was
+ * issued.
+ */
 export interface Start {
   /** Undefined: start at the beginning. */
   readonly after: Position | undefined
@@ -39,7 +42,10 @@ export interface ReadOptions<Row extends Position> {
   readonly source: Source<Row>
   readonly order: Order
   readonly direction: ReadDirection
-  /** Additional rows that the first call reads if the page has room, because about so many rows are expected to have equal keys. */
+  /**
+   * Additional rows that the first call reads if the page has room, because about so many rows are expected to have
+   * equal keys.
+   */
   readonly margin: number
   /** Maximum number of further calls that extend the first slice. Beyond it, TooManyTiesError is thrown. */
   readonly maxExtensions: number
@@ -64,9 +70,9 @@ const maxProbes = 40
 /**
  * Reads at least `need` rows after a start, or all there are, and perhaps some before it.
  *
- * It takes one call if the position has not moved and a page has room for one row more than needed: the order of rows with equal keys is known
- * only when the next key has been read. Undefined beyond the depth of page mode. Throws ListChangedError when the list changes during the read,
- * and TooManyTiesError.
+ * It takes one call if the position has not moved and a page has room for one row more than needed: the order of rows
+ * with equal keys is known only when the next key has been read. Undefined beyond the depth of page mode. Throws
+ * ListChangedError when the list changes during the read, and TooManyTiesError.
  */
 export const readRange = async <Row extends Position>(
   options: ReadOptions<Row>,
@@ -87,7 +93,10 @@ export const readRange = async <Row extends Position>(
   )
 }
 
-/** Reads at least `need` rows from an offset on, counted from the front. Returns undefined and throws as `readRange` does. */
+/**
+ * Reads at least `need` rows from an offset on, counted from the front. Returns undefined and throws as `readRange`
+ * does.
+ */
 export const readRangeAt = async <Row extends Position>(
   options: ReadOptions<Row>,
   offset: number,
@@ -186,7 +195,10 @@ interface MissingRows {
   readonly behind: boolean
 }
 
-/** Extends a slice, one call at a time, until no row is missing or there are no more. Undefined beyond the depth of page mode. */
+/**
+ * Extends a slice, one call at a time, until no row is missing or there are no more. Undefined beyond the depth of page
+ * mode.
+ */
 const extend = async <Row extends Position>(
   { source, order, direction, maxExtensions }: ReadOptions<Row>,
   first: RowSlice<Row>,

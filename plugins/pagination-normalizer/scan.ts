@@ -1,8 +1,9 @@
 import { copyText } from '../shared/text.ts'
+import type { Anchor } from './anchor.ts'
 import { type Position, positionOf } from './order.ts'
 import type { RowRange } from './range.ts'
 import { type Fingerprint, ListChangedError, type Order, type Source } from './source.ts'
-import { type Anchor, addMark } from './walk-cache.ts'
+import { addMark } from './walk-cache.ts'
 
 /**
  * Reads all rows of a source by cursor, in exact order. Throws ListChangedError for an endless list.
@@ -17,10 +18,16 @@ export const scanAll = async <Row extends Position>(source: Source<Row>, order: 
   return [...rows.values()].sort(order.rows)
 }
 
-/** Maximum number of consecutive segments without a new row. An upstream that filters after paging returns such segments. */
+/**
+ * Maximum number of consecutive segments without a new row. An upstream that filters after paging returns such
+ * segments.
+ */
 const maxEmptySegments = 100
 
-/** The segments of a source from a cursor on, each with the cursor that led to it. Throws ListChangedError when the cursors form a cycle. */
+/**
+ * The segments of a source from a cursor on, each with the cursor that led to it. Throws ListChangedError when the
+ * cursors form a cycle.
+ */
 async function* segmentsOf<Row extends Position>(source: Source<Row>, from: string | undefined) {
   const seen = new Set<string>()
   let cursor = from
@@ -42,9 +49,11 @@ export type ScanTarget = { readonly after: Position | undefined } | { readonly o
 /**
  * Reads at least `need` rows from the target on by cursor, for positions beyond the depth of page mode.
  *
- * It starts at the nearest anchor, or at the front, and adds new anchors. Throws ListChangedError when rows are out of order.
+ * It starts at the nearest anchor, or at the front, and adds new anchors. Throws ListChangedError when rows are out of
+ * order.
  *
- * @param exactOffset whether the `offset` of the result must be right: then only anchors of the current fingerprint are used
+ * @param exactOffset whether the `offset` of the result must be right: then only anchors of the current fingerprint are
+ * used
  */
 export const scanRange = async <Row extends Position>(
   source: Source<Row>,

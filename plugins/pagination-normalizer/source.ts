@@ -2,9 +2,11 @@ import { Problem } from '../shared/problem.ts'
 import { comparePositions, type Position } from './order.ts'
 
 /**
- * An upstream list with the usual limits: the order of rows with equal keys is undefined, and page mode has a maximum size and depth.
+ * An upstream list with the usual limits: the order of rows with equal keys is undefined, and page mode has a maximum
+ * size and depth.
  *
- * Cursors have no maximum depth. The source applies its filters itself. Its implementation drops rows that the upstream should not have listed.
+ * Cursors have no maximum depth. The source applies its filters itself. Its implementation drops rows that the upstream
+ * should not have listed.
  */
 export interface Source<Row extends Position> {
   /** Identifies the source. A source with other filters has another id. */
@@ -12,16 +14,20 @@ export interface Source<Row extends Position> {
   /**
    * Reads page `number`, from 1, of `size` rows; in the opposite sort order when `backwards`. `total` counts all rows.
    *
-   * Throws ListChangedError when the page contains rows that the request did not ask for, because then the total counts them too.
+   * Throws ListChangedError when the page contains rows that the request did not ask for, because then the total counts
+   * them too.
    */
   page(number: number, size: number, backwards: boolean): Promise<SourcePage<Row>>
-  /** Reads the rows after a cursor, or the first rows. At the end the next cursor is undefined. Throws ListChangedError for a stale cursor. */
+  /**
+   * Reads the rows after a cursor, or the first rows. At the end the next cursor is undefined. Throws ListChangedError
+   * for a stale cursor.
+   */
   walk(cursor: string | undefined, size: number): Promise<SourceSegment<Row>>
   /** A text that very likely changes whenever the list changes, and the total. Throws ListChangedError like `page`. */
   fingerprint(): Promise<Fingerprint>
   /**
-   * Checks that a total, above 0, counts only rows that the request asked for, when the rows of a page do not show it. Throws ListChangedError otherwise.
-   * Default: it does.
+   * Checks that a total, above 0, counts only rows that the request asked for, when the rows of a page do not show it.
+   * Throws ListChangedError otherwise. Default: it does.
    */
   checkTotal?(total: number): Promise<void> | undefined
   /** Maximum number of rows in a page or segment. */
@@ -47,7 +53,10 @@ export interface Fingerprint {
   readonly text: string
 }
 
-/** The upstream's list changed between two calls, or it is inconsistent. `listPage` reads again; if that does not help, the caller gets a 502. */
+/**
+ * The upstream's list changed between two calls, or it is inconsistent. `listPage` reads again; if that does not help,
+ * the caller gets a 502.
+ */
 export class ListChangedError extends Problem {
   constructor(cause: string) {
     super(502, 'the upstream sent an inconsistent list', { cause })
@@ -80,8 +89,8 @@ export const endOf = <Row>(slice: RowSlice<Row>): number => slice.start + slice.
 export const isAtEnd = <Row>(slice: RowSlice<Row>): boolean => endOf(slice) >= slice.total
 
 /**
- * From which end a list is read. Slices of different directions cannot be joined: an upstream may list rows with equal keys in the same order
- * in both directions.
+ * From which end a list is read. Slices of different directions cannot be joined: an upstream may list rows with equal
+ * keys in the same order in both directions.
  */
 export type ReadDirection =
   | { readonly backwards: false }
@@ -101,8 +110,8 @@ export interface WantedRows {
 /**
  * Reads rows of a source with one call, in a page that contains the wanted rows and perhaps some around them.
  *
- * When no page contains all wanted rows, it reads as many as possible. Undefined beyond the depth of page mode. Throws ListChangedError when
- * rows are out of order, or fewer than the total implies.
+ * When no page contains all wanted rows, it reads as many as possible. Undefined beyond the depth of page mode. Throws
+ * ListChangedError when rows are out of order, or fewer than the total implies.
  */
 export const readSlice = async <Row extends Position>(
   source: Source<Row>,
@@ -128,8 +137,8 @@ export const readSlice = async <Row extends Position>(
 }
 
 /**
- * The page that contains row `around` and the most wanted rows; the smallest of several. When balanced: the page that contains all wanted rows
- * and has the largest margin at its narrower side.
+ * The page that contains row `around` and the most wanted rows; the smallest of several. When balanced: the page that
+ * contains all wanted rows and has the largest margin at its narrower side.
  */
 const bestPage = (
   { maxPageSize, maxPageDepth }: Pick<Source<never>, 'maxPageSize' | 'maxPageDepth'>,
@@ -166,8 +175,8 @@ const verified = <Row extends Position>(slice: RowSlice<Row>, size: number, orde
 /**
  * Verifies a total when the page itself has no rows that confirm it: reads the rows at both ends of the source.
  *
- * Throws ListChangedError unless they are there and the total is the same. If the total counts rows that the request did not ask for, such rows
- * appear at one of the ends, and the source throws.
+ * Throws ListChangedError unless they are there and the total is the same. If the total counts rows that the request
+ * did not ask for, such rows appear at one of the ends, and the source throws.
  */
 export const verifyTotal = async <Row extends Position>(source: Source<Row>, total: number): Promise<void> => {
   if (total === 0) return

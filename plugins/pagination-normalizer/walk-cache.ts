@@ -1,16 +1,6 @@
+import type { Anchor } from './anchor.ts'
 import type { Position } from './order.ts'
 import type { RowRange, Start } from './range.ts'
-
-/** A point between two keys of a source, and the cursor that continues there. */
-export interface Anchor {
-  readonly cursor: string
-  /** The last row before this point, in exact order. */
-  readonly last: Position
-  /** Number of rows before this point. It is exact only while the source has the same fingerprint. */
-  readonly offset: number
-  /** Empty when the offset was not counted from the front, and so may be wrong. */
-  readonly fingerprint: string
-}
 
 /** A position in a list of several sources, and the corresponding start in each source. */
 export interface Bookmark {
@@ -20,7 +10,9 @@ export interface Bookmark {
   readonly starts: readonly Start[]
 }
 
-/** A range that took many calls. It stays valid as long as the source has the fingerprint that it had before the read. */
+/**
+ * A range that took many calls. It stays valid as long as the source has the fingerprint that it had before the read.
+ */
 export interface CachedRange<Row> {
   readonly range: RowRange<Row>
   readonly fingerprint: string
@@ -42,7 +34,10 @@ const rangeLifetimeMs = 10_000
 /** Maximum number of cached rows, of all lists together. */
 const maxCachedRows = 10_000
 
-/** Caches positions in recently read lists, from which the next pages are found. Without an entry, a page takes more upstream calls. */
+/**
+ * Caches positions in recently read lists, from which the next pages are found. Without an entry, a page takes more
+ * upstream calls.
+ */
 export class WalkCache {
   #walks = new Map<string, Walk>()
   #ranges = new Map<string, CachedRange<Position>>()

@@ -41,7 +41,10 @@ export interface AuditEvent {
   readonly action: AuditAction
   /** Id of the user. Needed only if the request has no identity (see `identityOf`). */
   readonly user?: string
-  /** User name that an unauthenticated caller has sent. Stored only if the user exists: otherwise it may be a password in the wrong field. */
+  /**
+   * User name that an unauthenticated caller has sent. Stored only if the user exists: otherwise it may be a password
+   * in the wrong field.
+   */
   readonly name?: string
   /** Id of the token that the caller used. Needed only if the request has no identity. */
   readonly token?: string
@@ -54,9 +57,15 @@ export interface AuditEvent {
 
 /** The audit trail, as plugins use it: who did what, when, and from where. */
 export interface Audit {
-  /** Writes the event soon, without making the caller wait. Repeated events that any caller can cause are counted after the first few. */
+  /**
+   * Writes the event soon, without making the caller wait. Repeated events that any caller can cause are counted after
+   * the first few.
+   */
   note(event: AuditEvent, request?: Request): void
-  /** Resolves when the event is written. For rare actions that must not succeed without an entry. Rejects with Problem 500 when the write fails. */
+  /**
+   * Resolves when the event is written. For rare actions that must not succeed without an entry. Rejects with Problem
+   * 500 when the write fails.
+   */
   record(event: AuditEvent, request?: Request): Promise<void>
 }
 

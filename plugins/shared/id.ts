@@ -3,9 +3,11 @@ const forbidden = /[\p{Cc}\p{Zs}\p{Zl}\p{Zp}/\\?#%,"\ufffd]/u
 const encoder = new TextEncoder()
 
 /**
- * Validates an id: 1 to 256 bytes of text without control characters, spaces, or any of `/ \ ? # % , "`, and not a dot segment.
+ * Validates an id: 1 to 256 bytes of text without control characters, spaces, or any of `/ \ ? # % , "`, and not a dot
+ * segment.
  *
- * Returns undefined for anything else, which no user owns. A valid id is safe in a path, a comma-separated list and a log line.
+ * Returns undefined for anything else, which no user owns. A valid id is safe in a path, a comma-separated list and a
+ * log line.
  */
 export const readId = (text: unknown): string | undefined => {
   if (typeof text !== 'string' || text === '' || text === '.' || text === '..') return undefined

@@ -1,6 +1,9 @@
 import type { Clock } from './clock.ts'
 
-/** The codes of errors of a full file system and of a reached quota, as Node names them. Stores and storages of a host use them too. */
+/**
+ * The codes of errors of a full file system and of a reached quota, as Node names them. Stores and storages of a host
+ * use them too.
+ */
 const codes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
 
 /** Whether an error, or one of its causes, says that there is no room for what should be written. */
@@ -17,11 +20,17 @@ interface Coded {
 /** Options of `SpaceCheck`. */
 export interface SpaceCheckOptions {
   readonly clock: Pick<Clock, 'now'>
-  /** The shortest time between two writes while there is room, in milliseconds. Infinity: it writes only after an error. Default 10,000. */
+  /**
+   * The shortest time between two writes while there is room, in milliseconds. Infinity: it writes only after an error.
+   * Default 10,000.
+   */
   readonly everyMs?: number
 }
 
-/** Knows whether there is room for what should be written: from the errors of writes, and from a small write of its own from time to time. */
+/**
+ * Knows whether there is room for what should be written: from the errors of writes, and from a small write of its own
+ * from time to time.
+ */
 export class SpaceCheck {
   readonly #write: () => Promise<unknown>
   readonly #clock: Pick<Clock, 'now'>

@@ -3,9 +3,9 @@ declare const proof: unique symbol
 /**
  * An id of an object that belongs to the caller, as a check has proved.
  *
- * Functions that change or list objects at the upstream accept only this type, so a route without the check does not compile. They also check
- * it when they run, because a host app in JavaScript has no types. Only `ownership` creates these ids, and `face-verification` for its tasks.
- * A copy of one, or an object with the same fields, is no proof.
+ * Functions that change or list objects at the upstream accept only this type, so a route without the check does not
+ * compile. They also check it when they run, because a host app in JavaScript has no types. Only `ownership` creates
+ * these ids, and `face-verification` for its tasks. A copy of one, or an object with the same fields, is no proof.
  */
 export interface OwnedId<Kind extends string> {
   readonly id: string
@@ -15,7 +15,10 @@ export interface OwnedId<Kind extends string> {
 /** The objects that a check has proved, with their kinds. */
 const proved = new WeakMap<object, string>()
 
-/** Marks a checked object as owned, and freezes it: it proves the id that it has now. Only the code that has checked the owner may call it. */
+/**
+ * Marks a checked object as owned, and freezes it: it proves the id that it has now. Only the code that has checked the
+ * owner may call it.
+ */
 export const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(
   kind: Kind,
   checked: Checked,

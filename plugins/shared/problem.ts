@@ -4,8 +4,8 @@ import { noStoreHeaders } from './http/no-store.ts'
 import { hasNoSpace } from './no-space.ts'
 
 /**
- * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one responds correctly in
- * any app, without an error handler.
+ * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one
+ * responds correctly in any app, without an error handler.
  */
 export class Problem extends Error {
   readonly status: number
@@ -14,7 +14,8 @@ export class Problem extends Error {
   #rendered: { readonly body: ProblemBody; readonly text: string; readonly headers: Headers } | undefined
 
   /**
-   * @param status HTTP status, 400 to 599. A 500 whose cause is that there is no room (`hasNoSpace`) is a 503 with `Retry-After`: it is not a defect, and it passes
+   * @param status HTTP status, 400 to 599. A 500 whose cause is that there is no room (`hasNoSpace`) is a 503 with
+   * `Retry-After`: it is not a defect, and it passes
    * @param message the caller sees it; never the text of a database, runtime or socket error
    * @param options.cause for the log; the caller never sees it
    * @param options.headers sent with the response, for example `Allow` or `Retry-After`
@@ -44,11 +45,14 @@ export class Problem extends Error {
   }
 }
 
-/** Renders a problem as the JSON body of a response. `perRequest`: the same problem has another body in another request. */
+/**
+ * Renders a problem as the JSON body of a response. `perRequest`: the same problem has another body in another request.
+ */
 export type ProblemBody = ((problem: Problem) => object) & { readonly perRequest?: boolean }
 
 /**
- * The error body `{"success":false,"error":{"message","type"}}`. The asset library and face verification have the `type` `media_proxy_error`.
+ * The error body `{"success":false,"error":{"message","type"}}`. The asset library and face verification have the
+ * `type` `media_proxy_error`.
  *
  * @example
  * new Elysia().use(events({ store, identify, errors: problemBody('my_app_error') }))
@@ -83,10 +87,11 @@ interface ErrorContext {
 }
 
 /**
- * An `onError` hook that renders every error in one shape, for a host app: for its own routes, unknown paths, and plugins with `errors: 'throw'`.
+ * An `onError` hook that renders every error in one shape, for a host app: for its own routes, unknown paths, and
+ * plugins with `errors: 'throw'`.
  *
- * A `Problem` keeps its status and message, Elysia's own errors get their status, and any other error becomes a 500 without details.
- * The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected).
+ * A `Problem` keeps its status and message, Elysia's own errors get their status, and any other error becomes a 500
+ * without details. The hook logs unexpected errors and causes (only at level `debug` when the client has disconnected).
  *
  * @example
  * new Elysia().onError(renderProblems(problemBody()))

@@ -23,7 +23,10 @@ export const decodeText = (bytes: Uint8Array): string | undefined => {
   }
 }
 
-/** Copies a text into its own memory, for long-lived values: a substring keeps its whole parent string alive, on every runtime. */
+/**
+ * Copies a text into its own memory, for long-lived values: a substring keeps its whole parent string alive, on every
+ * runtime.
+ */
 export const copyText = (text: string): string => JSON.parse(JSON.stringify(text))
 
 /** Compares texts by their UTF-16 code units, in ascending order: negative when `a` comes first. */

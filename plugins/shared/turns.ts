@@ -22,8 +22,9 @@ const continueNext = (): void => {
 /**
  * Calls a function in a later turn of the event loop, for work that goes on for many turns.
  *
- * While an immediate is due, Deno (2.9) looks for I/O at every 61st turn only, because tokio's scheduler does so while a task is ready
- * (https://docs.rs/tokio/latest/tokio/runtime/struct.Builder.html#method.event_interval). It does before it waits for a timer.
+ * While an immediate is due, Deno (2.9) looks for I/O at every 61st turn only, because tokio's scheduler does so while
+ * a task is ready (https://docs.rs/tokio/latest/tokio/runtime/struct.Builder.html#method.event_interval). It does
+ * before it waits for a timer.
  */
 export const afterIo = (run: () => void): void => {
   isTimer = isDeno && !isTimer
@@ -93,7 +94,10 @@ export class Pace {
   readonly #perStep: number
   #left: number
 
-  /** @param perStep number of values that take some milliseconds. Default: 500, for items, messages and parts that are translated */
+  /**
+   * @param perStep number of values that take some milliseconds. Default: 500, for items, messages and parts that are
+   * translated
+   */
   constructor(perStep = valuesPerStep) {
     this.#perStep = perStep
     this.#left = perStep

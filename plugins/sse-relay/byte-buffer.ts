@@ -1,4 +1,7 @@
-/** Joins chunks of bytes into one array. It grows by doubling, so that the amortized cost of a chunk is linear in its length. */
+/**
+ * Joins chunks of bytes into one array. It grows by doubling, so that the amortized cost of a chunk is linear in its
+ * length.
+ */
 export class ByteBuffer {
   #bytes = empty
   #length = 0

@@ -7,8 +7,8 @@ type Members = Readonly<Record<string, unknown>>
 /**
  * Returns the JSON of an error event; undefined for other events.
  *
- * An error event has the type `error`, or its JSON has a truthy member `error` or the `type` `error`, as in streams of text generation. Numbers keep
- * their text.
+ * An error event has the type `error`, or its JSON has a truthy member `error` or the `type` `error`, as in streams of
+ * text generation. Numbers keep their text.
  *
  * @param json the event's data as `parseLossless` returns it, if the caller has parsed it already
  */
@@ -26,7 +26,8 @@ const isErrorEvent = (value: object): boolean => 'type' in value && value.type =
 /**
  * Returns the HTTP status for an error object.
  *
- * It is a number from 400 to 599 in `status`, `status_code` or `code`; else the status of a known error name in `code` or `type`; else 502.
+ * It is a number from 400 to 599 in `status`, `status_code` or `code`; else the status of a known error name in `code`
+ * or `type`; else 502.
  */
 export const errorStatus = (errorObject: object): number => {
   const { error = errorObject } = errorObject as Members
@@ -59,7 +60,10 @@ const statusByName: Readonly<Partial<Record<string, number>>> = {
   overloaded_error: 503,
 }
 
-/** A `firstEvent` callback: it turns a first event that is an error into a response with the HTTP status of the error and its JSON as body. */
+/**
+ * A `firstEvent` callback: it turns a first event that is an error into a response with the HTTP status of the error
+ * and its JSON as body.
+ */
 export const errorResponse = (first: SseEvent, upstream: Headers = new Headers()): Response | undefined => {
   const error = readErrorEvent(first)
   if (!error) return undefined

@@ -11,7 +11,8 @@ export interface SseEvent {
 /**
  * Parses the lines of one event; undefined if they contain no data.
  *
- * It reads the fields of WHATWG HTML, section "Interpreting an event stream", except `retry`, which belongs to the connection and not to the event.
+ * It reads the fields of WHATWG HTML, section "Interpreting an event stream", except `retry`, which belongs to the
+ * connection and not to the event.
  */
 export const parseEvent = (block: string): SseEvent | undefined => {
   let type = ''

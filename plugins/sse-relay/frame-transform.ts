@@ -4,17 +4,21 @@ import type { Frame } from './frames.ts'
 /** What a relay changes between the upstream and the client. */
 export interface FrameTransformOptions {
   /**
-   * Called for each frame in order, before it is sent. Not called for the rest of a line end (`restOfLine`), which follows the frame before.
+   * Called for each frame in order, before it is sent. Not called for the rest of a line end (`restOfLine`), which
+   * follows the frame before.
    *
-   * Returns undefined to pass the frame unchanged, bytes to replace it, or null to drop it. Bytes must end with a complete event, comment or blank
-   * line. An exception ends the stream as `broken`.
+   * Returns undefined to pass the frame unchanged, bytes to replace it, or null to drop it. Bytes must end with a
+   * complete event, comment or blank line. An exception ends the stream as `broken`.
    */
   readonly onFrame?: (frame: Frame) => Uint8Array | null | undefined
   /** A complete event that clients ignore, or a comment. Default: a comment. */
   readonly heartbeat?: Uint8Array
 }
 
-/** Turns frames into the bytes for the client: applies `onFrame`, and inserts comments and a last event between frames only. */
+/**
+ * Turns frames into the bytes for the client: applies `onFrame`, and inserts comments and a last event between frames
+ * only.
+ */
 export class FrameTransform {
   readonly #options: FrameTransformOptions
   #failure: { readonly error: unknown } | undefined
@@ -32,7 +36,8 @@ export class FrameTransform {
   /**
    * Returns the bytes to send for some frames; undefined for none.
    *
-   * Throws the error of `onFrame`. If bytes of earlier frames remain to be sent, it returns them, and `check` throws the error.
+   * Throws the error of `onFrame`. If bytes of earlier frames remain to be sent, it returns them, and `check` throws
+   * the error.
    */
   pass(frames: readonly Frame[]): Uint8Array | undefined {
     let only: Uint8Array | undefined
@@ -84,7 +89,8 @@ export class FrameTransform {
     if (replacement === null) return null
     if (frame.missingEnd) this.#closing = replacement ? '\n\n' : frame.missingEnd
     if (replacement) return replacement
-    // After a comment the BOM is no longer at the start of the stream, where alone it is ignored: it would become part of a field name.
+    // After a comment the BOM is no longer at the start of the stream, where alone it is ignored: it would become part
+    // of a field name.
     return first && this.#commentBefore && startsWithBom(frame.bytes) ? frame.bytes.subarray(3) : frame.bytes
   }
 }

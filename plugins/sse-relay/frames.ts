@@ -2,14 +2,20 @@ import { decodeUtf8 } from '../shared/utf8.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { parseEvent, type SseEvent } from './event.ts'
 
-/** A part of a stream that ends after a complete event, comment or blank line. The concatenated bytes of all frames are the stream. */
+/**
+ * A part of a stream that ends after a complete event, comment or blank line. The concatenated bytes of all frames are
+ * the stream.
+ */
 export interface Frame {
   readonly bytes: Uint8Array
   /** Undefined for a comment, a blank line, or fields without data. */
   readonly event?: SseEvent
   /** Only for an incomplete last frame: the missing line ends. */
   readonly missingEnd?: string
-  /** The frame is only the LF of a CRLF whose CR ended the frame before. It must be passed or dropped together with that frame. */
+  /**
+   * The frame is only the LF of a CRLF whose CR ended the frame before. It must be passed or dropped together with that
+   * frame.
+   */
   readonly restOfLine?: true
 }
 
@@ -28,7 +34,8 @@ export interface FrameSplitterOptions {
   /** Parses the event in the text of a frame, for example with more properties. Default `parseEvent`. */
   readonly parse?: (text: string) => SseEvent | undefined
   /**
-   * Returns the event for the bytes from its first line to its blank line, if they resemble an earlier event; else undefined.
+   * Returns the event for the bytes from its first line to its blank line, if they resemble an earlier event; else
+   * undefined.
    *
    * Recognised bytes are neither split nor decoded. Default: all events are parsed.
    */
@@ -42,19 +49,23 @@ export interface FrameSplitter {
   /**
    * Returns the frames that the chunk completes.
    *
-   * Throws `EventTooLargeError`, and again in each further call. If complete frames precede the event that is too large, it returns them, and the
-   * next call throws.
+   * Throws `EventTooLargeError`, and again in each further call. If complete frames precede the event that is too
+   * large, it returns them, and the next call throws.
    */
   push(chunk: Uint8Array): Frame[]
-  /** Returns the rest at the end of the stream. It may contain an event without a blank line, because some clients accept such an event. */
+  /**
+   * Returns the rest at the end of the stream. It may contain an event without a blank line, because some clients
+   * accept such an event.
+   */
   end(): Frame | undefined
 }
 
 /**
- * Creates a splitter of a stream into frames, for any boundaries of its chunks (WHATWG HTML, section "Parsing an event stream").
+ * Creates a splitter of a stream into frames, for any boundaries of its chunks (WHATWG HTML, section "Parsing an event
+ * stream").
  *
- * A comment outside an event is a frame of its own. A CR ends a line immediately, also that of a blank line: if the next chunk starts with the LF of
- * a CRLF, this LF is a separate frame with `restOfLine`.
+ * A comment outside an event is a frame of its own. A CR ends a line immediately, also that of a blank line: if the
+ * next chunk starts with the LF of a CRLF, this LF is a separate frame with `restOfLine`.
  */
 export const createFrameSplitter = (options: FrameSplitterOptions = {}): FrameSplitter =>
   new BufferedFrameSplitter(options)
@@ -109,7 +120,10 @@ class BufferedFrameSplitter implements FrameSplitter {
     return { ...this.#frame(this.#pending.take(), true), missingEnd: this.#closing() }
   }
 
-  /** Whether a chunk starts a frame, is below the size limit, and ends with a LF. After a CR the LF of a CRLF could still follow. */
+  /**
+   * Whether a chunk starts a frame, is below the size limit, and ends with a LF. After a CR the LF of a CRLF could
+   * still follow.
+   */
   #isOneFrame(chunk: Uint8Array): boolean {
     return (
       this.#pending.length === 0 &&

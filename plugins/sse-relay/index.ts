@@ -32,13 +32,17 @@ export { type RelayOptions, relayFrames, relaySource, type StreamEnd } from './r
 /** Options of `sseRelay`, and of one call of `relay`. */
 export interface SseRelayOptions extends FrameSplitterOptions, Omit<RelayOptions, 'signal'> {
   /**
-   * Receives the first event and the upstream's headers before anything is sent. If it returns a response, this response replaces the stream.
+   * Receives the first event and the upstream's headers before anything is sent. If it returns a response, this
+   * response replaces the stream.
    *
-   * With it the response starts with the first event or the first heartbeat, not before. `errorResponse` is such a callback: it turns an error event
-   * into an HTTP error. Default: all streams are relayed.
+   * With it the response starts with the first event or the first heartbeat, not before. `errorResponse` is such a
+   * callback: it turns an error event into an HTTP error. Default: all streams are relayed.
    */
   readonly firstEvent?: (first: SseEvent, upstreamHeaders: Headers) => Response | undefined
-  /** The JSON body of the 502 response when the upstream gives no response; `throw`: `relay` throws the Problem. Default: `problemBody()`. */
+  /**
+   * The JSON body of the 502 response when the upstream gives no response; `throw`: `relay` throws the Problem.
+   * Default: `problemBody()`.
+   */
   readonly errors?: ErrorsOption
   /** Receives the cause of a 502 response. */
   readonly log?: Log
@@ -51,10 +55,12 @@ export type Relay = (startRequest: StartRequest, options?: SseRelayOptions) => P
 export type RelayContext = { relay: Relay }
 
 /**
- * An Elysia plugin that adds `relay` to the context: `relay((signal) => fetch(url, { signal }))` returns the upstream's response.
+ * An Elysia plugin that adds `relay` to the context: `relay((signal) => fetch(url, { signal }))` returns the upstream's
+ * response.
  *
- * A stream of events is relayed event by event. The signal aborts when the client disconnects: before the response, during the stream, or while the
- * upstream is silent. Throws TypeError if `heartbeatMs`, `maxSilenceMs` or `maxEventBytes` is not above 0.
+ * A stream of events is relayed event by event. The signal aborts when the client disconnects: before the response,
+ * during the stream, or while the upstream is silent. Throws TypeError if `heartbeatMs`, `maxSilenceMs` or
+ * `maxEventBytes` is not above 0.
  *
  * @example
  * const stream = () => fetch('https://upstream.example/stream')
@@ -105,7 +111,9 @@ const readFirst = async (reader: FrameReader, options: FirstEventOptions): Promi
   }
 }
 
-/** Sets the headers of an event stream, which proxies must neither buffer nor compress. Changes and returns `headers`. */
+/**
+ * Sets the headers of an event stream, which proxies must neither buffer nor compress. Changes and returns `headers`.
+ */
 export const streamHeaders = (headers: Headers): Headers => {
   headers.set('content-type', 'text/event-stream; charset=utf-8')
   headers.set('cache-control', 'no-store, no-transform')

@@ -8,7 +8,10 @@ export type StartRequest = (signal: AbortSignal) => Promise<Response>
 /** An upstream response whose headers have arrived. */
 export interface OpenedStream {
   readonly response: Response
-  /** Reads the body frame by frame. Undefined if the response is not a successful event stream: then the response's body is unread. */
+  /**
+   * Reads the body frame by frame. Undefined if the response is not a successful event stream: then the response's body
+   * is unread.
+   */
   readonly reader: FrameReader | undefined
   /** Aborts the request and cancels the reader. Has no effect after the end. Never rejects. */
   abort(reason?: unknown): Promise<void>
@@ -23,8 +26,8 @@ export interface OpenOptions extends FrameSplitterOptions {
 /**
  * Starts a request and waits for the headers of its response.
  *
- * When the client disconnects, it rejects immediately, and cancels a response that still arrives. Throws Problem 502 if there is no response, or the
- * Problem that `startRequest` throws.
+ * When the client disconnects, it rejects immediately, and cancels a response that still arrives. Throws Problem 502 if
+ * there is no response, or the Problem that `startRequest` throws.
  */
 export const openStream = async (
   startRequest: StartRequest,

@@ -3,7 +3,8 @@ import { createFrameSplitter, type Frame, type FrameSplitter, type FrameSplitter
 /** Reads a body frame by frame, with backpressure. */
 export interface FrameReader {
   /**
-   * Reads the next chunk and returns the frames that it completes, which may be none; undefined at the end. One call at a time.
+   * Reads the next chunk and returns the frames that it completes, which may be none; undefined at the end. One call at
+   * a time.
    *
    * Rejects with the error of the body, or with `EventTooLargeError`.
    */

@@ -11,24 +11,34 @@ import type { FrameReader } from './reader.ts'
 export type StreamEnd =
   /** The upstream closed the stream normally. */
   | { readonly kind: 'complete' }
-  /** The connection was reset or closed early, an event was too large, the upstream was silent for too long, or `onFrame` threw. */
+  /**
+   * The connection was reset or closed early, an event was too large, the upstream was silent for too long, or
+   * `onFrame` threw.
+   */
   | { readonly kind: 'broken'; readonly error: unknown }
 
 /** Options of `relayFrames` and `relaySource`. */
 export interface RelayOptions extends FrameTransformOptions {
   /**
-   * Called once when the upstream's stream has ended. Returned bytes are appended after the last event, and the stream closes normally.
+   * Called once when the upstream's stream has ended. Returned bytes are appended after the last event, and the stream
+   * closes normally.
    *
-   * If it returns undefined, or by default, the stream ends like the upstream: it closes, or breaks with the same error. An exception breaks it too.
+   * If it returns undefined, or by default, the stream ends like the upstream: it closes, or breaks with the same
+   * error. An exception breaks it too.
    */
   readonly onEnd?: (end: StreamEnd) => Uint8Array | undefined | Promise<Uint8Array | undefined>
   /** Called once, instead of `onEnd`, when the client disconnects before the end. Its exceptions are ignored. */
   readonly onDisconnect?: () => void
   /** Aborts when the client disconnects. A cancellation of the stream has the same effect, also without a signal. */
   readonly signal?: AbortSignal
-  /** Milliseconds, above 0, without output to a waiting client, after which a heartbeat is sent. Default: no heartbeat. */
+  /**
+   * Milliseconds, above 0, without output to a waiting client, after which a heartbeat is sent. Default: no heartbeat.
+   */
   readonly heartbeatMs?: number
-  /** Milliseconds, above 0, that a read from the upstream may take; then the upstream counts as broken. Default: no limit. */
+  /**
+   * Milliseconds, above 0, that a read from the upstream may take; then the upstream counts as broken. Default: no
+   * limit.
+   */
   readonly maxSilenceMs?: number
   /** Default: the system clock. */
   readonly clock?: Clock
@@ -41,8 +51,9 @@ export const checkTimes = ({ heartbeatMs, maxSilenceMs }: RelayOptions): void =>
 /**
  * Relays frames as a stream of bytes, unchanged unless `onFrame` replaces or drops them.
  *
- * It reads the upstream only when the client reads the stream, and cancels the upstream when the client cancels the stream. It sends only complete
- * frames, except for the rest of an upstream that closes normally. Throws TypeError if a duration is not above 0.
+ * It reads the upstream only when the client reads the stream, and cancels the upstream when the client cancels the
+ * stream. It sends only complete frames, except for the rest of an upstream that closes normally. Throws TypeError if a
+ * duration is not above 0.
  */
 export const relayFrames = (reader: FrameReader, options: RelayOptions = {}): ReadableStream<Uint8Array> =>
   streamFrom(relaySource(reader, options))
@@ -84,7 +95,8 @@ class FrameRelay implements ByteSource {
     this.#write = write
     try {
       while (!this.#disconnected) {
-        // An error discards unread bytes of the stream, so it is thrown only after the client has read the frames before it.
+        // An error discards unread bytes of the stream, so it is thrown only after the client has read the frames
+        // before it.
         this.#transform.check()
         this.#heartbeat?.wait()
         const frames = await this.#next()

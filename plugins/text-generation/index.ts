@@ -50,10 +50,11 @@ export type { Tokens } from './usage/tokens.ts'
 export { type ObserveUsage, readTokens, type UsageEntry, type UsageStore } from './usage/usage.ts'
 
 /**
- * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, `/v1/completions`, `/v1/embeddings`, and
- * `/v1/models`.
+ * OpenAI-compatible text generation: `/v1/chat/completions`, `/v1/responses` with stored responses, `/v1/completions`,
+ * `/v1/embeddings`, and `/v1/models`.
  *
- * Throws TypeError for a wrong `prefix`, `secrets` or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`.
+ * Throws TypeError for a wrong `prefix`, `secrets` or field of an upstream, for a time or size that is not above 0, and
+ * without `identify` or `upstreams`.
  *
  * @example
  * const upstreams = [{ url: 'https://ark.example/api/v3', key: 'sk-upstream' }]

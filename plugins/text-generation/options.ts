@@ -18,24 +18,30 @@ import type { ObserveUsage, UsageStore } from './usage/usage.ts'
 
 /** Options of `textGeneration`. */
 export interface TextGenerationOptions {
-  /** The upstreams, in order of precedence; see `TextUpstream`. Empty: every route responds 502, after authentication. */
+  /**
+   * The upstreams, in order of precedence; see `TextUpstream`. Empty: every route responds 502, after authentication.
+   */
   readonly upstreams: readonly TextUpstream[]
   /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
   /**
-   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of
-   * POST and DELETE routes. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
+   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called
+   * for identified callers of POST and DELETE routes. Default: no check, for callers with a token. Needed where
+   * `identify` reads a cookie.
    */
   readonly requireSameOrigin?: RequireSameOrigin
   /** Base path of the routes. Default `/v1`, which OpenAI clients have in their base address. */
   readonly prefix?: string
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `textProblemBody`, which OpenAI clients read. */
+  /**
+   * The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `textProblemBody`, which
+   * OpenAI clients read.
+   */
   readonly errors?: ErrorsOption
   /** Stores the usage of every call, in the background. Default: usage is not stored. */
   readonly usage?: UsageStore
   /**
-   * Receives the usage of every call, for metrics. `accepted`: the upstream has accepted the request. If false, the model
-   * name may be invalid.
+   * Receives the usage of every call, for metrics. `accepted`: the upstream has accepted the request. If false, the
+   * model name may be invalid.
    */
   readonly observeUsage?: ObserveUsage
   /** Prices by model. Usage then has the cost of each call. Default: no model has a price. */
@@ -47,15 +53,19 @@ export interface TextGenerationOptions {
   readonly objects?: TextObjectStore
   /**
    * Secrets for the reasoning that bridged responses carry in `encrypted_content`. The first encrypts, all decrypt.
-   * Default: a random one, so that after a restart, and on other instances, conversations go on without earlier reasoning.
+   * Default: a random one, so that after a restart, and on other instances, conversations go on without earlier
+   * reasoning.
    */
   readonly secrets?: readonly string[]
   /**
-   * Keeps the responses of upstreams that have chat completions only, so that they can be continued and retrieved. Default:
-   * they are not stored, and say `store: false`. Needs `objects` for the removal of expired ones.
+   * Keeps the responses of upstreams that have chat completions only, so that they can be continued and retrieved.
+   * Default: they are not stored, and say `store: false`. Needs `objects` for the removal of expired ones.
    */
   readonly storedResponses?: StoredResponseStore
-  /** Maximum size of all responses that the gateway stores for one user, in bytes: the oldest are removed. Default 64 MiB. */
+  /**
+   * Maximum size of all responses that the gateway stores for one user, in bytes: the oldest are removed. Default 64
+   * MiB.
+   */
   readonly maxStoredResponseBytes?: number
   /** Milliseconds for which upstreams keep such objects, and the gateway responses. Default 30 days. */
   readonly objectTtlMs?: number
@@ -67,8 +77,8 @@ export interface TextGenerationOptions {
    */
   readonly allowedFields?: readonly string[]
   /**
-   * Polls background responses, records their usage, and removes expired objects. Undefined: this process does none of that; usage is recorded when the
-   * owner retrieves the finished response.
+   * Polls background responses, records their usage, and removes expired objects. Undefined: this process does none of
+   * that; usage is recorded when the owner retrieves the finished response.
    */
   readonly background?: BackgroundOption
   /**
@@ -86,8 +96,8 @@ export interface TextGenerationOptions {
   /** `max_tokens` of chat requests that have no maximum. Default 4,096; null: the gateway adds none. */
   readonly defaultMaxTokens?: number | null
   /**
-   * Milliseconds of silence in a stream after which the gateway sends a comment, or in Messages a `ping`, so that load balancers keep the
-   * connection open. Default: never.
+   * Milliseconds of silence in a stream after which the gateway sends a comment, or in Messages a `ping`, so that load
+   * balancers keep the connection open. Default: never.
    */
   readonly heartbeatMs?: number
   /** Maximum size of a request body, in bytes; the gateway responds 413 to a larger one. Default 64 MiB. */
@@ -97,8 +107,8 @@ export interface TextGenerationOptions {
   /** Request headers to forward, in addition to language and request id. */
   readonly forwardHeaders?: readonly string[]
   /**
-   * Default: the global `fetch`, in the way in which each runtime sends a generation only once. A `fetch` of your own gets
-   * `keepalive: false` for every method but GET.
+   * Default: the global `fetch`, in the way in which each runtime sends a generation only once. A `fetch` of your own
+   * gets `keepalive: false` for every method but GET.
    */
   readonly fetch?: Fetch
   readonly clock?: Clock
@@ -122,7 +132,10 @@ export interface TextSettings
   readonly defaultMaxTokens: number | undefined
 }
 
-/** Adds the defaults. Throws TypeError for a wrong secret or field of an upstream, for a time or size that is not above 0, and without `identify` or `upstreams`. */
+/**
+ * Adds the defaults. Throws TypeError for a wrong secret or field of an upstream, for a time or size that is not above
+ * 0, and without `identify` or `upstreams`.
+ */
 export const readTextOptions = (options: TextGenerationOptions): TextSettings => {
   checkIdentify(options.identify)
   if (options.secrets) checkSecrets(options.secrets)

@@ -43,7 +43,8 @@ class CallSpan implements CallTrace {
     const { action, model } = this.#call
     const type = errorTypeOf(status, error)
     if (type !== undefined) this.#span.setAttribute('error.type', type).setStatus({ code: SpanStatusCode.ERROR })
-    // Only now the model is known to exist. Collectors keep metrics by span name, so callers must not be able to invent names.
+    // Only now the model is known to exist. Collectors keep metrics by span name, so callers must not be able to invent
+    // names.
     else if (model !== undefined) this.#span.updateName(`${operationOf(action)} ${modelName(model)}`)
     this.#span.end()
     this.#onEnd()

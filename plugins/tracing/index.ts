@@ -14,14 +14,18 @@ export interface Tracing {
   readonly traceRequests: (
     handle: (request: Request) => Response | Promise<Response>,
   ) => (request: Request) => Response | Promise<Response>
-  /** For the option `traceCall` of `gateway`, `upstream-proxy` and `text-generation`: a span for each call, below the active span. */
+  /**
+   * For the option `traceCall` of `gateway`, `upstream-proxy` and `text-generation`: a span for each call, below the
+   * active span.
+   */
   readonly traceCall: TraceCall
 }
 
 /**
  * Creates the traces of a server with a tracer of `@opentelemetry/api`.
  *
- * Calls find the span of their request through the API's context manager: the host app has to register one, and, for trusted requests, a propagator.
+ * Calls find the span of their request through the API's context manager: the host app has to register one, and, for
+ * trusted requests, a propagator.
  */
 export const createTracing = (options: TracingOptions): Tracing => ({
   traceRequests: traceRequests(options),

@@ -18,8 +18,8 @@ type FetchHandler = (request: Request) => Awaitable<Response>
 export interface TracingOptions {
   readonly tracer: Tracer
   /**
-   * Whether a request's own trace context (`traceparent`, `tracestate`) is trusted: then its trace goes on. Default: never, because any client can send
-   * these headers, and with them decide what is recorded, and in which trace.
+   * Whether a request's own trace context (`traceparent`, `tracestate`) is trusted: then its trace goes on. Default:
+   * never, because any client can send these headers, and with them decide what is recorded, and in which trace.
    */
   readonly isTrusted?: (request: Request) => boolean
 }
@@ -51,7 +51,8 @@ export const traceRequests =
   }
 
 /**
- * The span of one request. It ends when the response has begun and all calls to upstreams have ended: the last event of a stream comes from such a call.
+ * The span of one request. It ends when the response has begun and all calls to upstreams have ended: the last event of
+ * a stream comes from such a call.
  */
 class RequestTrace {
   readonly #span: Span
@@ -69,7 +70,8 @@ class RequestTrace {
 
   responded(status: number): void {
     this.#span.setAttribute('http.response.status_code', status)
-    // An error of the caller is no error of the server: https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status
+    // An error of the caller is no error of the server:
+    // https://opentelemetry.io/docs/specs/semconv/http/http-spans/#status
     if (status >= 500) this.#span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR })
     this.callEnded()
   }

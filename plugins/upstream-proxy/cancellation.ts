@@ -3,7 +3,9 @@ import type { CoarseTimer } from '../shared/background/coarse-timers.ts'
 /** Aborts a call on timeout, and when its last caller has disconnected. */
 export class Cancellation implements CoarseTimer, EventListenerObject {
   readonly expiresAt: number
-  /** Whether all callers have disconnected. The call then counts neither as a success nor as a failure of the upstream. */
+  /**
+   * Whether all callers have disconnected. The call then counts neither as a success nor as a failure of the upstream.
+   */
   abandoned = false
   readonly #controller = new AbortController()
   #followed: AbortSignal | undefined

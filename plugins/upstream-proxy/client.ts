@@ -35,10 +35,14 @@ import { SingleFlight } from './single-flight.ts'
 /** Options of the client. */
 export interface UpstreamOptions {
   readonly kind: MediaKind
-  /** Default the global `fetch`, once. The client passes `keepalive: false` for every request that must not be sent twice. */
+  /**
+   * Default the global `fetch`, once. The client passes `keepalive: false` for every request that must not be sent
+   * twice.
+   */
   readonly fetch?: Fetch
   /**
-   * Milliseconds from the start of the call to the last byte of its response, without the wait for a rate limit permit. Default 30,000.
+   * Milliseconds from the start of the call to the last byte of its response, without the wait for a rate limit permit.
+   * Default 30,000.
    *
    * The client checks it once a second, so a call can take up to a second longer.
    */
@@ -75,11 +79,13 @@ export interface Upstream {
   /** How the upstream verifies faces: that of its kind. */
   readonly faceVerification: VerificationKind
   /**
-   * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or deletion.
+   * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or
+   * deletion.
    *
-   * Throws UpstreamRejectedError for a status from 400, UpstreamUnreachableError without a complete response, UpstreamInvalidError for an invalid
-   * response, and UpstreamBusyError if the rate limits gave the call no slot. Throws TypeError before a call for an operation that its type does not
-   * permit: for example without groups, or with an id that no check has proved.
+   * Throws UpstreamRejectedError for a status from 400, UpstreamUnreachableError without a complete response,
+   * UpstreamInvalidError for an invalid response, and UpstreamBusyError if the rate limits gave the call no slot.
+   * Throws TypeError before a call for an operation that its type does not permit: for example without groups, or with
+   * an id that no check has proved.
    */
   send(operation: Operation, caller?: Caller): Promise<UpstreamResponse>
 }
@@ -157,7 +163,10 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     deadlines.add(cancellation)
     const trace = traceCall?.({ action: operation.action, queueSeconds: held?.queueSeconds })
     let failure: unknown
-    /** Undefined if the call is not reported: the client did not send it, or all callers disconnected before the response. */
+    /**
+     * Undefined if the call is not reported: the client did not send it, or all callers disconnected before the
+     * response.
+     */
     let status: number | undefined
     try {
       let response: Response
@@ -197,7 +206,10 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     return call(operation, caller, cancellation, held)
   }
 
-  /** One call for all callers that read the same asset at the same time. It has the headers of the caller that starts it. */
+  /**
+   * One call for all callers that read the same asset at the same time. It has the headers of the caller that starts
+   * it.
+   */
   const callShared = (
     operation: Operation & { action: 'GetAsset' },
     caller: Caller,
@@ -266,7 +278,8 @@ const init = (
     body: outgoing.body as RequestInit['body'],
     // A redirect could send the account's credentials to another host.
     redirect: 'manual',
-    // With keep-alive, a runtime may repeat a request when its idle connection turns out to be closed. Only read-only operations allow that.
+    // With keep-alive, a runtime may repeat a request when its idle connection turns out to be closed. Only read-only
+    // operations allow that.
     keepalive: mayRepeat,
   }
 }

@@ -86,11 +86,11 @@ export type UpstreamContext = { upstream: Upstream; caller: Caller }
 /**
  * Adds `upstream`, the client of the asset library, and `caller`, the caller of the request, to the context.
  *
- * A call with `caller` forwards its permitted headers and ends when the client disconnects. The errors of `upstream.send` (see `Upstream`) render
- * themselves as responses.
+ * A call with `caller` forwards its permitted headers and ends when the client disconnects. The errors of
+ * `upstream.send` (see `Upstream`) render themselves as responses.
  *
- * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user. Throws TypeError for options that
- * `createUpstream` rejects.
+ * `userOf` matters only with rate limits. Without it, the fair queue treats all requests as one user. Throws TypeError
+ * for options that `createUpstream` rejects.
  *
  * @example
  * new Elysia().use(upstreamProxy({ kind: rest(upstream) }))

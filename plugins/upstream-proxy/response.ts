@@ -48,7 +48,10 @@ class Success implements UpstreamResponse {
   }
 }
 
-/** Returns the response of an operation if it is a success. Throws UpstreamRejectedError or UpstreamInvalidError otherwise. */
+/**
+ * Returns the response of an operation if it is a success. Throws UpstreamRejectedError or UpstreamInvalidError
+ * otherwise.
+ */
 export const checkResponse = (
   operation: Operation,
   received: RawResponse,
@@ -75,7 +78,10 @@ export const checkResponse = (
   throw new UpstreamInvalidError(`the response to ${operation.action} has status ${status} and no JSON object`)
 }
 
-/** Their requests contain the token or the callback state of a face verification. An upstream could repeat it in its request id, which the log would show. */
+/**
+ * Their requests contain the token or the callback state of a face verification. An upstream could repeat it in its
+ * request id, which the log would show.
+ */
 const carriesSecret: ReadonlySet<string> = new Set([
   'CreateVisualValidateSession',
   'GetVisualValidateResult',

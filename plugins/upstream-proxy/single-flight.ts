@@ -12,8 +12,8 @@ export interface FlightRequest<Permit, Result> {
   /**
    * Acquires the permit. Default: the call needs none.
    *
-   * `signal` aborts when another caller has started the call, or when this caller has disconnected. `joined`: other callers joined before, and may
-   * receive a permit first.
+   * `signal` aborts when another caller has started the call, or when this caller has disconnected. `joined`: other
+   * callers joined before, and may receive a permit first.
    */
   readonly acquire?: (signal: AbortSignal, joined: boolean) => Promise<Permit>
   /** Returns a permit that arrived too late. */
@@ -25,9 +25,11 @@ export interface FlightRequest<Permit, Result> {
 type ToDisconnectError = (reason: unknown) => Error
 
 /**
- * Single flight: concurrent callers with the same key share one call and its result or error. Nothing is cached after the call.
+ * Single flight: concurrent callers with the same key share one call and its result or error. Nothing is cached after
+ * the call.
  *
- * Each caller waits for its own permit, and the first to receive one starts the call for all. So no caller waits longer than it would alone.
+ * Each caller waits for its own permit, and the first to receive one starts the call for all. So no caller waits longer
+ * than it would alone.
  */
 export class SingleFlight<Permit, Result> {
   readonly #calls = new Map<string, SharedCall<Permit, Result>>()
@@ -38,7 +40,10 @@ export class SingleFlight<Permit, Result> {
     this.#toDisconnectError = toDisconnectError
   }
 
-  /** Joins or starts the call with this key. Rejects when the call or the caller's own `acquire` rejects, and when the caller disconnects. */
+  /**
+   * Joins or starts the call with this key. Rejects when the call or the caller's own `acquire` rejects, and when the
+   * caller disconnects.
+   */
   run(key: string, request: FlightRequest<Permit, Result>): Promise<Result> {
     const { signal } = request
     if (signal?.aborted) return Promise.reject(this.#toDisconnectError(signal.reason))

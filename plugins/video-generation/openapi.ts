@@ -126,7 +126,10 @@ const route = (
 
 const taskId = pathParameter('task_id', "Id of one of the caller's tasks")
 
-/** Elysia options of each route. The handlers read and check the requests themselves; the schemas are for OpenAPI documents. */
+/**
+ * Elysia options of each route. The handlers read and check the requests themselves; the schemas are for OpenAPI
+ * documents.
+ */
 export const videoDocs = {
   createVideoTask: route(
     'createVideoTask',

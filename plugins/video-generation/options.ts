@@ -20,37 +20,50 @@ export interface VideoServiceOptions {
   /** Undefined: every route responds 502, after authentication. */
   readonly upstream?: VideoUpstream | undefined
   readonly store: VideoTaskStore & LeaseStore
-  /** Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of `presetAssets`. */
+  /**
+   * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
+   * `presetAssets`.
+   */
   readonly assets?: AssetOwners | undefined
   /** Ids of the vendor's public assets, which every caller may use. Default: none. */
   readonly presetAssets?: readonly string[]
   /**
-   * Slots by name of a model or endpoint, as callers name it; those of `*` are for each name that is not listed. Tasks then wait in a fair queue of the
-   * gateway for a free slot. Default: no queue, every create call goes to the upstream.
+   * Slots by name of a model or endpoint, as callers name it; those of `*` are for each name that is not listed. Tasks
+   * then wait in a fair queue of the gateway for a free slot. Default: no queue, every create call goes to the
+   * upstream.
    */
   readonly slots?: Readonly<Record<string, PoolLimits>> | undefined
-  /** Highest `priority` that reaches the upstream, 0 to 9: a higher one would overtake the tasks of other users. Default 0. */
+  /**
+   * Highest `priority` that reaches the upstream, 0 to 9: a higher one would overtake the tasks of other users. Default
+   * 0.
+   */
   readonly maxPriority?: number
   /**
-   * Keys the identifiers of users for the upstream (`safety_identifier`), and the addresses for its callbacks. All processes need the same one, and it must
-   * never change: else lost answers of open calls are not found, and the vendor takes each user for a new one. Default: random, for tests.
+   * Keys the identifiers of users for the upstream (`safety_identifier`), and the addresses for its callbacks. All
+   * processes need the same one, and it must never change: else lost answers of open calls are not found, and the
+   * vendor takes each user for a new one. Default: random, for tests.
    */
   readonly identifierSecret?: string
   /** Base path of the routes, in the addresses for callbacks. Default `/api/v3`. */
   readonly prefix?: string
-  /** Address of this gateway for the upstream's callbacks. Undefined, or a result undefined: no callbacks, only polling. */
+  /**
+   * Address of this gateway for the upstream's callbacks. Undefined, or a result undefined: no callbacks, only polling.
+   */
   readonly publicUrl?: (() => string | undefined) | undefined
   /**
-   * Checks the `callback_url` of a request, to which the store then delivers each new state of the task. Throws Problem 400 for an address to which nothing may be
-   * sent. Default: no request may have a `callback_url`.
+   * Checks the `callback_url` of a request, to which the store then delivers each new state of the task. Throws Problem
+   * 400 for an address to which nothing may be sent. Default: no request may have a `callback_url`.
    */
   readonly checkCallbackUrl?: ((url: string) => void | Promise<void>) | undefined
   /**
-   * In it, one process at a time polls the tasks, settles lost answers and submits waiting tasks, and every process copies results. Undefined: this process
-   * does none of that.
+   * In it, one process at a time polls the tasks, settles lost answers and submits waiting tasks, and every process
+   * copies results. Undefined: this process does none of that.
    */
   readonly background?: BackgroundOption
-  /** Copies results before their tasks end, so that their links work longer than those of the upstream. Default: the upstream's links. */
+  /**
+   * Copies results before their tasks end, so that their links work longer than those of the upstream. Default: the
+   * upstream's links.
+   */
   readonly results?: VideoResultStorage | undefined
   /** The first pause after a copy has failed, in milliseconds; further ones are longer. Default 5,000. */
   readonly copyPauseMs?: number
@@ -63,11 +76,13 @@ export interface VideoServiceOptions {
   /** Time limit of a create call, in milliseconds. Default 60,000. */
   readonly createTimeoutMs?: number
   /**
-   * Milliseconds after which a task whose create call got no answer counts as not created, if no list has it. They count from the end of the call's lease, 1.5
-   * times its time limit. Default 60,000.
+   * Milliseconds after which a task whose create call got no answer counts as not created, if no list has it. They
+   * count from the end of the call's lease, 1.5 times its time limit. Default 60,000.
    */
   readonly settleMs?: number
-  /** How long tasks are kept after their end, in milliseconds, default 90 days. The upstream forgets them after 7 days. */
+  /**
+   * How long tasks are kept after their end, in milliseconds, default 90 days. The upstream forgets them after 7 days.
+   */
   readonly keepMs?: number
   /** Milliseconds for which a caller waits until a lost answer is settled, where there is no queue. Default 5,000. */
   readonly settleWaitMs?: number
@@ -81,7 +96,10 @@ export interface VideoServiceOptions {
   readonly observe?: (call: VideoCall) => void
   /** Receives the status of every task that the upstream has ended, for metrics. */
   readonly observeEnd?: ((status: VideoStatus) => void) | undefined
-  /** Receives the counts of waiting and running tasks every few seconds, in the process that does the work in the background. */
+  /**
+   * Receives the counts of waiting and running tasks every few seconds, in the process that does the work in the
+   * background.
+   */
   readonly observeCounts?: ((counts: readonly VideoTaskCount[]) => void) | undefined
   /** Traces every call to the upstream: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
   readonly traceCall?: TraceCall | undefined
@@ -92,13 +110,19 @@ export interface VideoRouteOptions {
   /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
   /**
-   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called for identified callers of POST and
-   * DELETE routes. Default: no check, for callers with a token. Needed where `identify` reads a cookie.
+   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called
+   * for identified callers of POST and DELETE routes. Default: no check, for callers with a token. Needed where
+   * `identify` reads a cookie.
    */
   readonly requireSameOrigin?: RequireSameOrigin
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `videoProblemBody`, in the vendor's form. */
+  /**
+   * The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `videoProblemBody`, in the
+   * vendor's form.
+   */
   readonly errors?: ErrorsOption
-  /** Maximum size of a request body, in bytes; the gateway responds 413 to a larger one. Default 64 MiB, the vendor's. */
+  /**
+   * Maximum size of a request body, in bytes; the gateway responds 413 to a larger one. Default 64 MiB, the vendor's.
+   */
   readonly maxBodyBytes?: number
 }
 

@@ -29,8 +29,8 @@ export interface VideoService {
   readonly hasUpstream: boolean
   readonly tasks: VideoTasks
   /**
-   * Responds to a request that creates a task: with `respond(view)` of the task that `create` has created, or of the one that an earlier request with the
-   * same `Idempotency-Key` has created. Pass the attempt on to `tasks.create`.
+   * Responds to a request that creates a task: with `respond(view)` of the task that `create` has created, or of the
+   * one that an earlier request with the same `Idempotency-Key` has created. Pass the attempt on to `tasks.create`.
    */
   readonly once: CreateVideoOnce
   /** A callback about a task has arrived. Resolves with whether its key is right. */
@@ -38,9 +38,11 @@ export interface VideoService {
 }
 
 /**
- * Creates the service behind the routes of video generation, with its work in the background. Pass it to every plugin that serves the same tasks.
+ * Creates the service behind the routes of video generation, with its work in the background. Pass it to every plugin
+ * that serves the same tasks.
  *
- * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, and for a number that is not above 0.
+ * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, and for a number that is
+ * not above 0.
  *
  * @example
  * const service = createVideoService({ upstream, store, background: true })
@@ -148,7 +150,9 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   }
 }
 
-/** What a user is told about a new state of a task. It never throws: the store describes many tasks in one transaction. */
+/**
+ * What a user is told about a new state of a task. It never throws: the store describes many tasks in one transaction.
+ */
 const createDescribe =
   (linkResult: LinkResult | undefined, log: Log): DescribeVideoTask =>
   (task, isDeleted = false) => {

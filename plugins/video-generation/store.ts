@@ -5,9 +5,11 @@ import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks/tasks.
  * What the gateway does with a task:
  *
  * - `waiting`: it is in the gateway's queue.
- * - `submitting`: a process has claimed it and may be sending the create call. After `leaseUntil` the outcome of that call is unknown.
+ * - `submitting`: a process has claimed it and may be sending the create call. After `leaseUntil` the outcome of that
+ *   call is unknown.
  * - `submitted`: the upstream has it.
- * - `copying`: the upstream has succeeded, and the result is being copied to the storage. Its status stays `running` until then.
+ * - `copying`: the upstream has succeeded, and the result is being copied to the storage. Its status stays `running`
+ *   until then.
  * - `ended`.
  */
 export type VideoPhase = 'waiting' | 'submitting' | 'submitted' | 'copying' | 'ended'
@@ -77,7 +79,9 @@ export interface PoolLimits {
   readonly waitingPerUser?: number
   /** Bytes of the requests of all waiting tasks of one user. Default: no maximum. */
   readonly waitingBytesPerUser?: number
-  /** Weight of a user: with 2, the user's share of the slots is twice that of a user with 1. Greater than 0, default 1. */
+  /**
+   * Weight of a user: with 2, the user's share of the slots is twice that of a user with 1. Greater than 0, default 1.
+   */
   readonly weightOf?: (user: string) => number
 }
 
@@ -90,7 +94,8 @@ export type VideoAddition =
 /** What the upstream's 429 says about a pool. */
 export interface PoolSignal {
   /**
-   * - `running`: the upstream's maximum of running tasks is reached: there are as many slots as tasks are running now. Later it is tried with one more.
+   * - `running`: the upstream's maximum of running tasks is reached: there are as many slots as tasks are running now.
+   *   Later it is tried with one more.
    * - `queue`: the upstream's own queue is full. The pool pauses until a task of it leaves, or until the pause ends.
    * - `rate`: calls are too frequent. The pool pauses.
    */
@@ -116,7 +121,10 @@ export interface VideoMove {
   readonly task: string
   /** Booked when the upstream has ended the task. */
   readonly usage?: VideoUsage
-  /** Whether to copy the result of a task that has succeeded: its phase is then `copying`, and its status stays as it is until `endVideoTask`. */
+  /**
+   * Whether to copy the result of a task that has succeeded: its phase is then `copying`, and its status stays as it is
+   * until `endVideoTask`.
+   */
   readonly copy?: boolean
   /** `dueAt` of the task when it was read. A callback that has arrived since then keeps its own. */
   readonly readDueAt?: number | undefined
@@ -140,7 +148,10 @@ export interface VideoNotice {
   readonly callback?: { readonly url: string; readonly body: string }
 }
 
-/** Describes a task in its new state, or as deleted. Called in the transaction that changes the task, so it must be quick. */
+/**
+ * Describes a task in its new state, or as deleted. Called in the transaction that changes the task, so it must be
+ * quick.
+ */
 export type DescribeVideoTask = (task: VideoTask, isDeleted?: boolean) => VideoNotice
 
 /** How many tasks of a pool are waiting or running. */
@@ -160,21 +171,23 @@ export interface VideoQueuePlace {
 }
 
 /**
- * Store port: the tasks of all users, and the queue of those that wait for a slot. All processes on one database share both.
+ * Store port: the tasks of all users, and the queue of those that wait for a slot. All processes on one database share
+ * both.
  *
- * Every method takes effect in one transaction, and every step names the state that it expects: of two concurrent ones, the second does nothing. Every method
- * rejects when the store does not respond in time; then it is unknown whether the step was made.
+ * Every method takes effect in one transaction, and every step names the state that it expects: of two concurrent ones,
+ * the second does nothing. Every method rejects when the store does not respond in time; then it is unknown whether the
+ * step was made.
  *
- * After `describeVideoEvents`, an event is recorded in the same transaction when the user sees a new status, and when a task is deleted. Before, there are no
- * events.
+ * After `describeVideoEvents`, an event is recorded in the same transaction when the user sees a new status, and when a
+ * task is deleted. Before, there are no events.
  */
 export interface VideoTaskStore {
   /** Sets what the events are. Absent: the store records none. */
   describeVideoEvents?(describe: DescribeVideoTask): void
 
   /**
-   * Adds a task. Without limits it is claimed. With limits it is claimed if a slot of its pool is free and it is its turn; else it waits. Tasks with
-   * the tier `flex` need no slot: they are added without limits.
+   * Adds a task. Without limits it is claimed. With limits it is claimed if a slot of its pool is free and it is its
+   * turn; else it waits. Tasks with the tier `flex` need no slot: they are added without limits.
    */
   addVideoTask(task: NewVideoTask, limits: PoolLimits | undefined, leaseUntil: number): Promise<VideoAddition>
   /** Claims the task of a pool whose turn it is, if a slot is free and the pool does not pause. */
@@ -193,15 +206,29 @@ export interface VideoTaskStore {
     now: number,
   ): Promise<VideoQueuePlace | undefined>
 
-  /** The upstream has accepted the task. It may be called again. False: the claim has ended otherwise, or another task has that upstream id. */
+  /**
+   * The upstream has accepted the task. It may be called again. False: the claim has ended otherwise, or another task
+   * has that upstream id.
+   */
   confirmVideoTask(claim: VideoClaim, upstreamId: string, at: number, dueAt: number): Promise<boolean>
-  /** The upstream certainly has no task of this claim: it waits again, at its old place. @param signal why the upstream has rejected the call */
+  /**
+   * The upstream certainly has no task of this claim: it waits again, at its old place.
+   *
+   * @param signal why the upstream has rejected the call
+   */
   releaseVideoTask(claim: VideoClaim, at: number, signal?: PoolSignal): Promise<boolean>
-  /** The upstream has rejected the task for good: it ends as `failed`. @param task a task object with the error, JSON */
+  /**
+   * The upstream has rejected the task for good: it ends as `failed`.
+   *
+   * @param task a task object with the error, JSON
+   */
   failVideoTask(claim: VideoClaim, task: string, at: number): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
-  /** Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease has ended. Of each, the longest due first. */
+  /**
+   * Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease
+   * has ended. Of each, the longest due first.
+   */
   unsettledVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
   /** Defers the next look at a claimed task. */
   deferVideoClaim(claim: VideoClaim, dueAt: number): Promise<void>
@@ -213,8 +240,8 @@ export interface VideoTaskStore {
   /** Makes a submitted task due now: a callback has arrived. False: there is no such task that has not ended. */
   hintVideoTask(id: string, at: number): Promise<boolean>
   /**
-   * Moves submitted tasks on, in one transaction. A status never goes back. Returns those whose status or phase has changed: each end is returned to
-   * exactly one caller, and its usage is booked in the same transaction.
+   * Moves submitted tasks on, in one transaction. A status never goes back. Returns those whose status or phase has
+   * changed: each end is returned to exactly one caller, and its usage is booked in the same transaction.
    */
   moveVideoTasks(moves: readonly VideoMove[], at: number): Promise<readonly MovedVideoTask[]>
   /** Tasks whose results are to be copied. The longest overdue first. */
@@ -225,7 +252,10 @@ export interface VideoTaskStore {
   extendVideoCopy(id: string, until: number, newUntil: number): Promise<boolean>
   /** Ends a copying task as `succeeded`. @param retryAt when to copy the result again, if it could not be copied */
   endVideoTask(id: string, at: number, result: string | undefined, retryAt?: number): Promise<boolean>
-  /** Ends a lease on a copy. With a result, it belongs to the task; else it is due again at `retryAt`, or never. False: there is no such task. */
+  /**
+   * Ends a lease on a copy. With a result, it belongs to the task; else it is due again at `retryAt`, or never. False:
+   * there is no such task.
+   */
   releaseVideoCopy(id: string, result: string | undefined, retryAt?: number): Promise<boolean>
 
   /** Counts of the waiting and running tasks, of at most `max` pools each: those with the most. */
@@ -245,7 +275,10 @@ export interface VideoTaskStore {
   expireWaitingVideoTasks(now: number, max: number): Promise<number>
   /** Deletes up to `max` tasks that ended before a time. Returns them. */
   sweepVideoTasks(endedBefore: number, max: number): Promise<readonly VideoTask[]>
-  /** Removes what is left of up to `max` long requests that no task needs: a process has ended while it wrote or removed them. Returns their number. */
+  /**
+   * Removes what is left of up to `max` long requests that no task needs: a process has ended while it wrote or removed
+   * them. Returns their number.
+   */
   sweepVideoRequests(now: number, max: number): Promise<number>
   /** Forgets up to `max` pools that nobody has used since a time. Returns their number. */
   sweepVideoPools(unusedSince: number, max: number): Promise<number>

@@ -11,7 +11,10 @@ export interface CookieOptions {
 
 /** Signed cookies with one name. */
 export interface Cookies {
-  /** The value of the request's cookie. Undefined unless the request has exactly one of that name, with a valid signature. */
+  /**
+   * The value of the request's cookie. Undefined unless the request has exactly one of that name, with a valid
+   * signature.
+   */
   read(request: Request): string | undefined
   /** The values of all cookies of that name with a valid signature. */
   readAll(request: Request): readonly string[]

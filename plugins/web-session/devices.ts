@@ -5,7 +5,8 @@ import type { SessionOptions } from './session.ts'
 
 /**
  * Device cookies: signed cookies of browsers from which a user has logged in
- * (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). Failed logins of others do not lock out such a browser.
+ * (https://owasp.org/www-community/Slow_Down_Online_Guessing_Attacks_with_Device_Cookies). Failed logins of others do
+ * not lock out such a browser.
  */
 export interface Devices {
   /** The browser's device id for a user name. Undefined when no user of that name has logged in from it. */
@@ -21,7 +22,10 @@ const maxNames = 8
 const hashLength = 16
 const entryLength = 2 * hashLength
 
-/** Creates the device cookies. The cookie's name is that of the session cookie with `-device`; it contains no user name, and no session. */
+/**
+ * Creates the device cookies. The cookie's name is that of the session cookie with `-device`; it contains no user name,
+ * and no session.
+ */
 export const createDevices = ({
   secrets,
   publicUrl,

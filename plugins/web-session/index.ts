@@ -45,7 +45,10 @@ export interface WebSessionOptions extends SessionOptions {
    */
   readonly addressOf?: (request: Request) => string | undefined
   readonly throttle?: ThrottleOptions
-  /** Checks a password. May throw a Problem, which does not count as a failed login. Default: `verifyPassword`, for hashes of `hashPassword`. */
+  /**
+   * Checks a password. May throw a Problem, which does not count as a failed login. Default: `verifyPassword`, for
+   * hashes of `hashPassword`.
+   */
   readonly verify?: Verify
   /** Base path of the routes. Default `/api/session`. */
   readonly prefix?: string
@@ -57,9 +60,11 @@ export interface WebSessionOptions extends SessionOptions {
 }
 
 /**
- * Creates a function that identifies callers by their session cookie, for other plugins. It needs the same `SessionOptions` as `webSession`.
+ * Creates a function that identifies callers by their session cookie, for other plugins. It needs the same
+ * `SessionOptions` as `webSession`.
  *
- * It does not check the origin: a route that changes something needs `requireSameOrigin` as well. It throws Problem 500 when the store fails.
+ * It does not check the origin: a route that changes something needs `requireSameOrigin` as well. It throws Problem 500
+ * when the store fails.
  *
  * @example
  * const identify = identifyBySession({ store, secrets, publicUrl })
@@ -76,8 +81,9 @@ export type WebSessionMacros = {
 /**
  * Routes to log in (POST), to read the session's user (GET) and to log out (DELETE), and the macro `session`.
  *
- * `session: true` on a route requires a session (else 401) and provides `identity`. A method other than GET, HEAD and OPTIONS also requires
- * the origin of `publicUrl` (else 403). Rejected requests get their response whatever `onError` hooks the app has.
+ * `session: true` on a route requires a session (else 401) and provides `identity`. A method other than GET, HEAD and
+ * OPTIONS also requires the origin of `publicUrl` (else 403). Rejected requests get their response whatever `onError`
+ * hooks the app has.
  *
  * Throws TypeError for a wrong `prefix`, `publicUrl`, `secrets`, `cookieName` or duration, and without a store.
  *
@@ -106,7 +112,8 @@ export const webSession = <const Prefix extends string = '/api/session'>(
     const { name } = credentials
     const caller = { name, address: options.addressOf?.(request), device: devices.idOf(request, name) }
     const user = await throttle.run(caller, (flow) => findUser(credentials, store, verify, flow))
-    // Checked after the password: only a user with the right one may learn the public address. A foreign login counts and takes time like any other.
+    // Checked after the password: only a user with the right one may learn the public address. A foreign login counts
+    // and takes time like any other.
     const event = { action: 'session.fail', name } as const
     if (isCrossOrigin(request, publicUrl)) {
       const message = user ? wrongOriginMessage(publicUrl) : crossOriginMessage

@@ -12,7 +12,10 @@ export interface LoginQueueOptions {
 /** A source of jobs, such as a network or a user name. The queue serves all flows fairly. */
 export interface QueueFlow {
   readonly name: string
-  /** Whether the caller has logged in from this browser before. When the queue is full, unknown flows yield to a known flow sooner. Default false. */
+  /**
+   * Whether the caller has logged in from this browser before. When the queue is full, unknown flows yield to a known
+   * flow sooner. Default false.
+   */
   readonly known?: boolean
 }
 
@@ -22,8 +25,9 @@ interface WaitingJob {
 }
 
 /**
- * A fair queue: runs a few jobs concurrently, and serves the waiting flows round robin: the known ones and the others in turn, so that a known one
- * does not wait for many others. When the queue is full, it rejects a job of the longest flow. So no flow can keep another one out.
+ * A fair queue: runs a few jobs concurrently, and serves the waiting flows round robin: the known ones and the others
+ * in turn, so that a known one does not wait for many others. When the queue is full, it rejects a job of the longest
+ * flow. So no flow can keep another one out.
  */
 export class LoginQueue {
   readonly #options: LoginQueueOptions
@@ -37,7 +41,10 @@ export class LoginQueue {
     this.#options = options
   }
 
-  /** Runs a job. Rejects as `job` does, or with Problem 503 when the queue is full or another flow displaces the waiting job. */
+  /**
+   * Runs a job. Rejects as `job` does, or with Problem 503 when the queue is full or another flow displaces the waiting
+   * job.
+   */
   async run<Result>(flow: QueueFlow, job: () => Promise<Result>): Promise<Result> {
     await this.#acquire(flow)
     try {
@@ -66,9 +73,11 @@ export class LoginQueue {
   }
 
   /**
-   * Rejects the newest job of the longest flow, to make room for a job of `flow`. Returns false when there is no such job.
+   * Rejects the newest job of the longest flow, to make room for a job of `flow`. Returns false when there is no such
+   * job.
    *
-   * The longest flow must stay at least as long as `flow` becomes. When `flow` is known and the other is not, it may become one shorter.
+   * The longest flow must stay at least as long as `flow` becomes. When `flow` is known and the other is not, it may
+   * become one shorter.
    */
   #displaceJob({ name, known = false }: QueueFlow): boolean {
     const length = this.#flows.get(name)?.jobs.length ?? 0

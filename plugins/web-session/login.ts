@@ -13,7 +13,10 @@ export interface Credentials {
 const maxBodyBytes = 8_192
 const maxPasswordBytes = 1_024
 
-/** Reads the body `{"name","password"}`. Throws Problem 415 for another content type, 413 above 8 KiB, 400 for any other body. */
+/**
+ * Reads the body `{"name","password"}`. Throws Problem 415 for another content type, 413 above 8 KiB, 400 for any other
+ * body.
+ */
 export const readCredentials = async (request: Request): Promise<Credentials> => {
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
   const { json } = await readJsonBody(request, maxBodyBytes)
@@ -34,8 +37,8 @@ export const readCredentials = async (request: Request): Promise<Credentials> =>
 export type Verify = (password: string, hash: string | undefined, flow: QueueFlow) => Promise<boolean>
 
 /**
- * The user with that name and password. Undefined for a wrong password, an unknown name, a disabled user, and a user without a password.
- * These four cases do the same work, so the time does not tell them apart.
+ * The user with that name and password. Undefined for a wrong password, an unknown name, a disabled user, and a user
+ * without a password. These four cases do the same work, so the time does not tell them apart.
  */
 export const findUser = async (
   { name, password }: Credentials,

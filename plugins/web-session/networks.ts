@@ -11,8 +11,9 @@ export interface Network {
 /**
  * The networks of an address, smallest first. One attacker may control every address of such a network.
  *
- * IPv6: the /64, which is the smallest subnet (RFC 4291 section 2.5.1), the /56 and the /48, which customers get (RFC 6177 section 2). IPv4: the
- * address, and the /24, which is the smallest routed network. Text that is not an address is a network of its own.
+ * IPv6: the /64, which is the smallest subnet (RFC 4291 section 2.5.1), the /56 and the /48, which customers get (RFC
+ * 6177 section 2). IPv4: the address, and the /24, which is the smallest routed network. Text that is not an address is
+ * a network of its own.
  */
 export const networksOf = (text: string): readonly Network[] => {
   const address = parseAddress(text)

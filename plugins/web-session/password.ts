@@ -2,9 +2,11 @@ import * as crypto from 'node:crypto'
 import { LoginQueue, type QueueFlow } from './login-queue.ts'
 
 /**
- * Hashes a password with Argon2id (RFC 9106), in PHC string format. 19 MiB, 2 passes, 1 lane: the minimum that OWASP recommends.
+ * Hashes a password with Argon2id (RFC 9106), in PHC string format. 19 MiB, 2 passes, 1 lane: the minimum that OWASP
+ * recommends.
  *
- * Every runtime computes the same hash. Throws TypeError for an empty password, and Problem 503 when too many hashes are being computed.
+ * Every runtime computes the same hash. Throws TypeError for an empty password, and Problem 503 when too many hashes
+ * are being computed.
  *
  * @example
  * const hash = await hashPassword('correct horse battery staple')
@@ -22,7 +24,8 @@ export const hashPassword = async (password: string): Promise<string> => {
 }
 
 /**
- * Whether a hash is that of the password. False for a malformed hash. For an undefined hash (an unknown user) it returns false after the same time.
+ * Whether a hash is that of the password. False for a malformed hash. For an undefined hash (an unknown user) it
+ * returns false after the same time.
  *
  * Throws Problem 503 when too many hashes are being computed.
  *
@@ -105,12 +108,16 @@ const deriveNatively: Derive = (cost, message, nonce, tagLength) =>
     argon2?.('argon2id', { message, nonce, tagLength, ...cost }, (error, key) => (error ? reject(error) : resolve(key)))
   })
 
-/** Milliseconds after which `@noble/hashes`, which computes on the thread that handles requests, lets the event loop turn. */
+/**
+ * Milliseconds after which `@noble/hashes`, which computes on the thread that handles requests, lets the event loop
+ * turn.
+ */
 const asyncTick = 4
 
 /**
- * One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack. On the thread
- * that handles requests, two at once would end no sooner, and a turn of the event loop would have a step of each.
+ * One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack.
+ * On the thread that handles requests, two at once would end no sooner, and a turn of the event loop would have a step
+ * of each.
  */
 const queue = new LoginQueue({
   atOnce: argon2 ? 2 : 1,

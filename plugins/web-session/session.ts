@@ -10,11 +10,17 @@ import type { LoginUser, SessionStore } from './store.ts'
 
 export interface SessionOptions {
   readonly store: SessionStore
-  /** Secrets of at least 16 characters for the cookie's signature: the first signs, every one verifies. All processes need the same ones. */
+  /**
+   * Secrets of at least 16 characters for the cookie's signature: the first signs, every one verifies. All processes
+   * need the same ones.
+   */
   readonly secrets: readonly string[]
   /** The address that browsers use. With https, the cookie is `Secure`. */
   readonly publicUrl: PublicUrl
-  /** A session ends after this time without a request, with a tolerance of at most a minute. Milliseconds, default 30 minutes. */
+  /**
+   * A session ends after this time without a request, with a tolerance of at most a minute. Milliseconds, default 30
+   * minutes.
+   */
   readonly idleMs?: number
   /** A session ends this time after the login, used or not. Milliseconds, default 12 hours. */
   readonly absoluteMs?: number
@@ -34,9 +40,15 @@ export interface SessionIdentity extends Identity {
 
 /** Sessions. The cookie holds a random id of 256 bits; the store holds only its hash. */
 export interface Sessions {
-  /** The user of the request's session. Undefined without a valid session, and for two session cookies. Throws Problem 500 when the store fails. */
+  /**
+   * The user of the request's session. Undefined without a valid session, and for two session cookies. Throws Problem
+   * 500 when the store fails.
+   */
   identify(request: Request): Promise<SessionIdentity | undefined>
-  /** Starts a session, and ends the request's own ones. Returns the `Set-Cookie` header; undefined when the user may no longer log in. */
+  /**
+   * Starts a session, and ends the request's own ones. Returns the `Set-Cookie` header; undefined when the user may no
+   * longer log in.
+   */
   begin(request: Request, user: LoginUser & { readonly password: string }): Promise<string | undefined>
   /** Ends the request's sessions. Returns the `Set-Cookie` header. */
   end(request: Request): Promise<string>
@@ -45,8 +57,8 @@ export interface Sessions {
 const maxTouchMs = 60_000
 
 /**
- * Creates the sessions. There is no cache: every request reads one row by its key. So the end of a session takes effect at once in every
- * process. Only people in a browser use sessions, so the request rate is low.
+ * Creates the sessions. There is no cache: every request reads one row by its key. So the end of a session takes effect
+ * at once in every process. Only people in a browser use sessions, so the request rate is low.
  */
 export const createSessions = (options: SessionOptions): Sessions => {
   const { store, secrets, publicUrl, clock = systemClock, cookieName = 'session' } = options

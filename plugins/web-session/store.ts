@@ -1,4 +1,7 @@
-/** The store ports of `web-session`. Every method rejects when the store does not respond within its own deadline; none hangs. */
+/**
+ * The store ports of `web-session`. Every method rejects when the store does not respond within its own deadline; none
+ * hangs.
+ */
 
 /** A user who may log in. Times are milliseconds since 1970. */
 export interface LoginUser {
@@ -40,13 +43,16 @@ export interface SessionStore {
   /** The user with exactly that name, also when disabled. */
   userByName(name: string): Promise<LoginUser | undefined>
   /**
-   * Adds a session, ends the sessions with the hashes `ended`, and ends the user's oldest sessions beyond `max`. One transaction, atomic
-   * across processes.
+   * Adds a session, ends the sessions with the hashes `ended`, and ends the user's oldest sessions beyond `max`. One
+   * transaction, atomic across processes.
    *
    * Returns false, and changes nothing, when the user does not exist, is disabled, or has another password hash by now.
    */
   addSession(session: NewSession, ended?: readonly string[], max?: number): Promise<boolean>
-  /** The session with that hash. Undefined when it was ended, or its user is disabled or has another password hash. May return an expired session. */
+  /**
+   * The session with that hash. Undefined when it was ended, or its user is disabled or has another password hash. May
+   * return an expired session.
+   */
   session(hash: string): Promise<Session | undefined>
   /** Sets `idleUntil`, unless the stored one is later. */
   touchSession(hash: string, idleUntil: number): Promise<void>
@@ -84,10 +90,12 @@ export interface Counter {
 /** Counts failed logins. */
 export interface AttemptStore {
   /**
-   * Counts an attempt as failed before it runs, in all its counters or in none. Atomic: concurrent attempts cannot exceed the free failures.
+   * Counts an attempt as failed before it runs, in all its counters or in none. Atomic: concurrent attempts cannot
+   * exceed the free failures.
    *
-   * Returns undefined when it was counted, else when the delay ends (milliseconds since 1970). A rejected attempt is not counted, so attempts
-   * during a delay do not extend it. A counter whose delay ends more than twice `maxMs` from now is reset: it comes from a clock that was ahead.
+   * Returns undefined when it was counted, else when the delay ends (milliseconds since 1970). A rejected attempt is
+   * not counted, so attempts during a delay do not extend it. A counter whose delay ends more than twice `maxMs` from
+   * now is reset: it comes from a clock that was ahead.
    */
   takeAttempt(attempt: Attempt): Promise<number | undefined>
   /** Takes back the counts of the attempt. Resets the counter with the key `cleared`, where one is given. */

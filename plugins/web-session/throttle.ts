@@ -10,19 +10,22 @@ import type { Attempt, AttemptStore, Counter } from './store.ts'
 /** How many failed logins have no delay. */
 export interface ThrottleOptions {
   /**
-   * Failures for one name, of an existing user or not, from one network: an IPv4 /24, or an IPv6 /48. As many again for each device of that name, and
-   * ten times as many from all networks together. Default 5. A successful login resets the count.
+   * Failures for one name, of an existing user or not, from one network: an IPv4 /24, or an IPv6 /48. As many again for
+   * each device of that name, and ten times as many from all networks together. Default 5. A successful login resets
+   * the count.
    */
   readonly freePerName?: number
   /**
-   * Failures from one address, for any names. Default 20, because many users of an office share one address. An IPv6 /64 counts as one
-   * address. An IPv6 /56 has four times as many, an IPv6 /48 and an IPv4 /24 sixteen times.
+   * Failures from one address, for any names. Default 20, because many users of an office share one address. An IPv6
+   * /64 counts as one address. An IPv6 /56 has four times as many, an IPv6 /48 and an IPv4 /24 sixteen times.
    */
   readonly freePerAddress?: number
 }
 
 const firstMs = 5_000
-/** Attackers can lock out an unknown browser for at most this time at once, because a rejected attempt does not count. */
+/**
+ * Attackers can lock out an unknown browser for at most this time at once, because a rejected attempt does not count.
+ */
 const maxMs = 900_000
 const forgetNameMs = 86_400_000
 const forgetNetworkMs = 3_600_000
@@ -31,7 +34,10 @@ const networksPerName = 10
 /** How long a network that has used them up must share the counter of all such networks. */
 const sharedMs = 86_400_000
 
-/** Logins that run at once, in the store or with a password check: a few more than the checks, so that the next ones are counted while these run. */
+/**
+ * Logins that run at once, in the store or with a password check: a few more than the checks, so that the next ones are
+ * counted while these run.
+ */
 const atOnce = 8
 /** Logins that wait. A rejected one has cost no query. */
 const maxWaiting = 32
@@ -49,16 +55,18 @@ export interface LoginCaller {
 /** Limits failed logins. */
 export interface Throttle {
   /**
-   * Runs `attempt` unless too many logins have failed. A known device has a counter of its own. Once that is used up, and for every other
-   * browser, the counters of the address's networks apply, with one of three for the name: each network has one of its own, which counts towards one
-   * for all networks. A network that has used up its own shares a third with all others that have. So no network can block the name for another.
+   * Runs `attempt` unless too many logins have failed. A known device has a counter of its own. Once that is used up,
+   * and for every other browser, the counters of the address's networks apply, with one of three for the name: each
+   * network has one of its own, which counts towards one for all networks. A network that has used up its own shares a
+   * third with all others that have. So no network can block the name for another.
    *
    * The attempt waits in a fair queue before the store is asked.
    *
-   * The attempt counts as failed before it runs, so that parallel attempts get no further than sequential ones. A result of `attempt` takes the
-   * count back, and so does a rejection, because no password was checked.
+   * The attempt counts as failed before it runs, so that parallel attempts get no further than sequential ones. A
+   * result of `attempt` takes the count back, and so does a rejection, because no password was checked.
    *
-   * Throws Problem 429 with Retry-After during a delay, also for the right password, and Problem 503 when too many logins wait.
+   * Throws Problem 429 with Retry-After during a delay, also for the right password, and Problem 503 when too many
+   * logins wait.
    *
    * @param attempt gets the flow under which it waits for a password check
    */
@@ -97,7 +105,10 @@ export const createThrottle = (
     return [...byDevice, ...others] as unknown as [Admission, ...Admission[]]
   }
 
-  /** The failures of one network for a name: a network that has used them up gets one a day, so it alone cannot keep the other counter blocked. */
+  /**
+   * The failures of one network for a name: a network that has used them up gets one a day, so it alone cannot keep the
+   * other counter blocked.
+   */
   const ownOfNetwork = (name: string, network: string, byNetwork: readonly Counter[], flow: QueueFlow): Admission => {
     const key = keyOf('name in network', `${network}\n${name}`)
     const own = { key, free: freePerName, forgetMs: 2 * sharedMs, firstMs: sharedMs, maxMs: sharedMs }

@@ -1,9 +1,11 @@
+import { time } from './terminal.ts'
+
 /** The arguments are not a valid command: exit status 2. */
 export class UsageError extends Error {}
 /** The command failed: exit status 1. */
 export class CommandRejectedError extends Error {}
 
-/** Checks a text of 1 to `max` characters that does not break lines and columns. Throws CommandRefusedError. */
+/** Checks a text of 1 to `max` characters that does not break lines and columns. Throws CommandRejectedError. */
 export const plainText = (text: string, what: string, max: number): string => {
   const length = [...text].length
   if (length >= 1 && length <= max && text.trim() === text && !/\p{Cc}/u.test(text) && text.isWellFormed()) return text
@@ -26,16 +28,3 @@ export const date = (text: string, flag: string): string => {
   if (!Number.isNaN(parsed) && time(parsed).startsWith(text)) return text
   throw new UsageError(`${flag} must be a date such as 2030-01-31`)
 }
-
-/** Formats a time (milliseconds since 1970) as ISO 8601 in UTC. */
-export const time = (ms: number): string => new Date(ms).toISOString()
-
-/** Escapes text of users like a JSON string, so that it stays on one line, runs no terminal command, and is not reordered. */
-export const escapeForTerminal = (text: string): string =>
-  text.replace(unprintable, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, '0')}`)
-
-/** Each of these characters is one UTF-16 unit. */
-const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
-
-/** One output line of tab-separated, escaped values. */
-export const columns = (...values: readonly string[]): string => values.map(escapeForTerminal).join('\t')

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
 import type { AuditEntry, AuditFilter, NewAuditEntry, Store } from '../store/index.ts'
-import { escapeForTerminal } from './arguments.ts'
+import { escapeForTerminal } from './terminal.ts'
 
 /** The audit entry of an admin command. Its address is `admin`, because the command line has no login. */
 export const byAdmin = ({ action, user, name, target }: AuditEvent, at: number): NewAuditEntry => ({

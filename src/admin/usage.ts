@@ -1,5 +1,5 @@
 import type { Usage } from '../store/index.ts'
-import { columns, escapeForTerminal } from './arguments.ts'
+import { columns, escapeForTerminal } from './terminal.ts'
 
 /** How `admin usage` prints: columns for people, or JSON Lines, or CSV (RFC 4180) with a header. */
 export type UsageFormat = 'columns' | 'json' | 'csv'
@@ -41,7 +41,10 @@ const toCsv = (row: Usage): string => {
   return csvFields.map((field) => csvField(field === 'cost' ? cost : record[field])).join(',')
 }
 
-/** A spreadsheet runs text that begins like a formula. Users choose names, labels and models, so such text gets an apostrophe in front. */
+/**
+ * A spreadsheet runs text that begins like a formula. Users choose names, labels and models, so such text gets an
+ * apostrophe in front.
+ */
 const csvField = (value: string | number | undefined): string => {
   if (typeof value !== 'string') return String(value ?? '')
   const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value

@@ -2,14 +2,17 @@ import type { VideoTask } from '../../plugins/video-generation/store.ts'
 import { videoStatuses } from '../../plugins/video-generation/tasks/statuses.ts'
 import type { VideoStatus } from '../../plugins/video-generation/tasks/tasks.ts'
 import type { Store } from '../store/index.ts'
-import { columns } from './arguments.ts'
+import { columns } from './terminal.ts'
 
 /** The word as a status. Undefined: it is none. */
 export const videoStatusOf = (word: string): VideoStatus | undefined => videoStatuses.find((status) => status === word)
 
 const pageSize = 500
 
-/** Prints the video tasks of users, the newest first: id, user, status, phase, model, time, the upstream's id, and the code of an error. */
+/**
+ * Prints the video tasks of users, the newest first: id, user, status, phase, model, time, the upstream's id, and the
+ * code of an error.
+ */
 export const printVideos = async (
   store: Pick<Store, 'videoTasks'>,
   users: readonly { readonly id: string; readonly name: string }[],

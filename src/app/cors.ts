@@ -1,4 +1,5 @@
 import { andThen } from '../../plugins/shared/awaitable.ts'
+import { withInertHeaders } from '../../plugins/shared/http/headers.ts'
 import type { FetchHandler } from '../app.ts'
 
 export interface CorsOptions {
@@ -11,8 +12,8 @@ export interface CorsOptions {
 /**
  * Lets pages of other origins call routes with a token (CORS, Fetch Standard section 3.3).
  *
- * It is around the whole app, so that pages can read every response, also that of a limit that rejects a request before the app. No response allows
- * credentials: a browser sends no cookie with these requests.
+ * It is around the whole app, so that pages can read every response, also that of a limit that rejects a request before
+ * the app. No response allows credentials: a browser sends no cookie with these requests.
  */
 export const withCors = (handle: FetchHandler, { origins, prefixes }: CorsOptions): FetchHandler => {
   if (origins.length === 0) return handle
@@ -22,7 +23,7 @@ export const withCors = (handle: FetchHandler, { origins, prefixes }: CorsOption
     if (!isCovered(new URL(request.url).pathname)) return handle(request)
     const origin = request.headers.get('origin')
     const isAllowed = origin !== null && allowed.has(origin)
-    if (isAllowed && isPreflight(request)) return preflightResponse(request, origin)
+    if (isAllowed && isPreflight(request)) return withInertHeaders(preflightResponse(request, origin))
     return andThen<Response, Response>(handle(request), (response) => {
       const { headers } = response
       headers.append('vary', 'Origin')

@@ -14,7 +14,10 @@ import {
 export interface Health {
   /** Rejects when the database does not respond or has no room. */
   readonly database: () => Promise<void>
-  /** Rejects when the storage of files has no room. For information only: all but uploads and copies of results works. Undefined: there is no storage. */
+  /**
+   * Rejects when the storage of files has no room. For information only: all but uploads and copies of results works.
+   * Undefined: there is no storage.
+   */
   readonly storage?: (() => Promise<void>) | undefined
   /** Whether the server is stopping: then it is not ready. */
   readonly draining: () => boolean
@@ -50,7 +53,10 @@ const readyzDocs = docs('checkReadiness', 'Whether the server can accept request
   503: jsonResponse('It cannot', readiness, noStoreHeader),
 })
 
-/** `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when the server can accept requests, else 503; the body names what is down. */
+/**
+ * `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when the server can accept requests, else 503; the
+ * body names what is down.
+ */
 export const health = ({ database, storage, draining, upstreams }: Health) =>
   new Elysia({ name: 'sluice/health' })
     .get('/healthz', () => json(200, { status: 'ok' }), healthzDocs)

@@ -5,9 +5,11 @@ import { runWithRequestId } from '../../plugins/shared/http/request-id.ts'
 const header = 'x-request-id'
 
 /**
- * Gives every request one id: the `x-request-id` of the caller if it has 1 to 128 letters, digits and `. _ -`, else a new one.
+ * Gives every request one id: the `x-request-id` of the caller if it has 1 to 128 letters, digits and `. _ -`, else a
+ * new one.
  *
- * The response has it in the same header, and the plugins send it to upstreams. The id of the upstream stays beside it, in `x-upstream-request-id`.
+ * The response has it in the same header, and the plugins send it to upstreams. The id of the upstream stays beside it,
+ * in `x-upstream-request-id`.
  *
  * @example
  * const server = createNodeServer(withRequestIds((request) => app.fetch(request)))

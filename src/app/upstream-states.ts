@@ -7,7 +7,8 @@ export interface UpstreamStates {
   /** The same for the upstream of video generation. */
   video(call: { readonly status: number; readonly keyRejected: boolean }): void
   /**
-   * The states: `assets`, `video`, `text` (all upstreams of text generation together: as good as the best of them), and `text NAME` for each.
+   * The states: `assets`, `video`, `text` (all upstreams of text generation together: as good as the best of them), and
+   * `text NAME` for each.
    */
   all(): Readonly<Record<string, string>>
 }

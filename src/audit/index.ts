@@ -30,7 +30,10 @@ export interface AuditTrail extends Audit {
   close(): Promise<void>
 }
 
-/** How long noted entries are collected into one batch: a transaction costs more than its rows. A kill loses the entries of this time. */
+/**
+ * How long noted entries are collected into one batch: a transaction costs more than its rows. A kill loses the entries
+ * of this time.
+ */
 const batchMs = 50
 const maxBatchEntries = 100
 const retryMs = 1_000
@@ -58,8 +61,8 @@ interface Waiting {
 }
 
 /**
- * Creates the writer of the audit trail; one for each process. It writes entries in batches, in the order in which they came. Throws TypeError for wrong
- * options.
+ * Creates the writer of the audit trail; one for each process. It writes entries in batches, in the order in which they
+ * came. Throws TypeError for wrong options.
  *
  * @example
  * const audit = createAudit({ store, keepMs: 90 * 86_400_000, addressOf: () => undefined, background: true })
@@ -88,7 +91,8 @@ export const createAudit = ({
       id: randomUUID(),
       at: clock.now(),
       action: event.action,
-      // A host app may use user ids that a database cannot store. The entry is then written without the id, so that its batch does not fail.
+      // A host app may use user ids that a database cannot store. The entry is then written without the id, so that its
+      // batch does not fail.
       user: storableOrUndefined(event.user ?? identity?.user),
       name: nameOf(event.name),
       token: storableOrUndefined(event.token ?? identity?.token),
@@ -126,7 +130,10 @@ export const createAudit = ({
     })
   }
 
-  /** Writes entries. One that the database does not accept is lost, and the others are written. Rejects for every other error. */
+  /**
+   * Writes entries. One that the database does not accept is lost, and the others are written. Rejects for every other
+   * error.
+   */
   const writeBatch = async (batch: readonly Waiting[]): Promise<void> => {
     try {
       await store.recordAudit(batch.map(({ entry }) => entry))
@@ -215,7 +222,10 @@ export const createAudit = ({
 /** SQLite runs synchronously: this lets requests run between two batches. */
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
-/** The id, unless it is malformed or contains what looks like a token: then a caller has sent a credential in the wrong field. */
+/**
+ * The id, unless it is malformed or contains what looks like a token: then a caller has sent a credential in the wrong
+ * field.
+ */
 const publicId = (id: string | undefined): string | undefined => {
   const readable = id === undefined ? undefined : readId(id)
   return readable === undefined || /^sk-|sk-[a-z0-9]{20}/i.test(readable) ? undefined : readable

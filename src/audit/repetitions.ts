@@ -5,7 +5,10 @@ import type { NewAuditEntry } from '../store/index.ts'
 export interface RepetitionsOptions {
   readonly clock: Clock
   readonly write: (entry: NewAuditEntry) => void
-  /** How many entries of all sorts together may be written in each further minute of a long attack. After a quiet time, a thousand may be written at once. */
+  /**
+   * How many entries of all sorts together may be written in each further minute of a long attack. After a quiet time,
+   * a thousand may be written at once.
+   */
   readonly maxPerMinute: number
 }
 
@@ -13,7 +16,10 @@ const windowMs = 60_000
 /** Entries of one sort that are written each minute. Further ones are only counted. */
 const maxOfASort = 10
 const maxBudget = 1_000
-/** Number of sorts that are distinguished each minute. Beyond it, or without budget, entries are counted by their action only. */
+/**
+ * Number of sorts that are distinguished each minute. Beyond it, or without budget, entries are counted by their action
+ * only.
+ */
 const maxSorts = 500
 
 interface Sort {
@@ -25,8 +31,8 @@ interface Sort {
 /**
  * Limits entries that a caller can cause with every request.
  *
- * A sort is one action of one user, or of one address without a user. Of each sort, some entries a minute are written, and one more that
- * counts the rest. So an attack fills neither the memory nor the database, and stays visible.
+ * A sort is one action of one user, or of one address without a user. Of each sort, some entries a minute are written,
+ * and one more that counts the rest. So an attack fills neither the memory nor the database, and stays visible.
  */
 export class Repetitions {
   readonly #options: RepetitionsOptions

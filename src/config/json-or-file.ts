@@ -1,6 +1,9 @@
 import { readFileSync, statSync } from 'node:fs'
 
-/** Parses JSON, or with `@PATH` the JSON of a file of at most 1 MiB. Undefined for anything else, also for a file that cannot be read. */
+/**
+ * Parses JSON, or with `@PATH` the JSON of a file of at most 1 MiB. Undefined for anything else, also for a file that
+ * cannot be read.
+ */
 export const jsonOrFile = (text: string): unknown => {
   try {
     return JSON.parse(text.startsWith('@') ? readSmallFile(text.slice(1)) : text)

@@ -79,8 +79,9 @@ export const secretList = (text: string): readonly string[] | undefined => {
 }
 
 /**
- * Parses headers in the form `name=value,name=value`, as OpenTelemetry has them, into the values that may be credentials, as written and
- * percent-decoded. A value of less than 8 characters is none, and the log would redact a common word.
+ * Parses headers in the form `name=value,name=value`, as OpenTelemetry has them, into the values that may be
+ * credentials, as written and percent-decoded. A value of less than 8 characters is none, and the log would redact a
+ * common word.
  */
 export const headerValues = (text: string): readonly string[] | undefined => {
   const headers = text.split(',').map((header) => header.trim())

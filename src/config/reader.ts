@@ -6,14 +6,20 @@ export interface Problems {
   readonly problems: readonly string[]
 }
 
-/** Reads one variable. Undefined when it is unset or empty, or when `parse` rejects it: then `${name} ${expected}` is a problem. */
+/**
+ * Reads one variable. Undefined when it is unset or empty, or when `parse` rejects it: then `${name} ${expected}` is a
+ * problem.
+ */
 export type Read = <Value>(
   name: string,
   expected: string,
   parse: (text: string) => Value | undefined,
 ) => Value | undefined
 
-/** Creates the function that reads variables of an environment. Problems never quote a value, because it may be a secret. */
+/**
+ * Creates the function that reads variables of an environment. Problems never quote a value, because it may be a
+ * secret.
+ */
 export const createReader =
   (env: Environment, addProblem: (problem: string) => void): Read =>
   (name, expected, parse) => {

@@ -11,10 +11,11 @@ import { address, key, printableForm, webAddress } from './parsers.ts'
 import type { Environment, Read } from './reader.ts'
 
 /**
- * Reads the upstreams of text generation: `TEXT_UPSTREAMS`, or `TEXT_UPSTREAM_URL` and `TEXT_UPSTREAM_KEY` for a single one.
+ * Reads the upstreams of text generation: `TEXT_UPSTREAMS`, or `TEXT_UPSTREAM_URL` and `TEXT_UPSTREAM_KEY` for a single
+ * one.
  *
- * `TEXT_UPSTREAMS` is a JSON list of `TextUpstream`, or `@FILE` for a file with one. Instead of `key`, an entry has `keyEnv`: the variable with
- * the key.
+ * `TEXT_UPSTREAMS` is a JSON list of `TextUpstream`, or `@FILE` for a file with one. Instead of `key`, an entry has
+ * `keyEnv`: the variable with the key.
  */
 export const readTextUpstreams = (
   env: Environment,
@@ -45,7 +46,10 @@ const listIn = (text: string): readonly unknown[] | undefined => {
   return Array.isArray(list) && list.length > 0 ? list : undefined
 }
 
-/** An entry as `TextUpstream`: the address without a slash at its end, and the key. `upstreamProblems` checks the other fields. */
+/**
+ * An entry as `TextUpstream`: the address without a slash at its end, and the key. `upstreamProblems` checks the other
+ * fields.
+ */
 const toUpstream = (entry: unknown, env: Environment, addProblem: (problem: string) => void): unknown => {
   if (!isJsonObject(entry)) return entry
   const { keyEnv, ...fields } = entry

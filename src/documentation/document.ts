@@ -78,7 +78,10 @@ const routesOf = (plugin: object): AnyElysia['routes'] =>
 
 type Mutable = { -readonly [Key in keyof DocumentedOperation]: DocumentedOperation[Key] }
 
-/** Moves each schema that has a title to `components`, so that generated clients have a named type for it. Throws for two schemas with one title. */
+/**
+ * Moves each schema that has a title to `components`, so that generated clients have a named type for it. Throws for
+ * two schemas with one title.
+ */
 export const withComponents = (document: Specification): Specification => {
   const schemas: Record<string, unknown> = {}
   const replace = (value: unknown): unknown => {

@@ -6,7 +6,8 @@ import { documentationPage } from './page.ts'
 import { style } from './style.ts'
 
 /**
- * API documentation: `GET /openapi` as a page, `GET /openapi/json` as an OpenAPI document. Routes describe themselves in `detail`.
+ * API documentation: `GET /openapi` as a page, `GET /openapi/json` as an OpenAPI document. Routes describe themselves
+ * in `detail`.
  *
  * The page contains no script, because it has the same origin as the console: a script could use the session cookie.
  */

@@ -1,4 +1,7 @@
-/** Style sheet with the colours of the console. Each pair of text and background has a contrast of at least 4.5:1 (WCAG 2.2, 1.4.3). */
+/**
+ * Style sheet with the colours of the console. Each pair of text and background has a contrast of at least 4.5:1 (WCAG
+ * 2.2, 1.4.3).
+ */
 export const style = `:root {
   color-scheme: light dark;
   --ground: #f5f6f8;

@@ -1,13 +1,13 @@
 import type { ActionRequest, ActionResult } from './action.ts'
 import { ArkError } from './api/ark-error.ts'
+import { createLimits, type Limits } from './call-limits.ts'
 import { createFaces, type FaceService } from './face/faces.ts'
 import { createFaults, type FaultRegistry } from './faults/registry.ts'
 import type { Library } from './library/library.ts'
 import { createSortCache, type SortCache } from './library/listing.ts'
 import type { Asset, Group } from './library/records.ts'
 import { createLibrary } from './library/store.ts'
-import { createLimits, type Limits } from './limits.ts'
-import type { Settings } from './settings.ts'
+import type { Settings } from './options.ts'
 import { createScenarios, type Scenarios } from './text/generation/scenario.ts'
 import { createObjects, type TextObjects } from './text/objects/objects.ts'
 import { createVideoService, type VideoService } from './video/service.ts'
@@ -21,12 +21,15 @@ export interface Account {
   readonly scenarios: Scenarios
   readonly video: VideoService
   readonly faultRegistry: FaultRegistry
-  readonly limits: Limits
+  readonly callLimits: Limits
   readonly sortedGroups: SortCache<Group>
   readonly sortedAssets: SortCache<Asset>
 }
 
-/** Creates an empty account. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
+/**
+ * Creates an empty account. `origin` returns the emulator's base URL, which is known only after it has started to
+ * listen.
+ */
 export const createAccount = (settings: Settings, origin: () => string): Account => {
   const library = createLibrary(settings)
   const faultRegistry = createFaults()
@@ -38,7 +41,7 @@ export const createAccount = (settings: Settings, origin: () => string): Account
     scenarios: createScenarios(),
     video: createVideoService({ settings, library, origin, faultsFor: faultRegistry.faultsFor }),
     faultRegistry,
-    limits: createLimits(settings.limits, settings.clock),
+    callLimits: createLimits(settings.limits, settings.clock),
     sortedGroups: createSortCache(),
     sortedAssets: createSortCache(),
   }

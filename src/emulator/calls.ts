@@ -5,7 +5,10 @@ export interface Call {
   /** ms since 1970, by the emulator's clock */
   readonly at: number
   readonly api: 'rest' | 'ark' | 'text' | 'video'
-  /** name of the action, such as `ListAssets` (for `rest` and `ark`) `CreateChatCompletion` or `CreateVideoTask`; empty when no action matches */
+  /**
+   * name of the action, such as `ListAssets` (for `rest` and `ark`) `CreateChatCompletion` or `CreateVideoTask`; empty
+   * when no action matches
+   */
   readonly action: string
   readonly method: string
   /** the raw request target: path and query as sent */
@@ -25,8 +28,8 @@ export interface Call {
 export type OpenCall = { -readonly [Field in keyof Call]: Call[Field] }
 
 /**
- * The highest number of calls of one action in any sliding window of one second. Without an action, it counts all calls.
- * Two calls that are exactly 1000 ms apart never share a window.
+ * The highest number of calls of one action in any sliding window of one second. Without an action, it counts all
+ * calls. Two calls that are exactly 1000 ms apart never share a window.
  */
 export const maxCallsPerSecond = (calls: readonly Call[], action?: EmulatorAction): number => {
   const times = calls.filter((call) => action === undefined || call.action === action).map((call) => call.at)

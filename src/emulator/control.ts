@@ -26,15 +26,17 @@ export interface Controls {
 /**
  * Responds to a request to the control API. Its endpoints, below `/_emulator/`:
  * - `GET|DELETE calls`
- * - `GET|POST|DELETE faults`; `DELETE faults/{id}` also releases a `hold`. A fault is JSON. Write a pattern as `"/^List/"`
- *   and unlimited `times` as `"Infinity"`.
+ * - `GET|POST|DELETE faults`; `DELETE faults/{id}` also releases a `hold`. A fault is JSON. Write a pattern as
+ *   `"/^List/"` and unlimited `times` as `"Infinity"`.
  * - `GET groups`, `GET assets`, `GET assets?group=ID`
- * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has its id.
+ * - `GET|POST|DELETE objects`, `DELETE objects/{id}`. Post an object as `{"kind":"file","name":"…"}`; the response has
+ *   its id.
  * - `GET|POST|DELETE scenarios`. Post a scenario as `{"when":"…","steps":[…]}`.
- * - `GET video`; `POST video/{id}` with `{"do":"succeed"}`, `expire`, or `fail` with `code` and `message`, ends a video task.
- *   `GET callbacks`: the callbacks of video tasks.
+ * - `GET video`; `POST video/{id}` with `{"do":"succeed"}`, `expire`, or `fail` with `code` and `message`, ends a video
+ *   task. `GET callbacks`: the callbacks of video tasks.
  * - `POST time` with `{"ms":1000}` advances the clock of assets, video tasks and links.
- * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the redirect.
+ * - `GET face`; `POST face/{bytedToken}` with `{"do":"succeed"}`, `fail` or `close`. The response has the URL of the
+ *   redirect.
  */
 export const controlReply = (request: ReceivedRequest, { account, calls, faults }: Controls): Reply => {
   if (isFromForeignPage(request, account.settings.host))
@@ -101,8 +103,8 @@ export const controlReply = (request: ReceivedRequest, { account, calls, faults 
 /**
  * Whether a page of another site may have sent the request, in a browser on this machine.
  *
- * A browser sends `Origin` with every request that changes something. For a reading request the page would have to rebind its own host name to
- * loopback; then the name is in `Host`.
+ * A browser sends `Origin` with every request that changes something. For a reading request the page would have to
+ * rebind its own host name to loopback; then the name is in `Host`.
  */
 const isFromForeignPage = ({ headers: { host = '', origin } }: ReceivedRequest, bound: string): boolean => {
   if (origin !== undefined && origin !== `http://${host}`) return true

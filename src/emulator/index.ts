@@ -5,8 +5,8 @@ import { type Call, maxCallsPerSecond } from './calls.ts'
 import type { Decision, FaceSession } from './face/sessions.ts'
 import type { FaultHandle, Faults, FaultTiming } from './faults/faults.ts'
 import type { Library } from './library/library.ts'
+import { type EmulatorOptions, settingsOf } from './options.ts'
 import { startServer } from './server.ts'
-import { type EmulatorOptions, settingsOf } from './settings.ts'
 import type { Script } from './text/faults/faults.ts'
 import type { Scenarios } from './text/generation/scenario.ts'
 import type { StoredObjects } from './text/objects/objects.ts'
@@ -15,6 +15,7 @@ import { type VideoTasks, videoTasksOf } from './video/emulated.ts'
 import { videoPath } from './video/routes.ts'
 
 export type { AssetAction, EmulatorAction, TextAction, VideoAction } from './action-names.ts'
+export { documentedLimits, type RateLimits } from './call-limits.ts'
 export type { Call } from './calls.ts'
 export type { FaceOptions } from './face/options.ts'
 export type { Decision, FaceSession } from './face/sessions.ts'
@@ -24,8 +25,7 @@ export type { LeakForm, LeakLocation } from './faults/leak.ts'
 export type { Library, NewAsset, NewGroup } from './library/library.ts'
 export { type Outcome, outcomeByUrl } from './library/processing-outcome.ts'
 export type { Asset, AssetStatus, AssetType, Group, GroupType } from './library/records.ts'
-export { documentedLimits, type RateLimits } from './limits.ts'
-export type { EmulatorOptions } from './settings.ts'
+export type { EmulatorOptions } from './options.ts'
 export type { TimeFormat } from './shared/times.ts'
 export type { TextModel } from './text/catalogue.ts'
 export type { Script, ScriptChunk, TextFaultKind } from './text/faults/faults.ts'
@@ -43,8 +43,8 @@ export type { VideoRequest } from './video/request/request.ts'
 export { outcomeByPrompt, type VideoOutcome, type VideoStatus, type VideoTask } from './video/tasks/task.ts'
 
 /**
- * A running emulator: one account behind the `rest` and `ark` asset APIs, text generation (Chat Completions and Responses), and
- * video generation.
+ * A running emulator: one account behind the `rest` and `ark` asset APIs, text generation (Chat Completions and
+ * Responses), and video generation.
  *
  * `await using emulator = await startEmulator()` stops it at the end of the block.
  */
@@ -84,8 +84,8 @@ export interface Emulator extends AsyncDisposable {
     /** all sessions since the start, of both APIs, oldest first */
     sessions(): FaceSession[]
     /**
-     * Finishes a session as the user would. Returns the URL of the redirect; undefined after `close`, and for a session that
-     * has already ended or expired, which does not change. Throws for an unknown token.
+     * Finishes a session as the user would. Returns the URL of the redirect; undefined after `close`, and for a session
+     * that has already ended or expired, which does not change. Throws for an unknown token.
      */
     finish(bytedToken: string, decision: Decision): string | undefined
   }
@@ -95,7 +95,10 @@ export interface Emulator extends AsyncDisposable {
   readonly faults: Faults
   /** direct access to the groups and assets of the account, without the API */
   readonly library: Library
-  /** highest number of calls of an action in any window of one second of the emulator's clock, including rejected calls; 0 without calls */
+  /**
+   * highest number of calls of an action in any window of one second of the emulator's clock, including rejected calls;
+   * 0 without calls
+   */
   maxCallsPerSecond(action: EmulatorAction): number
   /** deletes the recorded calls; their effects stay */
   clearCalls(): void
@@ -104,10 +107,11 @@ export interface Emulator extends AsyncDisposable {
 }
 
 /**
- * Starts an emulator of the upstreams: the media asset API, text generation and video generation. Rejects for an invalid option or a port in use.
+ * Starts an emulator of the upstreams: the media asset API, text generation and video generation. Rejects for an
+ * invalid option or a port in use.
  *
- * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate limits
- * (if asked for), asynchronous processing, and face verification with its page for browsers.
+ * The asset API follows Ark's rules: signatures, fuzzy name filter, exclusive paging modes, paging depth limit, rate
+ * limits (if asked for), asynchronous processing, and face verification with its page for browsers.
  *
  * @example
  * const emulator = await startEmulator({ processingMs: 0 })

@@ -8,7 +8,8 @@ export interface LineOutput {
 }
 
 /**
- * Drops the lines that `write` throws for, and counts them. Before the next line that can be written, it writes one with the number of dropped lines.
+ * Drops the lines that `write` throws for, and counts them. Before the next line that can be written, it writes one
+ * with the number of dropped lines.
  *
  * @param write receives whole lines with their line ends
  */

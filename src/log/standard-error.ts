@@ -4,8 +4,8 @@ import { constants, fstatSync, openSync, writeSync } from 'node:fs'
 type Write = (bytes: Uint8Array) => number
 
 /**
- * Writes lines to standard error, synchronously: a line is out before the process can end. Throws when a line cannot be written, also when the
- * reader of a pipe does not read.
+ * Writes lines to standard error, synchronously: a line is out before the process can end. Throws when a line cannot be
+ * written, also when the reader of a pipe does not read.
  */
 export const toStandardError = (): ((line: string) => void) => {
   const descriptor = nonBlockingStandardError()
@@ -32,8 +32,9 @@ export const wholeLines = (write: Write): ((line: string) => void) => {
 }
 
 /**
- * A write to a full pipe, or to a terminal that is paused, would stop the process until its reader reads. The flag `O_NONBLOCK` belongs to the open file
- * description, which other processes share (open(2)). So this opens the pipe once more.
+ * A write to a full pipe, or to a terminal that is paused, would stop the process until its reader reads. The flag
+ * `O_NONBLOCK` belongs to the open file description, which other processes share (open(2)). So this opens the pipe once
+ * more.
  *
  * Linux only. Elsewhere, and on Deno without the permission, writes block as before.
  */

@@ -10,20 +10,29 @@ export interface BodyLimits {
   readonly stallMs: number
   /** Maximum time for the whole body, in milliseconds. */
   readonly totalMs: number
-  /** How much of an unread body is read and discarded after the response, so that the caller can read the response and reuse the connection. */
+  /**
+   * How much of an unread body is read and discarded after the response, so that the caller can read the response and
+   * reuse the connection.
+   */
   readonly discard: { readonly maxBytes: number; readonly ms: number }
 }
 
-/** The body of an incoming request. It is read only on demand and only once: a second `stream` or `bytes` throws TypeError. */
+/**
+ * The body of an incoming request. It is read only on demand and only once: a second `stream` or `bytes` throws
+ * TypeError.
+ */
 export interface IncomingBody {
   /** The body as a stream with backpressure. It errors with Problem 408 when the rest does not arrive in time. */
   stream(): ReadableStream<Uint8Array>
   /**
-   * The whole body, without a size limit: the caller must know the length. Cheaper than a stream for a short body, and rejects with the same
-   * errors.
+   * The whole body, without a size limit: the caller must know the length. Cheaper than a stream for a short body, and
+   * rejects with the same errors.
    */
   bytes(): Promise<Uint8Array>
-  /** Discards the unread rest, so that the connection's next request can be read; or closes the connection. Call it after the response. */
+  /**
+   * Discards the unread rest, so that the connection's next request can be read; or closes the connection. Call it
+   * after the response.
+   */
   discard(): void
 }
 

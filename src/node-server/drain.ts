@@ -6,8 +6,8 @@ export interface StopOptions {
   /** Whether to close all connections at once, also those with a request in flight. Default false. */
   readonly closeActiveConnections?: boolean
   /**
-   * How long it still accepts connections, with `Connection: close` in each response, so that a proxy in front notices that it stops before a connection
-   * is refused. In milliseconds, default 0.
+   * How long it still accepts connections, with `Connection: close` in each response, so that a proxy in front notices
+   * that it stops before a connection is refused. In milliseconds, default 0.
    */
   readonly graceMs?: number
   /** Maximum time that requests in flight have to finish, in milliseconds. Default: no limit. */

@@ -39,13 +39,15 @@ export const hasBody = ({ contentLength, transferEncoding }: Framing): boolean =
 /**
  * The error for a request with ambiguous framing. Undefined for a valid request.
  *
- * A proxy and this server may read an ambiguous request differently, which permits request smuggling (RFC 9112 section 11.2).
+ * A proxy and this server may read an ambiguous request differently, which permits request smuggling (RFC 9112 section
+ * 11.2).
  */
 export const checkFraming = (
   { host, contentLength, transferEncoding, repeated }: Framing,
   isHttp10 = false,
 ): Problem | undefined => {
-  // RFC 9112 section 3.2: exactly one Host, except in HTTP/1.0. Section 6.3: a server may reject repeated lengths even if they are equal.
+  // RFC 9112 section 3.2: exactly one Host, except in HTTP/1.0. Section 6.3: a server may reject repeated lengths even
+  // if they are equal.
   if (repeated || (host === undefined ? !isHttp10 : !isHost(host))) return invalid
   if (contentLength !== undefined && !/^\d+$/.test(contentLength)) return invalid
   if (transferEncoding === undefined) return undefined
@@ -62,7 +64,10 @@ const unsupported = new Problem(501, 'transfer coding is not supported', closing
 /** The latest valid host: most requests have the same. */
 let lastHost = ''
 
-/** `uri-host [ ":" port ]` (RFC 9110 section 7.2): a name of letters, digits, `.`, `_`, `~` and `-`, or an IP address; may be empty. */
+/**
+ * `uri-host [ ":" port ]` (RFC 9110 section 7.2): a name of letters, digits, `.`, `_`, `~` and `-`, or an IP address;
+ * may be empty.
+ */
 const isHost = (text: string): boolean => {
   if (text === lastHost) return true
   const [, port = '0'] = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::(\d{0,5}))?$/i.exec(text) ?? [undefined, text]

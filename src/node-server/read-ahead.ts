@@ -5,13 +5,17 @@ import type { ByteSource } from '../../plugins/shared/http/body/byte-source.ts'
 /** A body whose length the server did not know: all bytes, if they were available at once, or a source of them. */
 export type AheadBody = Uint8Array | ByteSource
 
-/** How much of a body is read at most before it is sent as a stream. A complete body in memory may be longer than a chunk of its stream. */
+/**
+ * How much of a body is read at most before it is sent as a stream. A complete body in memory may be longer than a
+ * chunk of its stream.
+ */
 const maxAheadBytes = 2 ** 20
 
 /**
  * Reads what is available in this turn of the event loop.
  *
- * A `Response` does not tell whether its body is complete in memory or still being produced, and `bytes()` would wait for the end of the production.
+ * A `Response` does not tell whether its body is complete in memory or still being produced, and `bytes()` would wait
+ * for the end of the production.
  *
  * @param body may also produce strings, as the generators of Elysia (1.4.30) do
  */

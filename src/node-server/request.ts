@@ -17,8 +17,8 @@ export interface NodeRequestInit {
 /**
  * A `Request` that creates its parts on first use.
  *
- * Most requests need neither signal nor body. A native `Request` costs more than the rest of the server's work for a request. It is created
- * only for members that this class does not implement.
+ * Most requests need neither signal nor body. A native `Request` costs more than the rest of the server's work for a
+ * request. It is created only for members that this class does not implement.
  */
 class LazyRequest {
   readonly method: string
@@ -118,13 +118,21 @@ for (const [name, { get, value }] of Object.entries(Object.getOwnPropertyDescrip
 }
 Object.setPrototypeOf(LazyRequest.prototype, Request.prototype)
 
-/** Creates the request for the app. Throws TypeError for a target that is neither in origin form nor in absolute form. */
+/**
+ * Creates the request for the app. Throws TypeError for a target that is neither in origin form nor in absolute form.
+ */
 export const createRequest = (init: NodeRequestInit): NodeRequest => new LazyRequest(init) as unknown as NodeRequest
 
-/** Request targets that a URL parser leaves unchanged: no segment that could be `.` or `..`, also percent-encoded, and no character that it would encode. */
+/**
+ * Request targets that a URL parser leaves unchanged: no segment that could be `.` or `..`, also percent-encoded, and
+ * no character that it would encode.
+ */
 const normalizedTarget = /^(?:\/[\w~-][\w.~%:@!$&()*+,;=-]*)+\/?(?:\?[\w.~%:@!$&()*+,;=/?-]*)?$/
 
-/** In absolute form the target names the host, and the Host header does not count (RFC 9112 section 3.2.2). The scheme is that of the server. */
+/**
+ * In absolute form the target names the host, and the Host header does not count (RFC 9112 section 3.2.2). The scheme
+ * is that of the server.
+ */
 const urlOf = (target: string, origin: string): string => {
   if (target.startsWith('/')) return withOrigin(new URL(origin + target), origin)
   const url = new URL(target)
@@ -139,8 +147,8 @@ const withOrigin = (url: URL, origin: string): string => origin + url.href.slice
 /**
  * The origin of a URL, at least 11 characters long: a shorter one, such as `http://a`, gets its port.
  *
- * By default Elysia (1.4.30) searches the path from the 11th character on. With a shorter origin, a caller could reach `/admin` as `/abc/admin`, which a
- * proxy in front of the server permits.
+ * By default Elysia (1.4.30) searches the path from the 11th character on. With a shorter origin, a caller could reach
+ * `/admin` as `/abc/admin`, which a proxy in front of the server permits.
  */
 const longOriginOf = ({ origin, port }: URL): string => {
   if (origin.length >= 11) return origin
@@ -148,8 +156,9 @@ const longOriginOf = ({ origin, port }: URL): string => {
 }
 
 /**
- * Returns a function that creates the origin of a request from its Host. Without a host (RFC 9110 section 7.2 permits an empty one), the host is
- * `localhost`. The function throws TypeError for a host that no URL can have, such as `1.2.3.4.5`.
+ * Returns a function that creates the origin of a request from its Host. Without a host (RFC 9110 section 7.2 permits
+ * an empty one), the host is `localhost`. The function throws TypeError for a host that no URL can have, such as
+ * `1.2.3.4.5`.
  */
 export const createOriginOf = (scheme: 'http' | 'https'): ((host: string | undefined) => string) => {
   // Most requests have the same host as the request before.

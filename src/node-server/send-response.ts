@@ -7,11 +7,13 @@ import { readAhead } from './read-ahead.ts'
 import { waitForEvent } from './wait-until-sent.ts'
 
 /**
- * Sends a response, synchronously if its body is known. Throws or rejects when its body fails; the connection must then be closed.
+ * Sends a response, synchronously if its body is known. Throws or rejects when its body fails; the connection must then
+ * be closed.
  *
  * A body that is available at once is sent with its length, and any other body as it comes.
  *
- * @param waitForReader waits until the caller has read the buffered bytes of a stream, or has disconnected. An event stream waits without a timeout.
+ * @param waitForReader waits until the caller has read the buffered bytes of a stream, or has disconnected. An event
+ * stream waits without a timeout.
  */
 export const sendResponse = (
   response: Response,
@@ -52,7 +54,8 @@ export const isEventStream = (headers: Headers): boolean =>
 
 const sendComplete = (body: KnownBody | Uint8Array, { serverResponse, status, headers, isHead }: Sink): void => {
   const length = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-  // RFC 9110 section 8.6: 204 has no content-length, and 304 and HEAD have that of the response to GET, which an empty body does not tell.
+  // RFC 9110 section 8.6: 204 has no content-length, and 304 and HEAD have that of the response to GET, which an empty
+  // body does not tell.
   if (status === 204) delete headers['content-length']
   else if (status !== 304 && (!isHead || length > 0)) headers['content-length'] = length
   serverResponse.writeHead(status, headers)
@@ -86,7 +89,10 @@ const sendStream = async (
   serverResponse.end()
 }
 
-/** The length that the app has announced for a stream. The server checks it: otherwise the rest would be read as the start of the next response. */
+/**
+ * The length that the app has announced for a stream. The server checks it: otherwise the rest would be read as the
+ * start of the next response.
+ */
 const contentLengthOf = (headers: OutgoingHttpHeaders): number | undefined => {
   const text = headers['content-length']
   return typeof text === 'string' && /^\d{1,15}$/.test(text) ? Number(text) : undefined

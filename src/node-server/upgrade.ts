@@ -5,15 +5,20 @@ import { checkFraming, hasBody, readFraming } from './framing.ts'
 import { canOpenWebSocket, hasWebSocketServer, type Upgrade } from './web-socket.ts'
 
 /**
- * Takes over the connection of a request that asks for another protocol, and returns true. The arguments are those of the `upgrade` event of
- * `node:http`. If it returns false, the app responds as if the request had no `Upgrade` (RFC 9110 section 7.8).
+ * Takes over the connection of a request that asks for another protocol, and returns true. The arguments are those of
+ * the `upgrade` event of `node:http`. If it returns false, the app responds as if the request had no `Upgrade` (RFC
+ * 9110 section 7.8).
  *
- * It is called only for valid requests without a body. If it throws, the connection is closed. A connection with another protocol has no timeouts;
- * `stop` closes it, after the last response to a request.
+ * It is called only for valid requests without a body. If it throws, the connection is closed. A connection with
+ * another protocol has no timeouts; `stop` closes it, after the last response to a request.
  */
 export type OnUpgrade = (incoming: IncomingMessage, socket: Socket, head: Buffer) => boolean
 
-/** Responds to a request. @param upgrade if given, the app may accept a WebSocket connection instead; the response must then not be sent */
+/**
+ * Responds to a request.
+ *
+ * @param upgrade if given, the app may accept a WebSocket connection instead; the response must then not be sent
+ */
 export type RespondToUpgrade = (
   ...args: [...Parameters<RequestListener>, upgrade: (Upgrade & { sendResponse(): void }) | undefined]
 ) => void

@@ -9,7 +9,9 @@ export interface SendTimeouts {
   readonly totalMs: number
 }
 
-/** `drain`: the caller has read the buffered bytes of a response that goes on. `close`: it has read the whole response. */
+/**
+ * `drain`: the caller has read the buffered bytes of a response that goes on. `close`: it has read the whole response.
+ */
 export type SendEvent = 'drain' | 'close'
 
 /** Waits for an event of a response. Resolves also when the caller has disconnected. */
@@ -26,7 +28,10 @@ export const waitForEvent = (serverResponse: ServerResponse, event: SendEvent): 
     serverResponse.on('close', done)
   })
 
-/** Waits until the caller has read the buffered bytes of a response, or has disconnected. Closes the connection at a timeout. */
+/**
+ * Waits until the caller has read the buffered bytes of a response, or has disconnected. Closes the connection at a
+ * timeout.
+ */
 export const waitUntilSent = async (
   serverResponse: ServerResponse,
   event: SendEvent,

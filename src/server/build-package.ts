@@ -15,7 +15,10 @@ const compile = (): void => {
   if (exitCode !== 0) process.exit(1)
 }
 
-/** Copies the texts that the console imports: its page, and its libraries, which the package must not need. Returns the paths of the libraries. */
+/**
+ * Copies the texts that the console imports: its page, and its libraries, which the package must not need. Returns the
+ * paths of the libraries.
+ */
 const copyConsole = async (): Promise<readonly string[]> => {
   const folder = join(dist, 'plugins/console')
   const texts = join(folder, 'texts.js')
@@ -37,8 +40,8 @@ const copyConsole = async (): Promise<readonly string[]> => {
 }
 
 /**
- * Bundles the command `sluice` with all its dependencies, so that the server needs no package beside this one, and runs with the versions that it
- * was tested with. Returns the paths of the bundled files.
+ * Bundles the command `sluice` with all its dependencies, so that the server needs no package beside this one, and runs
+ * with the versions that it was tested with. Returns the paths of the bundled files.
  */
 const bundleCommand = async (): Promise<readonly string[]> => {
   const inputs: string[] = []
@@ -63,7 +66,10 @@ const bundleCommand = async (): Promise<readonly string[]> => {
   return inputs
 }
 
-/** The licenses of the packages that these files belong to. They demand that a copy comes with every copy of the software. */
+/**
+ * The licenses of the packages that these files belong to. They demand that a copy comes with every copy of the
+ * software.
+ */
 const licensesOf = async (paths: readonly string[]): Promise<string> => {
   const folders = new Set(paths.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []))
   const texts = await Promise.all([...folders].sort().map(licenseOf))

@@ -37,7 +37,8 @@ export const serverBundle: BundleOptions = {
 /**
  * Path of a bundle that matches the current contents of all its input files. Undefined when there is none.
  *
- * It is a CommonJS module with its bytecode next to it. All input files are read, because a changed file can have the same time and size.
+ * It is a CommonJS module with its bytecode next to it. All input files are read, because a changed file can have the
+ * same time and size.
  */
 export const findBundle = ({ root, entry }: BundleOptions): string | undefined => {
   const folder = folderOf(root)
@@ -52,7 +53,10 @@ export const findBundle = ({ root, entry }: BundleOptions): string | undefined =
   }
 }
 
-/** Builds a bundle and deletes earlier ones. Rejects when it cannot be built or stored. Several processes may do so at the same time. */
+/**
+ * Builds a bundle and deletes earlier ones. Rejects when it cannot be built or stored. Several processes may do so at
+ * the same time.
+ */
 export const buildBundle = async (options: BundleOptions): Promise<void> => {
   const { root, entry, externalPackages = [], otherInputs = [] } = options
   const folder = folderOf(root)

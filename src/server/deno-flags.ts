@@ -15,8 +15,9 @@ export interface DenoPermissions {
 /**
  * The flags that give a worker the permissions of this process, and never more.
  *
- * Deno gives a process that another one starts no permissions of it, and does not say which flags it has itself. So this asks for each permission as a whole, and
- * otherwise for each value that a server with this configuration uses. The permission to start processes is not passed on: only the supervisor uses it.
+ * Deno gives a process that another one starts no permissions of it, and does not say which flags it has itself. So
+ * this asks for each permission as a whole, and otherwise for each value that a server with this configuration uses.
+ * The permission to start processes is not passed on: only the supervisor uses it.
  */
 export const workerFlags = (config: Config, permissions: DenoPermissions): readonly string[] => {
   const hosts = [`${bracketed(config.http.host)}:${config.http.port}`, ...hostsIn(config), ...hostsOfStorage(config)]

@@ -38,7 +38,8 @@ export interface DefaultServerOptions {
 /**
  * Listens with `node:http`, which delivers bodies of GET.
  *
- * Deno always uses it, because `Deno.serve` (2.9.6) does not report that a caller has disconnected before the response begins.
+ * Deno always uses it, because `Deno.serve` (2.9.6) does not report that a caller has disconnected before the response
+ * begins.
  */
 export const listenNode = (
   handle: FetchHandler,
@@ -52,9 +53,9 @@ export const listenNode = (
 /**
  * Listens with `Bun.serve`, which is faster than `node:http`.
  *
- * It has one idle timer for each connection, in whole seconds and checked every four seconds, which also runs while a request is handled. So this
- * code turns the timer off while the app handles a request, and sets it again for each read of the request body and for the idle time between
- * requests. The timeout for headers is Bun's own: 12 seconds.
+ * It has one idle timer for each connection, in whole seconds and checked every four seconds, which also runs while a
+ * request is handled. So this code turns the timer off while the app handles a request, and sets it again for each read
+ * of the request body and for the idle time between requests. The timeout for headers is Bun's own: 12 seconds.
  */
 export const listenBun = async (
   handle: FetchHandler,
@@ -72,7 +73,10 @@ export const listenBun = async (
   const stallSeconds = Math.ceil(timeouts.bodyStallMs / 1_000)
   const timers = createCoarseTimers(1_000)
 
-  /** Bun does not report the end of a streamed response. So this restarts the idle timer until the connection or the response has ended. */
+  /**
+   * Bun does not report the end of a streamed response. So this restarts the idle timer until the connection or the
+   * response has ended.
+   */
   const renewIdleTimer = (request: Request) => {
     server.timeout(request, idleSeconds)
     const renewal = {
@@ -107,14 +111,16 @@ export const listenBun = async (
       drain: ({ data }) => data.drain(),
       pong: ({ data }) => data.pong(),
       close: ({ data }) => data.close(),
-      // The app checks the length of a message, and whether the peer is alive. It waits for the reader, so the buffer is never full.
+      // The app checks the length of a message, and whether the peer is alive. It waits for the reader, so the buffer
+      // is never full.
       maxPayloadLength: Math.min(http.maxBodyBytes, maxWebSocketTextBytes) + 2 ** 20,
       idleTimeout: 0,
       sendPings: false,
       backpressureLimit: 2 ** 31 - 1,
       perMessageDeflate: false,
     },
-    // Of a body that fails before its first byte, such as a file that is gone. Without this, Bun would respond with the error, and print the address.
+    // Of a body that fails before its first byte, such as a file that is gone. Without this, Bun would respond with the
+    // error, and print the address.
     error(err) {
       log.error({ err }, 'the body of a response failed')
       return renderError(failed, '/')
@@ -170,7 +176,10 @@ export const listenBun = async (
   }
 }
 
-/** A request that the app handles. Address and timer are used only on demand, because they cost more than most rejections. */
+/**
+ * A request that the app handles. Address and timer are used only on demand, because they cost more than most
+ * rejections.
+ */
 class PendingRequest {
   readonly #request: Request
   readonly #server: Bun.Server<BunWebSocketData>
@@ -192,8 +201,8 @@ class PendingRequest {
   }
 
   /**
-   * Called in the turn after the request arrived. Without a response by then, it reads the address, because the caller may disconnect later, and
-   * turns the idle timer off.
+   * Called in the turn after the request arrived. Without a response by then, it reads the address, because the caller
+   * may disconnect later, and turns the idle timer off.
    */
   keepOpen(): void {
     if (this.hasResponse) return
@@ -204,7 +213,10 @@ class PendingRequest {
   }
 }
 
-/** Bun joins repeated fields with commas, which these fields must not contain. It rejects codings other than chunked, and differing lengths, itself. */
+/**
+ * Bun joins repeated fields with commas, which these fields must not contain. It rejects codings other than chunked,
+ * and differing lengths, itself.
+ */
 const framingOf = (headers: Headers): Framing => ({
   host: headers.get('host') ?? undefined,
   contentLength: headers.get('content-length') ?? undefined,
@@ -219,7 +231,10 @@ const canOpenWebSocket = (headers: Headers): boolean =>
 const invalid = new Problem(400, 'request is not valid')
 const failed = new Problem(500, 'internal error')
 
-/** A body of at most `maxBytes` is read at once, within `stalls` times the timeout that applies to each chunk of a longer body. */
+/**
+ * A body of at most `maxBytes` is read at once, within `stalls` times the timeout that applies to each chunk of a
+ * longer body.
+ */
 const shortBody = { maxBytes: 2 ** 16, stalls: 4 }
 
 /**
@@ -239,7 +254,10 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
     ended = done
     return value
   }
-  /** One timeout for the whole body, because `bytes` reports no progress. To read chunk by chunk would cost more than the rest of the request. */
+  /**
+   * One timeout for the whole body, because `bytes` reports no progress. To read chunk by chunk would cost more than
+   * the rest of the request.
+   */
   const readShort = async () => {
     setTimer(shortBody.stalls)
     const bytes = (await request.bytes()) as Uint8Array<ArrayBuffer>
@@ -278,7 +296,10 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
     else attachBody(request, Number(length) <= shortBody.maxBytes ? readShort : readLong, stream)
   }
   return {
-    /** Whether the connection can be reused after the response. Bun reads and discards an unread rest, which must not be too long. */
+    /**
+     * Whether the connection can be reused after the response. Bun reads and discards an unread rest, which must not be
+     * too long.
+     */
     canReuseConnection: () => ended || (length !== null && Number(length) <= maxUnreadBytes),
   }
 }

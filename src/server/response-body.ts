@@ -7,8 +7,9 @@ const maxBufferedBytes = 2 ** 18
 /**
  * Gives a response a body that `Bun.serve` sends well.
  *
- * Bun (1.4.5) sends every stream in chunks, and drops its Content-Length. It announces the length of bytes and of files only. So Bun sends a file
- * itself, and any other short body with a length is read at once. Other bodies become direct streams.
+ * Bun (1.4.5) sends every stream in chunks, and drops its Content-Length. It announces the length of bytes and of files
+ * only. So Bun sends a file itself, and any other short body with a length is read at once. Other bodies become direct
+ * streams.
  *
  * Rejects when a short body fails.
  *
@@ -34,7 +35,8 @@ export const withBunBody = (
 }
 
 /**
- * A direct stream (`type: 'direct'`, see https://bun.sh/docs/runtime/streams). An ordinary `ReadableStream` would copy and queue each chunk.
+ * A direct stream (`type: 'direct'`, see https://bun.sh/docs/runtime/streams). An ordinary `ReadableStream` would copy
+ * and queue each chunk.
  */
 const directStream = (source: ByteSource): ReadableStream<Uint8Array> => {
   const body: Bun.DirectUnderlyingSource<Uint8Array> = {

@@ -1,4 +1,7 @@
-/** `bun run start`: runs the default server from a cached bundle, so that its files are not read and compiled at every start. */
+/**
+ * `bun run start`: runs the default server from a cached bundle, so that its files are not read and compiled at every
+ * start.
+ */
 import { fileURLToPath } from 'node:url'
 import { findBundle, serverBundle } from './bundle.ts'
 import { expectNoArguments, serverUsage } from './usage.ts'

@@ -101,7 +101,10 @@ export const addFile = ({ key, user, kind, bytes, createdAt, expiresAt }: NewFil
   on conflict (key) do update
   set bytes = ${bytes}, expires_at = ${expiresAt}`
 
-/** Lets a file expire at a time, unless it does so earlier: for a transaction of another part of the store. The next sweep removes it. */
+/**
+ * Lets a file expire at a time, unless it does so earlier: for a transaction of another part of the store. The next
+ * sweep removes it.
+ */
 export const expireFile = (key: string, at: number): Statement => sql`
   update files
   set expires_at = ${at}

@@ -9,7 +9,10 @@ interface KeyRow {
   readonly body?: string
 }
 
-/** Idempotency keys. Every change repeats the holder that it expects, so a request that has lost its key changes nothing. */
+/**
+ * Idempotency keys. Every change repeats the holder that it expects, so a request that has lost its key changes
+ * nothing.
+ */
 export const createIdempotencyStore = (database: Database): IdempotencyStore => {
   const isDone = async (statement: Statement): Promise<boolean> => (await database.query(statement)).length === 1
 

@@ -73,8 +73,8 @@ type Records = UserRecords &
 /**
  * The store of the gateway: the ports of all plugins, and the queries of the admin commands.
  *
- * Every method rejects within its deadline: with StoreError when the database request fails, with TypeError for text that a database
- * would not store unchanged (NUL, lone surrogates).
+ * Every method rejects within its deadline: with StoreError when the database request fails, with TypeError for text
+ * that a database would not store unchanged (NUL, lone surrogates).
  */
 export interface Store
   extends OwnershipStore,
@@ -102,15 +102,22 @@ export interface Store
   readonly idempotency: IdempotencyStore
   /** A random secret. The first call creates it; from then on it is the same for all processes. */
   secret(name: string): Promise<string>
-  /** Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the program. */
+  /**
+   * Creates or updates the tables. Several processes may call it at once. Rejects when the database is newer than the
+   * program.
+   */
   migrate(): Promise<void>
   /**
-   * Resolves when the database responds within a second. Rejects otherwise, and while it has no room: then `hasNoSpace` is true of the error.
+   * Resolves when the database responds within a second. Rejects otherwise, and while it has no room: then `hasNoSpace`
+   * is true of the error.
    *
    * It writes, to find that out: every ten seconds at most, and every second while the database has no room.
    */
   ready(): Promise<void>
-  /** Writes the buffered usage if the database is reachable, then closes all connections. Each step takes at most 3 seconds. */
+  /**
+   * Writes the buffered usage if the database is reachable, then closes all connections. Each step takes at most 3
+   * seconds.
+   */
   close(): Promise<void>
 }
 

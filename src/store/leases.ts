@@ -28,7 +28,10 @@ export const createLeaseStore = (database: Database): LeaseStore => ({
   },
 })
 
-/** Writes some pages, as other changes do, and removes them, each within `ms` milliseconds: it shows whether the database has room. */
+/**
+ * Writes some pages, as other changes do, and removes them, each within `ms` milliseconds: it shows whether the
+ * database has room.
+ */
 export const writeProbe = async (database: Database, ms: number): Promise<void> => {
   await database.query(
     sql`

@@ -12,8 +12,9 @@ import { type Database, type Statement, sql } from './database/database.ts'
 /**
  * Rate limit slots of the upstream's actions (`Place`), shared by all processes on one database.
  *
- * A slot is free when both `free_at` and `lease_until` have passed; `free_at` decreases only in `unblock`. The statement that takes a slot checks
- * that again, so of two concurrent statements that found the same slot, the second does not take it.
+ * A slot is free when both `free_at` and `lease_until` have passed; `free_at` decreases only in `unblock`. The
+ * statement that takes a slot checks that again, so of two concurrent statements that found the same slot, the second
+ * does not take it.
  */
 export const createRateLimitStore = (database: Database): RateLimitStore => {
   let sweptAt = 0
@@ -121,7 +122,10 @@ const slotOf = ({ action, leaseUntil }: PermitRequest, number: number): RateLimi
   leaseUntil,
 })
 
-/** Creates slots at the first use of an action, or after its limit was raised. New slots are free no sooner than the first existing one. */
+/**
+ * Creates slots at the first use of an action, or after its limit was raised. New slots are free no sooner than the
+ * first existing one.
+ */
 const addMissingSlots = ({ action, count }: PermitRequest): Statement => sql`
   with recursive numbers (place) as (
     select 0
@@ -198,7 +202,9 @@ const markServed = ({ action, user, now, leaseUntil }: PermitRequest): Statement
     and upstream_places.lease_until = ${leaseUntil}
   )`
 
-/** Finds when the next slot is free. A slot in use is free after a period at the soonest, or when its lease has ended. */
+/**
+ * Finds when the next slot is free. A slot in use is free after a period at the soonest, or when its lease has ended.
+ */
 const findNext = ({ action, count, user, now, periodMs }: PermitRequest): Statement => sql`
   select
     count(*) as rows,

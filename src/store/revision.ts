@@ -6,7 +6,10 @@ const maxRevisions = 1_000
 /** Number of changes that one query reads: two for each revision, one for a group and one for its user. */
 const maxChanges = 2 * maxRevisions
 
-/** The update locks the row until the end of the batch: so revisions are committed in the order of their numbers, each with its changes. */
+/**
+ * The update locks the row until the end of the batch: so revisions are committed in the order of their numbers, each
+ * with its changes.
+ */
 const raise = sql`update revision set value = value + 1`
 
 const sweep = sql`
@@ -21,10 +24,16 @@ const groupListChange = (user: string): Statement => sql`
   select value, 'groups', cast(${user} as text)
   from revision`
 
-/** The last statements of a batch that gives a group to a user. All processes then drop the user's list of groups from their caches. */
+/**
+ * The last statements of a batch that gives a group to a user. All processes then drop the user's list of groups from
+ * their caches.
+ */
 export const groupsChanged = (user: string): readonly Statement[] => [raise, groupListChange(user), sweep]
 
-/** The last statements of a batch that removes a group or changes its record. All processes drop the group, and the user's list of groups. */
+/**
+ * The last statements of a batch that removes a group or changes its record. All processes drop the group, and the
+ * user's list of groups.
+ */
 export const groupChanged = (id: string | undefined, user: string): readonly Statement[] => [
   raise,
   sql`
@@ -39,7 +48,9 @@ export const groupChanged = (id: string | undefined, user: string): readonly Sta
 export const raisesRevision = (statements: readonly Statement[]): boolean =>
   statements.some(({ strings: [text = ''] }) => /^\s*update revision/.test(text))
 
-/** The last statements of a batch that disables or changes a user. All processes drop the user and the user's tokens. */
+/**
+ * The last statements of a batch that disables or changes a user. All processes drop the user and the user's tokens.
+ */
 export const userChanged = (name: string): readonly Statement[] => [
   raise,
   sql`
@@ -61,7 +72,10 @@ export const userChanged = (name: string): readonly Statement[] => [
   sweep,
 ]
 
-/** The last statements of a batch that may add a token. If it did, all processes drop the token's hash: they may have cached it as unknown. */
+/**
+ * The last statements of a batch that may add a token. If it did, all processes drop the token's hash: they may have
+ * cached it as unknown.
+ */
 export const tokenAdded = (hash: string): readonly Statement[] => [
   sql`
     update revision
@@ -80,8 +94,8 @@ export const tokenAdded = (hash: string): readonly Statement[] => [
 ]
 
 /**
- * The last statements of a batch that may revoke a token at `now`. If it did, all processes drop the token. Otherwise nothing changes: a
- * caller who revokes unknown tokens cannot keep other processes busy.
+ * The last statements of a batch that may revoke a token at `now`. If it did, all processes drop the token. Otherwise
+ * nothing changes: a caller who revokes unknown tokens cannot keep other processes busy.
  */
 export const tokenRevoked = (id: string, now: number): readonly Statement[] => [
   sql`

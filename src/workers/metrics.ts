@@ -53,9 +53,9 @@ const supervisorTimeoutMs = 3 * workerTimeoutMs
 /**
  * The supervisor's part: it gives each worker the metrics of all workers.
  *
- * A sum of counters must never fall: Prometheus reads a lower value as a restart from zero. So the supervisor keeps the last values of each worker. They
- * stand in for a worker that does not respond, and its counters and histograms remain in the sum after it has ended. Only what an ended worker has
- * counted after the last scrape is lost.
+ * A sum of counters must never fall: Prometheus reads a lower value as a restart from zero. So the supervisor keeps the
+ * last values of each worker. They stand in for a worker that does not respond, and its counters and histograms remain
+ * in the sum after it has ended. Only what an ended worker has counted after the last scrape is lost.
  */
 export const createWorkerMetrics = () => {
   const readers = new Map<MessageChannel, ReadMetrics>()
@@ -88,7 +88,10 @@ export const createWorkerMetrics = () => {
   }
 }
 
-/** The worker's part: sends the metrics of this process when the supervisor asks. Returns a function that reads the metrics of all workers. */
+/**
+ * The worker's part: sends the metrics of this process when the supervisor asks. Returns a function that reads the
+ * metrics of all workers.
+ */
 export const connectToSupervisor = (
   supervisor: MessageChannel,
   own: () => Promise<MetricsSnapshot>,

@@ -55,8 +55,8 @@ test('the times option sets the time format', async () => {
   }
 })
 
-test('invalid options are rejected at the start', () => {
-  expect(startEmulator({ processingMs: Number.NaN })).rejects.toThrow('processingMs')
-  expect(startEmulator({ quota: -1 })).rejects.toThrow('quota')
-  expect(startEmulator({ limits: { GetAsset: -1 } })).rejects.toThrow('limits.GetAsset')
+test('invalid options are rejected at the start', async () => {
+  await expect(startEmulator({ processingMs: Number.NaN })).rejects.toThrow('processingMs')
+  await expect(startEmulator({ quota: -1 })).rejects.toThrow('quota')
+  await expect(startEmulator({ limits: { GetAsset: -1 } })).rejects.toThrow('limits.GetAsset')
 })

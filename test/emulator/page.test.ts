@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { faultFields } from '../../src/emulator/faults/check.ts'
-import { settingsOf } from '../../src/emulator/settings.ts'
+import { settingsOf } from '../../src/emulator/options.ts'
 
 const folder = new URL('../../src/emulator/', import.meta.url)
 const page = readFileSync(new URL('README.md', folder), 'utf8')

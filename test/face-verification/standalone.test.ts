@@ -71,8 +71,8 @@ test('an upstream without face verification: every creation is rejected with 502
 })
 
 test('the factory throws when taskMs or leaseMs is not above 0', async () => {
-  expect(openFixture({ taskMs: 0 })).rejects.toThrow(TypeError)
-  expect(openFixture({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
+  await expect(openFixture({ taskMs: 0 })).rejects.toThrow(TypeError)
+  await expect(openFixture({ leaseMs: Number.NaN })).rejects.toThrow(TypeError)
 })
 
 /** The plugin with an upstream and one user of its own. */

@@ -163,7 +163,7 @@ describe('a failed response is aborted and never looks complete', () => {
     connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     await connection.until('data: 1')
     await connection.closed
-    expect(connection.until('0\r\n\r\n')).rejects.toThrow('ended')
+    await expect(connection.until('0\r\n\r\n')).rejects.toThrow('ended')
   })
 
   test('a handler that throws', async () => {

@@ -92,7 +92,9 @@ describe('access to a group', () => {
     expect(await owners.select('ann', 'AIGC', undefined)).toEqual(await owners.groupsOf('ann', 'AIGC'))
     expect((await owners.select('ann', 'AIGC', ['g-ann', 'g-ann'])).map(({ id }) => id)).toEqual(['g-ann'])
     for (const ids of [['g-bob'], ['g-ann', 'g-bob'], ['g-ann', 'none'], ['f-ann'], ['\0', 'g-ann']]) {
-      expect(owners.select('ann', 'AIGC', ids)).rejects.toThrow('GroupIds contain asset groups not belonging to you')
+      await expect(owners.select('ann', 'AIGC', ids)).rejects.toThrow(
+        'GroupIds contain asset groups not belonging to you',
+      )
     }
   })
 })

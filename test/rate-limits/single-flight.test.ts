@@ -83,7 +83,7 @@ describe('a caller who disconnects', () => {
     const caller = new AbortController()
     const [left, stays] = [ask('a', { signal: caller.signal }), ask('a')]
     caller.abort(new Error('left'))
-    expect(left).rejects.toThrow('left')
+    await expect(left).rejects.toThrow('left')
     await settled()
     expect(calls[0]?.abandoned).toBe(false)
     calls[0]?.resolve('yes')
@@ -110,7 +110,7 @@ describe('a caller who disconnects', () => {
   test('before the call starts none', async () => {
     const { calls, ask } = open()
     const rejected = ask('a', { signal: AbortSignal.abort(new Error('left')), acquire: async () => 'entry' })
-    expect(rejected).rejects.toThrow('left')
+    await expect(rejected).rejects.toThrow('left')
     await settled()
     expect(calls).toHaveLength(0)
   })
@@ -149,7 +149,7 @@ describe('with a rate limit', () => {
     const [one, other] = [permit(), permit()]
     const [rejected, served] = [ask('a', { acquire: one.acquire }), ask('a', { acquire: other.acquire })]
     one.reject(new Error('too long'))
-    expect(rejected).rejects.toThrow('too long')
+    await expect(rejected).rejects.toThrow('too long')
     other.resolve('entry')
     await settled()
     calls[0]?.resolve('yes')

@@ -68,8 +68,8 @@ test('a storage that had no room is full until a file can be stored, and the che
     const { storage, checkSpace } = withSpaceCheck(filled, { clock: { now: () => now } })
     const put = () => storage.put('uploads/a.txt', new Blob(['a']).stream(), { maxBytes: 1, contentType: 'text/plain' })
     hasRoom = false
-    expect(put()).rejects.toThrow('no space')
-    expect(checkSpace()).rejects.toThrow('no space')
+    await expect(put()).rejects.toThrow('no space')
+    await expect(checkSpace()).rejects.toThrow('no space')
     hasRoom = true
     now += 10_000
     await checkSpace()

@@ -47,6 +47,8 @@ for (const [runtime, getBodies] of [
         expect([headers.get('vary'), headers.has('access-control-allow-credentials')]).toEqual([
           ...['Origin, Access-Control-Request-Headers', false],
         ])
+        expect(headers.get('x-content-type-options')).toBe('nosniff')
+        expect(headers.get('content-security-policy')).toContain("default-src 'none'")
       }
     })
 

@@ -91,6 +91,7 @@ test('the tasks of a video service ask no store for a user who is no text, or fo
   }
   const store = new Proxy({}, { get })
   const tasks = untyped(createVideoService({ store } as never).tasks)
+  calls.length = 0
   const id = 'cgt-20260101000000-00000000000000000000'
   const page = { offset: 0, limit: 10 }
   for (const user of noUsers) {

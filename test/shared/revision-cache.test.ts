@@ -207,23 +207,23 @@ describe('a store error', () => {
     expect(await get()).toBe('value')
     await settled()
     pass(500)
-    expect(get()).rejects.toThrow('down')
+    await expect(get()).rejects.toThrow('down')
     await settled()
     reading(async () => revision())
     expect(await get()).toBe('value')
     expect(counts.loads).toBe(1)
   })
 
-  test('at the first read is thrown', () => {
+  test('at the first read is thrown', async () => {
     const { get, reading, counts } = openFixture()
     reading(failing)
-    expect(get()).rejects.toThrow('down')
+    await expect(get()).rejects.toThrow('down')
     expect(counts.loads).toBe(0)
   })
 
   test('during a load leaves nothing in the cache', async () => {
     const { memory, get } = openFixture()
-    expect(memory.get('key', failing)).rejects.toThrow('down')
+    await expect(memory.get('key', failing)).rejects.toThrow('down')
     await settled()
     expect(await get()).toBe('value')
   })

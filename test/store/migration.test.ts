@@ -46,7 +46,7 @@ eachDatabase('migration', ({ kind }) => {
     const broken = [...migrations, [sql`create table later (id bigint)`, sql`insert into nowhere (id) values (7)`]]
     await expect(database.exclusively(() => migrate(1, broken))).rejects.toThrow('the database request failed')
     await database.exclusively(() => migrate(2))
-    expect(database.query(sql`select id from later`)).rejects.toThrow()
+    await expect(database.query(sql`select id from later`)).rejects.toThrow()
     await database.close()
     await remove()
   })

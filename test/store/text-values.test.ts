@@ -24,14 +24,14 @@ eachDatabase('text', (database) => {
   })
 
   test.each(['a\0', '\0', 'a\ud800', '\udc00\ud800'])('%j is rejected before it reaches the database', async (text) => {
-    expect(claim(randomUUID(), text)).rejects.toThrow('must not contain NUL or a lone surrogate')
-    expect(store.group(text)).rejects.toThrow(TypeError)
-    expect(store.ownerOf(text)).rejects.toThrow(TypeError)
+    await expect(claim(randomUUID(), text)).rejects.toThrow('must not contain NUL or a lone surrogate')
+    await expect(store.group(text)).rejects.toThrow(TypeError)
+    await expect(store.ownerOf(text)).rejects.toThrow(TypeError)
   })
 
   test('a time that is not an integer is rejected before it reaches the database', async () => {
     for (const createdAt of [1.5, Number.NaN, Number.POSITIVE_INFINITY]) {
-      expect(store.addUser({ name: randomUUID(), createdAt })).rejects.toThrow('must be an integer')
+      await expect(store.addUser({ name: randomUUID(), createdAt })).rejects.toThrow('must be an integer')
     }
   })
 })

@@ -73,6 +73,6 @@ eachDatabase('tokens', (database) => {
 
   test('a token of a user who does not exist is rejected', async () => {
     const made = store.addToken({ user: randomUUID(), hash: randomUUID(), start: 'sk-', createdAt: 1 })
-    expect(made).rejects.toThrow('the database does not accept a value')
+    await expect(made).rejects.toThrow('the database does not accept a value')
   })
 })

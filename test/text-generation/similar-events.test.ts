@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFrameSplitter, type Frame, type FrameSplitterOptions } from '../../plugins/sse-relay/index.ts'
-import { relayChat } from '../../plugins/text-generation/chat/chat.ts'
+import { relayChat } from '../../plugins/text-generation/chat/relay.ts'
 import { EventReader, type TextEvent } from '../../plugins/text-generation/events/event.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { relayResponses } from '../../plugins/text-generation/responses/responses.ts'

@@ -42,7 +42,10 @@ export interface AssetSources {
   readonly onResponse: (response: UpstreamResponse) => void
 }
 
-/** The upstream lists that together contain the assets of some groups. The upstream accepts at most a hundred group ids in one call. */
+/**
+ * The upstream lists that together contain the assets of some groups. The upstream accepts at most a hundred group ids
+ * in one call.
+ */
 export const assetSources = (options: AssetSources): readonly Source<AssetRow>[] =>
   batchesOf(options.groups).map((batch) => assetSource(options, batch))
 
@@ -141,8 +144,8 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
 }
 
 /**
- * Number of most recently updated assets in a fingerprint. The upstream's times have a resolution of one second, so more than 20 changes in one
- * second can go unnoticed.
+ * Number of most recently updated assets in a fingerprint. The upstream's times have a resolution of one second, so
+ * more than 20 changes in one second can go unnoticed.
  */
 const fingerprintSize = 20
 const fingerprintFields = ['Id', 'UpdateTime', 'Name', 'Status']

@@ -16,7 +16,10 @@ interface CreateContext {
   readonly owners: Owners
 }
 
-/** `POST /assets`. The upstream call continues even when the caller disconnects, so that the gateway can record the new asset. */
+/**
+ * `POST /assets`. The upstream call continues even when the caller disconnects, so that the gateway can record the new
+ * asset.
+ */
 export const createAsset =
   (library: Library) =>
   async ({ request, user, owners }: CreateContext): Promise<Response> => {
@@ -37,7 +40,8 @@ export const createAsset =
       const asset = createdId(response)
       audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
       const created = toResponse(response)
-      // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its response is kept.
+      // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its
+      // response is kept.
       if (attempt && !(await attempt.remember(created))) return created
       // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
       const recorded = owners
@@ -57,7 +61,9 @@ interface ListContext {
   readonly caller: Caller
 }
 
-/** `GET /assets`: lists only assets in the caller's groups that match the filters, even when the upstream lists others. */
+/**
+ * `GET /assets`: lists only assets in the caller's groups that match the filters, even when the upstream lists others.
+ */
 export const listAssets =
   ({ upstream, log, filterCheck }: Library) =>
   async ({ user, owners, listing, caller }: ListContext): Promise<Response> => {
@@ -80,7 +86,9 @@ export const listAssets =
     return envelope(await listing.pageOf(sources, user, matches), ({ item }) => item, responses)
   }
 
-/** `GET /assets/{id}`: forwards the upstream response that proved ownership, so that the route costs one upstream call. */
+/**
+ * `GET /assets/{id}`: forwards the upstream response that proved ownership, so that the route costs one upstream call.
+ */
 export const getAsset = ({ asset }: { asset: OwnedAsset<Evidence> }): Response => {
   const { evidence } = asset
   if (!evidence || evidence instanceof UpstreamRejectedError)
@@ -96,7 +104,10 @@ interface ChangeContext {
   readonly caller: Caller
 }
 
-/** `PUT` and `PATCH /assets/{id}`. The caller must also own a group that the body names, because the update may move the asset there. */
+/**
+ * `PUT` and `PATCH /assets/{id}`. The caller must also own a group that the body names, because the update may move the
+ * asset there.
+ */
 export const updateAsset =
   ({ upstream, maxBodyBytes, audit }: Library, method: 'PUT' | 'PATCH') =>
   async ({ request, user, owners, asset, caller }: ChangeContext): Promise<Response> => {

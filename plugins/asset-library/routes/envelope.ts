@@ -3,7 +3,10 @@ import { noStoreText } from '../../shared/http/no-store.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { UpstreamResponse } from '../../upstream-proxy/index.ts'
 
-/** The envelope of a list. Items keep the upstream's JSON text. `ResponseMetadata` is kept when there was exactly one upstream response. */
+/**
+ * The envelope of a list. Items keep the upstream's JSON text. `ResponseMetadata` is kept when there was exactly one
+ * upstream response.
+ */
 export const envelope = <Item>(
   { items, nextToken, totalCount }: Page<Item>,
   jsonOf: (item: Item) => Json,

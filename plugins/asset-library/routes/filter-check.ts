@@ -20,8 +20,8 @@ export const nobodysGroup = declareOwned('group', { id: 'group-19700101000000-00
 type Filter = Pick<ListQuery, 'groupType' | 'groups' | 'statuses'>
 
 /**
- * Checks that the upstream applies the filters of an asset list. Only then a total counts the caller's assets that match: a page that is full of them does
- * not show what the total counts beyond it.
+ * Checks that the upstream applies the filters of an asset list. Only then a total counts the caller's assets that
+ * match: a page that is full of them does not show what the total counts beyond it.
  */
 export class FilterCheck {
   readonly #upstream: Upstream
@@ -36,8 +36,8 @@ export class FilterCheck {
   }
 
   /**
-   * Asks the upstream whether `total`, above 0, may count assets that the list did not ask for, unless that was done recently for such a list of any user.
-   * Throws ListChangedError if it may.
+   * Asks the upstream whether `total`, above 0, may count assets that the list did not ask for, unless that was done
+   * recently for such a list of any user. Throws ListChangedError if it may.
    */
   check(filter: Filter, total: number, { headers, user }: Caller): Promise<void> | undefined {
     // Other requests wait for the same check, so it does not end with this one.
@@ -73,7 +73,10 @@ export class FilterCheck {
     if (items > 0 || total !== 0) throw new ListChangedError('the upstream lists assets of a group that does not exist')
   }
 
-  /** Counts the assets with other statuses, and if there are some, those with any: an upstream that ignores statuses counts the same each time. */
+  /**
+   * Counts the assets with other statuses, and if there are some, those with any: an upstream that ignores statuses
+   * counts the same each time.
+   */
   async #checkStatuses(filter: Filter, others: readonly string[], total: number, caller: Caller): Promise<void> {
     const rest = await this.#count({ ...filter, statuses: others }, caller)
     if (rest.total === 0) return

@@ -21,7 +21,10 @@ export class GroupDescriptions {
     this.#caller = caller
   }
 
-  /** Requests descriptions of more groups. An upstream failure is only logged: the list then uses the gateway's own records. */
+  /**
+   * Requests descriptions of more groups. An upstream failure is only logged: the list then uses the gateway's own
+   * records.
+   */
   async fetch(groups: readonly OwnedGroup[]): Promise<void> {
     const { upstream, log } = this.#library
     for (const { id } of groups) this.#items.set(id, undefined)

@@ -25,7 +25,10 @@ import { createdId, createOnce, type Library, type Owners, sendUnderClaim } from
 import { memoize } from './memoize.ts'
 import { settleGroup } from './settle.ts'
 
-/** `POST /assets/groups`. The upstream call continues even when the caller disconnects, so that the gateway can record the new group. */
+/**
+ * `POST /assets/groups`. The upstream call continues even when the caller disconnects, so that the gateway can record
+ * the new group.
+ */
 export const createGroup =
   (library: Library) =>
   async ({ request, user, owners }: { request: Request; user: string; owners: Owners }): Promise<Response> => {
@@ -94,7 +97,8 @@ const pageByField = async (
 /**
  * Selects a page from the gateway's records, and requests its descriptions in one upstream call.
  *
- * The same call requests groups whose `CreateTime` is not recorded yet. If their times change the page, the new page is described too.
+ * The same call requests groups whose `CreateTime` is not recorded yet. If their times change the page, the new page is
+ * described too.
  */
 const pageByCreateTime = async (
   owners: Owners,
@@ -151,7 +155,10 @@ interface ChangeContext {
   readonly caller: Caller
 }
 
-/** `PUT` and `PATCH /assets/groups/{id}`, an extension: changes name, description or both. A new name needs a claim, like that of a new group. */
+/**
+ * `PUT` and `PATCH /assets/groups/{id}`, an extension: changes name, description or both. A new name needs a claim,
+ * like that of a new group.
+ */
 export const updateGroup =
   (library: Library, method: 'PUT' | 'PATCH') =>
   async ({ request, user, owners, group, caller }: ChangeContext): Promise<Response> => {
@@ -162,7 +169,8 @@ export const updateGroup =
     // Reads the store, because the cached name may be outdated, and this decides whether the request needs a claim.
     const current = await owners.current(group)
     const renamed = name !== undefined && name !== current?.name
-    // Without the caller's signal, a rename continues when the caller disconnects, so that the gateway can record the new name.
+    // Without the caller's signal, a rename continues when the caller disconnects, so that the gateway can record the
+    // new name.
     const update = () =>
       library.upstream.send(
         { action: 'UpdateAssetGroup', group, method, body },
@@ -190,7 +198,8 @@ export const deleteGroup =
     try {
       response = await library.upstream.send({ action: 'DeleteAssetGroup', group }, caller)
     } catch (error) {
-      // The group is already deleted, perhaps by an earlier call whose response was lost: delete its record and free its name.
+      // The group is already deleted, perhaps by an earlier call whose response was lost: delete its record and free
+      // its name.
       if (error instanceof UpstreamRejectedError && isGone(error)) await owners.remove(group)
       throw error
     }

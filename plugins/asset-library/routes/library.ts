@@ -51,7 +51,10 @@ export type Evidence = UpstreamResponse | UpstreamRejectedError
 
 export type Owners = Ownership<Evidence>
 
-/** Asks the upstream for an asset and reads its group. Undefined group: the asset does not exist. Throws every other upstream error. */
+/**
+ * Asks the upstream for an asset and reads its group. Undefined group: the asset does not exist. Throws every other
+ * upstream error.
+ */
 export const locateAsset = async (upstream: Upstream, id: string, caller: Caller): Promise<AssetLocation<Evidence>> => {
   try {
     const evidence = await upstream.send({ action: 'GetAsset', id }, caller)

@@ -7,8 +7,8 @@ import type { Owners } from './library.ts'
 /**
  * Checks owners of assets for uses that show a person, such as a video.
  *
- * When the authorisation of a person ends, the upstream removes the LivenessFace group with its assets, and the gateway does not learn of it. So the upstream
- * is asked for an asset of such a group each time.
+ * When the authorisation of a person ends, the upstream removes the LivenessFace group with its assets, and the gateway
+ * does not learn of it. So the upstream is asked for an asset of such a group each time.
  */
 export const authorizedAssets = (owners: Pick<Owners, 'asset' | 'locateAsset'>): AssetOwners => ({
   async asset(user, id, request) {

@@ -7,10 +7,12 @@ import { readId } from '../../shared/id.ts'
 import { type Caller, itemsOf } from '../../upstream-proxy/index.ts'
 import type { Library } from './library.ts'
 
-// A process may die while it creates a group or an asset, and a response of the upstream may be lost. The next request with the same
-// Idempotency-Key finds out here what has become of the creation.
+// A process may die while it creates a group or an asset, and a response of the upstream may be lost. The next request
+// with the same Idempotency-Key finds out here what has become of the creation.
 
-/** The claim on the name of the group tells it: reconciliation asks the upstream, and confirms or releases the claim. */
+/**
+ * The claim on the name of the group tells it: reconciliation asks the upstream, and confirms or releases the claim.
+ */
 export const settleGroup = async ({ claims }: Pick<Library, 'claims'>, claim: string): Promise<Settlement> => {
   const outcome = await claims.claimOutcome(claim)
   if (outcome === undefined) return { outcome: 'none' }
@@ -23,8 +25,9 @@ export const settleGroup = async ({ claims }: Pick<Library, 'claims'>, claim: st
 const createdResponse = (id: string): Response => withInertHeaders(noStoreJson({ Result: { Id: id } }))
 
 /**
- * An asset has no name that must be unique, and the upstream takes no mark of ours. So only its absence is certain: no asset of that time is in the
- * group but those that were reported to their callers. Any other asset may be the one, or one of a request without a key: the outcome stays unknown.
+ * An asset has no name that must be unique, and the upstream takes no mark of ours. So only its absence is certain: no
+ * asset of that time is in the group but those that were reported to their callers. Any other asset may be the one, or
+ * one of a request without a key: the outcome stays unknown.
  */
 export const settleAsset = async (
   { upstream, assets, claimMs, clock, log }: Pick<Library, 'upstream' | 'assets' | 'claimMs' | 'clock' | 'log'>,

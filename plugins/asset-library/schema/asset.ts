@@ -27,8 +27,8 @@ export const withoutGroupType = (body: JsonBody): JsonBody =>
   )
 
 /**
- * All group ids in a body, at any depth and in any spelling of the key. The caller must own each of them. A value that is not a
- * string yields undefined, which no caller owns.
+ * All group ids in a body, at any depth and in any spelling of the key. The caller must own each of them. A value that
+ * is not a string yields undefined, which no caller owns.
  */
 export const groupsNamed = ({ json }: JsonBody): readonly (string | undefined)[] => {
   const named: (string | undefined)[] = []

@@ -4,7 +4,10 @@ import { Problem } from '../../shared/problem.ts'
 const keysAtAnyDepth = ['groupid', 'groupids']
 const decidingKeys = new Set([...keysAtAnyDepth, 'grouptype', 'projectname', 'name', 'id', 'filter'])
 
-/** A longer key, without its separators, cannot fold to a deciding key: folding never shortens it. A character may have two UTF-16 units. */
+/**
+ * A longer key, without its separators, cannot fold to a deciding key: folding never shortens it. A character may have
+ * two UTF-16 units.
+ */
 const maxKeyLength = 2 * Math.max(...[...decidingKeys].map((key) => key.length))
 
 /** `_`, `-`, and every character that NFKC maps to one of them. */
@@ -13,8 +16,8 @@ const separators = /[_\-\ufe33\ufe34\ufe4d-\ufe4f\ufe63\uff0d\uff3f]+/g
 const asciiOnly = /^[\0-\x7f]*$/
 
 /**
- * Folds a key as the most lenient upstream might: without separators, case and compatibility forms (NFKC). Returns an empty string for
- * a key that is too long to match.
+ * Folds a key as the most lenient upstream might: without separators, case and compatibility forms (NFKC). Returns an
+ * empty string for a key that is too long to match.
  */
 export const foldKey = (key: string): string => {
   const letters = key.replace(separators, '')
@@ -58,8 +61,8 @@ const findDeciding = (json: Json): readonly DecidingMember[] => {
 }
 
 /**
- * Throws Problem 400 for a body that contains a deciding key twice, in any spelling: the gateway would check one value, and the
- * upstream might use the other.
+ * Throws Problem 400 for a body that contains a deciding key twice, in any spelling: the gateway would check one value,
+ * and the upstream might use the other.
  */
 export const rejectDuplicateKeys = (json: Json): void => {
   const deciding = ownershipMembersOf(json)
@@ -79,7 +82,10 @@ const rejectDuplicates = (deciding: readonly DecidingMember[]): void => {
   }
 }
 
-/** Throws Problem 400 for a body whose id, in any spelling, differs from the id in the path: the upstream might use the one in the body. */
+/**
+ * Throws Problem 400 for a body whose id, in any spelling, differs from the id in the path: the upstream might use the
+ * one in the body.
+ */
 export const rejectOtherId = (json: Json, id: string): void => {
   const own = ownershipMembersOf(json).find(({ meant, object }) => object === 0 && meant === 'id')
   if (own && own.value.string() !== id) throw new Problem(400, 'Id must be that of the path')

@@ -38,7 +38,10 @@ export const readGroupChange = ({ json }: JsonBody): GroupFields => {
   return { name, description }
 }
 
-/** Rejects other spellings of `Name` and `GroupType`: an upstream that ignores case would use a value that the gateway has not checked. */
+/**
+ * Rejects other spellings of `Name` and `GroupType`: an upstream that ignores case would use a value that the gateway
+ * has not checked.
+ */
 const rejectMisspelt = (json: Json): void => {
   for (const { key } of json.members()) {
     const spelling = ['Name', 'GroupType'].find((name) => name.toLowerCase() === key.toLowerCase())
@@ -48,7 +51,10 @@ const rejectMisspelt = (json: Json): void => {
 
 const nameRequired = () => new Problem(400, 'Name is required')
 
-/** Databases reject NUL, and store every lone surrogate as the same replacement character: two different names would become the same. */
+/**
+ * Databases reject NUL, and store every lone surrogate as the same replacement character: two different names would
+ * become the same.
+ */
 const requireStorable = (field: string, text: string): void => {
   if (text.includes('\0') || !text.isWellFormed()) throw new Problem(400, `${field} must be well-formed text`)
 }

@@ -165,7 +165,10 @@ const listBody = {
 const groupId = { parameters: [pathParameter('group_id', "Id of one of the caller's groups")] }
 const assetId = { parameters: [pathParameter('asset_id', "Id of an asset in one of the caller's groups")] }
 
-/** Options of the asset library routes for Elysia: no body parsing, because the routes read bodies themselves, and the descriptions for `GET /openapi`. */
+/**
+ * Options of the asset library routes for Elysia: no body parsing, because the routes read bodies themselves, and the
+ * descriptions for `GET /openapi`.
+ */
 export const docs = {
   createGroup: createRoute('createAssetGroup', 'Create an asset group', 'The id of the group', {
     requestBody: jsonBody(newGroup),

@@ -11,8 +11,8 @@ const retryMs = 1_000
 const maxWaiting = 10_000
 
 /**
- * Keeps events in memory while the database has no room, and records them, in order, as soon as it has: the asset is created or deleted already, and its
- * user is told so. A kill loses them.
+ * Keeps events in memory while the database has no room, and records them, in order, as soon as it has: the asset is
+ * created or deleted already, and its user is told so. A kill loses them.
  */
 export const keepWhileFull = (
   events: AssetNews,

@@ -14,7 +14,9 @@ const callsPerSecond = 2
 const maxDue = 200
 /** Up to this number of assets, one call for each costs less than a list: the upstream allows ten times as many. */
 const maxSingle = 2
-/** Single calls of a round for assets that no list has shown: deleted or moved ones, or more changes than a page has. */
+/**
+ * Single calls of a round for assets that no list has shown: deleted or moved ones, or more changes than a page has.
+ */
 const maxUnlisted = 5
 /** Calls of a round, beyond one a batch, that look for the groups for which a list fails. */
 const maxExtraCalls = 20
@@ -68,8 +70,8 @@ export const tellDeletedAsset = async (
 /**
  * Polls assets in progress, in one process at a time.
  *
- * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still are the user's. An asset or a group
- * that cannot be read is put off, and delays no other.
+ * One list call shows the outcome of up to 100 assets in 100 groups. A user is told only of assets in groups that still
+ * are the user's. An asset or a group that cannot be read is put off, and delays no other.
  */
 export const watchAssets = (
   { upstream, clock, log }: Pick<Library, 'upstream' | 'clock' | 'log'>,

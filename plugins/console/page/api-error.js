@@ -6,7 +6,8 @@ export class ApiError extends Error {
    * @param {number} status 0: there was no response
    * @param {string} message
    * @param {number} [retryAfter] seconds
-   * @param {boolean} [invalidCredential] whether it is the gateway's own 401, which means that the session or token is not valid; a forwarded 401 of an upstream is not
+   * @param {boolean} [invalidCredential] whether it is the gateway's own 401, which means that the session or token is
+   * not valid; a forwarded 401 of an upstream is not
    */
   constructor(status, message, retryAfter, invalidCredential = false) {
     super(message)
@@ -17,7 +18,8 @@ export class ApiError extends Error {
 }
 
 /**
- * Reads an error response: the message of the gateway, of text generation or of an upstream; without a message, a text with the status.
+ * Reads an error response: the message of the gateway, of text generation or of an upstream; without a message, a text
+ * with the status.
  * @param {Response} response
  */
 export const readApiError = async (response) => {

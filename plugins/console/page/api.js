@@ -56,7 +56,8 @@ const readJson = async (response) => {
 
 /**
  * The API client for the session's user.
- * @param {{ onSessionEnd: () => void }} options `onSessionEnd` is called when a response shows that the session has ended
+ * @param {{ onSessionEnd: () => void }} options `onSessionEnd` is called when a response shows that the session has
+ * ended
  */
 export const createApi = ({ onSessionEnd }) => {
   /**
@@ -82,7 +83,8 @@ export const createApi = ({ onSessionEnd }) => {
   const credential = createCredential(request)
 
   /**
-   * Sends a request with the console's token: the asset library and text generation. After a 401 it retries once with a new token.
+   * Sends a request with the console's token: the asset library and text generation. After a 401 it retries once with a
+   * new token.
    * @param {string} path
    * @param {RequestOptions} [options]
    */

@@ -45,7 +45,8 @@ const App = () => {
 }
 
 /**
- * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face verification, the uploads, and the video tasks.
+ * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face
+ * verification, the uploads, and the video tasks.
  * @param {{ user: import('./session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
  */
 const Layout = ({ user, justLoggedIn, logout }) => {
@@ -63,7 +64,8 @@ const Layout = ({ user, justLoggedIn, logout }) => {
   const skipFocus = useRef(!justLoggedIn)
   useEffect(() => {
     document.title = `${t.nav[current]} · sluice`
-    // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the top.
+    // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the
+    // top.
     if (skipFocus.current) skipFocus.current = false
     else focusHeading()
   }, [current, parts.join('/')])

@@ -24,7 +24,8 @@ const groupTypes = [
 
 /**
  * A dialog in which the user chooses among the own assets that can be used now.
- * @param {{ title: string, types: readonly Input['type'][], multiple?: boolean, onPick: (inputs: readonly Input[]) => void, onClose: () => void }} props
+ * @param {{ title: string, types: readonly Input['type'][], multiple?: boolean, onPick: (inputs: readonly Input[]) =>
+ * void, onClose: () => void }} props
  */
 export const AssetPicker = ({ title, types, multiple = false, onPick, onClose }) => {
   const api = useApi()

@@ -9,7 +9,8 @@ const livePollMs = 15_000
 const maxAssetsPerPoll = 8
 
 /**
- * Watches assets that are being processed: `read` is called with the id of one that an event is about, and of each in turn, more often without events.
+ * Watches assets that are being processed: `read` is called with the id of one that an event is about, and of each in
+ * turn, more often without events.
  * @param {readonly string[]} ids
  * @param {(id: string) => Promise<unknown>} read
  */

@@ -61,7 +61,9 @@ export const Chat = ({ conversation }) => {
   `
 }
 
-/** Whether the page is scrolled to its end. If the user has scrolled up, new text does not scroll the page down again. */
+/**
+ * Whether the page is scrolled to its end. If the user has scrolled up, new text does not scroll the page down again.
+ */
 const isNearEnd = () => {
   const page = document.documentElement
   return page.scrollHeight - page.scrollTop - page.clientHeight < 240

@@ -5,10 +5,12 @@ import { t } from './strings.js'
 const shownMs = 2_500
 
 /**
- * A button that copies a text to the clipboard. Its label shows the result, and its own status region announces it, also inside a dialog.
+ * A button that copies a text to the clipboard. Its label shows the result, and its own status region announces it,
+ * also inside a dialog.
  *
  * All labels are in the layout from the start, so the button does not change its width.
- * @param {{ text: string, label: string, title?: string, size?: string, autofocus?: boolean }} props `title` is the accessible name, when several buttons have the same label
+ * @param {{ text: string, label: string, title?: string, size?: string, autofocus?: boolean }} props `title` is the
+ * accessible name, when several buttons have the same label
  */
 export const CopyButton = ({ text, label, title, size = 'small', autofocus }) => {
   const [result, setResult] = useState('')

@@ -2,8 +2,8 @@ import { serverNow } from './clock.js'
 import { paths } from './paths.js'
 
 /**
- * The console's own API token. It exists only in memory: not in storage, a cookie or an address. The console creates it when it is first needed,
- * with a short lifetime, and revokes it when the page is closed.
+ * The console's own API token. It exists only in memory: not in storage, a cookie or an address. The console creates it
+ * when it is first needed, with a short lifetime, and revokes it when the page is closed.
  */
 
 /** @typedef {{ id: string, token: string, endsAt: number }} Credential */
@@ -21,7 +21,10 @@ export const label = 'console'
 export const isConsoleToken = (token) =>
   token.label === label && Date.parse(token.expires_at ?? '') - Date.parse(token.created_at) <= lifetimeMs + 60_000
 
-/** @param {(path: string, options?: import('./api.js').RequestOptions) => Promise<any>} request sends a request with the session cookie */
+/**
+ * @param {(path: string, options?: import('./api.js').RequestOptions) => Promise<any>} request sends a request with the
+ * session cookie
+ */
 export const createCredential = (request) => {
   /** @type {Promise<Credential> | undefined} */
   let pending

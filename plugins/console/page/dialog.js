@@ -5,8 +5,8 @@ import { Failure } from './placeholder.js'
 import { t } from './strings.js'
 
 /**
- * A modal dialog, open while it is rendered. Afterwards the focus returns to the element that had it, or to the heading of the screen when that
- * element is gone.
+ * A modal dialog, open while it is rendered. Afterwards the focus returns to the element that had it, or to the heading
+ * of the screen when that element is gone.
  * @param {{ title: string, wide?: boolean, onClose: () => void, children?: unknown }} props
  */
 export const Dialog = ({ title, wide = false, onClose, children }) => {
@@ -40,7 +40,8 @@ export const Dialog = ({ title, wide = false, onClose, children }) => {
 
 /**
  * A dialog with a form. Submitting calls `action` with the fields; the dialog closes when `action` resolves.
- * @param {{ title: string, submitLabel: string, danger?: boolean, action: (fields: Record<string, string>) => Promise<unknown>, onClose: () => void, children?: unknown }} props
+ * @param {{ title: string, submitLabel: string, danger?: boolean, action: (fields: Record<string, string>) =>
+ * Promise<unknown>, onClose: () => void, children?: unknown }} props
  */
 export const FormDialog = ({ title, submitLabel, danger, action, onClose, children }) => {
   const { run, busy, error } = useAction(async (/** @type {HTMLFormElement} */ form) => {

@@ -3,7 +3,8 @@ import { paths } from './paths.js'
 
 /**
  * @typedef {object} Listener
- * @property {(type: string, id: string | undefined) => void} onEvent called with the type of an event, such as `video.succeeded`, and the id of the task or asset
+ * @property {(type: string, id: string | undefined) => void} onEvent called with the type of an event, such as
+ * `video.succeeded`, and the id of the task or asset
  * @property {(open: boolean) => void} onChange called when the stream opens or closes
  */
 
@@ -30,7 +31,10 @@ const setOpen = (open) => {
   for (const { onChange } of listeners) onChange(open)
 }
 
-/** One stream for the whole page, and only while it is visible: a browser opens few connections to a server, for all tabs together. */
+/**
+ * One stream for the whole page, and only while it is visible: a browser opens few connections to a server, for all
+ * tabs together.
+ */
 const update = () => {
   const wanted = paths.events !== undefined && listeners.size > 0 && document.visibilityState === 'visible'
   if (wanted === (source !== undefined)) return

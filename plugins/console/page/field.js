@@ -3,7 +3,8 @@ import { html } from './html.js'
 
 /**
  * An input with a label. `hint` is its accessible description.
- * @param {{ label: string, hint?: string, multiline?: boolean } & Record<string, unknown>} props `multiline`: a text area instead of a single line
+ * @param {{ label: string, hint?: string, multiline?: boolean } & Record<string, unknown>} props `multiline`: a text
+ * area instead of a single line
  */
 export const Field = ({ label, hint, multiline, ...input }) => {
   const id = useId()
@@ -38,7 +39,8 @@ export const Check = ({ label, checked, onChange }) => html`
 
 /**
  * A select with a label.
- * @param {{ label: string, choices: readonly (readonly [value: string, text: string])[], value?: string } & Record<string, unknown>} props
+ * @param {{ label: string, choices: readonly (readonly [value: string, text: string])[], value?: string } &
+ * Record<string, unknown>} props
  */
 export const Select = ({ label, choices, value, ...select }) => {
   const id = useId()

@@ -7,7 +7,10 @@ import { t } from './strings.js'
 import { showToast } from './toast.js'
 
 /** @typedef {'AIGC' | 'LivenessFace'} GroupType */
-/** @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime: string }} Group */
+/**
+ * @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime:
+ * string }} Group
+ */
 /** @typedef {import('./api.js').Api} Api */
 
 export const groupsPath = `${paths.library}/assets/groups`

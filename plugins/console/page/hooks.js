@@ -8,7 +8,8 @@ export const ApiContext = createContext(/** @type {any} */ (undefined))
 export const useApi = () => useContext(ApiContext)
 
 /**
- * Loads a value when the component is shown, and again when the inputs change. The previous value stays until the new one is there.
+ * Loads a value when the component is shown, and again when the inputs change. The previous value stays until the new
+ * one is there.
  * @template T
  * @param {(signal: AbortSignal) => Promise<T>} load
  * @param {readonly unknown[]} inputs
@@ -68,7 +69,8 @@ export const useAction = (action) => {
 }
 
 /**
- * Polls every `ms` while `enabled` is true and the page is visible. After failures the interval doubles, up to a minute; `Retry-After` extends it.
+ * Polls every `ms` while `enabled` is true and the page is visible. After failures the interval doubles, up to a
+ * minute; `Retry-After` extends it.
  * @param {() => Promise<unknown>} poll
  * @param {{ enabled: boolean, ms: number }} options
  */

@@ -1,5 +1,6 @@
 /**
- * Idempotency keys of one form. A request that may have reached the server gets the same key when it is sent again, so it creates nothing twice.
+ * Idempotency keys of one form. A request that may have reached the server gets the same key when it is sent again, so
+ * it creates nothing twice.
  */
 export const createIdempotencyKeys = () => {
   let sent = { text: '', key: '' }

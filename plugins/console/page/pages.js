@@ -12,7 +12,8 @@ import { useApi } from './hooks.js'
 const pageSize = '24'
 
 /**
- * A list of the asset library, which loads further pages on demand. Changed parameters load it anew; the previous items stay until then.
+ * A list of the asset library, which loads further pages on demand. Changed parameters load it anew; the previous items
+ * stay until then.
  * @template {{ Id: string }} Item
  * @param {string} path
  * @param {Query} query parameters; an empty one is omitted
@@ -75,8 +76,8 @@ export const usePages = (path, query) => {
         return { items: updated, next, total: known ? total : total + 1 }
       }),
     /**
-     * Replaces an item by a newer state that was read from the server. Does nothing when `previous` is no longer in the list, or was changed
-     * since the request.
+     * Replaces an item by a newer state that was read from the server. Does nothing when `previous` is no longer in the
+     * list, or was changed since the request.
      * @param {Item} previous
      * @param {Item} item
      */

@@ -6,7 +6,10 @@ const configured = /** @type {Record<PathName, string> & Partial<Record<Optional
   JSON.parse(document.documentElement.dataset.paths ?? '{}')
 )
 
-/** What stands before the page's own path: the prefix of an app around the console, or of a proxy. It stands before the other paths too. */
+/**
+ * What stands before the page's own path: the prefix of an app around the console, or of a proxy. It stands before the
+ * other paths too.
+ */
 const outer = location.pathname.slice(0, -configured.page.length)
 
 /** Base paths of the routes that the page calls. One that is undefined is not offered by the server. */

@@ -2,7 +2,8 @@ import { encode } from 'uqr'
 import { html } from './html.js'
 
 /**
- * A QR code. It is dark on light in every colour scheme, because scanners expect that. Throws for a text that is too long.
+ * A QR code. It is dark on light in every colour scheme, because scanners expect that. Throws for a text that is too
+ * long.
  * @param {{ text: string, label: string }} props
  */
 export const QrCode = ({ text, label }) => {

@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks'
 
 /**
- * The route in the fragment of the address: `#/groups/AIGC/group-1` is the screen `groups` with the parts `AIGC` and `group-1`.
+ * The route in the fragment of the address: `#/groups/AIGC/group-1` is the screen `groups` with the parts `AIGC` and
+ * `group-1`.
  * @typedef {{ screen: string, parts: readonly string[] }} Route
  */
 

@@ -5,7 +5,10 @@ import { paths } from './paths.js'
 import { t } from './strings.js'
 
 /** @typedef {{ id: string, name: string }} User */
-/** @typedef {{ status: 'loading' } | { status: 'failed', message: string } | { status: 'logged out', notice?: string } | { status: 'logged in', user: User, justLoggedIn: boolean }} State */
+/**
+ * @typedef {{ status: 'loading' } | { status: 'failed', message: string } | { status: 'logged out', notice?: string } |
+ * { status: 'logged in', user: User, justLoggedIn: boolean }} State
+ */
 
 /**
  * Remembers whether a user has logged in with this browser.

@@ -31,10 +31,14 @@ export async function* readEvents(body) {
   }
 }
 
-/** @typedef {{ content: string, reasoning: string, usage?: { prompt_tokens?: number, completion_tokens?: number } }} Delta */
+/**
+ * @typedef {{ content: string, reasoning: string, usage?: { prompt_tokens?: number, completion_tokens?: number } }}
+ * Delta
+ */
 
 /**
- * Yields the deltas of a streamed chat completion. Throws ApiError for an error event, and when the stream ends without `[DONE]`.
+ * Yields the deltas of a streamed chat completion. Throws ApiError for an error event, and when the stream ends without
+ * `[DONE]`.
  * @param {ReadableStream<Uint8Array>} body
  * @returns {AsyncGenerator<Delta>}
  */

@@ -9,7 +9,8 @@ const shownMs = 5_000
 /**
  * Shows a short message for a few seconds, and announces it to screen readers.
  * @param {string} text
- * @param {{ visible?: boolean, isError?: boolean }} [options] `visible` false: only announce it, because the screen shows it already. Default true. `isError`: it is an error
+ * @param {{ visible?: boolean, isError?: boolean }} [options] `visible` false: only announce it, because the screen
+ * shows it already. Default true. `isError`: it is an error
  */
 export const showToast = (text, { visible = true, isError = false } = {}) => {
   messages.dispatchEvent(new CustomEvent('message', { detail: { text, visible, isError } }))

@@ -15,7 +15,9 @@ import { t } from './strings.js'
 import { showToast } from './toast.js'
 import { Webhooks } from './webhooks.js'
 
-/** @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null }} Token */
+/**
+ * @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null }} Token
+ */
 
 const dayMs = 86_400_000
 

@@ -8,7 +8,8 @@ import { t } from './strings.js'
  */
 
 /**
- * Sends a file as the body of a POST request. `fetch` does not report progress, so this uses XMLHttpRequest, which reads the file in parts.
+ * Sends a file as the body of a POST request. `fetch` does not report progress, so this uses XMLHttpRequest, which
+ * reads the file in parts.
  *
  * Throws ApiError for a status that is not a success, and when there is no response.
  * @param {string} path

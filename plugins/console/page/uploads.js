@@ -23,11 +23,15 @@ import { showToast } from './toast.js'
  */
 /** @typedef {ReturnType<typeof useUploads>} Uploads */
 
-/** Files that are sent at the same time. A browser opens few connections to a server, and the page needs some for other requests. */
+/**
+ * Files that are sent at the same time. A browser opens few connections to a server, and the page needs some for other
+ * requests.
+ */
 const maxConcurrent = 3
 
 /**
- * Uploads of local files, each of which becomes an asset. An upload leaves the list when its asset is active, or when the user removes it.
+ * Uploads of local files, each of which becomes an asset. An upload leaves the list when its asset is active, or when
+ * the user removes it.
  *
  * They go on when the user changes the screen.
  */
@@ -118,7 +122,8 @@ export const useUploads = () => {
     retry: (id) => change(id, { state: 'waiting' }),
     remove,
     /**
-     * Calls a listener with each new state of an asset that an upload has created. Returns a function that removes the listener.
+     * Calls a listener with each new state of an asset that an upload has created. Returns a function that removes the
+     * listener.
      * @param {(asset: Asset) => void} listener
      */
     listen: useCallback((/** @type {(asset: Asset) => void} */ listener) => {

@@ -7,7 +7,9 @@ import { t } from './strings.js'
 import { showToast } from './toast.js'
 
 /** @typedef {'waiting_user' | 'callback_received' | 'resolving' | 'verified' | 'failed' | 'expired'} Status */
-/** @typedef {{ id: string, status: Status, address: string, endsAt: number, startedAt: number, group?: string }} Task */
+/**
+ * @typedef {{ id: string, status: Status, address: string, endsAt: number, startedAt: number, group?: string }} Task
+ */
 /** @typedef {ReturnType<typeof useVerification>} Verification */
 
 const path = paths.faceVerification

@@ -25,7 +25,7 @@ import { hasEnded, reasonOf } from './video-task.js'
  */
 export const VideoDetail = ({ videos, id }) => {
   const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
-  const [removing, setRemoving] = useState(false)
+  const [isRemoving, setIsRemoving] = useState(false)
   const task = videos.tasks.find((one) => one.id === id)
   const load = () => {
     setError(undefined)
@@ -47,7 +47,7 @@ export const VideoDetail = ({ videos, id }) => {
         ${
           task &&
           task.status !== 'running' &&
-          html`<button type="button" class="danger" onClick=${() => setRemoving(true)}>${removal(task).button}</button>`
+          html`<button type="button" class="danger" onClick=${() => setIsRemoving(true)}>${removal(task).button}</button>`
         }
       </div>
     </div>
@@ -63,10 +63,10 @@ export const VideoDetail = ({ videos, id }) => {
       `
     }
     ${
-      removing &&
+      isRemoving &&
       task &&
       html`
-        <${FormDialog} danger title=${removal(task).title} submitLabel=${removal(task).title} action=${remove} onClose=${() => setRemoving(false)}>
+        <${FormDialog} danger title=${removal(task).title} submitLabel=${removal(task).title} action=${remove} onClose=${() => setIsRemoving(false)}>
           <p>${removal(task).warning}</p>
         <//>
       `
@@ -74,7 +74,11 @@ export const VideoDetail = ({ videos, id }) => {
   `
 }
 
-/** The texts about the removal of a task: it is cancelled before it starts, and deleted after its end. @param {Task} task */
+/**
+ * The texts about the removal of a task: it is cancelled before it starts, and deleted after its end.
+ *
+ * @param {Task} task
+ */
 const removal = (task) =>
   hasEnded(task)
     ? { button: t.delete, title: t.videos.delete, warning: t.videos.deleteWarning }

@@ -13,7 +13,8 @@ import { familyOf } from './video-models.js'
 /** @typedef {(changes: Partial<Plan>) => void} Change */
 
 /**
- * What the video is made of: nothing but the prompt, a first and a last frame, references, or a draft. The modes exclude each other.
+ * What the video is made of: nothing but the prompt, a first and a last frame, references, or a draft. The modes
+ * exclude each other.
  * @param {{ plan: Plan, change: Change }} props
  */
 export const VideoInputs = ({ plan, change }) => {

@@ -3,11 +3,15 @@
  * @property {RegExp} pattern of the names of its models
  * @property {readonly string[]} resolutions
  * @property {readonly [min: number, max: number]} seconds
- * @property {boolean} automatic whether the model can choose the duration, and the ratio of a video without a first frame
+ * @property {boolean} automatic whether the model can choose the duration, and the ratio of a video without a first
+ * frame
  * @property {boolean} references whether it takes reference images, videos and audio files
  * @property {readonly FieldName[]} fields its further fields
  */
-/** @typedef {'seed' | 'generate_audio' | 'draft' | 'camera_fixed' | 'output_format' | 'omni_reference_task_type' | 'service_tier'} FieldName */
+/**
+ * @typedef {'seed' | 'generate_audio' | 'draft' | 'camera_fixed' | 'output_format' | 'omni_reference_task_type' |
+ * 'service_tier'} FieldName
+ */
 
 /** @type {readonly FieldName[]} */
 const fields1 = ['seed', 'camera_fixed', 'service_tier']
@@ -41,7 +45,8 @@ const families = [
 ]
 
 /**
- * An endpoint, or a model that this page does not know: it gets the fields that most models have. Others can be given as JSON.
+ * An endpoint, or a model that this page does not know: it gets the fields that most models have. Others can be given
+ * as JSON.
  * @type {Family}
  */
 const unknownFamily = {

@@ -17,7 +17,8 @@ import { familyOf } from './video-models.js'
  * @property {Input} [lastFrame]
  * @property {readonly Input[]} references
  * @property {string} [draftTask] id of the user's draft
- * @property {Readonly<Record<string, string | boolean>>} fields by the name of the request's field; an empty text: the model's default
+ * @property {Readonly<Record<string, string | boolean>>} fields by the name of the request's field; an empty text: the
+ * model's default
  * @property {string} extras JSON
  */
 

@@ -23,7 +23,10 @@ import { t } from './strings.js'
  * @property {boolean} [draft]
  * @property {Place} [place]
  */
-/** @typedef {{ position: number, seconds?: number }} Place the place in the server's queue, and the estimated seconds until the start */
+/**
+ * @typedef {{ position: number, seconds?: number }} Place the place in the server's queue, and the estimated seconds
+ * until the start
+ */
 
 const tasksPath = `${paths.video}/contents/generations/tasks`
 
@@ -67,7 +70,8 @@ export const createTask = async (api, body, idempotencyKey) =>
   String((await api.requestWithToken(tasksPath, { method: 'POST', body, idempotencyKey })).id)
 
 /**
- * Cancels a task that waits, or deletes one that has ended. The server rejects the request if the task has moved on meanwhile.
+ * Cancels a task that waits, or deletes one that has ended. The server rejects the request if the task has moved on
+ * meanwhile.
  * @param {Api} api
  * @param {Task} task
  */

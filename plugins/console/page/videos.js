@@ -25,7 +25,8 @@ const maxPlacesPerPoll = 8
 
 /**
  * The user's video tasks, and the form of the next one. Tasks are watched on every screen until they have ended.
- * @param {{ shown: boolean }} options `shown`: whether a screen shows them, so that tasks of other clients must appear too
+ * @param {{ shown: boolean }} options `shown`: whether a screen shows them, so that tasks of other clients must appear
+ * too
  */
 export const useVideos = ({ shown }) => {
   const api = useApi()
@@ -136,7 +137,8 @@ export const useVideos = ({ shown }) => {
     /** What a task is called: its prompt, if the page knows it. @param {Task} task */
     titleOf: ({ id, revised_prompt: revised }) => prompts.current.get(id) || revised || id,
     /**
-     * Sends the form, and returns the new task's id. Throws ApiError. After a lost response, the same form creates no second task.
+     * Sends the form, and returns the new task's id. Throws ApiError. After a lost response, the same form creates no
+     * second task.
      */
     create: async () => {
       const made = requestOf(plan)

@@ -2,7 +2,10 @@ import { isIP } from 'node:net'
 import { createIsInNetworks, parseAddress } from '../../shared/http/client-address.ts'
 import { createResolve, type Resolve } from './resolve.ts'
 
-/** What is not public among the IPv4 addresses: https://www.iana.org/assignments/iana-ipv4-special-registry, multicast, and a cloud's metadata service. */
+/**
+ * What is not public among the IPv4 addresses: https://www.iana.org/assignments/iana-ipv4-special-registry, multicast,
+ * and a cloud's metadata service.
+ */
 const special4 = createIsInNetworks([
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24'],
   ...['192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24', '203.0.113.0/24'],
@@ -11,12 +14,18 @@ const special4 = createIsInNetworks([
 
 /** Global unicast addresses. All others, such as link-local and unique local ones, are not public. */
 const global6 = createIsInNetworks(['2000::/3'])
-/** What is not public among them, and what contains an IPv4 address: https://www.iana.org/assignments/iana-ipv6-special-registry */
+/**
+ * What is not public among them, and what contains an IPv4 address:
+ * https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
 const special6 = createIsInNetworks(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 /** RFC 6052 section 2.1: the last 32 bits are an IPv4 address. */
 const nat64 = createIsInNetworks(['64:ff9b::/96'])
 
-/** Whether an IP address belongs to the public internet. False for an address with a zone, and for text that is no address. */
+/**
+ * Whether an IP address belongs to the public internet. False for an address with a zone, and for text that is no
+ * address.
+ */
 export const isPublicAddress = (text: string): boolean => {
   const address = text.includes('%') ? undefined : parseAddress(text)
   if (address === undefined) return false
@@ -56,7 +65,8 @@ const maxUrlCharacters = 2_048
 const privateName = /(?:^|\.)(?:localhost|local|internal|home\.arpa|invalid|test|onion)\.?$/i
 
 /**
- * What is wrong with an address to which requests would go; undefined: nothing. The end of a sentence that starts with the name of the field.
+ * What is wrong with an address to which requests would go; undefined: nothing. The end of a sentence that starts with
+ * the name of the field.
  *
  * It does not resolve a name: that happens before each request.
  */
@@ -94,8 +104,8 @@ const addressIn = ({ hostname }: URL): string | undefined => {
 const notFound = 'the host cannot be reached at a public address'
 
 /**
- * The addresses of a URL's host that requests may go to: the first of each family, because the network of this process may have only one. Rejects with an error whose
- * message the user may see, when there is none.
+ * The addresses of a URL's host that requests may go to: the first of each family, because the network of this process
+ * may have only one. Rejects with an error whose message the user may see, when there is none.
  */
 export const findTargets = async (
   url: URL,

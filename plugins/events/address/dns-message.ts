@@ -20,7 +20,10 @@ const maxLabelBytes = 63
 /** More are not read: a response may have thousands. */
 const maxAddresses = 16
 
-/** A query for the addresses of a name, in ASCII (RFC 1035 section 4.1). Throws Error for a name that no message can contain. */
+/**
+ * A query for the addresses of a name, in ASCII (RFC 1035 section 4.1). Throws Error for a name that no message can
+ * contain.
+ */
 export const encodeQuery = (id: number, name: string, type: AddressType): Buffer => {
   const labels = name.split('.').map((label) => Buffer.from(label, 'latin1'))
   if (labels.some(({ length }) => length === 0 || length > maxLabelBytes) || name.length + 2 > maxNameBytes)
@@ -36,8 +39,8 @@ export const encodeQuery = (id: number, name: string, type: AddressType): Buffer
 const uint16 = (value: number): Buffer => Buffer.from([value >> 8, value & 255])
 
 /**
- * Reads the first addresses in a response to a query, whatever names they have, because the server has followed the aliases. Undefined: the message
- * is no response to this query.
+ * Reads the first addresses in a response to a query, whatever names they have, because the server has followed the
+ * aliases. Undefined: the message is no response to this query.
  *
  * The message may end anywhere. Names are skipped, not read, so the time grows with its length only.
  */

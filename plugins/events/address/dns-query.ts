@@ -29,8 +29,9 @@ const noError = 0
 const noSuchName = 3
 
 /**
- * Asks name servers for the addresses of a name, one server after the other. Resolves with those in the first response; an empty list: the name has none. Rejects with an
- * error that has a code of `node:dns` when there is no usable response. When the promise settles, no socket is open.
+ * Asks name servers for the addresses of a name, one server after the other. Resolves with those in the first response;
+ * an empty list: the name has none. Rejects with an error that has a code of `node:dns` when there is no usable
+ * response. When the promise settles, no socket is open.
  *
  * The runtimes' own clients read a response of any length on the event loop, for up to a quarter of a second.
  */
@@ -95,7 +96,8 @@ const askUdp = ({ address, port }: Server, query: Buffer, signal: AbortSignal): 
     const socket = createSocket(isIP(address) === 6 ? 'udp6' : 'udp4')
     const server = parseAddress(address)
     socket.on('error', reject)
-    // Anybody can send a datagram: it must come from the server, and have the random number and the question of the query.
+    // Anybody can send a datagram: it must come from the server, and have the random number and the question of the
+    // query.
     socket.on('message', (message, from) => {
       if (from.port !== port || parseAddress(from.address) !== server) return
       const answer = readAnswer(Buffer.from(message), query)

@@ -3,7 +3,10 @@ import { isIP } from 'node:net'
 
 /** What the files of a system say about names. */
 export interface NameFiles {
-  /** The addresses of a name in hosts(5), without its last dot and in lower case. Undefined: the file does not contain it. */
+  /**
+   * The addresses of a name in hosts(5), without its last dot and in lower case. Undefined: the file does not contain
+   * it.
+   */
   addressesOf(name: string): readonly string[] | undefined
   /** What a name server is asked for a name, in this order, by the `search` and `ndots` of resolv.conf(5). */
   candidatesOf(host: string): readonly string[]

@@ -3,7 +3,10 @@ import type { AddressType } from './dns-message.ts'
 import { queryAddresses } from './dns-query.ts'
 import { createNameFiles } from './name-files.ts'
 
-/** Resolves a host name to its addresses, those of IPv4 first. Rejects when there is none. When the promise settles, no query is open. */
+/**
+ * Resolves a host name to its addresses, those of IPv4 first. Rejects when there is none. When the promise settles, no
+ * query is open.
+ */
 export type Resolve = (host: string, signal: AbortSignal) => Promise<readonly string[]>
 
 /** Options of `createResolve`. */
@@ -14,21 +17,29 @@ export interface ResolveOptions {
   readonly deadlineMs?: number
   /** Path of hosts(5). Default `/etc/hosts`. */
   readonly hosts?: string
-  /** Path of resolv.conf(5), for the name servers, and the domains in which names are looked up. Default `/etc/resolv.conf`. */
+  /**
+   * Path of resolv.conf(5), for the name servers, and the domains in which names are looked up. Default
+   * `/etc/resolv.conf`.
+   */
   readonly config?: string
 }
 
-/** For one query to one server. A response to a query that has been repeated does not count, so this must be longer than a slow server takes. */
+/**
+ * For one query to one server. A response to a query that has been repeated does not count, so this must be longer than
+ * a slow server takes.
+ */
 const queryMs = 3_000
 const tries = 2
 const addressTypes: readonly AddressType[] = ['A', 'AAAA']
 const isLoopbackName = /(?:^|\.)localhost$/
 
 /**
- * Creates a function that resolves names as the system does, by hosts(5) and then by its name servers, but without its thread pool.
+ * Creates a function that resolves names as the system does, by hosts(5) and then by its name servers, but without its
+ * thread pool.
  *
- * `lookup` of `node:dns` occupies a thread until the system gives up. Files, passwords and the names of `fetch` wait for the same few threads, so that users with
- * names whose servers do not answer would stop everything. A query (`queryAddresses`) only needs a socket, and can be cancelled.
+ * `lookup` of `node:dns` occupies a thread until the system gives up. Files, passwords and the names of `fetch` wait
+ * for the same few threads, so that users with names whose servers do not answer would stop everything. A query
+ * (`queryAddresses`) only needs a socket, and can be cancelled.
  */
 export const createResolve = (options: ResolveOptions = {}): Resolve => {
   const { servers, deadlineMs = 5_000, hosts = '/etc/hosts', config = '/etc/resolv.conf' } = options
@@ -56,7 +67,10 @@ export const createResolve = (options: ResolveOptions = {}): Resolve => {
   }
 }
 
-/** The name servers of a system without resolv.conf(5). None if the runtime does not tell them: Deno may need a permission. */
+/**
+ * The name servers of a system without resolv.conf(5). None if the runtime does not tell them: Deno may need a
+ * permission.
+ */
 const runtimeServers = (): readonly string[] => {
   try {
     return getServers()

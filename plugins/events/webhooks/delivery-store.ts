@@ -1,6 +1,8 @@
 /** A request that a process sends while it holds its lease. Times are milliseconds since 1970. */
 export interface LeasedDelivery {
-  /** What it is sent for: events go to a webhook, the newest state of an object to an address of its own (a callback). */
+  /**
+   * What it is sent for: events go to a webhook, the newest state of an object to an address of its own (a callback).
+   */
   readonly kind: 'webhook' | 'callback'
   /** The webhook or the callback. */
   readonly id: string
@@ -48,8 +50,8 @@ export interface DeliveryStore {
   /** Whether a delivery is due that is not leased. */
   isDeliveryDue(now: number): Promise<boolean>
   /**
-   * Leases due deliveries until a time: at most one for each address of a webhook, so that it receives events one after the other, and first those of
-   * users for whom the fewest are being sent.
+   * Leases due deliveries until a time: at most one for each address of a webhook, so that it receives events one after
+   * the other, and first those of users for whom the fewest are being sent.
    */
   leaseDeliveries(now: number, until: number, limits: DeliveryLimits): Promise<readonly LeasedDelivery[]>
   /** The address has accepted the delivery. @param recovered all that waits for it is due at once */

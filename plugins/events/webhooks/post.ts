@@ -21,10 +21,12 @@ export interface PostOptions {
 export type Post = (options: PostOptions) => Promise<number>
 
 /**
- * Sends a POST request once, and returns the status of the response. Rejects with an error whose message the user may see; its cause is for the log.
+ * Sends a POST request once, and returns the status of the response. Rejects with an error whose message the user may
+ * see; its cause is for the log.
  *
- * The connection goes to an address that was checked, not to the name: the name may resolve to another address the next time. Redirects are not
- * followed, and the body of the response is not read. When the promise settles, neither a look-up nor a connection is open.
+ * The connection goes to an address that was checked, not to the name: the name may resolve to another address the next
+ * time. Redirects are not followed, and the body of the response is not read. When the promise settles, neither a
+ * look-up nor a connection is open.
  */
 export const post: Post = async (options) => {
   const url = new URL(options.url)

@@ -20,8 +20,9 @@ export const hasRecovered = ({ failures }: LeasedDelivery): boolean => failures 
 /**
  * What becomes of a delivery that has failed at a time.
  *
- * The pauses grow, for the delivery and for its address, with up to a quarter of them at random. After a day the delivery is given up, and a webhook
- * whose address has accepted nothing in a day is disabled; at once when it says that it is gone (410).
+ * The pauses grow, for the delivery and for its address, with up to a quarter of them at random. After a day the
+ * delivery is given up, and a webhook whose address has accepted nothing in a day is disabled; at once when it says
+ * that it is gone (410).
  */
 export const afterFailure = (
   { attempts, failures, createdAt, failingSince = Number.POSITIVE_INFINITY }: LeasedDelivery,

@@ -6,7 +6,12 @@ const prefix = 'whsec_'
 /** A random key of 256 bits, in the form in which its receiver configures it. */
 export const createSecret = (): string => prefix + randomBytes(32).toString('base64')
 
-/** The headers that identify and sign a message. @param at seconds since 1970 @param secrets the receiver accepts a signature by any of them */
+/**
+ * The headers that identify and sign a message.
+ *
+ * @param at seconds since 1970
+ * @param secrets the receiver accepts a signature by any of them
+ */
 export const signedHeaders = (
   messageId: string,
   at: number,

@@ -22,7 +22,9 @@ export interface CallbackResult {
   readonly succeeded: boolean
 }
 
-/** Reads the query of a callback: `resultCode` 10000 means success. Undefined without a code, or with a parameter twice. */
+/**
+ * Reads the query of a callback: `resultCode` 10000 means success. Undefined without a code, or with a parameter twice.
+ */
 export const readCallbackResult = (parameters: URLSearchParams): CallbackResult | undefined => {
   const [code, ...otherCodes] = parameters.getAll('resultCode')
   const [token, ...otherTokens] = parameters.getAll('bytedToken')
@@ -37,8 +39,8 @@ export const isPrefetch = (headers: Headers): boolean =>
   )
 
 /**
- * Records the result that a person's browser reports, once for each task. Returns `unknown`, and changes nothing, when the state or the token
- * is wrong or the query is not valid.
+ * Records the result that a person's browser reports, once for each task. Returns `unknown`, and changes nothing, when
+ * the state or the token is wrong or the query is not valid.
  *
  * When the check succeeded, it calls `resolve` with the task, and waits for it.
  */
@@ -64,7 +66,10 @@ export const processCallback = async (
 /** How long the callback page waits for the result. The task is resolved in the background when that takes longer. */
 const maxPageWaitMs = 3_000
 
-/** Serves the callback page. `poll` polls the upstream for a task; when that takes longer than `maxPageWaitMs`, it continues in the background. */
+/**
+ * Serves the callback page. `poll` polls the upstream for a task; when that takes longer than `maxPageWaitMs`, it
+ * continues in the background.
+ */
 export const serveCallback = (context: FaceContext, poll: (id: string) => Promise<unknown>) => {
   const { clock, log } = context
 

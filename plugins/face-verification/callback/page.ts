@@ -56,7 +56,10 @@ const style =
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** The policy allows the page's own style and nothing else. The page contains no text of the request, so nothing can be injected through the address. */
+/**
+ * The policy allows the page's own style and nothing else. The page contains no text of the request, so nothing can be
+ * injected through the address.
+ */
 const headers = {
   'content-type': 'text/html; charset=utf-8',
   'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
@@ -88,6 +91,9 @@ export const callbackPage = (outcome: PageOutcome, acceptLanguage: string | null
   })
 }
 
-/** The response to a prefetch: 503, so that the browser requests the page again when the person opens it (RFC 9110 section 15.6.4). */
+/**
+ * The response to a prefetch: 503, so that the browser requests the page again when the person opens it (RFC 9110
+ * section 15.6.4).
+ */
 export const prefetchResponse = (): Response =>
   new Response(null, { status: 503, headers: { 'cache-control': 'no-store' } })

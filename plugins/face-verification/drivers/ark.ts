@@ -10,14 +10,19 @@ import { isEnded, statusPathTo, type VerificationStatus } from '../status.ts'
 import type { Verification } from '../store.ts'
 import { findOwnTask, type OwnedTask, withLease } from '../task-lease.ts'
 import type { CreateFaceDriver } from './driver.ts'
-import { readTaskBody } from './parse.ts'
 import { readValidateResult, readValidateSession, withoutSecrets } from './result.ts'
+import { readTaskBody } from './task-body.ts'
 
-/** Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's status itself. */
+/**
+ * Driver for the vendor's own verification sessions. The gateway turns a session into a task and keeps the task's
+ * status itself.
+ */
 export const arkDriver: CreateFaceDriver = (context) => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
-  /** Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further. */
+  /**
+   * Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further.
+   */
   const move = async <Task extends Verification>(task: Task, to: VerificationStatus, group?: string): Promise<Task> => {
     const path = statusPathTo(task.status, to)
     if (path) await storeCall(store.moveVerification(task.id, path, { group }), faceNotRecorded)

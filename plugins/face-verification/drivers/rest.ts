@@ -15,7 +15,7 @@ import { readStatus, statusPathTo } from '../status.ts'
 import type { Verification } from '../store.ts'
 import { type OwnedTask, type PollSchedule, withLease } from '../task-lease.ts'
 import type { CreateFaceDriver } from './driver.ts'
-import { readGroup, readTaskBody, resultOf } from './parse.ts'
+import { readGroup, readTaskBody, resultOf } from './task-body.ts'
 
 /**
  * Driver for an upstream that serves the gateway's own paths and keeps the status.
@@ -25,7 +25,10 @@ import { readGroup, readTaskBody, resultOf } from './parse.ts'
 export const restDriver: CreateFaceDriver = (context) => {
   const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
 
-  /** Records what a response reports about a task. The group comes first: no task may be `verified` before its group is recorded. */
+  /**
+   * Records what a response reports about a task. The group comes first: no task may be `verified` before its group is
+   * recorded.
+   */
   const record = async (task: Verification, response: UpstreamResponse): Promise<void> => {
     const result = resultOf(response)
     const id = result.get('verification_id')

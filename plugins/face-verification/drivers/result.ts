@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/json/json.ts'
 import { createCredentialSearch } from '../../shared/upstream/credentials.ts'
 import { UpstreamInvalidError, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
-import { readGroup, resultOf } from './parse.ts'
+import { readGroup, resultOf } from './task-body.ts'
 
 /** A verification session that the upstream has created. */
 export interface ValidateSession {
@@ -31,8 +31,8 @@ const isStorable = (text: string): boolean =>
   text !== '' && text.length <= maxSecretLength && text.isWellFormed() && !/\p{Cc}/u.test(text)
 
 /**
- * Reads the expiry of a session, in milliseconds since 1970. The vendor's pages name no field for it. So every usual name counts:
- * `…in` holds seconds from now; `…at` and `…time` hold a date, or seconds or milliseconds since 1970.
+ * Reads the expiry of a session, in milliseconds since 1970. The vendor's pages name no field for it. So every usual
+ * name counts: `…in` holds seconds from now; `…at` and `…time` hold a date, or seconds or milliseconds since 1970.
  */
 const readExpiry = (result: Json, now: number): number | undefined => {
   for (const { key, value } of result.members()) {
@@ -50,8 +50,8 @@ const readExpiry = (result: Json, now: number): number | undefined => {
 export type ValidateResult = { readonly group: string } | 'none' | 'gone'
 
 /**
- * Reads the response to GetVisualValidateResult. Before the person has finished, and after the expiry, the upstream either names no group or
- * responds 400 or 404. Rethrows every other error, because it says nothing about the session.
+ * Reads the response to GetVisualValidateResult. Before the person has finished, and after the expiry, the upstream
+ * either names no group or responds 400 or 404. Rethrows every other error, because it says nothing about the session.
  */
 export const readValidateResult = async (call: Promise<UpstreamResponse>): Promise<ValidateResult> => {
   try {
@@ -66,7 +66,10 @@ export const readValidateResult = async (call: Promise<UpstreamResponse>): Promi
 
 const unknownSession: ReadonlySet<number> = new Set([400, 404])
 
-/** Awaits an upstream call. Throws UpstreamInvalidError instead of the upstream's own error when that error contains one of the secrets. */
+/**
+ * Awaits an upstream call. Throws UpstreamInvalidError instead of the upstream's own error when that error contains one
+ * of the secrets.
+ */
 export const withoutSecrets = async <Value>(
   call: Promise<Value>,
   secrets: readonly (string | undefined)[],

@@ -13,8 +13,8 @@ const unfinishedFolder = '.unfinished'
 /**
  * Files in a folder, which only the owner of the process may read. The folder is created at the first `put`.
  *
- * A file is written beside its place and then renamed, so that after a power failure it is complete or absent. Processes of several machines may share
- * the folder on a network file system with atomic `rename`.
+ * A file is written beside its place and then renamed, so that after a power failure it is complete or absent.
+ * Processes of several machines may share the folder on a network file system with atomic `rename`.
  *
  * @example
  * const storage = folderStorage('data/files')

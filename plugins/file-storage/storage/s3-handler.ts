@@ -7,7 +7,8 @@ const responseMs = 80_000
 const stallMs = 60_000
 
 /**
- * Sends the requests of the S3 client with `fetch`. Its own handler for servers uses `node:http`, and its handler for browsers is another package.
+ * Sends the requests of the S3 client with `fetch`. Its own handler for servers uses `node:http`, and its handler for
+ * browsers is another package.
  *
  * No redirect is followed: the request is signed for its address.
  */

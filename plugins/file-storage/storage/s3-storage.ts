@@ -13,7 +13,10 @@ export interface S3StorageOptions {
   readonly endpoint?: string
   /** Default `us-east-1`. */
   readonly region?: string
-  /** Where the bucket is named: `path` in the path, `host` in the host name. Default: `path` with an `endpoint`, `host` without one. */
+  /**
+   * Where the bucket is named: `path` in the path, `host` in the host name. Default: `path` with an `endpoint`, `host`
+   * without one.
+   */
   readonly style?: 'path' | 'host'
   readonly accessKey: string
   readonly secretKey: string
@@ -21,14 +24,18 @@ export interface S3StorageOptions {
   readonly fetch?: Fetch
 }
 
-/** Two of them are in memory for each `put`: one that is sent, one that is filled. The protocol permits 10,000 parts of at least 5 MiB. */
+/**
+ * Two of them are in memory for each `put`: one that is sent, one that is filled. The protocol permits 10,000 parts of
+ * at least 5 MiB.
+ */
 const partBytes = 2 ** 23
 
 /**
- * Files in a bucket of an S3-compatible service. Needs the package `@aws-sdk/client-s3`, which is loaded at the first use.
+ * Files in a bucket of an S3-compatible service. Needs the package `@aws-sdk/client-s3`, which is loaded at the first
+ * use.
  *
- * A long file is sent in parts, one after another; a failed part is sent again, three times at most. The credentials need the permissions to get, put and
- * delete objects, to abort multipart uploads, and to list those of the bucket.
+ * A long file is sent in parts, one after another; a failed part is sent again, three times at most. The credentials
+ * need the permissions to get, put and delete objects, to abort multipart uploads, and to list those of the bucket.
  */
 export const s3Storage = (options: S3StorageOptions): Storage => {
   for (const name of ['bucket', 'accessKey', 'secretKey'] as const) checkKey(name, options[name])
@@ -172,7 +179,8 @@ const connect = async ({
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     maxAttempts: 4,
-    // What is set here is not read from `AWS_…` variables and files in the home directory, which are not this program's configuration.
+    // What is set here is not read from `AWS_…` variables and files in the home directory, which are not this program's
+    // configuration.
     retryMode: 'standard',
     defaultsMode: 'standard',
     authSchemePreference: ['aws.auth#sigv4'],
@@ -202,8 +210,8 @@ const statusOf = (error: unknown): number | undefined =>
   (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata?.httpStatusCode
 
 /**
- * Joins the pieces of a body to parts. All but the last have exactly `partBytes` bytes, as some services require. A part is valid until the next but one is
- * asked for: two buffers take turns, because new ones would be collected late.
+ * Joins the pieces of a body to parts. All but the last have exactly `partBytes` bytes, as some services require. A
+ * part is valid until the next but one is asked for: two buffers take turns, because new ones would be collected late.
  */
 async function* partsOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
   const buffers: Uint8Array<ArrayBuffer>[] = []

@@ -3,10 +3,12 @@ import type { ByteSource } from '../../shared/http/body/byte-source.ts'
 /** Where files lie: a folder, a bucket, or what a host implements. Each method rejects when the storage fails. */
 export interface Storage {
   /**
-   * Stores a file under a key of `checkFileKey`, in the place of an earlier one. Readers see all of it or nothing: a file that is cut off, or whose body
-   * throws, is not stored. Reads the body piece by piece, whatever its length. Resolves with the number of bytes.
+   * Stores a file under a key of `checkFileKey`, in the place of an earlier one. Readers see all of it or nothing: a
+   * file that is cut off, or whose body throws, is not stored. Reads the body piece by piece, whatever its length.
+   * Resolves with the number of bytes.
    *
-   * Rejects with FileTooLargeError when the body is longer than `maxBytes`, and with the error of the body or the signal's reason.
+   * Rejects with FileTooLargeError when the body is longer than `maxBytes`, and with the error of the body or the
+   * signal's reason.
    */
   put(key: string, body: AsyncIterable<Uint8Array>, options: PutOptions): Promise<number>
   /** What is known of a file. Undefined: there is none. */
@@ -15,7 +17,10 @@ export interface Storage {
   read(key: string, info: FileInfo, range: ByteRange): ByteSource
   /** Removes a file. Resolves too when there is none. */
   remove(key: string): Promise<void>
-  /** Removes what calls of `put` have left that ended with their process, and began before this time. Resolves with their number. */
+  /**
+   * Removes what calls of `put` have left that ended with their process, and began before this time. Resolves with
+   * their number.
+   */
   removeUnfinished(before: number): Promise<number>
   /** The memory that one call of `put` takes, in bytes. */
   readonly putBytes: number
@@ -63,8 +68,8 @@ export const checkFileKey = (key: string): string => {
 }
 
 /**
- * The bytes of a body, up to `maxBytes`. Throws FileTooLargeError at the first byte above, and the signal's reason as soon as it aborts, even while the
- * body is silent.
+ * The bytes of a body, up to `maxBytes`. Throws FileTooLargeError at the first byte above, and the signal's reason as
+ * soon as it aborts, even while the body is silent.
  */
 export async function* limited(
   body: AsyncIterable<Uint8Array>,

@@ -5,8 +5,9 @@ import { Lease, type LeaseOptions } from './lease.ts'
 /** Work that is done again and again. */
 export interface Job {
   /**
-   * Called at once, and then again and again. Its signal aborts when the work must end or the lease is lost, also after the call has resolved. Resolves with
-   * the milliseconds until the next call; undefined: `everyMs`. An error is logged, and the next call is after `everyMs`.
+   * Called at once, and then again and again. Its signal aborts when the work must end or the lease is lost, also after
+   * the call has resolved. Resolves with the milliseconds until the next call; undefined: `everyMs`. An error is
+   * logged, and the next call is after `everyMs`.
    */
   readonly run: (signal: AbortSignal) => Promise<number | undefined>
   /** Time between the end of a call and the next one. Milliseconds. */
@@ -20,13 +21,16 @@ export interface Job {
 
 /** A job that goes on. */
 export interface RunningJob {
-  /** Calls `run` now, or at once when the present call has ended. Without effect in a process that does not have the lease. */
+  /**
+   * Calls `run` now, or at once when the present call has ended. Without effect in a process that does not have the
+   * lease.
+   */
   wake(): void
 }
 
 /**
- * Owns the work that goes on without a request: it starts the work, ends it, and waits for its end. Plugins take it as their option `background`; a process
- * needs one.
+ * Owns the work that goes on without a request: it starts the work, ends it, and waits for its end. Plugins take it as
+ * their option `background`; a process needs one.
  *
  * @example
  * const background = new Background()
@@ -64,7 +68,8 @@ export class Background {
   }
 
   /**
-   * Ends the work: aborts its signal, and waits for what cannot be interrupted, such as a call to the upstream that creates something. May be called again.
+   * Ends the work: aborts its signal, and waits for what cannot be interrupted, such as a call to the upstream that
+   * creates something. May be called again.
    *
    * @param withinMs maximum time to wait. Milliseconds, default: no limit
    * @returns whether all work has ended
@@ -111,7 +116,10 @@ export class Background {
   }
 }
 
-/** The option `background` of a plugin. `true`: the work goes on as long as the process. Undefined: this process does none of it. */
+/**
+ * The option `background` of a plugin. `true`: the work goes on as long as the process. Undefined: this process does
+ * none of it.
+ */
 export type BackgroundOption = Background | true | undefined
 
 /** Reads the option. Throws TypeError for a wrong value. */

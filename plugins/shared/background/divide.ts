@@ -26,10 +26,11 @@ export interface DivideOptions<Item> {
 }
 
 /**
- * Makes one call for a batch. If it fails for what one of the items is, the batch is halved, down to the items for which it fails: no item keeps the others
- * from their call.
+ * Makes one call for a batch. If it fails for what one of the items is, the batch is halved, down to the items for
+ * which it fails: no item keeps the others from their call.
  *
- * After an unclear failure, one item at random is tried alone. Only if that succeeds is the rest divided, so something that is down gets two calls for a batch.
+ * After an unclear failure, one item at random is tried alone. Only if that succeeds is the rest divided, so something
+ * that is down gets two calls for a batch.
  *
  * Resolves with the items for which no call was left. Rejects with the error of the batch if nothing succeeds.
  */
@@ -58,7 +59,10 @@ export const divide = async <Item>(
     }
   }
 
-  /** Tries one of the items, if no call has succeeded yet. Returns the others. Rejects with the error of all if it fails too. */
+  /**
+   * Tries one of the items, if no call has succeeded yet. Returns the others. Rejects with the error of all if it fails
+   * too.
+   */
   const withoutProbe = async (items: readonly Item[], error: unknown): Promise<readonly Item[]> => {
     if (budget.works) return items
     const index = Math.floor(Math.random() * items.length)

@@ -1,5 +1,6 @@
 /**
- * Works on items in their order, up to `lanes` of them at once, so that those that take long delay the others less. Resolves when all are done.
+ * Works on items in their order, up to `lanes` of them at once, so that those that take long delay the others less.
+ * Resolves when all are done.
  *
  * Rejects with the first error of `work`; the other lanes go on.
  */

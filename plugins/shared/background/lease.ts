@@ -36,7 +36,10 @@ export class Lease {
     return this.#leaseMs / 3
   }
 
-  /** Takes or extends the lease. Resolves with a signal that aborts when it is lost; undefined: another process has it. Rejects when the store fails. */
+  /**
+   * Takes or extends the lease. Resolves with a signal that aborts when it is lost; undefined: another process has it.
+   * Rejects when the store fails.
+   */
   async take(): Promise<AbortSignal | undefined> {
     const { store, name } = this.#options
     const now = this.#clock.now()

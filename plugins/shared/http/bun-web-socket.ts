@@ -9,7 +9,10 @@ export interface BunWebSocket {
   terminate(): void
 }
 
-/** Handlers of one connection: the `data` of `server.upgrade`. Elysia's WebSocket handlers call those of the `data`, too. */
+/**
+ * Handlers of one connection: the `data` of `server.upgrade`. Elysia's WebSocket handlers call those of the `data`,
+ * too.
+ */
 export interface BunWebSocketData {
   open(socket: BunWebSocket): void
   message(socket: BunWebSocket, message: unknown): void

@@ -7,7 +7,10 @@ const peer = Symbol('peer')
 
 type Delivered = Request & { [peer]?: Peer }
 
-/** Attaches the peer's address to a request, because `Request` has no such property. A server calls it before it passes the request to the app. */
+/**
+ * Attaches the peer's address to a request, because `Request` has no such property. A server calls it before it passes
+ * the request to the app.
+ */
 export const setPeerAddress = (request: Delivered, address: Peer | undefined): void => {
   request[peer] = address
 }
@@ -21,12 +24,15 @@ export const copyPeerAddress = (from: Delivered, to: Delivered): void => {
 export type ClientAddressOf = (request: Request) => string | undefined
 
 /**
- * Creates a function that returns the client address of a request: the peer's address, or, behind trusted proxies, an entry of `X-Forwarded-For`.
+ * Creates a function that returns the client address of a request: the peer's address, or, behind trusted proxies, an
+ * entry of `X-Forwarded-For`.
  *
- * If the peer is a trusted proxy, the last entry of `X-Forwarded-For` is the client address. If that entry is a trusted proxy too, the entry before
- * it counts, and so on. The search stops at an entry that is not an address; the result is then the proxy that wrote this entry.
+ * If the peer is a trusted proxy, the last entry of `X-Forwarded-For` is the client address. If that entry is a trusted
+ * proxy too, the entry before it counts, and so on. The search stops at an entry that is not an address; the result is
+ * then the proxy that wrote this entry.
  *
- * @param trustedProxies addresses and networks in CIDR notation (RFC 4632, RFC 4291 section 2.3). Default: none, because any client can send the header.
+ * @param trustedProxies addresses and networks in CIDR notation (RFC 4632, RFC 4291 section 2.3). Default: none,
+ * because any client can send the header.
  */
 export const createClientAddressOf = (trustedProxies: readonly string[] = []): ClientAddressOf => {
   const trusted = blockListOf(trustedProxies)
@@ -95,6 +101,9 @@ const blockListOf = (networks: readonly string[]): BlockList => {
   return list
 }
 
-/** Removes a port, which some proxies append: `203.0.113.5:40001` or `[2001:db8::1]:40001`. It differs for each connection. */
+/**
+ * Removes a port, which some proxies append: `203.0.113.5:40001` or `[2001:db8::1]:40001`. It differs for each
+ * connection.
+ */
 const withoutPort = (address: string): string =>
   address.replace(/^\[([^\]]*)\](?::\d+)?$/, '$1').replace(/^(\d+(?:\.\d+){3}):\d+$/, '$1')

@@ -6,8 +6,8 @@ import { type Log, noLog, Problem, type ProblemBody, problemBody, renderError } 
 /**
  * The option of a plugin for its errors: the JSON body of their responses, or `throw`.
  *
- * The plugin responds to its errors itself, so that no `onError` of the host app changes them. With `throw` it throws them, as `Problem`, to the
- * `onError` of the host app.
+ * The plugin responds to its errors itself, so that no `onError` of the host app changes them. With `throw` it throws
+ * them, as `Problem`, to the `onError` of the host app.
  */
 export type ErrorsOption = ProblemBody | 'throw'
 
@@ -40,8 +40,8 @@ export interface ErrorHandler {
   /** For the `catch` of a route's handler: returns the response, or throws the error with `errors: 'throw'`. */
   respond(error: unknown, context: HandlerContext): Response
   /**
-   * For the `catch` of a guard (a `resolve` hook), which returns what this returns: Elysia then sends the response, and does not run the handler.
-   * Throws the error with `errors: 'throw'`.
+   * For the `catch` of a guard (a `resolve` hook), which returns what this returns: Elysia then sends the response, and
+   * does not run the handler. Throws the error with `errors: 'throw'`.
    */
   stop(error: unknown, context: GuardContext): never
 }
@@ -49,8 +49,8 @@ export interface ErrorHandler {
 /**
  * Creates the error handler of a plugin.
  *
- * A plugin catches its errors, because Elysia (1.4.30) runs the `onError` hooks of the host app before those of a plugin: the host's hook would
- * respond to every error that the plugin throws.
+ * A plugin catches its errors, because Elysia (1.4.30) runs the `onError` hooks of the host app before those of a
+ * plugin: the host's hook would respond to every error that the plugin throws.
  */
 export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler => {
   const { errors = problemBody(), log = noLog, audit = noAudit, finish } = options
@@ -75,9 +75,11 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
     },
     stop(error, context) {
       const response = respond(error, context)
-      // Elysia's `status` comes from the context, because a host may run another copy of Elysia, which does not recognize what ours returns.
+      // Elysia's `status` comes from the context, because a host may run another copy of Elysia, which does not
+      // recognize what ours returns.
       const early = typeof context.status === 'function' ? (context.status as EarlyStatus)(200, response) : undefined
-      // The host may have replaced `status` in the context. To return something else would run the handler without its guard.
+      // The host may have replaced `status` in the context. To return something else would run the handler without its
+      // guard.
       if (early?.response !== response) throw error
       throwWhenCopied(early, error)
       inNextTurn(() => {
@@ -88,14 +90,18 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
   }
 }
 
-/** Elysia's `status`: a guard that returns its result ends the request with `response`. Status 200 leaves the response as it is. */
+/**
+ * Elysia's `status`: a guard that returns its result ends the request with `response`. Status 200 leaves the response
+ * as it is.
+ */
 type EarlyStatus = (code: 200, response: Response) => { code: number; readonly response: unknown }
 
 /**
- * Makes Elysia throw the error instead of running the handler when it does not recognize `early`, which a function of the host may have made.
+ * Makes Elysia throw the error instead of running the handler when it does not recognize `early`, which a function of
+ * the host may have made.
  *
- * Elysia copies what a `resolve` hook returns into the context (`Object.assign`), except the result of its own `status`. The copy reads this getter.
- * Its key is a symbol, so that a host can still log or serialize the result.
+ * Elysia copies what a `resolve` hook returns into the context (`Object.assign`), except the result of its own
+ * `status`. The copy reads this getter. Its key is a symbol, so that a host can still log or serialize the result.
  */
 const throwWhenCopied = (early: object, error: unknown): void => {
   Object.defineProperty(early, rejected, {
@@ -108,14 +114,18 @@ const throwWhenCopied = (early: object, error: unknown): void => {
   })
 }
 
-/** One symbol for all: with a new one, each object would need a new structure in the engine, which costs ten times as much. */
+/**
+ * One symbol for all: with a new one, each object would need a new structure in the engine, which costs ten times as
+ * much.
+ */
 const rejected = Symbol('rejected')
 
 /**
  * Sets `set.status` for the hooks that run after the response.
  *
- * The response has its own status. If `set` has one too, Elysia (1.4.30) copies the response, and its body through a stream. So `set` gets the status
- * after Elysia has mapped the response, and before `onAfterResponse`, which Elysia calls in the next turn.
+ * The response has its own status. If `set` has one too, Elysia (1.4.30) copies the response, and its body through a
+ * stream. So `set` gets the status after Elysia has mapped the response, and before `onAfterResponse`, which Elysia
+ * calls in the next turn.
  */
 const setStatusLater = (set: HandlerContext['set'], status: number): void => {
   inNextTurn(() => {

@@ -8,7 +8,8 @@ const hidden = { config: {}, parse: 'none' as const, detail: { hide: true } }
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 /**
- * Adds routes that reject all other requests: 405 with `Allow` for other methods of existing paths, 404 for other paths below the prefix.
+ * Adds routes that reject all other requests: 405 with `Allow` for other methods of existing paths, 404 for other paths
+ * below the prefix.
  *
  * Use it after all other routes of the app. The bodies of these requests are not read.
  *
@@ -24,7 +25,8 @@ export const fallbackRoutes =
       const allow = [...new Set(routes.map((route) => route.method))]
       const notAllowed = new Problem(405, 'method not allowed', { headers: { allow: allow.join(', ') } })
       const rejectMethod = ({ request, set }: Context) => respond(notAllowed, { request, set } as HandlerContext)
-      // One route for each method: `all` alone would lose to a parameter of another route, so that /assets/:asset_id matches /assets/groups.
+      // One route for each method: `all` alone would lose to a parameter of another route, so that /assets/:asset_id
+      // matches /assets/groups.
       for (const method of methods) if (!allow.includes(method)) app.route(method, path, rejectMethod, hidden)
       app.all(path, rejectMethod, hidden)
     }
@@ -32,13 +34,17 @@ export const fallbackRoutes =
       respond(problemOf(request as Request), { request, set } as HandlerContext)
     app.all('/*', rejectPath, hidden)
     if (!allowed.has('')) app.all('', rejectPath, hidden)
-    // Without compiled handlers (`aot: false`), and after a host's own `onParse`, Elysia 1.4.30 does not know `parse: 'none'`, and reads the bodies of all
-    // callers before any guard. A parser of that name that reads nothing keeps it from doing so.
+    // Without compiled handlers (`aot: false`), and after a host's own `onParse`, Elysia 1.4.30 does not know `parse:
+    // 'none'`, and reads the bodies of all callers before any guard. A parser of that name that reads nothing keeps it
+    // from doing so.
     app.parser('none', () => true)
     return app
   }
 
-/** Returns the function that creates the error for a path that none of these routes has. Their paths begin with the prefix of the app. */
+/**
+ * Returns the function that creates the error for a path that none of these routes has. Their paths begin with the
+ * prefix of the app.
+ */
 export type UnknownPath = (
   routes: readonly { readonly method: string; readonly path: string }[],
 ) => (request: Request) => Problem

@@ -6,11 +6,12 @@ const requestId = 'x-request-id'
 /**
  * Request headers of the caller that the gateway forwards to an upstream.
  *
- * This is an allowlist. A denylist would be incomplete: it needs all credentials, client addresses, method overrides and hop-by-hop headers
- * (RFC 9110 section 7.6.1).
+ * This is an allowlist. A denylist would be incomplete: it needs all credentials, client addresses, method overrides
+ * and hop-by-hop headers (RFC 9110 section 7.6.1).
  *
- * It has no trace context (W3C Trace Context, `traceparent` and `tracestate`): the upstream belongs to somebody else, and one call may serve several
- * requests. See the section on privacy: https://www.w3.org/TR/trace-context/#privacy-considerations
+ * It has no trace context (W3C Trace Context, `traceparent` and `tracestate`): the upstream belongs to somebody else,
+ * and one call may serve several requests. See the section on privacy:
+ * https://www.w3.org/TR/trace-context/#privacy-considerations
  */
 const forwarded = ['accept', 'accept-language']
 
@@ -22,7 +23,10 @@ const forwarded = ['accept', 'accept-language']
 export const requestHeaders = (caller: Headers | undefined, also?: readonly string[]): Headers =>
   new Headers(forwardedHeaders(caller, also))
 
-/** The headers of `requestHeaders` as a plain object with names in lower case, which is cheaper to extend than `Headers`. */
+/**
+ * The headers of `requestHeaders` as a plain object with names in lower case, which is cheaper to extend than
+ * `Headers`.
+ */
 export const forwardedHeaders = (caller: Headers | undefined, also: readonly string[] = []): Record<string, string> => {
   const headers: Record<string, string> = {
     // The gateway reads the responses, and would have to decompress them.
@@ -44,9 +48,11 @@ const forward = (caller: Headers, name: string, headers: Record<string, string>)
 }
 
 /**
- * Response headers of an upstream that the gateway passes to the caller: content type, retry advice, and request ids for the upstream's support.
+ * Response headers of an upstream that the gateway passes to the caller: content type, retry advice, and request ids
+ * for the upstream's support.
  *
- * This is an allowlist: other headers may reveal the gateway's account or the upstream's origin, belong to one connection, or instruct proxies and browsers.
+ * This is an allowlist: other headers may reveal the gateway's account or the upstream's origin, belong to one
+ * connection, or instruct proxies and browsers.
  */
 const passed = new Set([
   'content-type',
@@ -67,13 +73,19 @@ const passed = new Set([
   'x-dropped-tools',
 ])
 
-/** The remaining rate limit reveals the usage of other users of the account. Only a 429 may contain it, because it has revealed that already. */
+/**
+ * The remaining rate limit reveals the usage of other users of the account. Only a 429 may contain it, because it has
+ * revealed that already.
+ */
 const passes = (name: string, status: number): boolean =>
   passed.has(name) || name.startsWith('x-ratelimit-limit') || (status === 429 && name.startsWith('x-ratelimit-'))
 
 const nosniff = 'x-content-type-options'
 const contentSecurityPolicy = 'content-security-policy'
-/** With these headers a browser does not guess the content type, and runs no script in the response (CSP Level 3, section 6.3.2). */
+/**
+ * With these headers a browser does not guess the content type, and runs no script in the response (CSP Level 3,
+ * section 6.3.2).
+ */
 const inertHeaders = { [nosniff]: 'nosniff', [contentSecurityPolicy]: "default-src 'none'; sandbox" } as const
 /** A template: to copy `Headers` costs less than to create them from an object. */
 const forwardedTemplate = new Headers({ ...inertHeaders, ...noStoreHeaders })
@@ -84,8 +96,8 @@ const none: readonly string[] = []
 export const upstreamRequestId = 'x-upstream-request-id'
 
 /**
- * Response headers for the caller: the allowed ones of the upstream's response, without those that its `Connection` names, the inert headers, and
- * `Cache-Control: no-store`. The upstream does not know what the response depends on.
+ * Response headers for the caller: the allowed ones of the upstream's response, without those that its `Connection`
+ * names, the inert headers, and `Cache-Control: no-store`. The upstream does not know what the response depends on.
  */
 export const responseHeaders = (upstream: Headers, status = 200): Headers => {
   const headers = new Headers(forwardedTemplate)
@@ -100,7 +112,10 @@ export const responseHeaders = (upstream: Headers, status = 200): Headers => {
   return headers
 }
 
-/** Adds the inert headers to a response: `nosniff` and a Content-Security-Policy that allows nothing. An existing policy remains. */
+/**
+ * Adds the inert headers to a response: `nosniff` and a Content-Security-Policy that allows nothing. An existing policy
+ * remains.
+ */
 export const withInertHeaders = (response: Response): Response => {
   const { headers } = response
   headers.set(nosniff, inertHeaders[nosniff])

@@ -1,7 +1,8 @@
 /**
  * Counts the resources of one request while it is in flight.
  *
- * `identified`, `reading`, `streaming` and `sending` throw Problem 429 when the user has reached a limit, and Problem 503 when the process has.
+ * `identified`, `reading`, `streaming` and `sending` throw Problem 429 when the user has reached a limit, and Problem
+ * 503 when the process has.
  */
 export interface InFlight {
   /** The caller is authenticated. Repeated calls count once. */
@@ -12,7 +13,10 @@ export interface InFlight {
   streaming(): void
   /** The stream has ended, normally or not. Without an open stream the call has no effect. */
   streamed(): void
-  /** The server buffers this number of bytes of the response until the client reads. If it throws, the server must abort the response. */
+  /**
+   * The server buffers this number of bytes of the response until the client reads. If it throws, the server must abort
+   * the response.
+   */
   sending(bytes: number): void
   /** The buffered bytes of the response are sent or discarded. */
   sent(): void

@@ -1,4 +1,7 @@
-/** A member of requests whose server knows whether the caller has disconnected without creating their signal, which costs as much as a rejection. */
+/**
+ * A member of requests whose server knows whether the caller has disconnected without creating their signal, which
+ * costs as much as a rejection.
+ */
 export const callerDisconnected = Symbol('caller disconnected')
 
 /**

@@ -1,6 +1,9 @@
 import { responseOf } from './body/known-body.ts'
 
-/** Forbids browsers and proxies to cache a response (RFC 9111 section 5.2.2.5): it depends on who asks, and a cache may not know by what. */
+/**
+ * Forbids browsers and proxies to cache a response (RFC 9111 section 5.2.2.5): it depends on who asks, and a cache may
+ * not know by what.
+ */
 export const noStoreHeaders = { 'cache-control': 'no-store' } as const
 
 /** A response with JSON text that must not be cached. */

@@ -2,7 +2,10 @@ import type { Awaitable } from '../awaitable.ts'
 
 /** An open WebSocket connection, from a server. After it has closed, the methods do nothing. */
 export interface WebSocketConnection {
-  /** Sends a text message. A promise applies backpressure: it resolves when the peer has read enough or the connection has closed. */
+  /**
+   * Sends a text message. A promise applies backpressure: it resolves when the peer has read enough or the connection
+   * has closed.
+   */
   send(text: string): Promise<void> | undefined
   ping(): void
   /** Starts the closing handshake (RFC 6455 section 7.1.2). */
@@ -27,9 +30,16 @@ export type HandleRequest = (request: Request) => Awaitable<Response>
 
 /** Accepts a WebSocket connection. */
 export interface WebSocketAcceptance {
-  /** A longer message closes the connection with code 1009, if the server allows the limit to be set for each connection. */
+  /**
+   * A longer message closes the connection with code 1009, if the server allows the limit to be set for each
+   * connection.
+   */
   readonly maxMessageBytes: number
-  /** Called once when the connection is open. @param handle handles a request with the whole app, and with its limits */
+  /**
+   * Called once when the connection is open.
+   *
+   * @param handle handles a request with the whole app, and with its limits
+   */
   onOpen(connection: WebSocketConnection, handle: HandleRequest): WebSocketListener
 }
 
@@ -40,7 +50,8 @@ type Offered = Request & { [offered]?: true }
 /**
  * Marks a request that asks for WebSocket, for a server that can open the connection.
  *
- * If the app then returns the response of `webSocketResponse`, the server opens the connection. It sends any other response.
+ * If the app then returns the response of `webSocketResponse`, the server opens the connection. It sends any other
+ * response.
  */
 export const offerWebSocket = (request: Offered): void => {
   request[offered] = true
@@ -70,8 +81,8 @@ export const isWebSocketHandshake = (version: string | null | undefined, key: st
   version === '13' && key !== null && key !== undefined && /^[+/\dA-Za-z]{22}==$/.test(key)
 
 /**
- * Maximum length of a message, in bytes. It is below that of a request body, because no runtime reports the part of a message that it holds: unlike
- * half a body, it counts among no user's bytes.
+ * Maximum length of a message, in bytes. It is below that of a request body, because no runtime reports the part of a
+ * message that it holds: unlike half a body, it counts among no user's bytes.
  */
 export const maxWebSocketTextBytes = 2 ** 24
 

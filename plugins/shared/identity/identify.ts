@@ -5,13 +5,16 @@ import type { WhenRevoked } from './revocation.ts'
 
 /** The authenticated caller. */
 export interface Identity {
-  /** Id of the user, who owns groups, assets and other objects. 1 to 1,024 characters, without NUL and lone surrogates, which databases do not keep apart. */
+  /**
+   * Id of the user, who owns groups, assets and other objects. 1 to 1,024 characters, without NUL and lone surrogates,
+   * which databases do not keep apart.
+   */
   readonly user: string
   /** Id of the credential, if a user may have several. */
   readonly token?: string
   /**
-   * Reports when the credential is revoked, so that a text generation stream ends within a second. If undefined, as for most
-   * identities of a host app, running responses continue to their end.
+   * Reports when the credential is revoked, so that a text generation stream ends within a second. If undefined, as for
+   * most identities of a host app, running responses continue to their end.
    */
   readonly whenRevoked?: WhenRevoked
 }
@@ -19,15 +22,17 @@ export interface Identity {
 /**
  * Authenticates a request. Returns undefined for an unknown caller. A host app provides its own function.
  *
- * An object that it has returned must not change: the request uses it until its end. An identity without a user counts as an unknown caller.
+ * An object that it has returned must not change: the request uses it until its end. An identity without a user counts
+ * as an unknown caller.
  */
 export type Identify = (request: Request) => Awaitable<Identity | undefined>
 
 /**
  * Returns the identity of a request, or throws Problem 401: one response for every reason, so that it reveals nothing.
  *
- * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws Problem 429
- * above the limit. Throws TypeError for a user id that is no such text: databases do not distinguish `1` from `'1'`, so two users could count as one.
+ * Every route with a user calls it before it reads the body. It also counts the user's concurrent requests, and throws
+ * Problem 429 above the limit. Throws TypeError for a user id that is no such text: databases do not distinguish `1`
+ * from `'1'`, so two users could count as one.
  *
  * @example
  * const { user } = await requireIdentity(identify, request)
@@ -62,7 +67,8 @@ type Identified = Request & { [identity]?: Identity }
 /**
  * The identity that `requireIdentity` has found for a request. Undefined before.
  *
- * For code that gets only the request: error hooks, which note audit events, and hooks that run before the guard of a route. Other code is given the user.
+ * For code that gets only the request: error hooks, which note audit events, and hooks that run before the guard of a
+ * route. Other code is given the user.
  */
 export const identityOf = (request: Identified): Identity | undefined => request[identity]
 

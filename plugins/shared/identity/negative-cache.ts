@@ -1,7 +1,8 @@
 /**
  * Keys that were looked up without a result a moment ago.
  *
- * It consists of two sets. It drops the older one when the newer one is full or has reached its lifetime, so that it needs no timer.
+ * It consists of two sets. It drops the older one when the newer one is full or has reached its lifetime, so that it
+ * needs no timer.
  */
 export class NegativeCache {
   #recent = new Set<string>()
@@ -43,7 +44,8 @@ export class NegativeCache {
   #expire(now: number): void {
     if (now < this.#windowEnd) return
     this.#rotate()
-    // Windows follow each other without a gap, so that no key outlives two of them. After a longer pause both sets are dropped.
+    // Windows follow each other without a gap, so that no key outlives two of them. After a longer pause both sets are
+    // dropped.
     this.#windowEnd += this.#ms
     if (now < this.#windowEnd) return
     this.#rotate()

@@ -18,18 +18,20 @@ export interface Revision {
 }
 
 /**
- * Reads the store's revision: a counter that the store increments in the same transaction as each change that makes cached values invalid.
+ * Reads the store's revision: a counter that the store increments in the same transaction as each change that makes
+ * cached values invalid.
  *
- * @param since the last revision that this process has read. A store may report the changes since then; if it returns only the number, each
- * change invalidates all cached values.
+ * @param since the last revision that this process has read. A store may report the changes since then; if it returns
+ * only the number, each change invalidates all cached values.
  */
 export type ReadRevision = (since?: number) => Promise<number | Revision>
 
 /**
  * Decides whether cached values are fresh, by the age of the last revision check.
  *
- * No timer polls. The first use after `refreshAfterMs` starts a revision check in the background, and a use after `staleAfterMs` waits for one. So
- * a revocation by any process takes effect within `staleAfterMs`, and a busy process queries the database about twice per second, not once per request.
+ * No timer polls. The first use after `refreshAfterMs` starts a revision check in the background, and a use after
+ * `staleAfterMs` waits for one. So a revocation by any process takes effect within `staleAfterMs`, and a busy process
+ * queries the database about twice per second, not once per request.
  */
 export class RevisionClock {
   #read: ReadRevision
@@ -46,8 +48,9 @@ export class RevisionClock {
   seen: number | undefined
 
   /**
-   * @param options `refreshAfterMs` 450 and `staleAfterMs` 900 by default, so that a revocation takes effect within one second. `clock`
-   * measures ages, by default with `performance.now()`: after a step of the system clock, old values would count as fresh.
+   * @param options `refreshAfterMs` 450 and `staleAfterMs` 900 by default, so that a revocation takes effect within one
+   * second. `clock` measures ages, by default with `performance.now()`: after a step of the system clock, old values
+   * would count as fresh.
    */
   constructor(
     read: ReadRevision,
@@ -64,12 +67,18 @@ export class RevisionClock {
     this.#listeners.add(listener)
   }
 
-  /** This process has incremented the revision itself: the next use waits for a revision check that starts after this call. */
+  /**
+   * This process has incremented the revision itself: the next use waits for a revision check that starts after this
+   * call.
+   */
   notifyRaised(): void {
     this.#raised++
   }
 
-  /** Returns undefined if cached values are fresh; else a promise of a revision check, which rejects if the store is unavailable. */
+  /**
+   * Returns undefined if cached values are fresh; else a promise of a revision check, which rejects if the store is
+   * unavailable.
+   */
   check(): Promise<void> | undefined {
     const age = this.clock.now() - this.#readAt
     if (this.#readRaised !== this.#raised || age >= this.#staleAfterMs) {
@@ -82,7 +91,10 @@ export class RevisionClock {
     return undefined
   }
 
-  /** Waits for a revision check that started after `time` and after this number of `raised` calls. A pending check of a slow store may be too old. */
+  /**
+   * Waits for a revision check that started after `time` and after this number of `raised` calls. A pending check of a
+   * slow store may be too old.
+   */
   async #readSince(time: number, raised: number): Promise<void> {
     while (this.#readAt <= time || this.#readRaised < raised) {
       this.#pending ??= this.#refresh()
@@ -120,7 +132,8 @@ export interface RevisionCacheOptions<Value> {
   /** Maximum number of values, or maximum total of their sizes. Default 100,000. */
   readonly maxSize?: number
   /**
-   * Minimum lifetime in milliseconds of negative entries, for keys without a value; the maximum is twice as long. Default: no negative caching.
+   * Minimum lifetime in milliseconds of negative entries, for keys without a value; the maximum is twice as long.
+   * Default: no negative caching.
    *
    * At most 20,000 negative entries are cached, separately from the values, so that invented keys evict no value.
    */
@@ -129,7 +142,10 @@ export interface RevisionCacheOptions<Value> {
   readonly sizeOf?: (value: Value) => number
 }
 
-/** A bounded cache of store values, which are valid until the store reports a change. The oldest are evicted first. Values must be immutable. */
+/**
+ * A bounded cache of store values, which are valid until the store reports a change. The oldest are evicted first.
+ * Values must be immutable.
+ */
 export class RevisionCache<Value> {
   #values = new Map<string, Value>()
   #negative: NegativeCache | undefined
@@ -161,10 +177,11 @@ export class RevisionCache<Value> {
   }
 
   /**
-   * Returns the cached value synchronously, or a promise of the result of `load`. A missing value is cached only with `negativeTtlMs`.
+   * Returns the cached value synchronously, or a promise of the result of `load`. A missing value is cached only with
+   * `negativeTtlMs`.
    *
-   * @param fits whether this caller may see the value. If not, the cached value is not used, and the loaded value is not cached. So the response
-   * time does not reveal what other callers have loaded.
+   * @param fits whether this caller may see the value. If not, the cached value is not used, and the loaded value is
+   * not cached. So the response time does not reveal what other callers have loaded.
    */
   get(
     key: string,
@@ -224,7 +241,10 @@ export class RevisionCache<Value> {
       this.#evictOldest(this.#maxSize - Math.max(0, Math.ceil(this.#maxSize / 1_000) - size))
   }
 
-  /** Evicts several entries at once: the iterator skips all entries deleted before, which takes up to 40 microseconds in a large map. */
+  /**
+   * Evicts several entries at once: the iterator skips all entries deleted before, which takes up to 40 microseconds in
+   * a large map.
+   */
   #evictOldest(maxSize: number): void {
     for (const key of this.#values.keys()) {
       if (this.#size <= maxSize) return

@@ -54,7 +54,8 @@ export class JsonDocument {
 
   text(start: number, end: number): string {
     const { bytes } = this
-    // To slice a string costs a tenth of decoding bytes. In a text with as many characters as bytes, all positions are the same.
+    // To slice a string costs a tenth of decoding bytes. In a text with as many characters as bytes, all positions are
+    // the same.
     this.#text ??= bytes.length <= maxTextBytes ? this.#decode(0, bytes.length) : ''
     return this.#text.length === bytes.length ? this.#text.slice(start, end) : this.#decode(start, end)
   }
@@ -101,14 +102,20 @@ export class JsonDocument {
     return true
   }
 
-  /** Compares a key with escapes or non-ASCII characters, and decodes it only up to the first difference: a document may have many such keys. */
+  /**
+   * Compares a key with escapes or non-ASCII characters, and decodes it only up to the first difference: a document may
+   * have many such keys.
+   */
   #equals(start: number, end: number, key: string): boolean {
     const reader = new JsonStringReader(this.bytes, start, end)
     for (const character of key) if (reader.next() !== character.codePointAt(0)) return false
     return reader.next() === -1
   }
 
-  /** A part of the text as a piece of another document: decoded if it is short, because there may be many such pieces; else its bytes. */
+  /**
+   * A part of the text as a piece of another document: decoded if it is short, because there may be many such pieces;
+   * else its bytes.
+   */
   piece(start: number, end: number): string | Uint8Array {
     return end - start <= maxDecodedPieceBytes ? this.text(start, end) : this.bytes.subarray(start, end)
   }

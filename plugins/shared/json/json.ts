@@ -19,8 +19,9 @@ export type { JsonLimits } from './value-index.ts'
 /**
  * Parses JSON (RFC 8259) without loss: the result keeps the bytes, and looks values up in them.
  *
- * `JSON.parse` rounds numbers, drops duplicate keys and changes the order of some keys, so its result cannot be forwarded. The bytes must not
- * change afterwards. Throws JsonError for invalid UTF-8, for invalid JSON, and above a limit.
+ * `JSON.parse` rounds numbers, drops duplicate keys and changes the order of some keys, so its result cannot be
+ * forwarded. The bytes must not change afterwards. Throws JsonError for invalid UTF-8, for invalid JSON, and above a
+ * limit.
  */
 export const readJson = (source: Uint8Array | string, limits?: JsonLimits): Json => {
   const bytes = typeof source === 'string' ? Buffer.from(source) : source
@@ -35,11 +36,13 @@ export const readJsonUtf8 = (bytes: Uint8Array, text: string | undefined, limits
 /**
  * Parses JSON into JavaScript values, with the limits of `readJson`, in a quarter of its time.
  *
- * Numbers are rounded, and of duplicate keys only the last counts, so the result must not be forwarded. Throws JsonError in the same cases as `readJson`.
+ * Numbers are rounded, and of duplicate keys only the last counts, so the result must not be forwarded. Throws
+ * JsonError in the same cases as `readJson`.
  */
 export const parseJson = (text: string, limits?: JsonLimits): unknown => {
   const { maxDepth, maxValues, maxKeyBytes } = limitsOf(limits)
-  // A value takes at least a character and a comma, and a level a bracket: a text with few of them cannot exceed a limit.
+  // A value takes at least a character and a comma, and a level a bracket: a text with few of them cannot exceed a
+  // limit.
   const small = text.length < 2 * maxValues && 3 * text.length < maxKeyBytes && !opensMoreThan(text, maxDepth)
   if (!small) return readJson(text, limits).value()
   try {
@@ -49,7 +52,10 @@ export const parseJson = (text: string, limits?: JsonLimits): unknown => {
   }
 }
 
-/** Whether a text contains more than `max` opening brackets and braces. Few do, and only those need an exact check of their nesting. */
+/**
+ * Whether a text contains more than `max` opening brackets and braces. Few do, and only those need an exact check of
+ * their nesting.
+ */
 export const opensMoreThan = (text: string, max: number): boolean => {
   let count = 0
   for (const sign of '{[') {
@@ -58,7 +64,9 @@ export const opensMoreThan = (text: string, max: number): boolean => {
   return false
 }
 
-/** Like `readJson`, over several turns of the event loop. One turn takes a few milliseconds, for a document of any size. */
+/**
+ * Like `readJson`, over several turns of the event loop. One turn takes a few milliseconds, for a document of any size.
+ */
 export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): Promise<Json> => {
   const indexer = new JsonIndexer(bytes, limits)
   let checked = 0
@@ -122,7 +130,10 @@ const partsPerTurn = 2_048
 /** A longer part is one of a document. */
 const maxTextBytes = 3 * 2 ** 16
 
-/** Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has very many values. */
+/**
+ * Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has
+ * very many values.
+ */
 export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
 
 const notUtf8 = () => new JsonError('not valid UTF-8')
@@ -136,7 +147,10 @@ export type Members = Readonly<Record<string, Json | undefined>>
 /** An object of members. Their values keep their original text, so that no number loses digits. */
 export const composeObject = (members: Members): Json => composeJson(objectPieces(Object.entries(members)))
 
-/** The same for an object that is looked up and edited before it is sent: that takes no parsing, however long its values are. */
+/**
+ * The same for an object that is looked up and edited before it is sent: that takes no parsing, however long its values
+ * are.
+ */
 export const composeEditable = (members: Members): Json =>
   new ComposedObject(
     new Map(Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined)),

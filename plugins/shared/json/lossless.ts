@@ -4,7 +4,8 @@ interface ReviverContext {
 }
 
 /**
- * Finds numbers that `JSON.stringify` might write differently: many digits, less than a millionth, an exponent, a trailing zero, or minus zero.
+ * Finds numbers that `JSON.stringify` might write differently: many digits, less than a millionth, an exponent, a
+ * trailing zero, or minus zero.
  */
 const fragile = /[:,[]\s*-?(?:0\.0{6}|(?=[\d.]{16})\d|\d+(?:\.\d*0(?!\d)|(?:\.\d+)?[eE]))|[:,[]\s*-0(?!\.)/
 
@@ -14,7 +15,8 @@ const mayBeFragile = /\d(?:[.eE]|\d{15})|-0/
 /**
  * `JSON.parse` without loss: `JSON.stringify` writes all numbers of the result back unchanged, also those above 2^53.
  *
- * A number that would change becomes a raw JSON object (`JSON.rawJSON`), which is frozen; `numberOf` reads it. Throws SyntaxError.
+ * A number that would change becomes a raw JSON object (`JSON.rawJSON`), which is frozen; `numberOf` reads it. Throws
+ * SyntaxError.
  */
 export const parseLossless = (text: string): unknown =>
   mayBeFragile.test(text) && fragile.test(text)

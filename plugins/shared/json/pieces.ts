@@ -92,7 +92,9 @@ function* flattened(pieces: Iterable<Piece>): Generator<string | Uint8Array, voi
   }
 }
 
-/** Consecutive parts of a text, of at most `length` UTF-16 code units. None ends between the halves of a surrogate pair. */
+/**
+ * Consecutive parts of a text, of at most `length` UTF-16 code units. None ends between the halves of a surrogate pair.
+ */
 export function* slicesOf(text: string, length: number): Generator<string, void> {
   for (let start = 0; start < text.length; ) {
     let end = Math.min(start + length, text.length)
@@ -105,7 +107,8 @@ export function* slicesOf(text: string, length: number): Generator<string, void>
 /**
  * The pieces of an object after an edit. The text between two changes is one piece.
  *
- * @param changes new values of existing keys. Each replaces the last member with this key and removes the others; undefined removes all
+ * @param changes new values of existing keys. Each replaces the last member with this key and removes the others;
+ * undefined removes all
  * @param added members to append
  */
 export const rewrite = (

@@ -1,4 +1,6 @@
-/** The text is not valid JSON or exceeds a limit. The message follows “request body is”, and may be shown to a caller. */
+/**
+ * The text is not valid JSON or exceeds a limit. The message follows “request body is”, and may be shown to a caller.
+ */
 export class JsonError extends Error {
   override name = 'JsonError'
 }
@@ -76,7 +78,10 @@ export const endOfEscape = (bytes: Uint8Array, at: number): number => {
   return at + 6
 }
 
-/** Returns `position`, or the start of the character that contains it (RFC 3629, section 3); at most the length of the bytes. */
+/**
+ * Returns `position`, or the start of the character that contains it (RFC 3629, section 3); at most the length of the
+ * bytes.
+ */
 export const characterBoundary = (bytes: Uint8Array, position: number): number => {
   let end = Math.min(position, bytes.length)
   while (end > position - 4 && end < bytes.length && ((bytes[end] as number) & 0xc0) === 0x80) end--

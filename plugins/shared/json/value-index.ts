@@ -23,7 +23,10 @@ export interface JsonLimits {
   readonly maxDepth?: number
   /** Number of values: the document itself, values of members, and elements. Default 100,000. */
   readonly maxValues?: number
-  /** Total bytes of all keys and numbers. Strings do not count: the parser decodes only those that are looked up. Default 4 MiB. */
+  /**
+   * Total bytes of all keys and numbers. Strings do not count: the parser decodes only those that are looked up.
+   * Default 4 MiB.
+   */
   readonly maxKeyBytes?: number
 }
 
@@ -34,10 +37,14 @@ export const limitsOf = ({ maxDepth = 64, maxValues = 100_000, maxKeyBytes = 2 *
   maxKeyBytes,
 })
 
-/** Numbers of an index entry. Each key and each value has one, in document order: its start, its end, and a third number. */
+/**
+ * Numbers of an index entry. Each key and each value has one, in document order: its start, its end, and a third
+ * number.
+ */
 export const stride = 3
 
-// The third number of a string or key is a combination of these flags. For an object or array it is the entry after its content.
+// The third number of a string or key is a combination of these flags. For an object or array it is the entry after its
+// content.
 export const hasEscapes = 1
 export const hasNonAscii = 2
 
@@ -54,7 +61,8 @@ const afterValue = 5
 const endOfDocument = 6
 
 /**
- * Parses the bytes of a JSON document (RFC 8259) in one pass, and creates an index of its keys and values. Accepts the same texts as `JSON.parse`.
+ * Parses the bytes of a JSON document (RFC 8259) in one pass, and creates an index of its keys and values. Accepts the
+ * same texts as `JSON.parse`.
  *
  * It does not recurse, and can pause at any byte, so that a large document does not block the event loop.
  */
@@ -94,7 +102,10 @@ export class JsonIndexer {
     return this.#at
   }
 
-  /** Parses about `maxBytes` further bytes, with at most `maxEntries` keys and values. Returns whether the document is complete. Throws JsonError. */
+  /**
+   * Parses about `maxBytes` further bytes, with at most `maxEntries` keys and values. Returns whether the document is
+   * complete. Throws JsonError.
+   */
   read(maxBytes = Number.POSITIVE_INFINITY, maxEntries = Number.POSITIVE_INFINITY): boolean {
     const bytes = this.#bytes
     const open = this.#open
@@ -245,7 +256,10 @@ const firstCapacity = 3 * 2 ** 10
 /** Strings up to this length are scanned byte by byte; most are shorter. */
 const shortStringBytes = 64
 
-/** Whether one of the four bytes is a quote, a backslash, or less than 0x20 (https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord). */
+/**
+ * Whether one of the four bytes is a quote, a backslash, or less than 0x20
+ * (https://graphics.stanford.edu/~seander/bithacks.html#HasLessInWord).
+ */
 const hasSpecialByte = (word: number): boolean => {
   const quotes = word ^ 0x22222222
   const backslashes = word ^ 0x5c5c5c5c

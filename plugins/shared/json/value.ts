@@ -133,7 +133,10 @@ export class Json {
     )
   }
 
-  /** The object with one member set: it replaces all members with this key, or is appended. Returns this object if nothing changes. */
+  /**
+   * The object with one member set: it replaces all members with this key, or is appended. Returns this object if
+   * nothing changes.
+   */
   with(key: string, value: Json): Json {
     return this.edit([[key, value]])
   }

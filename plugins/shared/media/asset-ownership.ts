@@ -12,7 +12,10 @@ export interface AssetOwners {
 }
 
 export interface AssetOwnershipOptions {
-  /** Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are allowed. */
+  /**
+   * Checks the owner of an asset. Undefined: there is no asset library, and only `asset://` addresses of presets are
+   * allowed.
+   */
   readonly assets?: AssetOwners | undefined
   /** Ids of assets that every user may use. */
   readonly presetAssets: ReadonlySet<string>

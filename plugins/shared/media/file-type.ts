@@ -41,7 +41,8 @@ export const sniffBytes = 64
 /**
  * Recognizes a file by its first bytes: what its sender says about it does not count.
  *
- * Signatures: https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern and the following sections, and the brands of https://mp4ra.org
+ * Signatures: https://mimesniff.spec.whatwg.org/#matching-an-image-type-pattern and the following sections, and the
+ * brands of https://mp4ra.org
  */
 export const sniffFileType = (bytes: Uint8Array): FileType | undefined => {
   const extension = extensionOf(bytes)

@@ -44,8 +44,8 @@ const rejectField = (param: string, what: string): never => {
  * - values of companion keys: `type`, `detail`, `format`, `filename` and similar; and, under a key that is no media
  *   key, a lower-case keyword such as `auto`;
  * - text for the model: the value of `text`, `content`, `input`, `output`, `instructions`, `arguments`, `refusal`,
- *   `reasoning`, `reasoning_content`, `thinking`, `description`, `name`, `title`, `prompt` or `suffix`, and a string with a
- *   space in a top-level list `input` or `prompt`, as embeddings and completions have it;
+ *   `reasoning`, `reasoning_content`, `thinking`, `description`, `name`, `title`, `prompt` or `suffix`, and a string
+ *   with a space in a top-level list `input` or `prompt`, as embeddings and completions have it;
  * - citations in earlier output: anything in `annotations`, `action` and `sources`.
  *
  * There and everywhere else, a string or key that begins with `asset:` names an asset, except
@@ -126,7 +126,10 @@ const mediaWord =
   '(?:ur[il]|image|video|audio|frame|(?<!pro)file|media|photo|picture|screenshot|mask|asset)(?:s|_?data)?'
 const mediaKey = new RegExp(`${mediaWord}$`, 'i')
 
-/** Matches every request that needs the search: it has an escape that may hide a key or a scheme, a media key, or an asset. */
+/**
+ * Matches every request that needs the search: it has an escape that may hide a key or a scheme, a media key, or an
+ * asset.
+ */
 const mayNameAsset = new RegExp(`\\\\u|${mediaWord}"\\s*:|${assetPrefixSource}`, 'i')
 
 /** Above this size in bytes, the search of the fields costs less than this regular expression. */

@@ -91,7 +91,9 @@ const isBase64 = (text: string): boolean => {
   return text.length % 4 === 0 && (end === -1 || (end > 0 && /^={1,2}$/.test(text.slice(end))))
 }
 
-/** First characters in base64 of PNG, JPEG, GIF, RIFF (WebP, AVI), BMP, TIFF, ISO media (MP4 and similar), and Matroska. */
+/**
+ * First characters in base64 of PNG, JPEG, GIF, RIFF (WebP, AVI), BMP, TIFF, ISO media (MP4 and similar), and Matroska.
+ */
 const contentStart =
   /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|UklGR|Qk[0-3][A-Za-z0-9+/]{5}AAAA|SUkqA|TU0AK|AAAA[A-Za-z0-9+/]{2}Z0eX[AB]|GkXfo)/
 

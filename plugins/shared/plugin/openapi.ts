@@ -1,8 +1,9 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 
-// Routes return a `Response`, and are described beside it: in `detail` for OpenAPI documents, and in the type of the plugin for Eden. They have no
-// `response` schema, because Elysia (1.4.30) would compile a validator for each status, and copy each response to set its status.
+// Routes return a `Response`, and are described beside it: in `detail` for OpenAPI documents, and in the type of the
+// plugin for Eden. They have no `response` schema, because Elysia (1.4.30) would compile a validator for each status,
+// and copy each response to set its status.
 
 /** A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step. */
 export type SchemaOf<Value> = TSchema & { readonly static: Value }
@@ -49,7 +50,10 @@ export interface ParameterDescription {
   readonly schema: TSchema
 }
 
-/** The option `detail` of an Elysia route. The security of a route is for the app that uses the plugin to describe, unless the route needs none. */
+/**
+ * The option `detail` of an Elysia route. The security of a route is for the app that uses the plugin to describe,
+ * unless the route needs none.
+ */
 export interface OperationDescription {
   readonly operationId: string
   readonly summary: string
@@ -92,7 +96,10 @@ export const queryParameter = (name: string, description: string, schema: TSchem
   ...{ name, in: 'query', required: false, description, schema },
 })
 
-/** The header of a request that must be handled once (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/). */
+/**
+ * The header of a request that must be handled once
+ * (https://datatracker.ietf.org/doc/draft-ietf-httpapi-idempotency-key-header/).
+ */
 export const idempotencyKeyParameter: ParameterDescription = {
   ...{ name: 'Idempotency-Key', in: 'header', required: false },
   description:

@@ -1,12 +1,18 @@
 import { type PublicUrl, readPublicUrl } from '../http/origin.ts'
 import type { Identify } from '../identity/identify.ts'
 
-// Checks of options that several plugins have. Each throws TypeError, so that a host app with a wrong option does not start.
+// Checks of options that several plugins have. Each throws TypeError, so that a host app with a wrong option does not
+// start.
 
-/** One path segment after another, without characters that an address or Elysia's router would read as something else. */
+/**
+ * One path segment after another, without characters that an address or Elysia's router would read as something else.
+ */
 const path = /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~-]+)+$/
 
-/** Returns a base path such as `/api/tokens`. Throws TypeError unless it starts with `/`, ends without one, and has only letters, digits and `_ . ~ -`. */
+/**
+ * Returns a base path such as `/api/tokens`. Throws TypeError unless it starts with `/`, ends without one, and has only
+ * letters, digits and `_ . ~ -`.
+ */
 export const checkPath = (name: string, value: string): string => {
   if (typeof value !== 'string' || !path.test(value))
     throw new TypeError(`${name} must be a path such as /api/tokens, without a slash at the end`)
@@ -18,7 +24,10 @@ export const checkIdentify = (identify: Identify): void => {
   if (typeof identify !== 'function') throw new TypeError('identify must be a function')
 }
 
-/** Throws TypeError for an address that is missing or no URL. A function may be able to return it only later, and is not called. */
+/**
+ * Throws TypeError for an address that is missing or no URL. A function may be able to return it only later, and is not
+ * called.
+ */
 export const checkPublicUrl = (publicUrl: PublicUrl): void => {
   if (typeof publicUrl === 'function') return
   if (typeof publicUrl !== 'string' || !URL.canParse(publicUrl)) throw new TypeError('publicUrl must be a URL')
@@ -36,8 +45,8 @@ export const checkSecrets = (secrets: readonly string[]): void => {
 }
 
 /**
- * Throws unless Elysia is version 1. Elysia 2 ignores the hook `resolve` of a macro, so guarded routes would run without their guards, and Bun and
- * Deno install it in spite of the peer range.
+ * Throws unless Elysia is version 1. Elysia 2 ignores the hook `resolve` of a macro, so guarded routes would run
+ * without their guards, and Bun and Deno install it in spite of the peer range.
  */
 export const checkElysia = ({ prototype }: { readonly prototype: object }): void => {
   if (!('resolve' in prototype))
@@ -64,7 +73,10 @@ export const checkKey = (name: string, value: string): void => {
 /** What `isUpstreamUrl` requires. */
 export const upstreamUrlForm = 'must be an http or https URL without credentials, query or fragment'
 
-/** Whether a value is an `http` or `https` URL to which a client can append a path: without credentials, query and fragment. */
+/**
+ * Whether a value is an `http` or `https` URL to which a client can append a path: without credentials, query and
+ * fragment.
+ */
 export const isUpstreamUrl = (value: unknown): boolean => {
   const url = typeof value === 'string' ? URL.parse(value) : null
   return url !== null && /^https?:$/.test(url.protocol) && !url.username && !url.password && !/[?#]/.test(String(value))
@@ -75,7 +87,10 @@ export const checkUpstreamUrl = (name: string, value: string): void => {
   if (!isUpstreamUrl(value)) throw new TypeError(`${name} ${upstreamUrlForm}`)
 }
 
-/** Throws TypeError for a number that is not above 0, such as a limit or a duration. Undefined: the option has its default. */
+/**
+ * Throws TypeError for a number that is not above 0, such as a limit or a duration. Undefined: the option has its
+ * default.
+ */
 export const checkAbove0 = (numbers: Readonly<Record<string, number | undefined>>): void => {
   for (const [name, value] of Object.entries(numbers)) {
     if (value !== undefined && !(typeof value === 'number' && value > 0))

@@ -1,8 +1,8 @@
 import type { CreateEden, Elysia } from 'elysia'
 import type { GuardContext } from '../http/error-handler.ts'
 
-// The types that are not exported are aliases, not interfaces: a compiler that writes the declarations of a host app writes out such an alias, while it
-// would have to import an interface, or an exported alias, from this file.
+// The types that are not exported are aliases, not interfaces: a compiler that writes the declarations of a host app
+// writes out such an alias, while it would have to import an interface, or an exported alias, from this file.
 
 type Empty = Record<never, never>
 
@@ -102,8 +102,8 @@ export type RoutesPlugin<Routes extends Record<string, unknown> = Empty> = Elysi
 >
 
 /**
- * One method of a path, in the form of Elysia's type parameter: the types of its responses by status, and of the parts of its request. A member
- * `body` of type undefined: the request needs no body.
+ * One method of a path, in the form of Elysia's type parameter: the types of its responses by status, and of the parts
+ * of its request. A member `body` of type undefined: the request needs no body.
  */
 export type Route<
   Responses extends Record<number, unknown>,

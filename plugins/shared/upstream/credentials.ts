@@ -7,8 +7,8 @@ const minLength = 8
 /**
  * Compiles a search for credentials in responses. Call it once for each upstream.
  *
- * It finds a secret as plain text; escaped as in JSON (`\uXXXX`, `\/`), URLs (`%XX`) and HTML (`&#XX;`); and in base64 of both
- * alphabets, at any offset in a longer text. It searches each part separately; of headers, the values.
+ * It finds a secret as plain text; escaped as in JSON (`\uXXXX`, `\/`), URLs (`%XX`) and HTML (`&#XX;`); and in base64
+ * of both alphabets, at any offset in a longer text. It searches each part separately; of headers, the values.
  */
 export const createCredentialSearch = (secrets: readonly (string | undefined)[]): ContainsCredential => {
   const longEnough = secrets.filter((secret) => secret !== undefined).filter((secret) => secret.length >= minLength)
@@ -53,8 +53,8 @@ const latin1 = (part: Uint8Array | string): string =>
   )
 
 /**
- * The parts of base64 that do not depend on the text around the secret: one for each offset in a group of three bytes, without the
- * characters that also encode neighbouring bytes.
+ * The parts of base64 that do not depend on the text around the secret: one for each offset in a group of three bytes,
+ * without the characters that also encode neighbouring bytes.
  */
 const base64FormsOf = (secret: string): readonly string[] =>
   [0, 1, 2].flatMap((before) => {
@@ -63,7 +63,10 @@ const base64FormsOf = (secret: string): readonly string[] =>
     return (['base64', 'base64url'] as const).map((alphabet) => bytes.toString(alphabet).slice(...common))
   })
 
-/** A pattern for the secret in which each character may be plain or escaped, also in JSON within up to four strings of JSON. */
+/**
+ * A pattern for the secret in which each character may be plain or escaped, also in JSON within up to four strings of
+ * JSON.
+ */
 const anyEscapeOf = (secret: string): string =>
   Array.from(secret, (character) => {
     const bytes = [...Buffer.from(character)]

@@ -2,8 +2,9 @@ import type { FailureScope } from '../background/divide.ts'
 import { UpstreamInvalidError, UpstreamRejectedError, UpstreamUnreachableError } from './upstream-error.ts'
 
 /**
- * Whether a call to an upstream may have failed for what one of its objects is. So it has if the response is too large, is no JSON or must not be shown, or if
- * the upstream does not accept one of the ids. An error 500 and a response that never comes are unclear.
+ * Whether a call to an upstream may have failed for what one of its objects is. So it has if the response is too large,
+ * is no JSON or must not be shown, or if the upstream does not accept one of the ids. An error 500 and a response that
+ * never comes are unclear.
  */
 export const scopeOfUpstreamFailure = (error: unknown): FailureScope => {
   if (error instanceof UpstreamInvalidError) return 'item'

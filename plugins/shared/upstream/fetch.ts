@@ -25,8 +25,8 @@ export const fetchOnce: Fetch = (url, init) => {
  * The same, but on Bun a POST uses a pooled connection.
  *
  * Bun never sends a POST twice, even if the pooled connection turns out to be closed. If the upstream closes an idle
- * connection at that moment, the call fails like an interrupted one: whether it arrived is unknown. So that this remains
- * rare, tell `connectionLost` of the failure.
+ * connection at that moment, the call fails like an interrupted one: whether it arrived is unknown. So that this
+ * remains rare, tell `connectionLost` of the failure.
  */
 export const fetchPooledPost: Fetch = (url, init) =>
   bun && init.method === 'POST' ? fetch(url, { ...init, keepalive: mayUsePool(url) }) : fetchOnce(url, init)
@@ -40,8 +40,8 @@ const unpooled = new Map<string, number>()
 /**
  * Call this when a POST of `fetchPooledPost` has failed, with its error.
  *
- * Some servers close a connection after a response that did not say so, for example llama.cpp's server after each stream.
- * After a lost connection, the next requests to the same origin use new ones.
+ * Some servers close a connection after a response that did not say so, for example llama.cpp's server after each
+ * stream. After a lost connection, the next requests to the same origin use new ones.
  */
 export const connectionLost = (url: string, error: unknown): void => {
   const isReset = error instanceof Error && 'code' in error && error.code === 'ECONNRESET'

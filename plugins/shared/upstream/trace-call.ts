@@ -1,4 +1,7 @@
-/** Starts the trace of a call to an upstream. `createTracing` of `sluice/tracing` makes one. Other plugins know nothing of OpenTelemetry. */
+/**
+ * Starts the trace of a call to an upstream. `createTracing` of `sluice/tracing` makes one. Other plugins know nothing
+ * of OpenTelemetry.
+ */
 export type TraceCall = (call: TracedCall) => CallTrace
 
 /** A call to an upstream. It has no content, no id and no user. */

@@ -9,7 +9,9 @@ export class UpstreamKeyRejectedError extends Problem {
   }
 }
 
-/** Whether an error response is about the gateway's own credentials: status 401, or 403 with a code of authentication. */
+/**
+ * Whether an error response is about the gateway's own credentials: status 401, or 403 with a code of authentication.
+ */
 export const rejectsKey = (response: Pick<RawResponse, 'status' | 'bytes'>): boolean =>
   response.status === 401 || (response.status === 403 && isAboutKey(response))
 

@@ -123,7 +123,10 @@ const message: ResponseDescription = {
 const text = generated('The completion', chatCompletion, chatChunk)
 const response = generated('The response', modelResponse, modelResponseEvent, droppedHeader)
 
-/** Elysia options of each route. The handlers read and check the bodies themselves; the schemas are for OpenAPI documents. */
+/**
+ * Elysia options of each route. The handlers read and check the bodies themselves; the schemas are for OpenAPI
+ * documents.
+ */
 export const textDocs = {
   createChatCompletion: route('createChatCompletion', 'Create a chat completion', text, {
     requestBody: jsonBody(chatCompletionRequest),

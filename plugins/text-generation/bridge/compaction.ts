@@ -25,7 +25,8 @@ import type { SealedReasoning } from './sealed-reasoning.ts'
 /**
  * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.
  *
- * The response has the messages of the user, and an item with the encrypted summary, which the bridge reads back (`summaryIn`).
+ * The response has the messages of the user, and an item with the encrypted summary, which the bridge reads back
+ * (`summaryIn`).
  *
  * @param bridged the protocol of `/v1/responses`
  */

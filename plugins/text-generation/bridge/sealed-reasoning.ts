@@ -2,13 +2,16 @@ import { Buffer } from 'node:buffer'
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 
 /**
- * Encrypts the reasoning of models, so that clients can carry it from turn to turn (`encrypted_content`), as they do with
- * that of OpenAI.
+ * Encrypts the reasoning of models, so that clients can carry it from turn to turn (`encrypted_content`), as they do
+ * with that of OpenAI.
  */
 export interface SealedReasoning {
   /** Returns ASCII text that only `open` for the same user can read. */
   seal(text: string, user: string): string
-  /** Undefined for text that was changed, that another service, gateway or secret has encrypted, or that belongs to another user. */
+  /**
+   * Undefined for text that was changed, that another service, gateway or secret has encrypted, or that belongs to
+   * another user.
+   */
   open(sealed: string, user: string): string | undefined
 }
 

@@ -41,7 +41,10 @@ export interface Call {
   readonly request: Request
   /** Milliseconds since 1970. The time limit starts here. */
   readonly arrivedAt: number
-  /** Registers a listener for the revocation of the caller's credential. Undefined: the host app cannot detect a revocation. */
+  /**
+   * Registers a listener for the revocation of the caller's credential. Undefined: the host app cannot detect a
+   * revocation.
+   */
   readonly whenRevoked: WhenRevoked | undefined
   /** Called when the upstream has begun a successful response. */
   readonly onAccepted?: () => void

@@ -55,7 +55,8 @@ export const generate = async (
   options: GenerationOptions,
 ): Promise<Response> => {
   const body = await readJsonBody(request, options.maxBodyBytes, given.bodyLimits)
-  // A large request may have 100,000 values. Each step handles some of them, and then the event loop serves other requests.
+  // A large request may have 100,000 values. Each step handles some of them, and then the event loop serves other
+  // requests.
   const run = <Result>(steps: SteppedWork<Result>): Awaitable<Result> =>
     isLarge(body.json) ? runInTurns(steps) : runSteps(steps)
   const { storedResponses, traceCall } = options
@@ -120,7 +121,10 @@ export const generate = async (
   }
 }
 
-/** The request for an upstream of a gateway that stores no responses: an upstream of the Responses protocol would look for the gateway's items. */
+/**
+ * The request for an upstream of a gateway that stores no responses: an upstream of the Responses protocol would look
+ * for the gateway's items.
+ */
 const withoutStored = (json: Json, { bridged, stores }: ValidatedRequest): Awaitable<Json> =>
   bridged || stores === undefined ? json : withoutGatewayItems(json)
 
@@ -132,7 +136,10 @@ interface CallUsageOptions {
   readonly unmetered: boolean | undefined
 }
 
-/** Records the usage of one call. It lives as long as a stream, so it refers to nothing that keeps the request in memory. */
+/**
+ * Records the usage of one call. It lives as long as a stream, so it refers to nothing that keeps the request in
+ * memory.
+ */
 class CallUsage {
   /** Whether the upstream has begun a successful response. */
   accepted = false

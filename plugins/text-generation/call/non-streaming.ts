@@ -8,7 +8,7 @@ import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../../sse-relay/index.ts'
 import { isDone } from '../events/text.ts'
-import { type ResponseBody, readResponse, type TextResponse } from '../upstream/client.ts'
+import { type CompleteResponse, readResponse, type TextResponse } from '../upstream/client.ts'
 import { requireNoCredential } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
 import { type Assembly, StreamError } from './assembly.ts'
@@ -128,7 +128,7 @@ export interface ParsedResponse {
  * Parses a JSON response. Throws UpstreamInvalidError for anything but an object of the protocol, StreamError for an
  * error object with status 200.
  */
-export const parseResponse = (body: ResponseBody, { isResponse }: Pick<Exchange, 'isResponse'>): ParsedResponse => {
+export const parseResponse = (body: CompleteResponse, { isResponse }: Pick<Exchange, 'isResponse'>): ParsedResponse => {
   const text = body.text ?? textOf(body.bytes)
   const fields = fieldsOf(text)
   if (isResponse(fields)) return { text, fields }
@@ -179,7 +179,9 @@ const assembleStream = async (
   }
 }
 
-/** Adds events up to the end of the stream, or up to `[DONE]` or a terminal event; in the latter cases it returns true. */
+/**
+ * Adds events up to the end of the stream, or up to `[DONE]` or a terminal event; in the latter cases it returns true.
+ */
 const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boolean): Promise<boolean> => {
   for (let frames = await reader.next(); frames; frames = await reader.next()) {
     for (const { event } of frames) {

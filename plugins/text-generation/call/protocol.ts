@@ -38,8 +38,8 @@ export interface Protocol {
   /** Validates a request, in steps. Throws TextProblem 400 that names the field. */
   validate(request: Json, capabilities?: Capabilities): SteppedWork<ValidatedRequest>
   /**
-   * The exchange with an upstream for a validated request of a user. Throws or rejects with TextProblem 400 for what this
-   * upstream does not support. A promise only for a large request that has to be translated.
+   * The exchange with an upstream for a validated request of a user. Throws or rejects with TextProblem 400 for what
+   * this upstream does not support. A promise only for a large request that has to be translated.
    */
   toExchange(
     request: OwnedRequest,
@@ -58,7 +58,9 @@ export interface TranslatedProtocol extends Pick<Protocol, 'bodyLimits'> {
   translate(request: Json, user: string): SteppedWork<{ readonly request: Json; readonly protocol: Protocol }>
 }
 
-/** One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol. */
+/**
+ * One request and its response: what to send to the upstream, and how to convert its response to the caller's protocol.
+ */
 export interface Exchange {
   readonly action: TextAction
   /** Path below the upstream's URL. */
@@ -92,9 +94,16 @@ export interface Exchange {
   toEventStream(body: unknown): string
   /** Builds the caller's non-streaming response from the upstream's events. */
   assemble(): Assembly
-  /** Converts the upstream's frames to the caller's stream. @param issued records the end of a bridged stream before the caller receives it */
+  /**
+   * Converts the upstream's frames to the caller's stream.
+   *
+   * @param issued records the end of a bridged stream before the caller receives it
+   */
   relay(issued?: IssuedObjects): StreamRelay
-  /** The text of the event that ends a stream with an error of the gateway. Default: one that clients of both OpenAI protocols raise. */
+  /**
+   * The text of the event that ends a stream with an error of the gateway. Default: one that clients of both OpenAI
+   * protocols raise.
+   */
   errorEvent?(problem: Problem): string
   /** What a silent stream sends. Default: a comment. */
   readonly heartbeat?: Uint8Array

@@ -58,7 +58,10 @@ export const createProtocols = (options: ProtocolsOptions): Protocols => {
   }
 }
 
-/** A protocol of the Responses API: the one for upstreams that have this API, and the one for those that have chat completions only. */
+/**
+ * A protocol of the Responses API: the one for upstreams that have this API, and the one for those that have chat
+ * completions only.
+ */
 const byApi = (native: Protocol, chatOnly: Protocol): Protocol => {
   const select = (capabilities: Capabilities | undefined) => (capabilities?.chatOnly ? chatOnly : native)
   return {

@@ -104,7 +104,10 @@ export class RouteAttempts {
   }
 }
 
-/** Whether the upstream did not get the request, or has sent it back with the advice to come later. Neither costs anything. */
+/**
+ * Whether the upstream did not get the request, or has sent it back with the advice to come later. Neither costs
+ * anything.
+ */
 const isUnavailable = (error: unknown): boolean =>
   error instanceof UpstreamUnreachableError
     ? !error.sent

@@ -7,7 +7,7 @@ import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeade
 import { EventReader, jsonOf } from '../events/event.ts'
 import { eventText, isDone } from '../events/text.ts'
 import { textProblemBody } from '../problem.ts'
-import { type ResponseBody, readResponse, type TextResponse } from '../upstream/client.ts'
+import { type CompleteResponse, readResponse, type TextResponse } from '../upstream/client.ts'
 import { createStreamCredentialCheck } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
 import { type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
@@ -148,7 +148,7 @@ class StreamedResponse implements RelayOptions {
 }
 
 /** A JSON response as the equivalent event stream. */
-const eventStream = (body: ResponseBody, exchange: Exchange): Response['body'] =>
+const eventStream = (body: CompleteResponse, exchange: Exchange): Response['body'] =>
   new Response(exchange.toEventStream(parseLossless(parseResponse(body, exchange).text))).body
 
 const encoder = new TextEncoder()

@@ -22,9 +22,16 @@ interface Translation {
 export interface StreamTranslation extends Translation {
   /** The text that ends a complete stream. */
   end(): string
-  /** The text that ends a broken stream. @param error what the upstream has reported. Undefined: it broke the stream off */
+  /**
+   * The text that ends a broken stream.
+   *
+   * @param error what the upstream has reported. Undefined: it broke the stream off
+   */
   fail(error: object | undefined): string
-  /** Stores the complete response, after `end`, before the caller receives that text. Resolves with other text instead, if it fails. Default: it is not stored. */
+  /**
+   * Stores the complete response, after `end`, before the caller receives that text. Resolves with other text instead,
+   * if it fails. Default: it is not stored.
+   */
   readonly store?: (() => Promise<string | undefined>) | undefined
 }
 

@@ -53,7 +53,9 @@ export class TextBuffer {
 
 const piecesPerBlock = 4096
 
-/** Members of an object that grows by deltas, in the order of their first appearance. `__proto__` is an ordinary member. */
+/**
+ * Members of an object that grows by deltas, in the order of their first appearance. `__proto__` is an ordinary member.
+ */
 export class MemberBuffer {
   readonly #countBytes: CountBytes
   readonly #values: Map<string, unknown>

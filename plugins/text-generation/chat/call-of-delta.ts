@@ -19,9 +19,9 @@ export interface CallDelta {
 /**
  * The call that a delta belongs to; undefined when the delta begins another call.
  *
- * The index decides, else the id, else it is the last call. Some upstreams give every call the index 0, or none. There a
- * name begins another call: with another id, and with an index only after complete arguments; without an id and an index
- * after complete arguments. Some upstreams repeat the name in each delta, or send each with an id of its own.
+ * The index decides, else the id, else it is the last call. Some upstreams give every call the index 0, or none. There
+ * a name begins another call: with another id, and with an index only after complete arguments; without an id and an
+ * index after complete arguments. Some upstreams repeat the name in each delta, or send each with an id of its own.
  */
 export const callOfDelta = <Call extends KnownCall>(
   calls: readonly Call[],

@@ -39,7 +39,11 @@ export class Choice {
     for (const key in choice) if (!handledMembers.has(key)) this.#rest.set(key, choice[key])
   }
 
-  /** The choice of a completion. @param cutOff whether the stream was cut off: then without unusable parts, such as half a tool call */
+  /**
+   * The choice of a completion.
+   *
+   * @param cutOff whether the stream was cut off: then without unusable parts, such as half a tool call
+   */
   render(cutOff: boolean): object {
     const finished = this.finishReason !== undefined
     const message = this.#message.toJSON()

@@ -1,6 +1,9 @@
 /** Follows a JSON text piece by piece, without parsing it, to tell whether its value may have ended. */
 export class JsonEnd {
-  /** Whether an object, an array or a string has ended, and nothing but white space follows. More digits may follow a number. */
+  /**
+   * Whether an object, an array or a string has ended, and nothing but white space follows. More digits may follow a
+   * number.
+   */
   hasEnded = false
   /** The deepest nesting so far. */
   maxDepth = 0

@@ -146,7 +146,8 @@ const jsonTrue = toJson(true)
  * The request with the gateway's additions, in one edit.
  *
  * It always requests a stream that reports usage, whatever the caller requested. For the maximum of the output see
- * `outputMaximumChanges`. Additions in `without` are left out; without `stream`, all fields about streaming are removed.
+ * `outputMaximumChanges`. Additions in `without` are left out; without `stream`, all fields about streaming are
+ * removed.
  */
 export const withAdditions = (
   request: Json,

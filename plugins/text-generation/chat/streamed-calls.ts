@@ -34,7 +34,10 @@ interface PartialCall<Builder> extends KnownCall {
   builder: Builder | undefined
 }
 
-/** Reads the tool calls of a chat stream, for another protocol. It keeps them apart also where an upstream sends no index, or one index for all. */
+/**
+ * Reads the tool calls of a chat stream, for another protocol. It keeps them apart also where an upstream sends no
+ * index, or one index for all.
+ */
 export interface StreamedCalls<Builder extends CallBuilder> {
   /** Takes an element of `tool_calls`. Returns the builder of its call; undefined while that has not begun. */
   push(delta: unknown): Builder | undefined

@@ -30,7 +30,10 @@ export class ToolCalls {
     }
   }
 
-  /** The calls by index, and calls of one index by arrival. `cutOff`: only calls that are complete, and so safe to execute. */
+  /**
+   * The calls by index, and calls of one index by arrival. `cutOff`: only calls that are complete, and so safe to
+   * execute.
+   */
   list(cutOff: boolean, finished: boolean): readonly ToolCall[] {
     const sorted = this.#calls.toSorted((one, other) => one.index - other.index)
     return cutOff ? sorted.filter((call) => call.isComplete(finished)) : sorted
@@ -80,14 +83,20 @@ class ToolCall implements KnownCall {
     }
   }
 
-  /** Whether this call's arguments end with `}` and the text begins with `{`: then they are two objects. Or the text is empty. */
+  /**
+   * Whether this call's arguments end with `}` and the text begins with `{`: then they are two objects. Or the text is
+   * empty.
+   */
   mayEndBefore(text: string): boolean {
     const before = this.#function?.get('arguments')
     const next = text.trimStart()
     return before instanceof TextBuffer && before.end.trimEnd().endsWith('}') && (next === '' || next.startsWith('{'))
   }
 
-  /** Whether nothing can be missing. The input of a custom tool is free text: it is complete when the choice has finished. */
+  /**
+   * Whether nothing can be missing. The input of a custom tool is free text: it is complete when the choice has
+   * finished.
+   */
   isComplete(finished: boolean): boolean {
     if (!this.#function) return finished
     return isCallable(this.#function)

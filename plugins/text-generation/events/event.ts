@@ -56,7 +56,10 @@ export const readEvent = (text: string): TextEvent | undefined => {
   return event && TextEvent.of(event)
 }
 
-/** Parses the events of one stream, and recognises those that match a template of an earlier event. For `createFrameSplitter`. */
+/**
+ * Parses the events of one stream, and recognises those that match a template of an earlier event. For
+ * `createFrameSplitter`.
+ */
 export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recognise'> {
   /** Most recently matched first. */
   readonly #templates: KnownTemplate[] = []

@@ -81,7 +81,10 @@ export class EventTemplate {
     )
   }
 
-  /** Creates a template from the text of an event whose data is JSON on one line. Undefined when it has no generated text. */
+  /**
+   * Creates a template from the text of an event whose data is JSON on one line. Undefined when it has no generated
+   * text.
+   */
   static of(text: string, data: string): EventTemplate | undefined {
     const start = text.indexOf(data)
     if (start === -1 || data.includes('\n')) return undefined

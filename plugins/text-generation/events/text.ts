@@ -4,7 +4,10 @@ import type { Frame } from '../../sse-relay/index.ts'
 /** The text of an event with one line of data. */
 export const eventText = (data: string): string => `data: ${data}\n\n`
 
-/** Changes the JSON in the data of a frame. Undefined when nothing changes, or when the data is not JSON on a single line. */
+/**
+ * Changes the JSON in the data of a frame. Undefined when nothing changes, or when the data is not JSON on a single
+ * line.
+ */
 export const withData = (frame: Frame, change: (json: Json) => Json): Uint8Array | undefined => {
   if (!frame.event) return undefined
   const { data } = frame.event

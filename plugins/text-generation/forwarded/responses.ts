@@ -5,7 +5,10 @@ import { checkString, fieldOf, readModel, shortStringOf } from '../call/validati
 import { TextProblem } from '../problem.ts'
 import { unassembled } from './forwarded.ts'
 
-/** `POST /v1/responses/compact` at an upstream that has a Responses API: the request and the response pass unchanged. The items in the response are the caller's. */
+/**
+ * `POST /v1/responses/compact` at an upstream that has a Responses API: the request and the response pass unchanged.
+ * The items in the response are the caller's.
+ */
 export const compaction: Protocol = {
   validate: (request) => oneStep(() => ({ model: readModel(request), stream: false, stores: true })),
   toExchange: (request) => ({

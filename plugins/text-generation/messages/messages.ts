@@ -68,7 +68,10 @@ const exchangeOf = (chatRequest: Json, capabilities: Capabilities) =>
     heartbeat: ping,
   }) satisfies Partial<Exchange>
 
-/** Up to this number, a maximum is the caller's own. This protocol requires one, so clients send what Claude can generate. */
+/**
+ * Up to this number, a maximum is the caller's own. This protocol requires one, so clients send what Claude can
+ * generate.
+ */
 const ownMaxTokens = 4_096
 
 /**
@@ -83,7 +86,10 @@ const withoutRejected = (request: Json, rejected: ReadonlySet<string>): Json =>
         return (key === 'reasoning_effort' || key === 'parallel_tool_calls') && rejected.has(key)
       })
 
-/** Throws TextProblem 400 for a tool that only Anthropic's API runs, if the request demands it, or as `hostedTools` of `Capabilities` says. */
+/**
+ * Throws TextProblem 400 for a tool that only Anthropic's API runs, if the request demands it, or as `hostedTools` of
+ * `Capabilities` says.
+ */
 const rejectHostedTools = (
   { hosted, demanded, only, model }: MessagesRequest,
   capabilities: Capabilities | undefined,

@@ -56,7 +56,10 @@ export const messagesErrorOf = (error: object): ErrorParts => {
 
 const encoder = new TextEncoder()
 
-/** An error handler that translates the errors of upstreams, which have the shape of OpenAI's API. Status and headers stay. */
+/**
+ * An error handler that translates the errors of upstreams, which have the shape of OpenAI's API. Status and headers
+ * stay.
+ */
 export const translatingErrors = (errors: ErrorHandler): ErrorHandler => ({
   handle: (context, work) => errors.handle(context, work),
   respond: (error, context) => errors.respond(translated(error), context),
@@ -70,7 +73,10 @@ export interface ErrorsByPathOptions {
   readonly path: string
 }
 
-/** An error handler that selects another one by the path of the request. A host app may have put its own prefix before the path. */
+/**
+ * An error handler that selects another one by the path of the request. A host app may have put its own prefix before
+ * the path.
+ */
 export const errorsByPath = ({ messages, others, path }: ErrorsByPathOptions): ErrorHandler => {
   const of = ({ url }: Request): ErrorHandler => (`${requestPath(url)}/`.includes(`${path}/`) ? messages : others)
   return {

@@ -1,4 +1,7 @@
-/** A request of Anthropic's Messages API. It may have further fields; those that have no meaning for the upstream are ignored. */
+/**
+ * A request of Anthropic's Messages API. It may have further fields; those that have no meaning for the upstream are
+ * ignored.
+ */
 export interface CreateMessageRequest extends CountMessageTokensRequest {
   readonly max_tokens: number
   readonly stream?: boolean | null

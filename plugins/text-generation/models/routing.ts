@@ -8,21 +8,30 @@ export type MaxTokensField = 'max_tokens' | 'max_completion_tokens'
 export interface Capabilities {
   /** Maximum `temperature`, 1 or 2. Default 2. */
   readonly maxTemperature?: 1 | 2
-  /** Maximum of the output that a request may set, in tokens. A larger one is lowered to it. Default: none is lowered. */
+  /**
+   * Maximum of the output that a request may set, in tokens. A larger one is lowered to it. Default: none is lowered.
+   */
   readonly maxTokens?: number
-  /** The field of chat completions for that maximum. The other one is renamed. Default: both pass, and the gateway finds out. */
+  /**
+   * The field of chat completions for that maximum. The other one is renamed. Default: both pass, and the gateway finds
+   * out.
+   */
   readonly maxTokensField?: MaxTokensField
   /** False: it does not stream. At the time limit there is then no partial response. Default true. */
   readonly streams?: boolean
   /** False: it does not support `stream_options`, so streams have no usage and count as unreported. Default true. */
   readonly reportsUsage?: boolean
-  /** True: it has no `/responses`. The gateway then bridges responses to chat completions. Default: the gateway finds out. */
+  /**
+   * True: it has no `/responses`. The gateway then bridges responses to chat completions. Default: the gateway finds
+   * out.
+   */
   readonly chatOnly?: boolean
   /**
    * What the bridge does with a tool that the upstream would run, such as `web_search`: leave it out and name it in the
    * response header `x-dropped-tools`, or respond with 400 that names it. Default `drop`: a tool in a request is an
-   * offer, and agents offer some in every request. But a Messages request with no other tools is then a 400, too, unless
-   * `drop` is given: agents search the web with such a request, and would take what the model invents for what was found.
+   * offer, and agents offer some in every request. But a Messages request with no other tools is then a 400, too,
+   * unless `drop` is given: agents search the web with such a request, and would take what the model invents for what
+   * was found.
    */
   readonly hostedTools?: 'reject' | 'drop'
 }
@@ -41,7 +50,10 @@ export interface UpstreamModel extends Capabilities {
 
 /** A service with the OpenAI protocols. */
 export interface TextUpstream extends Capabilities {
-  /** Base URL without a slash at its end, for example `https://api.example/v1`. Paths such as `/chat/completions` follow it. */
+  /**
+   * Base URL without a slash at its end, for example `https://api.example/v1`. Paths such as `/chat/completions` follow
+   * it.
+   */
   readonly url: string
   /** For logs, metrics and health. Default: the host of `url`. */
   readonly name?: string
@@ -49,7 +61,10 @@ export interface TextUpstream extends Capabilities {
   readonly key?: string
   /** The header for the key, for example `api-key`. Default: `authorization`, as a bearer token. */
   readonly keyHeader?: string
-  /** Further headers of every request. Values of headers for credentials, such as `authorization`, are kept out of responses as the key is. */
+  /**
+   * Further headers of every request. Values of headers for credentials, such as `authorization`, are kept out of
+   * responses as the key is.
+   */
   readonly headers?: Readonly<Record<string, string>>
   /**
    * Models that it serves, optionally with limitations of their own. Undefined: it serves all models that no other

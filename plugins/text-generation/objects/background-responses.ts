@@ -15,7 +15,9 @@ export interface BackgroundUsageOptions {
   readonly log: Log
 }
 
-/** Records the usage of a finished background response once, even if several processes notice its end. Never rejects. */
+/**
+ * Records the usage of a finished background response once, even if several processes notice its end. Never rejects.
+ */
 export type RecordBackgroundUsage = (response: TextObject, usage: unknown) => Promise<void>
 
 export const createBackgroundUsageRecorder =
@@ -53,7 +55,8 @@ const lanes = 8
 const pollTimeoutMs = 30_000
 
 /**
- * Polls background responses and records their usage when they end; removes expired objects. Several processes share the work.
+ * Polls background responses and records their usage when they end; removes expired objects. Several processes share
+ * the work.
  */
 export const pollBackgroundResponses = (options: BackgroundResponsesOptions, background: Background): void => {
   const { store, storedResponses, clock, log } = options

@@ -1,9 +1,15 @@
 import type { ObjectKind } from './store.ts'
 
-/** What an id in a request refers to: a kind with recorded owners, a kind without, or (`label`) no object of the account. */
+/**
+ * What an id in a request refers to: a kind with recorded owners, a kind without, or (`label`) no object of the
+ * account.
+ */
 export type FieldMeaning = ObjectKind | UntrackedKind | 'label'
 
-/** Kinds of objects whose owners the gateway cannot know, because they are created without it. `object`: an unknown kind. */
+/**
+ * Kinds of objects whose owners the gateway cannot know, because they are created without it. `object`: an unknown
+ * kind.
+ */
 export type UntrackedKind =
   | 'file'
   | 'vector store'

@@ -21,7 +21,10 @@ export interface IssuedObjects {
   wrapReader(reader: FrameReader): FrameReader
   /** The background response, when its id is recorded. */
   readonly backgroundResponse: TextObject | undefined
-  /** Why the caller must not receive the response: its objects could not be recorded (500), or belong to another user (502). */
+  /**
+   * Why the caller must not receive the response: its objects could not be recorded (500), or belong to another user
+   * (502).
+   */
   readonly problem: Problem | undefined
 }
 

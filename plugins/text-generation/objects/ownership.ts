@@ -51,7 +51,10 @@ export interface ObjectCheck {
 /** Each object may cost one query. */
 const maxObjects = 1000
 
-/** Creates the ownership checks for objects of the upstream account. No other function creates an `OwnedResponse` from an id. */
+/**
+ * Creates the ownership checks for objects of the upstream account. No other function creates an `OwnedResponse` from
+ * an id.
+ */
 export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log }: ObjectOwnershipOptions) => {
   const allowed = new Set(allowedFields.map(foldFieldName))
 
@@ -94,7 +97,10 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
   }
 
   return {
-    /** Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store fails. */
+    /**
+     * Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store
+     * fails.
+     */
     check(request: Json, target: ObjectCheck): Awaitable<OwnedRequest> {
       const search = findReferences(request, maxObjects)
       const references = isLarge(request) ? runInTurns(search) : runSteps(search)
@@ -160,8 +166,8 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
 }
 
 /**
- * The key of an item as a cursor: the response id, a space and the item id. Ids contain no spaces, so it never equals an item
- * id.
+ * The key of an item as a cursor: the response id, a space and the item id. Ids contain no spaces, so it never equals
+ * an item id.
  *
  * The sender of an input item chooses its id, which may equal the id of another user's item. Therefore a page makes the
  * caller no owner of the items in it.

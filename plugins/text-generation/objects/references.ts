@@ -18,7 +18,9 @@ export interface ObjectReference {
 /** In bytes. For a longer request, decoding the text for one search costs more than it saves. */
 const maxSearchLength = 2 ** 20
 
-/** Finds all ids in a chat or responses request that refer to objects of the account. It stops soon after `max` of them. */
+/**
+ * Finds all ids in a chat or responses request that refer to objects of the account. It stops soon after `max` of them.
+ */
 export const objectReferences = (request: Json, max?: number): readonly ObjectReference[] =>
   runSteps(findReferences(request, max))
 
@@ -98,7 +100,10 @@ const mayHoldId = /(?:ids?|conversation|container|batch|cached[_-]?content)$/iu
  */
 const mayHoldReference = /\\u|(?:id[s\u017f]?|conver[s\u017f]ation|container|batch|cached[_-]?content)"\s*:/i
 
-/** Types of items with complete content in some member, so that their `id` is a mere label. Without that member, an upstream may look it up by the id. */
+/**
+ * Types of items with complete content in some member, so that their `id` is a mere label. Without that member, an
+ * upstream may look it up by the id.
+ */
 const contentMembers: ReadonlyMap<string, readonly string[]> = new Map([
   ['message', ['content', 'text']],
   ['function_call', ['arguments']],

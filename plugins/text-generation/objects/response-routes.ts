@@ -64,8 +64,8 @@ interface ResponseRequest {
 }
 
 /**
- * Creates the handler of a route of a response, stored by the gateway or by its upstream. It throws TextProblem 404 for a response that is not
- * the caller's.
+ * Creates the handler of a route of a response, stored by the gateway or by its upstream. It throws TextProblem 404 for
+ * a response that is not the caller's.
  */
 export const responseRoute =
   (action: ResponseAction, options: ResponseRoutesOptions) =>

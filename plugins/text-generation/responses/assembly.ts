@@ -18,7 +18,9 @@ export interface ResponsesAssembly extends Assembly {
 }
 
 export interface ResponsesAssemblyOptions {
-  /** The parsed request body. Read only when the gateway has to create a response: that repeats fields of the request. */
+  /**
+   * The parsed request body. Read only when the gateway has to create a response: that repeats fields of the request.
+   */
   readonly request: unknown
   readonly clock: Pick<Clock, 'now'>
   /** Makes the part of an id after `resp_` or `item_`, where the upstream sends no id. Default: random. */
@@ -69,7 +71,8 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
       const type = typeof members.type === 'string' ? members.type : event.type
       const reducer = state.end ? ignore : (reducers.get(type) ?? ignore)
       if (reducer === ignore) return
-      // The final event does not count: it is limited like any event, and a response that is too large is still complete.
+      // The final event does not count: it is limited like any event, and a response that is too large is still
+      // complete.
       if (!finalStatuses.has(type)) {
         bytes += sizeOf(members, event.data)
         if (bytes > maxBytes) throw new StreamError(`upstream sent more than ${maxBytes} bytes`)
@@ -106,7 +109,10 @@ export const createResponsesAssembly = (options: ResponsesAssemblyOptions): Resp
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value)
 
-/** The members of an event's data; none for JSON that is not an object. Throws StreamError for an error event, and for data that is not JSON. */
+/**
+ * The members of an event's data; none for JSON that is not an object. Throws StreamError for an error event, and for
+ * data that is not JSON.
+ */
 const readMembers = (event: SseEvent): MutableObject => {
   const { type, data } = event
   const json = jsonOf(event)

@@ -18,12 +18,14 @@ const maxRepeatedBytes = 2 ** 22
 const maxRepeatedEntries = 8_192
 
 /**
- * The fields of a request that a response may repeat: all but the input, which may be large, and those that exceed 4 MiB, or
- * 8,192 keys and values, with the fields before them. Numbers keep all their digits.
+ * The fields of a request that a response may repeat: all but the input, which may be large, and those that exceed 4
+ * MiB, or 8,192 keys and values, with the fields before them. Numbers keep all their digits.
  */
 export const repeatableFields = (request: Json): MutableObject => laterFields(request)()
 
-/** The same, parsed only when they are needed. The function does not keep the request in memory, which has the input. */
+/**
+ * The same, parsed only when they are needed. The function does not keep the request in memory, which has the input.
+ */
 export const laterFields = (request: Json): (() => MutableObject) => {
   let bytes = 0
   let entries = 0
@@ -100,7 +102,9 @@ const withDefaults = (defaults: MutableObject, value: unknown): MutableObject =>
   return { ...defaults, ...Object.fromEntries(present) }
 }
 
-/** A function tool in the form of the Responses protocol has members that clients require. Other tools pass unchanged. */
+/**
+ * A function tool in the form of the Responses protocol has members that clients require. Other tools pass unchanged.
+ */
 const toolWithDefaults = (tool: unknown): unknown =>
   isMutableObject(tool) && tool.type === 'function' && !isMutableObject(tool.function)
     ? withDefaults({ description: null, parameters: null, strict: null }, tool)

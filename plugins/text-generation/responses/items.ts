@@ -178,7 +178,10 @@ const usefulIncomplete: ReadonlySet<unknown> = new Set([
   'tool_search_output',
 ])
 
-/** The items of a response that was cut off: finished items as they are, useful parts with status `incomplete`, never half a tool call. */
+/**
+ * The items of a response that was cut off: finished items as they are, useful parts with status `incomplete`, never
+ * half a tool call.
+ */
 export const truncateItems = (slots: readonly ItemSlot[]): readonly MutableObject[] =>
   slots.flatMap(({ item, done }) => {
     if (usefulIncomplete.has(item.type)) return [done ? item : { ...item, status: 'incomplete' }]

@@ -42,7 +42,10 @@ export const append = (object: MutableObject, name: string, delta: unknown): voi
   object[name] = typeof value === 'string' ? value + delta : delta
 }
 
-/** Merges an added item or part with what deltas have built before it came. An empty member does not replace a built one. */
+/**
+ * Merges an added item or part with what deltas have built before it came. An empty member does not replace a built
+ * one.
+ */
 export const mergeBuilt = (added: MutableObject, built: MutableObject): MutableObject => {
   const merged = { ...added }
   for (const name of builtMembers) if (isEmpty(merged[name]) && !isEmpty(built[name])) merged[name] = built[name]

@@ -43,7 +43,11 @@ export const retrieval =
     ...responseHandling(() => ({}), options),
   })
 
-/** How the gateway reads responses. @param request the fields of the request, for a response that the gateway has to create */
+/**
+ * How the gateway reads responses.
+ *
+ * @param request the fields of the request, for a response that the gateway has to create
+ */
 const responseHandling = (request: () => unknown, { clock, maxResponseBytes }: ResponsesOptions) => {
   const assemble = () =>
     createResponsesAssembly({

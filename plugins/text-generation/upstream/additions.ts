@@ -6,8 +6,8 @@ import type { UpstreamRejectedError } from '../../shared/upstream/upstream-error
 export type Addition = 'stream' | 'stream_options' | 'max_tokens' | 'reasoning_effort' | PassedSetting
 
 /**
- * Settings that bridged requests pass on to upstreams that know them. Without them the response costs more, is longer or
- * has more calls, but is as right.
+ * Settings that bridged requests pass on to upstreams that know them. Without them the response costs more, is longer
+ * or has more calls, but is as right.
  */
 export const passedSettings = [
   'verbosity',

@@ -40,8 +40,8 @@ export interface UpstreamClientOptions {
   readonly maxResponseBytes: number
   readonly log: Log
   /**
-   * Receives every call, with the seconds until its response began. `upstream` is its name; `status` is 0 when there was no response.
-   * `keyRejected`: the upstream rejected the gateway's key, see `rejectionOf`.
+   * Receives every call, with the seconds until its response began. `upstream` is its name; `status` is 0 when there
+   * was no response. `keyRejected`: the upstream rejected the gateway's key, see `rejectionOf`.
    */
   readonly observe?: (call: {
     action: TextAction
@@ -82,8 +82,9 @@ export type UpstreamClient = (request: TextRequest) => Promise<TextResponse>
 /**
  * Creates the client for all text upstreams. It resolves when the headers of a successful response have arrived.
  *
- * The client rejects with the errors of `rejectionOf` for a status from 400 to 599, UpstreamUnreachableError when there was no
- * response, and UpstreamInvalidError for any other status and for headers that contain the upstream's credential.
+ * The client rejects with the errors of `rejectionOf` for a status from 400 to 599, UpstreamUnreachableError when there
+ * was no response, and UpstreamInvalidError for any other status and for headers that contain the upstream's
+ * credential.
  */
 export const createUpstreamClient = ({
   forwardHeaders,
@@ -132,8 +133,8 @@ export const createUpstreamClient = ({
   }
 }
 
-/** The body of a response without a stream. */
-export interface ResponseBody {
+/** The whole body of a response. */
+export interface CompleteResponse {
   readonly bytes: Uint8Array<ArrayBuffer>
   /** The body as text. Undefined for a long body, and for one that is not UTF-8. */
   readonly text: string | undefined
@@ -149,7 +150,7 @@ export const readResponse = async (
   response: Response,
   upstream: TextUpstream,
   maxBytes: number,
-): Promise<ResponseBody> => {
+): Promise<CompleteResponse> => {
   let bytes: Uint8Array<ArrayBuffer> | undefined
   try {
     bytes = await readAtMost(response, maxBytes)

@@ -1,7 +1,10 @@
 import type { Log } from '../../shared/problem.ts'
 import type { ModelRoute } from '../models/routing.ts'
 
-/** Tells callers and operators of tools that requests have and upstreams do not get, because no upstream of the model could run them. */
+/**
+ * Tells callers and operators of tools that requests have and upstreams do not get, because no upstream of the model
+ * could run them.
+ */
 export interface DroppedTools {
   /** Names them in the response header `x-dropped-tools`. Logs each once for an upstream. */
   report(response: Response, types: Iterable<string>, route: ModelRoute): void

@@ -12,7 +12,9 @@ const ttlMs = 3_600_000
 /** Callers choose parts of the keys, such as names of models, of any length. */
 const maxKeyLength = 2000
 
-/** Cache of what errors of upstreams have shown, for an hour. Its keys contain the user, see `createLearntCapabilities`. */
+/**
+ * Cache of what errors of upstreams have shown, for an hour. Its keys contain the user, see `createLearntCapabilities`.
+ */
 export class LearntCache<Value> {
   readonly #entries = new Map<string, { readonly value: Value; readonly until: number }>()
   readonly #clock: Pick<Clock, 'now'>

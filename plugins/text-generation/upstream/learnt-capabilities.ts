@@ -20,7 +20,8 @@ export interface LearntCapabilities {
 }
 
 /**
- * Creates the cache. Its key is the user, the upstream and the model. Each limitation is logged once, when it is remembered.
+ * Creates the cache. Its key is the user, the upstream and the model. Each limitation is logged once, when it is
+ * remembered.
  *
  * A request may provoke such an error where the upstream has no such limitation, for example by a tool that it does not
  * implement. Then only requests of the same user are affected.
@@ -77,7 +78,10 @@ export const maxTokensFieldIn = (error: unknown, { maxTokensField }: ModelRoute)
   return details.some(isNewFieldUnknown) ? 'max_tokens' : undefined
 }
 
-/** With a bound on the distance: an error may quote a long text of the caller, and the search takes time by the square of it. */
+/**
+ * With a bound on the distance: an error may quote a long text of the caller, and the search takes time by the square
+ * of it.
+ */
 const newFieldRecommended = /\bmax_tokens\b.{0,200}\buse ['"`]?max_completion_tokens\b/is
 
 /** Servers that do not know the newer field know the older one. */
@@ -89,7 +93,10 @@ const isNewFieldUnknown = ({ field, code, message }: ErrorDetail): boolean =>
 const unknownField =
   /unknown|unrecogni[sz]ed|unexpected|unsupported_parameter|extra|not permitted|not supported|not allowed/i
 
-/** Whether the error says that an upstream has no such route. An upstream responds with the same statuses for an unknown model or object. */
+/**
+ * Whether the error says that an upstream has no such route. An upstream responds with the same statuses for an unknown
+ * model or object.
+ */
 export const hasNoRoute = (error: unknown, model: string): boolean => {
   if (!(error instanceof UpstreamRejectedError) || ![404, 405, 501].includes(error.status)) return false
   return !errorDetails(error.response).some(

@@ -60,8 +60,9 @@ const upstreamRules: { readonly [Name in keyof Required<TextUpstream>]: Rule } =
 }
 
 /**
- * Finds what is wrong with a list of upstreams: one text for each problem, which starts with the path of the field, such
- * as `[0].models[1].maxTokens`. No text has a value of the list, which may be a secret. Unknown fields are no problems.
+ * Finds what is wrong with a list of upstreams: one text for each problem, which starts with the path of the field,
+ * such as `[0].models[1].maxTokens`. No text has a value of the list, which may be a secret. Unknown fields are no
+ * problems.
  */
 export const upstreamProblems = (upstreams: unknown): readonly string[] =>
   Array.isArray(upstreams)

@@ -9,7 +9,10 @@ export interface UsageEntry {
   readonly user: string
   /** Id of the API token. Undefined: the host app identifies its users in another way. */
   readonly token?: string
-  /** The model name in the request, of at most 256 characters; `other` for a model that no upstream is known to have, if the call was not accepted. */
+  /**
+   * The model name in the request, of at most 256 characters; `other` for a model that no upstream is known to have, if
+   * the call was not accepted.
+   */
   readonly model: string
   /** Milliseconds since 1970. */
   readonly at: number
@@ -18,7 +21,10 @@ export interface UsageEntry {
    * it). Nothing is estimated.
    */
   readonly tokens: Tokens | undefined
-  /** Cost in billionths of the currency unit. Undefined: the model has no price, or the upstream did not accept the call. */
+  /**
+   * Cost in billionths of the currency unit. Undefined: the model has no price, or the upstream did not accept the
+   * call.
+   */
   readonly cost?: number | undefined
 }
 

@@ -34,7 +34,10 @@ export interface ResponsesConnectionOptions {
 
 /** A connection ends after this time, as in OpenAI's WebSocket mode. */
 const maxAgeMs = 60 * 60_000
-/** A server opens an accepted connection at once. If it never does, because the host has replaced the response, nothing else would end the counting. */
+/**
+ * A server opens an accepted connection at once. If it never does, because the host has replaced the response, nothing
+ * else would end the counting.
+ */
 const maxOpeningMs = 30_000
 const pingEveryMs = 30_000
 /** Silence after which the peer counts as gone. A live one answers pings. */
@@ -42,7 +45,10 @@ const maxSilenceMs = 90_000
 /** Maximum time for the closing handshake. */
 const maxClosingMs = 5_000
 
-/** One WebSocket connection: each `response.create` message becomes an HTTP request, and each event of the response a message. */
+/**
+ * One WebSocket connection: each `response.create` message becomes an HTTP request, and each event of the response a
+ * message.
+ */
 export class ResponsesConnection implements WebSocketAcceptance, WebSocketListener {
   readonly maxMessageBytes: number
   readonly #maxTextBytes: number
@@ -210,7 +216,10 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#count()
   }
 
-  /** Counts the conversations and the waiting messages among the bytes of the user. Throws Problem 429 or 503 above the limit; then none of them count. */
+  /**
+   * Counts the conversations and the waiting messages among the bytes of the user. Throws Problem 429 or 503 above the
+   * limit; then none of them count.
+   */
   #count(): void {
     // Nothing would end the counting after the connection.
     if (this.#closed.signal.aborted) return
@@ -226,7 +235,10 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#sendAside(messageOf(errorEventOf(problem), streamId))
   }
 
-  /** Sends a message outside of a response. A peer that sends messages, and does not read what they cause, must not fill the memory. */
+  /**
+   * Sends a message outside of a response. A peer that sends messages, and does not read what they cause, must not fill
+   * the memory.
+   */
   #sendAside(text: string): void {
     if (this.#isBlocked) this.#connection?.terminate()
     if (this.#isBlocked) return

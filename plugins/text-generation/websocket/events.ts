@@ -7,7 +7,10 @@ import { createFrameSplitter, type Frame } from '../../sse-relay/index.ts'
 import { incompleteStreamMessage } from '../call/protocol.ts'
 import { textProblemBody } from '../problem.ts'
 
-/** An error as an event (https://developers.openai.com/api/docs/guides/websocket-mode). Clients tell what to do by status and code. */
+/**
+ * An error as an event (https://developers.openai.com/api/docs/guides/websocket-mode). Clients tell what to do by
+ * status and code.
+ */
 export interface ErrorEvent extends JsonObject {
   readonly type: 'error'
   readonly status: number
@@ -58,7 +61,8 @@ export interface RelayedEvents {
 /**
  * Sends each event of a stream as a message. Resolves with the response if it is complete.
  *
- * Every stream ends with a terminal event or an error event with a status: without them, a client would wait on the open connection.
+ * Every stream ends with a terminal event or an error event with a status: without them, a client would wait on the
+ * open connection.
  */
 export const relayEvents = async (response: Response, { send, signal }: RelayedEvents): Promise<Json | undefined> => {
   const source = byteSourceOf(response) ?? (response.body && sourceFrom(response.body))

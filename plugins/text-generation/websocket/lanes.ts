@@ -30,7 +30,9 @@ export class Lanes<Item> {
     return this.#active
   }
 
-  /** Adds an item to a lane. Throws TextProblem 400 above the limit of named lanes, and 429 above that of waiting items. */
+  /**
+   * Adds an item to a lane. Throws TextProblem 400 above the limit of named lanes, and 429 above that of waiting items.
+   */
   add(name: string | undefined, item: Item): void {
     if (this.#waiting === maxWaiting) throw new TextProblem(429, 'too many messages at once')
     const lane = this.#lanes.get(name) ?? this.#create(name)

@@ -16,8 +16,9 @@ interface Remembered extends FullInput {
 }
 
 /**
- * The conversations of one connection that no store keeps (`store: false`), so that messages can continue them with new items only: the latest of each
- * lane, as in OpenAI's WebSocket mode (https://developers.openai.com/api/docs/guides/websocket-mode).
+ * The conversations of one connection that no store keeps (`store: false`), so that messages can continue them with new
+ * items only: the latest of each lane, as in OpenAI's WebSocket mode
+ * (https://developers.openai.com/api/docs/guides/websocket-mode).
  */
 export class Memory {
   readonly #latest = new Map<string, Remembered>()
@@ -35,7 +36,10 @@ export class Memory {
     return length
   }
 
-  /** The conversation up to a message: also that before it, if it is remembered. Otherwise the route looks for `previousId`. */
+  /**
+   * The conversation up to a message: also that before it, if it is remembered. Otherwise the route looks for
+   * `previousId`.
+   */
   fullInputOf({ json, previousId }: CreateMessage): FullInput {
     const before = previousId === undefined ? undefined : this.#find(previousId)
     return {
@@ -44,7 +48,10 @@ export class Memory {
     }
   }
 
-  /** Remembers a conversation under the id of its response, as the latest of its lane. Forgets the oldest ones above the maximum. */
+  /**
+   * Remembers a conversation under the id of its response, as the latest of its lane. Forgets the oldest ones above the
+   * maximum.
+   */
   remember(streamId: string | undefined, id: string, { previousId, items }: FullInput): void {
     const lane = streamId ?? ''
     this.#latest.delete(lane)

@@ -5,7 +5,8 @@ import { initialResponse, repeatableFields } from '../responses/initial-response
 import { checkResponsesRequest } from '../responses/request.ts'
 
 /**
- * The response to a message with `generate: false`, which only prepares the input of a later message. It costs nothing, and no upstream sees it.
+ * The response to a message with `generate: false`, which only prepares the input of a later message. It costs nothing,
+ * and no upstream sees it.
  *
  * Throws TextProblem 400 for an invalid request.
  */

@@ -25,8 +25,9 @@ export interface BunServer {
 /**
  * Handles `GET /v1/responses`: opens a WebSocket connection for an authenticated caller.
  *
- * The server is `createNodeServer`, the default server, or on Bun the server of an Elysia app. Throws TextProblem 426 where none of them can open it,
- * and for a request without `Upgrade: websocket`; Problem 429 or 503 when there are too many connections.
+ * The server is `createNodeServer`, the default server, or on Bun the server of an Elysia app. Throws TextProblem 426
+ * where none of them can open it, and for a request without `Upgrade: websocket`; Problem 429 or 503 when there are too
+ * many connections.
  */
 export const connectResponses = (
   request: Request,
@@ -55,7 +56,9 @@ export const connectResponses = (
   throw useHttp
 }
 
-/** Creates the requests for messages. They have the headers of the handshake, with which the caller has authenticated. */
+/**
+ * Creates the requests for messages. They have the headers of the handshake, with which the caller has authenticated.
+ */
 const requestsLike = (handshake: Request) => {
   const { url } = handshake
   const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' })

@@ -1,4 +1,7 @@
-/** The vendor's documented limits of an account, in calls per second (CreateAsset: 300 a minute). For `limits.perSecond` of the kind `ark`. */
+/**
+ * The vendor's documented limits of an account, in calls per second (CreateAsset: 300 a minute). For `limits.perSecond`
+ * of the kind `ark`.
+ */
 export const arkLimits: Readonly<Record<string, number>> = {
   CreateAssetGroup: 10,
   CreateAsset: 5,

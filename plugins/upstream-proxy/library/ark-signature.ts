@@ -11,7 +11,10 @@ const hmac = async (key: Uint8Array<ArrayBuffer> | ArrayBuffer, text: string): P
     encoder.encode(text),
   )
 
-/** Percent-encodes everything except the unreserved characters of RFC 3986. `encodeURIComponent` leaves `!'()*` unencoded. */
+/**
+ * Percent-encodes everything except the unreserved characters of RFC 3986. `encodeURIComponent` leaves `!'()*`
+ * unencoded.
+ */
 const encode = (text: string): string =>
   encodeURIComponent(text).replace(/[!'()*]/g, (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`)
 
@@ -38,7 +41,10 @@ export interface Signable {
 /** Formats a time (milliseconds since 1970) as `YYYYMMDDTHHMMSSZ`, in UTC. */
 export const arkDate = (time: number): string => new Date(time).toISOString().replace(/[-:]|\.\d+/g, '')
 
-/** Hex SHA-256 of the canonical request (https://www.volcengine.com/docs/6369/67269). Exported for tests with the published vectors. */
+/**
+ * Hex SHA-256 of the canonical request (https://www.volcengine.com/docs/6369/67269). Exported for tests with the
+ * published vectors.
+ */
 export const canonicalHash = async (request: Signable, bodyHash: string): Promise<string> => {
   const headers: Record<string, string> = { ...request.headers, host: request.host }
   const names = Object.keys(headers).sort()
@@ -61,7 +67,10 @@ export const canonicalHash = async (request: Signable, bodyHash: string): Promis
 /** Hex SHA-256 of a body: the value of `x-content-sha256`. */
 export const bodyHash = sha256
 
-/** The value of `Authorization` in Volcengine signature version 4. It is valid for about 15 minutes before and after `x-date`. */
+/**
+ * The value of `Authorization` in Volcengine signature version 4. It is valid for about 15 minutes before and after
+ * `x-date`.
+ */
 export const arkAuthorization = async (request: Signable, credentials: ArkCredentials): Promise<string> => {
   const service = credentials.service ?? 'ark'
   const date = request.headers['x-date']

@@ -26,7 +26,8 @@ export interface ArkOptions extends ArkCredentials {
 const version = '2024-01-01'
 
 /**
- * A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. Throws TypeError for a wrong URL or key.
+ * A kind of upstream with the vendor's action API: signed requests `POST /?Action=…&Version=2024-01-01`. Throws
+ * TypeError for a wrong URL or key.
  *
  * @example
  * const kind = ark({ url: 'https://ark.example', accessKey: 'AK…', secretKey: '…', region: 'cn-beijing' })
@@ -91,7 +92,10 @@ const actionBody = (operation: Operation): { action: string; body: Json } => {
   }
 }
 
-/** Puts the checked id into the body. Removes every id of the caller in any case, because the upstream might read that one. */
+/**
+ * Puts the checked id into the body. Removes every id of the caller in any case, because the upstream might read that
+ * one.
+ */
 const withId = (body: Json, id: string): Json =>
   body.without((key) => key.toLowerCase() === 'id').with('Id', toJson(id))
 

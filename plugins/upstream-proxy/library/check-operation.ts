@@ -4,8 +4,8 @@ import { type ListQuery, maxGroupsPerCall, type Operation } from './operation.ts
 import { notFound } from './path.ts'
 
 /**
- * The operation to send. Throws 404 for an asset with an empty id, and TypeError for an operation that the types do not permit, because a host app in
- * JavaScript has no types, and the upstream takes a missing filter for the whole account.
+ * The operation to send. Throws 404 for an asset with an empty id, and TypeError for an operation that the types do not
+ * permit, because a host app in JavaScript has no types, and the upstream takes a missing filter for the whole account.
  */
 export const checkOperation = (operation: Operation): Operation => {
   switch (operation.action) {

@@ -28,7 +28,8 @@ export interface ListedGroups {
 }
 
 /**
- * Reads groups from the upstream, with one call per 100 groups. Groups that the upstream does not know are missing in the result.
+ * Reads groups from the upstream, with one call per 100 groups. Groups that the upstream does not know are missing in
+ * the result.
  *
  * Without groups it makes no call: the upstream would list all groups of the account.
  */
@@ -63,8 +64,8 @@ export interface SearchFrom {
 /**
  * Finds the groups of the whole account with exactly this name and type, for reconciliation and `admin group pending`.
  *
- * The upstream lists the latest first. With `from`, the search ends at the first page with an earlier group, so that it need not read the whole account.
- * It reads on if the upstream does not sort.
+ * The upstream lists the latest first. With `from`, the search ends at the first page with an earlier group, so that it
+ * need not read the whole account. It reads on if the upstream does not sort.
  */
 export const findGroups = async (
   upstream: Upstream,

@@ -14,7 +14,10 @@ export interface ListQuery {
   readonly paging: PageMode | CursorMode
 }
 
-/** Page mode. Both numbers start at 1, `pageSize` is at most 100, and the upstream limits their product. The response has `TotalCount`. */
+/**
+ * Page mode. Both numbers start at 1, `pageSize` is at most 100, and the upstream limits their product. The response
+ * has `TotalCount`.
+ */
 export interface PageMode {
   readonly pageNumber: number
   readonly pageSize: number
@@ -36,7 +39,10 @@ export interface CursorMode {
 export type Operation =
   | { readonly action: 'CreateAssetGroup'; readonly body: JsonBody }
   | { readonly action: 'ListAssetGroups'; readonly query: ListQuery }
-  /** Groups of the whole account by name. Only for reconciliation and administration: its result must not reach a caller. */
+  /**
+   * Groups of the whole account by name. Only for reconciliation and administration: its result must not reach a
+   * caller.
+   */
   | {
       readonly action: 'FindAssetGroups'
       readonly groupType: string
@@ -63,7 +69,10 @@ export type Operation =
       readonly body: JsonBody
     }
   | { readonly action: 'DeleteAsset'; readonly asset: OwnedId<'asset'> }
-  /** Starts a face verification. `callbackUrl`: the page that the browser opens afterwards. `ark` uses it, `rest` ignores it. */
+  /**
+   * Starts a face verification. `callbackUrl`: the page that the browser opens afterwards. `ark` uses it, `rest`
+   * ignores it.
+   */
   | { readonly action: 'CreateVisualValidateSession'; readonly body: JsonBody; readonly callbackUrl?: string }
   /** Reads the state of a face verification. `verification.id` is the upstream's id. */
   | { readonly action: 'GetVisualValidateResult'; readonly verification: OwnedId<'verification'> }
@@ -80,21 +89,25 @@ export interface UpstreamRequest {
 /**
  * How a kind of upstream verifies faces.
  *
- * `rest`: it serves the gateway's own paths and keeps the status of each verification. `ark`: it serves the vendor's sessions, and the gateway
- * keeps the status. `none`: it has no face verification.
+ * `rest`: it serves the gateway's own paths and keeps the status of each verification. `ark`: it serves the vendor's
+ * sessions, and the gateway keeps the status. `none`: it has no face verification.
  */
 export type VerificationKind = 'rest' | 'ark' | 'none'
 
 /**
  * A kind of upstream: it maps operations to requests. Implement it to support another upstream.
  *
- * `outgoing` has no side effects and depends only on the operation and the clock. The client calls it for each attempt, because signatures expire.
+ * `outgoing` has no side effects and depends only on the operation and the clock. The client calls it for each attempt,
+ * because signatures expire.
  */
 export interface MediaKind {
   outgoing(operation: Operation): UpstreamRequest | Promise<UpstreamRequest>
   /** Credentials. The client rejects every response that contains one. */
   readonly secrets: readonly string[]
-  /** Texts that identify the account. A success may contain them, because signed links do. The client rejects an error that contains one. Default none. */
+  /**
+   * Texts that identify the account. A success may contain them, because signed links do. The client rejects an error
+   * that contains one. Default none.
+   */
   readonly accountIds?: readonly string[]
   /** `face-verification` has a driver for each value. */
   readonly faceVerification: VerificationKind
@@ -108,7 +121,10 @@ const readOnlyActions: ReadonlySet<string> = new Set<Operation['action']>([
   'GetVisualValidateResult',
 ])
 
-/** Whether an operation changes nothing. The client may then send it twice (RFC 9110 section 9.2.2), even if the kind uses POST. */
+/**
+ * Whether an operation changes nothing. The client may then send it twice (RFC 9110 section 9.2.2), even if the kind
+ * uses POST.
+ */
 export const isReadOnly = (operation: Operation): boolean => isReadOnlyAction(operation.action)
 
 /** The same for the name of an action. */

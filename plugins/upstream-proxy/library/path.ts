@@ -3,8 +3,8 @@ import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 /**
  * Template tag that builds a path. Each id becomes exactly one segment, whatever characters it contains.
  *
- * Throws 404 for an empty id, for `.` and `..`, and for a lone surrogate. URL parsers remove dot segments even when they are percent-encoded
- * (https://url.spec.whatwg.org/#double-dot-path-segment), so such an id would change the path.
+ * Throws 404 for an empty id, for `.` and `..`, and for a lone surrogate. URL parsers remove dot segments even when
+ * they are percent-encoded (https://url.spec.whatwg.org/#double-dot-path-segment), so such an id would change the path.
  */
 export const path = (parts: TemplateStringsArray, ...ids: readonly string[]): string => {
   let path = parts[0] ?? ''

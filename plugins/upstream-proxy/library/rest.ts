@@ -21,7 +21,8 @@ export interface RestOptions {
 }
 
 /**
- * A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. Throws TypeError for a wrong URL or key.
+ * A kind of upstream with the same paths as the gateway. Lists have their parameters in the query string. Throws
+ * TypeError for a wrong URL or key.
  *
  * @example
  * const kind = rest({ url: 'https://library.example', key: 'sk-upstream' })

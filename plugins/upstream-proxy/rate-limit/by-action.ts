@@ -41,7 +41,10 @@ export interface RateLimiterDefaults {
 /** Returns the rate limiter of an action; undefined if the action is not limited. */
 export type RateLimiters = (action: string) => RateLimiter | undefined
 
-/** Creates the rate limiters of all limited actions. Throws TypeError for a limit that is not above 0, and for a wrong `queueMs`. */
+/**
+ * Creates the rate limiters of all limited actions. Throws TypeError for a limit that is not above 0, and for a wrong
+ * `queueMs`.
+ */
 export const createRateLimiters = (
   options: RateLimitsOptions | undefined,
   defaults: RateLimiterDefaults,

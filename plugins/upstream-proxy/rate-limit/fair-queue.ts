@@ -1,7 +1,10 @@
 /** A call that waits for a rate limit permit. */
 export interface QueuedCall {
   readonly user: string
-  /** Whether it shares its upstream call with another waiting call. It may leave before its turn, so estimates do not count it. */
+  /**
+   * Whether it shares its upstream call with another waiting call. It may leave before its turn, so estimates do not
+   * count it.
+   */
   readonly shared?: boolean
 }
 
@@ -16,7 +19,8 @@ interface UserQueue<Call> {
 /**
  * A fair queue: it serves the user who was served least recently first, and the calls of one user in order of arrival.
  *
- * So users are served round robin, whatever their number of calls is. A user who calls rarely does not wait behind users who always wait.
+ * So users are served round robin, whatever their number of calls is. A user who calls rarely does not wait behind
+ * users who always wait.
  */
 export class FairQueue<Call extends QueuedCall> {
   readonly #queues = new Map<string, UserQueue<Call>>()

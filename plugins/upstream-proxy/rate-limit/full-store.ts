@@ -3,8 +3,8 @@ import { memoryRateLimitStore } from './memory-store.ts'
 import { isPermit, type RateLimitDelay, type RateLimitPermit, type RateLimitStore } from './store.ts'
 
 /**
- * The store, and slots in memory while it has no room: reading goes on with a full disk. Then each process counts for itself. Only for calls that change
- * nothing: what a change has done could not be recorded either.
+ * The store, and slots in memory while it has no room: reading goes on with a full disk. Then each process counts for
+ * itself. Only for calls that change nothing: what a change has done could not be recorded either.
  */
 export const orMemoryWhileFull = (store: RateLimitStore): RateLimitStore => {
   const memory = memoryRateLimitStore()

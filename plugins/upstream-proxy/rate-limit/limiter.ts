@@ -31,7 +31,10 @@ export interface RateLimiterOptions {
 
 /** Options of one `acquire`. */
 export interface AcquireOptions {
-  /** Whether the call shares its upstream call with another waiting call. It may then need no permit, so it is not rejected early. */
+  /**
+   * Whether the call shares its upstream call with another waiting call. It may then need no permit, so it is not
+   * rejected early.
+   */
   readonly shared?: boolean
   /** The queue time of the request. Default: the call is the only one of its request. */
   readonly queueTime?: QueueTime
@@ -68,8 +71,8 @@ export class RateLimiter {
   /**
    * Waits for a permit. Pass it to `release` when the call has ended.
    *
-   * Throws UpstreamBusyError: 429 with Retry-After if the wait exceeds the maximum or is certain to, 500 if the store fails, 503 if it has no room. Throws
-   * UpstreamUnreachableError if the caller has disconnected.
+   * Throws UpstreamBusyError: 429 with Retry-After if the wait exceeds the maximum or is certain to, 500 if the store
+   * fails, 503 if it has no room. Throws UpstreamUnreachableError if the caller has disconnected.
    */
   acquire(
     user = '',

@@ -23,7 +23,10 @@ interface Action {
   readonly turns: Map<string, Turn>
 }
 
-/** A rate limit store in memory. It does not coordinate with other processes. Gateways in one process can share an instance. */
+/**
+ * A rate limit store in memory. It does not coordinate with other processes. Gateways in one process can share an
+ * instance.
+ */
 export const memoryRateLimitStore = (): RateLimitStore => {
   const actions = new Map<string, Action>()
 

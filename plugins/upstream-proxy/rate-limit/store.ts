@@ -22,8 +22,8 @@ export const rateLimitOf = (action: string, perSecond: number): RateLimit => {
 }
 
 /**
- * For how long from now a slot can be blocked, in milliseconds. `Retry-After` is the longest reason. A slot that is blocked for longer comes from a clock
- * that was ahead.
+ * For how long from now a slot can be blocked, in milliseconds. `Retry-After` is the longest reason. A slot that is
+ * blocked for longer comes from a clock that was ahead.
  */
 export const maxBlockMs = ({ periodMs }: Pick<RateLimit, 'periodMs'>): number => maxWaitMs + 2 * periodMs
 
@@ -32,7 +32,10 @@ export interface PermitRequest extends RateLimit {
   /** The user whose turn the call takes. Empty for calls without a user, which share one turn. */
   readonly user: string
   readonly now: number
-  /** The end of the lease. The slot then becomes free without a release, so it is not lost if the process dies. It must be after the end of the call. */
+  /**
+   * The end of the lease. The slot then becomes free without a release, so it is not lost if the process dies. It must
+   * be after the end of the call.
+   */
   readonly leaseUntil: number
 }
 
@@ -55,32 +58,40 @@ export interface RateLimitDelay {
 /**
  * Store port of the rate limiter: the slots of one upstream account, shared by all processes that use the account.
  *
- * A call takes a slot before it starts. The slot becomes free one period after the response. So two calls with the same slot reach the upstream at
- * least one period apart, whatever the network delay is, and no window of one period contains more calls than there are slots.
+ * A call takes a slot before it starts. The slot becomes free one period after the response. So two calls with the same
+ * slot reach the upstream at least one period apart, whatever the network delay is, and no window of one period
+ * contains more calls than there are slots.
  *
- * While calls wait, a free slot is reserved for the waiting user who was served least recently, in any process. The reservation ends after
- * `reservationMs`. Then every user may take the slot, so that a process that died cannot block it.
+ * While calls wait, a free slot is reserved for the waiting user who was served least recently, in any process. The
+ * reservation ends after `reservationMs`. Then every user may take the slot, so that a process that died cannot block
+ * it.
  */
 export interface RateLimitStore {
   /** Takes a slot if one is free and no user waits. */
   take(wanted: PermitRequest): Promise<RateLimitPermit | undefined>
   /**
-   * Takes a slot if one is free and it is the user's turn. Otherwise registers the user as waiting, for the next two periods.
+   * Takes a slot if one is free and it is the user's turn. Otherwise registers the user as waiting, for the next two
+   * periods.
    *
    * Frees the slots that are blocked for longer than `maxBlockMs`.
    */
   takeInTurn(wanted: PermitRequest): Promise<RateLimitPermit | RateLimitDelay>
   /**
-   * Releases a slot: it is free from `at` on. Does nothing if the lease of the permit has ended and another call has the slot.
+   * Releases a slot: it is free from `at` on. Does nothing if the lease of the permit has ended and another call has
+   * the slot.
    *
-   * With `spreadMs`, the slot becomes free no earlier than `spreadMs` after every other slot. So slots that were taken at once become free one by one.
+   * With `spreadMs`, the slot becomes free no earlier than `spreadMs` after every other slot. So slots that were taken
+   * at once become free one by one.
    */
   release(permit: RateLimitPermit, at: number, spreadMs?: number): Promise<void>
   /** Blocks all slots of the action before `until`. From then on, one slot becomes free every `spreadMs`. */
   delayUntil(action: string, until: number, spreadMs: number): Promise<void>
 }
 
-/** How long a free slot is reserved for the next user. Longer than that user's process needs to take it, and too short to delay others much. */
+/**
+ * How long a free slot is reserved for the next user. Longer than that user's process needs to take it, and too short
+ * to delay others much.
+ */
 export const reservationMs = 40
 
 /** How long the time when a user was last served is kept. */

@@ -14,7 +14,9 @@ export interface TaskSearch {
   readonly complete: boolean
 }
 
-/** Tasks of a page. A page that cannot be read is divided into pages of the next size: each size divides the one before. */
+/**
+ * Tasks of a page. A page that cannot be read is divided into pages of the next size: each size divides the one before.
+ */
 const pageSizes = [500, 100, 20, 4, 1]
 /** The vendor's highest page number. */
 const maxPageNumber = 500
@@ -23,7 +25,10 @@ const maxTasks = 10_000
 /** Calls beyond one a page that a search spends on pages that cannot be read. */
 const maxExtraCalls = 100
 
-/** Reads the upstream's tasks. It has no filter by time, so all pages are read. A task that cannot be read does not hide the others. */
+/**
+ * Reads the upstream's tasks. It has no filter by time, so all pages are read. A task that cannot be read does not hide
+ * the others.
+ */
 export const findTasks = async (
   serviceTier: VideoTask['serviceTier'],
   statuses: readonly string[],
@@ -35,7 +40,9 @@ export const findTasks = async (
   let extraCalls = maxExtraCalls
   let works = false
 
-  /** Reads the tasks of one status from an offset. Resolves with the total, or undefined where nothing could be read. */
+  /**
+   * Reads the tasks of one status from an offset. Resolves with the total, or undefined where nothing could be read.
+   */
   const read = async (status: string, offset: number, level = 0): Promise<number | undefined> => {
     const size = pageSizes[level] ?? 1
     const page = offset / size + 1
@@ -65,7 +72,10 @@ export const findTasks = async (
     }
   }
 
-  /** After an unclear failure: reads one of the tasks of a page, so that an upstream that is down gets two calls. Rejects with the error if that fails too. */
+  /**
+   * After an unclear failure: reads one of the tasks of a page, so that an upstream that is down gets two calls.
+   * Rejects with the error if that fails too.
+   */
   const probe = async (status: string, offset: number, size: number, error: unknown): Promise<void> => {
     const page = Math.min(offset + Math.floor(Math.random() * size) + 1, maxPageNumber)
     await client.list({ status, serviceTier, page, size: 1 }, signal).catch(() => {

@@ -24,7 +24,8 @@ const maxEveryMs = 30_000
 const maxClaims = 1_000
 
 /**
- * Remembers the claims of this process whose create calls count as failed, so that a task which such a call has made after all does not run for nobody.
+ * Remembers the claims of this process whose create calls count as failed, so that a task which such a call has made
+ * after all does not run for nobody.
  *
  * Such a task has the nonce of its claim, which no other claim of the user had at that time.
  */

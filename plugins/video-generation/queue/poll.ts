@@ -143,7 +143,10 @@ const unchanged = ({ id, dueAt, status, task = '' }: VideoTask, now: number, { p
   ...{ status, task },
 })
 
-/** A task that cannot be read is asked for less and less often, so that it is not at the head of each poll. When its time is over, it has ended. */
+/**
+ * A task that cannot be read is asked for less and less often, so that it is not at the head of each poll. When its
+ * time is over, it has ended.
+ */
 const putOff = (task: VideoTask, now: number, context: VideoContext): VideoMove => {
   const age = now - (task.submittedAt ?? task.createdAt)
   const next = unchanged(task, now, context)

@@ -52,7 +52,8 @@ const maxSwept = 100
 const poolKeptMs = 7 * 86_400_000
 
 /**
- * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks. One process at a time does it.
+ * Polls the tasks of all processes, settles claims whose answers were lost, and submits waiting tasks. One process at a
+ * time does it.
  *
  * A create call is never interrupted: its answer names a task that costs money.
  */

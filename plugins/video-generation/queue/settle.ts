@@ -19,9 +19,10 @@ export const unknownOutcomeCode = 'create_outcome_unknown'
 /**
  * Settles claims whose answers were lost: looks for their tasks in the upstream's lists.
  *
- * A task belongs to a claim if it has the identifier of its user and its nonce (`execution_expires_after`), is not older than the claim, and no other
- * task of the gateway has its id. One that fits is adopted. If none has appeared until `settleMs` after the end of the lease, the task waits again, or is
- * dropped where there is no queue. If several fit, the task fails, and the log asks for a person.
+ * A task belongs to a claim if it has the identifier of its user and its nonce (`execution_expires_after`), is not
+ * older than the claim, and no other task of the gateway has its id. One that fits is adopted. If none has appeared
+ * until `settleMs` after the end of the lease, the task waits again, or is dropped where there is no queue. If several
+ * fit, the task fails, and the log asks for a person.
  *
  * A claim that cannot be settled is put off, and delays no other. Rejects when that is so for all of them.
  */

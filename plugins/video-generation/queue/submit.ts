@@ -104,8 +104,8 @@ export const submit = async (
 }
 
 /**
- * The process was suspended since it made the claim. Its call would not end with the lease: another process may then find that the upstream has no such
- * task and submit it too.
+ * The process was suspended since it made the claim. Its call would not end with the lease: another process may then
+ * find that the upstream has no such task and submit it too.
  */
 const giveBack = async (claim: ClaimedVideoTask, { store, clock }: VideoContext): Promise<Submission> => {
   if (await store.releaseVideoTask(claim, clock.now(), undefined)) return { outcome: 'waiting' }

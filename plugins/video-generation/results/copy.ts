@@ -36,7 +36,8 @@ const leaseMs = 60_000
 /**
  * Copies results to the storage. Every process may do so: each result is leased by one at a time.
  *
- * A task ends when its result is copied. If that fails for ten minutes, it ends with the upstream's links, and is copied later, until those expire.
+ * A task ends when its result is copied. If that fails for ten minutes, it ends with the upstream's links, and is
+ * copied later, until those expire.
  */
 export const startCopier = (context: CopyContext, background: Background): RunningJob => {
   const { store, clock, log } = context

@@ -14,7 +14,8 @@ export type CreateVideoOnce = (
 ) => Awaitable<Response>
 
 /**
- * The id of a task comes from the attempt, and its row is written before anything goes to the upstream. So the row tells what an attempt has done.
+ * The id of a task comes from the attempt, and its row is written before anything goes to the upstream. So the row
+ * tells what an attempt has done.
  */
 export const createVideoOnce = (
   idempotencyStore: IdempotencyStore | undefined,
@@ -40,8 +41,14 @@ export const createVideoOnce = (
     )
 }
 
-/** The video object of the OpenAI API repeats the prompt, which has up to 32,000 characters: in JSON at most six bytes each. */
+/**
+ * The video object of the OpenAI API repeats the prompt, which has up to 32,000 characters: in JSON at most six bytes
+ * each.
+ */
 const maxResponseBytes = 2 ** 18
 
-/** A later request may take the key over while the first is still in progress: no task is stored after the lease, and from then on its row tells. */
+/**
+ * A later request may take the key over while the first is still in progress: no task is stored after the lease, and
+ * from then on its row tells.
+ */
 const leaseMs = 60_000

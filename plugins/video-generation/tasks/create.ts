@@ -21,7 +21,8 @@ export interface CreateContext extends VideoContext, AssetOwnershipOptions {
 }
 
 /**
- * Creates a task from a native request: checks what it refers to, stores it, and sends it to the upstream when it is its turn.
+ * Creates a task from a native request: checks what it refers to, stores it, and sends it to the upstream when it is
+ * its turn.
  *
  * Throws VideoProblem for an invalid request, and the upstream's error when it rejects the task at once.
  */
@@ -106,7 +107,8 @@ const submitNow = async (
   if (result.outcome === 'unknown') {
     context.log.warn({ task: claim.id, err: result.cause }, 'the answer to a create call was lost')
     if (claim.request === '') await waitForOutcome(claim, context)
-    // With a queue the task goes on by itself. One look may free its slot at once, and makes the work in the background look again.
+    // With a queue the task goes on by itself. One look may free its slot at once, and makes the work in the background
+    // look again.
     else await settleClaims([claim], context).catch((err: unknown) => logFailedSearch(claim, context, err))
   }
   return claim

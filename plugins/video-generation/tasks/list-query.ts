@@ -19,11 +19,11 @@ const maxIds = 500
 const maxModelLength = 256
 
 /**
- * Reads the query of a list: `page_num`, `page_size`, and the filters `filter.status`, `filter.task_ids` (repeated), `filter.model` and
- * `filter.service_tier` (default `default`, as the vendor has it).
+ * Reads the query of a list: `page_num`, `page_size`, and the filters `filter.status`, `filter.task_ids` (repeated),
+ * `filter.model` and `filter.service_tier` (default `default`, as the vendor has it).
  *
- * A parameter without a value counts as absent, and unknown ones are ignored. Throws VideoProblem 400 for an invalid value, and for a parameter of one
- * value that is given twice.
+ * A parameter without a value counts as absent, and unknown ones are ignored. Throws VideoProblem 400 for an invalid
+ * value, and for a parameter of one value that is given twice.
  */
 export const readListQuery = (query: URLSearchParams): VideoListQuery => {
   const limit = integerOf(query, 'page_size', maxPageSize) ?? 20

@@ -17,8 +17,8 @@ const maxReads = 5
 /**
  * Cancels a task that has not started, or deletes one that has ended.
  *
- * The upstream has one call for both, and which of the two it does depends on the moment. So its task is read first: a result that has been made in the
- * meantime is not deleted unless the caller has asked for that.
+ * The upstream has one call for both, and which of the two it does depends on the moment. So its task is read first: a
+ * result that has been made in the meantime is not deleted unless the caller has asked for that.
  */
 export const removeTask = async (
   user: string,

@@ -23,14 +23,17 @@ const shownNames = [
   ...['resolution', 'ratio', 'duration', 'frames', 'seed', 'generate_audio', 'output_format', 'draft'],
 ]
 
-/** Fields whose meaning the gateway must know. Their names must be spelled exactly: an upstream may ignore case and separators. */
+/**
+ * Fields whose meaning the gateway must know. Their names must be spelled exactly: an upstream may ignore case and
+ * separators.
+ */
 const knownNames = ['model', 'content', 'service_tier', ...ownNames]
 
 const draftNames = ['draft_task', 'draft_task_id']
 
 /**
- * Bytes of a request besides the addresses of media. An upstream repeats the prompt in its lists (`revised_prompt`), a hundred of which a poll reads at once.
- * A prompt of 32,000 characters fits, however it is written in JSON.
+ * Bytes of a request besides the addresses of media. An upstream repeats the prompt in its lists (`revised_prompt`), a
+ * hundred of which a poll reads at once. A prompt of 32,000 characters fits, however it is written in JSON.
  */
 const maxTextBytes = 2 ** 18
 const maxModelLength = 256
@@ -40,8 +43,8 @@ const maxUrlLength = 2_048
 /**
  * Reads what the gateway needs of a create request. The vendor validates all else.
  *
- * Throws VideoProblem 400 for an invalid field that the gateway owns, for a key of such a field that stands twice or is spelled in another way, and for
- * an id of a task anywhere but in `content[].draft_task.id`.
+ * Throws VideoProblem 400 for an invalid field that the gateway owns, for a key of such a field that stands twice or is
+ * spelled in another way, and for an id of a task anywhere but in `content[].draft_task.id`.
  */
 export const readVideoRequest = (json: Json): VideoRequest => {
   const values = topLevelOf(json)
@@ -97,7 +100,10 @@ const topLevelOf = (json: Json): ReadonlyMap<string, Json> => {
 /** Longer than any spelling of a name. */
 const maxKeyLength = 256
 
-/** Two keys that an upstream might read as the same name become equal: it may ignore case (also of the letters that Unicode folds into ASCII) and separators. */
+/**
+ * Two keys that an upstream might read as the same name become equal: it may ignore case (also of the letters that
+ * Unicode folds into ASCII) and separators.
+ */
 const foldName = (key: string): string => {
   const start = key.slice(0, maxKeyLength)
   // Most keys are ASCII. To normalize others costs fifty times as much.
@@ -173,8 +179,8 @@ const taskIdStart = /^\W*cgt-/i
 const maxIdBytes = 1_024
 
 /**
- * Rejects what an upstream could read as the id of a task of its account, except the one that the gateway replaces. Returns the bytes of the addresses of
- * media, among them pictures in base64.
+ * Rejects what an upstream could read as the id of a task of its account, except the one that the gateway replaces.
+ * Returns the bytes of the addresses of media, among them pictures in base64.
  */
 const forbidTaskIds = (request: Json, draft: VideoRequest['draft']): number => {
   let mediaBytes = 0

@@ -1,8 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 /**
- * A new id of a task, in the vendor's form with a longer end: `cgt-20261123030405-`, two letters for the milliseconds, and 18 random letters and digits (90
- * bits). Ids sort by time, and those of one process in the order of the calls.
+ * A new id of a task, in the vendor's form with a longer end: `cgt-20261123030405-`, two letters for the milliseconds,
+ * and 18 random letters and digits (90 bits). Ids sort by time, and those of one process in the order of the calls.
  */
 export const newTaskId = (now: number): string => {
   lastTime = Math.max(now, lastTime + 1)

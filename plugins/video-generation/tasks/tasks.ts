@@ -102,15 +102,16 @@ export type RemoveMode = 'cancel' | 'delete'
 /**
  * The tasks of all users: the one service behind all routes.
  *
- * Every method throws a Problem for a request that cannot be fulfilled, and TypeError before anything else for a user that is no text, a page without a
- * `limit` from 1 to 1,000, and a wrong mode. A task of another user and one that does not exist are the same Problem 404.
+ * Every method throws a Problem for a request that cannot be fulfilled, and TypeError before anything else for a user
+ * that is no text, a page without a `limit` from 1 to 1,000, and a wrong mode. A task of another user and one that does
+ * not exist are the same Problem 404.
  */
 export interface VideoTasks {
   /**
    * Creates a task from the body of a native create request.
    *
-   * Without a queue it resolves when the upstream has accepted the task, and throws the upstream's error. With a queue it resolves at once when there is
-   * no free slot.
+   * Without a queue it resolves when the upstream has accepted the task, and throws the upstream's error. With a queue
+   * it resolves at once when there is no free slot.
    *
    * @param body a JSON object
    * @param request the caller's request, for the check of assets
@@ -119,8 +120,8 @@ export interface VideoTasks {
   find(user: string, id: string): Promise<VideoTaskView>
   list(user: string, filter: VideoTaskFilter, page: VideoTaskPage): Promise<VideoTaskList>
   /**
-   * Cancels a task that has not started, or deletes one that has ended; `mode` allows only one of the two. Resolves with what it did. Throws Problem 409
-   * for a task in another state.
+   * Cancels a task that has not started, or deletes one that has ended; `mode` allows only one of the two. Resolves
+   * with what it did. Throws Problem 409 for a task in another state.
    */
   remove(user: string, id: string, mode?: RemoveMode): Promise<'cancelled' | 'deleted'>
 }

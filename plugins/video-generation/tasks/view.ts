@@ -121,7 +121,10 @@ const ownObject = (task: VideoTask, fields: TaskFields): object => {
   }
 }
 
-/** The fields that the gateway owns, as the caller has sent them, or as the vendor's default is. Undefined: a task object does not have it. */
+/**
+ * The fields that the gateway owns, as the caller has sent them, or as the vendor's default is. Undefined: a task
+ * object does not have it.
+ */
 const ownValues = ({ own, shown }: TaskFields) => ({
   ...(own.priority !== undefined && { priority: own.priority }),
   safety_identifier: own.safety_identifier,

@@ -80,8 +80,9 @@ export interface UpstreamTasks {
 /**
  * The client of the upstream of video generation.
  *
- * Its methods reject with UpstreamRejectedError for an error status, UpstreamKeyRejectedError when the upstream rejects the gateway's key,
- * UpstreamUnreachableError without a complete response, and UpstreamInvalidError for a response that no caller may see. A signal aborts a call.
+ * Its methods reject with UpstreamRejectedError for an error status, UpstreamKeyRejectedError when the upstream rejects
+ * the gateway's key, UpstreamUnreachableError without a complete response, and UpstreamInvalidError for a response that
+ * no caller may see. A signal aborts a call.
  */
 export interface VideoClient {
   /** Creates a task. Resolves with the upstream's id. Never aborted: the task may exist by then. */

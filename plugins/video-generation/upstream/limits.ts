@@ -12,7 +12,8 @@ import type { RawResponse } from '../../shared/upstream/upstream-error.ts'
 export type LimitKind = 'running' | 'queue' | 'rate' | 'account'
 
 /**
- * Classifies a response with status 429 by its code and message (https://www.volcengine.com/docs/82379/1299023). Undefined for other statuses.
+ * Classifies a response with status 429 by its code and message (https://www.volcengine.com/docs/82379/1299023).
+ * Undefined for other statuses.
  *
  * The code alone does not decide: `QuotaExceeded` stands for a full queue and for several budgets.
  */

@@ -8,7 +8,10 @@ import type { Fetch } from '../../shared/upstream/upstream-error.ts'
 import type { ResultFile, VideoTaskView } from '../tasks/tasks.ts'
 
 export interface ContentOptions {
-  /** Responds with the bytes of a stored copy, or with the range of them that the request asks for. Undefined: there is no such copy. */
+  /**
+   * Responds with the bytes of a stored copy, or with the range of them that the request asks for. Undefined: there is
+   * no such copy.
+   */
   readonly openCopy: ((key: string, request: Request) => Promise<Response | undefined>) | undefined
   readonly fetch: Fetch
   readonly clock: Clock
@@ -19,9 +22,11 @@ export interface ContentOptions {
 const variants: Readonly<Record<string, ResultFile>> = { video: 'video', thumbnail: 'lastFrame' }
 
 /**
- * Answers `GET /videos/{id}/content` with the stored copy, or else with what the upstream's link leads to. Both are streamed.
+ * Answers `GET /videos/{id}/content` with the stored copy, or else with what the upstream's link leads to. Both are
+ * streamed.
  *
- * The thumbnail is the last frame. Throws FieldProblem 400 for another variant, 404 without a file, and Problem 502 when the upstream's storage fails.
+ * The thumbnail is the last frame. Throws FieldProblem 400 for another variant, 404 without a file, and Problem 502
+ * when the upstream's storage fails.
  */
 export const downloadContent = async (
   view: VideoTaskView,

@@ -64,10 +64,16 @@ export const toDerivedTask = (
   }
 }
 
-/** Only models of this family have the field `omni_reference_task_type`. The task has the model's own name, also if it was created with an endpoint. */
+/**
+ * Only models of this family have the field `omni_reference_task_type`. The task has the model's own name, also if it
+ * was created with an endpoint.
+ */
 const hasTaskTypes = ({ body }: VideoTaskView): boolean => /seedance-2-5/.test(body.get('model')?.string() ?? '')
 
-/** A link that the upstream can read: its own while it is valid, because its own output may show faces, and else that of the stored copy. */
+/**
+ * A link that the upstream can read: its own while it is valid, because its own output may show faces, and else that of
+ * the stored copy.
+ */
 const urlOf = ({ id, result, endedAt = 0, body }: VideoTaskView, now: number): string => {
   const { copies, links } = result ?? { copies: {}, links: {} }
   const copy = copies.video === undefined ? undefined : body.get('content')?.get('video_url')?.string()

@@ -23,9 +23,15 @@ import type { VideosRoutes } from './types.ts'
 export interface OpenaiVideosOptions extends VideoRouteOptions {
   /** The service, which the plugin `videoGeneration` uses too. */
   readonly service: Pick<VideoService, 'tasks' | 'once' | 'hasUpstream'>
-  /** Names of models for callers of these routes, and the names under which the upstream has them, for example of `sora-2`. Default: none. */
+  /**
+   * Names of models for callers of these routes, and the names under which the upstream has them, for example of
+   * `sora-2`. Default: none.
+   */
   readonly modelAliases?: Readonly<Record<string, string>>
-  /** Responds with a stored copy, or the range of it that the request asks for. Undefined, or a result undefined: the upstream's link is read. */
+  /**
+   * Responds with a stored copy, or the range of it that the request asks for. Undefined, or a result undefined: the
+   * upstream's link is read.
+   */
   readonly openCopy?: ContentOptions['openCopy']
   /** Milliseconds without a byte from the upstream's storage, after which a download is broken off. Default 30,000. */
   readonly silenceMs?: number

@@ -138,7 +138,10 @@ const content = Object.fromEntries(
   ['video/mp4', 'video/quicktime', 'image/jpeg', 'application/octet-stream'].map((type) => [type, { schema: file }]),
 )
 
-/** Elysia options of each route. The handlers read and check the requests themselves; the schemas are for OpenAPI documents. */
+/**
+ * Elysia options of each route. The handlers read and check the requests themselves; the schemas are for OpenAPI
+ * documents.
+ */
 export const videosDocs = {
   create: route('createVideo', "Create a video, as in OpenAI's API", created, {
     parameters: [idempotencyKeyParameter],

@@ -18,8 +18,8 @@ export const createNames: FieldNames = {
 export const derivedNames: FieldNames = { ...createNames, 'content[1]': 'video' }
 
 /**
- * Translates an error of the native API, also one that the upstream has sent, to the form of the OpenAI API: the names of fields become those of the
- * caller's request. Other errors remain.
+ * Translates an error of the native API, also one that the upstream has sent, to the form of the OpenAI API: the names
+ * of fields become those of the caller's request. Other errors remain.
  */
 export const translateError = (error: unknown, names: FieldNames): unknown => {
   const problem = error instanceof UpstreamRejectedError ? rejectionOf(error) : error

@@ -50,7 +50,10 @@ export const createVideos = (options: VideosOptions): Videos => {
 
   const fieldsOf = (request: Request, names: readonly string[]) => readFields(request, { names, maxBodyBytes })
 
-  /** @param repeated the bytes that a repetition with the same `Idempotency-Key` must repeat: a form has another boundary each time */
+  /**
+   * @param repeated the bytes that a repetition with the same `Idempotency-Key` must repeat: a form has another
+   * boundary each time
+   */
   const create = (
     { caller, request }: VideosRequest,
     repeated: Uint8Array,
@@ -121,7 +124,10 @@ const composedBytes = (fields: Fields): number => {
   return bytes
 }
 
-/** How often the official client for Python asks for an unfinished video, in milliseconds: the gateway learns of changes as often. */
+/**
+ * How often the official client for Python asks for an unfinished video, in milliseconds: the gateway learns of changes
+ * as often.
+ */
 const pollAfterMs = 3_000
 
 const videoResponse = (video: Video): Response => {

@@ -32,6 +32,6 @@ export const isAction = (name: string): name is AssetAction => Object.hasOwn(act
 /** Runs an action under the account's rate limits. The caller must be authenticated already. */
 export const runAction = (account: Account, request: ActionRequest): ActionResult => {
   if (!isAction(request.action)) throw new Error(`no action ${request.action}`)
-  account.limits.take(request.action)
+  account.callLimits.take(request.action)
   return actions[request.action](account, request)
 }

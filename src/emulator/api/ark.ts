@@ -1,6 +1,6 @@
 import type { ReceivedRequest } from '../action.ts'
 import { flat, isFaceAction } from '../face/envelope.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { fieldsOf } from '../shared/fields.ts'
 import { splitTarget } from '../shared/paths.ts'
 import { isAction } from './actions.ts'

@@ -17,7 +17,10 @@ export interface AssetApi {
   envelopeFor(request: ReceivedRequest, envelope: Envelope): Envelope
 }
 
-/** The members of a JSON body. An empty body counts as an empty object. Throws 400 `InvalidParameter` for any other body. */
+/**
+ * The members of a JSON body. An empty body counts as an empty object. Throws 400 `InvalidParameter` for any other
+ * body.
+ */
 export const bodyMembers = ({ body, bytes }: ReceivedRequest): Member[] => {
   if (body.trim() === '') return []
   const members = isUtf8(bytes) ? membersOf(body) : undefined

@@ -1,7 +1,7 @@
 import type { ActionResult } from '../action.ts'
 import { field } from '../library/items.ts'
 import { listText } from '../library/listing.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { objectOf } from '../shared/members.ts'
 import { compactTime } from '../shared/times.ts'
 import type { ArkError } from './ark-error.ts'

@@ -1,7 +1,7 @@
 import type { ActionRequest, ReceivedRequest } from '../action.ts'
 import { serviceEnvelope } from '../face/envelope.ts'
 import { field } from '../library/items.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { type Member, membersOf, objectOf } from '../shared/members.ts'
 import { pathParts, splitTarget } from '../shared/paths.ts'
 import { ArkError, wrongMethod } from './ark-error.ts'
@@ -64,7 +64,10 @@ const membersFor = (action: string, { id }: Route, request: ReceivedRequest): Me
   return [...inBody, ...toMembers([field('Id', id)])]
 }
 
-/** Converts a list's query to the body of the `ark` API. Arrays are repeated or comma-separated. An empty value counts as absent. */
+/**
+ * Converts a list's query to the body of the `ark` API. Arrays are repeated or comma-separated. An empty value counts
+ * as absent.
+ */
 const queryMembers = (target: string): Member[] => {
   const query = new URLSearchParams(splitTarget(target)[1])
   const given = (name: string) => query.get(name) || undefined

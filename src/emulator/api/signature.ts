@@ -23,7 +23,10 @@ export interface Signer {
   readonly service: string
 }
 
-/** The hash of the canonical request and its expected signature (https://www.volcengine.com/docs/6369/67269 and `/4640/2122634`). */
+/**
+ * The hash of the canonical request and its expected signature (https://www.volcengine.com/docs/6369/67269 and
+ * `/4640/2122634`).
+ */
 export const expectedSignature = (request: SignedRequest, signed: readonly string[], signer: Signer) => {
   const date = request.headers['x-date'] ?? ''
   const scope = [date.slice(0, 8), signer.region, signer.service, 'request']

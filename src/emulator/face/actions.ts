@@ -7,8 +7,8 @@ import { objectOf } from '../shared/members.ts'
 import { isBrowsable } from './options.ts'
 
 /**
- * CreateVisualValidateSession (vendor page 2333587). In the `rest` API it creates a task and accepts any JSON object as body.
- * It checks the quota because a successful check creates a group.
+ * CreateVisualValidateSession (vendor page 2333587). In the `rest` API it creates a task and accepts any JSON object as
+ * body. It checks the quota because a successful check creates a group.
  */
 export const createVisualValidateSession: Action = (account, request) => {
   if (request.isRest) return createTask(account, request)
@@ -63,7 +63,10 @@ const requestedCallback = (fields: Fields): string => {
   throw invalid('CallbackURL', 'The parameter CallbackURL must be an absolute http or https URL.')
 }
 
-/** A URL with `&` escaped as `\u0026`, as in the vendor's JSON. A client that reads the URL without a JSON parser gets a broken one. */
+/**
+ * A URL with `&` escaped as `\u0026`, as in the vendor's JSON. A client that reads the URL without a JSON parser gets a
+ * broken one.
+ */
 const urlField = (name: string, url: string): { readonly raw: string } => ({
   raw: field(name, url).raw.replaceAll('&', '\\u0026'),
 })

@@ -1,5 +1,5 @@
 import type { Library } from '../library/library.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { createSessions, type FaceSession, type Sessions } from './sessions.ts'
 import { createVerifications, type Verifications } from './verifications.ts'
 
@@ -11,7 +11,9 @@ export interface FaceService {
   linkOf(session: FaceSession): string
 }
 
-/** Creates an empty state. `origin` returns the emulator's base URL, which is known only after it has started to listen. */
+/**
+ * Creates an empty state. `origin` returns the emulator's base URL, which is known only after it has started to listen.
+ */
 export const createFaces = (settings: Settings, library: Library, origin: () => string): FaceService => {
   const base = () => (settings.faceUrl || origin()).replace(/\/+$/, '')
   const sessions = createSessions(settings, library)

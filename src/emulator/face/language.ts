@@ -2,7 +2,10 @@
 const languages = ['en', 'zh'] as const
 export type Language = (typeof languages)[number]
 
-/** The language of the link's `lng` parameter, such as `zh-Hant`; without one, the best match of Accept-Language (RFC 9110 section 12.5.4). */
+/**
+ * The language of the link's `lng` parameter, such as `zh-Hant`; without one, the best match of Accept-Language (RFC
+ * 9110 section 12.5.4).
+ */
 export const languageOf = (lng: string, accepted = ''): Language => {
   const requested = supported(lng)
   if (requested !== undefined) return requested

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { h5Check } from './paths.ts'
 
 /** The link to a check page, without the origin. */

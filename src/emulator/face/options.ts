@@ -1,14 +1,23 @@
 /** Options of the emulated face verification. */
 export interface FaceOptions {
-  /** lifetime of a session and its link in ms, above 0; default 30 minutes. Measured with the clock of `library`, including `advance` */
+  /**
+   * lifetime of a session and its link in ms, above 0; default 30 minutes. Measured with the clock of `library`,
+   * including `advance`
+   */
   readonly faceSessionMs?: number
   /** `ark`: response before the check succeeds: an empty GroupId (default), or a 404 error. Both occur in practice */
   readonly facePending?: 'empty' | 'error'
-  /** whether ListAssetGroups includes LivenessFace groups; default true. The real API may leave them out. All other actions include them */
+  /**
+   * whether ListAssetGroups includes LivenessFace groups; default true. The real API may leave them out. All other
+   * actions include them
+   */
   readonly faceGroupsListed?: boolean
   /** `rest`: ms from the callback to the result, half of it in `callback_received`, half in `resolving`; default 0 */
   readonly faceResolvingMs?: number
-  /** `ark`: whether the two actions wrap their results in the envelope (default) or return them bare. Both occur in practice */
+  /**
+   * `ark`: whether the two actions wrap their results in the envelope (default) or return them bare. Both occur in
+   * practice
+   */
   readonly faceEnvelope?: 'wrapped' | 'flat'
   /** `lng` parameter of the H5 links; default empty: the browser's Accept-Language decides */
   readonly faceLanguage?: 'zh' | 'en' | 'zh-Hant' | ''

@@ -16,7 +16,9 @@ const style =
 
 const styleHash = createHash('sha256').update(style).digest('base64')
 
-/** The HTML page of a topic. `redirectUrl`: the only other origin to which its form may redirect (CSP `form-action`). */
+/**
+ * The HTML page of a topic. `redirectUrl`: the only other origin to which its form may redirect (CSP `form-action`).
+ */
 export const facePage = (topic: Topic, language: Language, redirectUrl?: string): Reply => {
   const { topics, buttons } = pageTexts[language]
   const { title, text } = topics[topic]

@@ -1,5 +1,5 @@
 import type { Library } from '../library/library.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { compactTime } from '../shared/times.ts'
 import { callbackOf, createLink } from './link.ts'
 

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import type { Library } from '../library/library.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { compactTime } from '../shared/times.ts'
 import { h5Callback } from './paths.ts'
 import type { FaceSession, Sessions } from './sessions.ts'
@@ -74,7 +74,10 @@ export const createVerifications = (
   return { create, find, receiveCallback }
 }
 
-/** The status of a task. A forged callback leads to `resolving` only: `verified` needs a group, which only the check page creates. */
+/**
+ * The status of a task. A forged callback leads to `resolving` only: `verified` needs a group, which only the check
+ * page creates.
+ */
 const statusOf = (session: FaceSession, callback: Task['callback'], now: number, resolvingMs: number): Status => {
   const { groupId, expireTime } = session
   if (callback === undefined) return now < expireTime ? 'waiting_user' : 'expired'

@@ -54,7 +54,10 @@ const timingFields: { readonly [Field in keyof FaultTiming]-?: FieldType } = {
   probability: optional(fraction),
 }
 
-/** Throws a `TypeError` for an unknown kind, an unknown or wrong field, and an action that does not exist where the fault applies. */
+/**
+ * Throws a `TypeError` for an unknown kind, an unknown or wrong field, and an action that does not exist where the
+ * fault applies.
+ */
 export const checkFault = (fault: Fault): void => {
   const { kind, action, api } = fault
   if (!Object.hasOwn(faultFields, kind))

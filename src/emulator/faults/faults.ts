@@ -42,9 +42,9 @@ export type FaultKind =
    */
   | { readonly kind: 'hostile-headers'; readonly status?: number; readonly page?: boolean }
   /**
-   * puts the upstream credential into the response: `location: 'body'` (default) adds a JSON field (in every event of a stream);
-   * `content` prefixes every text; `header` uses `x-request-id`. `form`: unchanged (default), with the first character as
-   * `\uXXXX`, in base64, or with every byte percent-encoded. For `ark`, the credential is the secret key
+   * puts the upstream credential into the response: `location: 'body'` (default) adds a JSON field (in every event of a
+   * stream); `content` prefixes every text; `header` uses `x-request-id`. `form`: unchanged (default), with the first
+   * character as `\uXXXX`, in base64, or with every byte percent-encoded. For `ark`, the credential is the secret key
    */
   | ({ readonly kind: 'leak' } & Leak)
   /** adds an item of a group that was not requested at the start of a list */
@@ -60,7 +60,10 @@ export type FaultKind =
 
 /** To which calls a fault applies. */
 export interface FaultTiming {
-  /** exact name or pattern; default all actions, but lists of assets and groups for list faults, calls that generate for text faults, and create calls for `rate-limit` */
+  /**
+   * exact name or pattern; default all actions, but lists of assets and groups for list faults, calls that generate for
+   * text faults, and create calls for `rate-limit`
+   */
   readonly action?: EmulatorAction | RegExp
   /** default all; text faults apply to `text` only, video faults to `video` only */
   readonly api?: Call['api']
@@ -79,7 +82,10 @@ export type Fault = FaultKind & FaultTiming
 export interface FaultHandle {
   readonly id: number
   readonly fault: Fault
-  /** how often it has taken effect. If the action runs first, it counts after the action; a `hold` counts when it stops a call */
+  /**
+   * how often it has taken effect. If the action runs first, it counts after the action; a `hold` counts when it stops
+   * a call
+   */
   readonly hits: number
   /** resolves when `hits` reaches the given number, default 1 */
   waitForHits(hits?: number): Promise<void>
@@ -91,7 +97,10 @@ export interface FaultHandle {
 
 /** The fault registry. Several faults can apply to one call, in the order in which they were added. */
 export interface Faults {
-  /** Throws a `TypeError` for an unknown kind or field, a field of the wrong type, and an action to which the fault cannot apply. */
+  /**
+   * Throws a `TypeError` for an unknown kind or field, a field of the wrong type, and an action to which the fault
+   * cannot apply.
+   */
   add(fault: Fault): FaultHandle
   /** removes all faults */
   clear(): void

@@ -1,4 +1,7 @@
-/** Response headers that control a reverse proxy or a browser, set cookies, or disclose the account. A gateway must not forward them. */
+/**
+ * Response headers that control a reverse proxy or a browser, set cookies, or disclose the account. A gateway must not
+ * forward them.
+ */
 export const hostileHeaders: Readonly<Record<string, string | string[]>> = {
   authorization: 'Bearer of-another-account',
   'x-accel-redirect': '/internal/everything',

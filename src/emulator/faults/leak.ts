@@ -24,7 +24,10 @@ const textFields = /"(?:content|delta|text|arguments|Name)":"(?=[^"])/g
 export const leakingHeaders = (leak: Leak, secret: string): Readonly<Record<string, string>> =>
   leak.location === 'header' ? { 'x-request-id': `req-${encoded(leak, secret)}` } : {}
 
-/** Adds the credential to JSON text: as an extra field, or in front of every text. Returns text that is no object unchanged. */
+/**
+ * Adds the credential to JSON text: as an extra field, or in front of every text. Returns text that is no object
+ * unchanged.
+ */
 export const leakingJson = (json: string, leak: Leak, secret: string): string => {
   if (leak.location === 'header' || !json.startsWith('{')) return json
   const credential = `Bearer ${encoded(leak, secret)}`

@@ -4,8 +4,8 @@ import { listFaults } from './check.ts'
 import type { Fault, Faults } from './faults.ts'
 
 /**
- * A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and assets,
- * rate limits to calls that create a video task, and faults of callbacks to callbacks.
+ * A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and
+ * assets, rate limits to calls that create a video task, and faults of callbacks to callbacks.
  */
 export const withDefaultScope = (faults: Faults): Faults => ({
   ...faults,

@@ -11,7 +11,10 @@ import type { Asset } from './records.ts'
 
 const maxNameLength = 64
 
-/** CreateAsset (vendor page 2318271). Takes a URL only. The file is checked during processing: a bad one gives a Failed asset, no error. */
+/**
+ * CreateAsset (vendor page 2318271). Takes a URL only. The file is checked during processing: a bad one gives a Failed
+ * asset, no error.
+ */
 export const createAsset: Action = (account, request) => {
   const fields = fieldsOf(request.members)
   const groupId = fields.required('GroupId')

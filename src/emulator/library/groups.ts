@@ -46,7 +46,10 @@ export const updateAssetGroup: Action = (account, request) => {
   return { result: objectOf([field('Id', group.id)]) }
 }
 
-/** DeleteAssetGroup (vendor page 2341606). Deletes its assets too. A LivenessFace group cannot be deleted while its authorization is valid. */
+/**
+ * DeleteAssetGroup (vendor page 2341606). Deletes its assets too. A LivenessFace group cannot be deleted while its
+ * authorization is valid.
+ */
 export const deleteAssetGroup: Action = (account, request) => {
   const group = requestedGroup(account, request, fieldsOf(request.members).required('Id'))
   if (group.type === 'LivenessFace') {
@@ -60,7 +63,10 @@ export const deleteAssetGroup: Action = (account, request) => {
   return { result: '{}' }
 }
 
-/** The group with this id in the caller's project. Throws 400 for a malformed id, 404 otherwise, also for a group of another project. */
+/**
+ * The group with this id in the caller's project. Throws 400 for a malformed id, 404 otherwise, also for a group of
+ * another project.
+ */
 export const requestedGroup = (
   { library }: Account,
   { project }: ActionRequest,

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { objectOf } from '../shared/members.ts'
 import { basicIsoTime, formatTime } from '../shared/times.ts'
 import type { Asset, Group } from './records.ts'
@@ -62,7 +62,9 @@ export const field = (name: string, value: unknown): { readonly raw: string } =>
   raw: `"${name}":${JSON.stringify(value)}`,
 })
 
-/** A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links. */
+/**
+ * A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links.
+ */
 const signedLink = (asset: Asset, { settings, now }: SerializeOptions): string => {
   const extension = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
   const path = `/${asset.project}/${asset.groupId}/${asset.id}.${extension}`

@@ -58,8 +58,8 @@ export interface Library {
   deleteAsset(id: string): boolean
   count(): { readonly groups: number; readonly assets: number }
   /**
-   * advances the clock of the library and of video generation by `ms`. This affects processing, new times, video tasks with
-   * their limits and links, but not rate limits and signatures of the asset APIs
+   * advances the clock of the library and of video generation by `ms`. This affects processing, new times, video tasks
+   * with their limits and links, but not rate limits and signatures of the asset APIs
    */
   advance(ms: number): void
   /** the library's clock in ms since 1970, including `advance` */

@@ -46,7 +46,10 @@ export const createSortCache = <Item>(): SortCache<Item> => {
   }
 }
 
-/** Cuts one page out of a sorted list. A cursor is a sort position, not an offset, so new and deleted items do not shift it. */
+/**
+ * Cuts one page out of a sorted list. A cursor is a sort position, not an offset, so new and deleted items do not shift
+ * it.
+ */
 export const pageOf = <Item extends Sortable>(
   items: readonly Item[],
   window: PageRequest,

@@ -14,8 +14,8 @@ export type PageRequest =
   | { readonly mode: 'cursor'; readonly size: number; readonly after?: CursorPosition }
 
 /**
- * Reads PageNumber and PageSize, or MaxResults and NextToken; default: cursor mode, 10 items. An empty NextToken counts as
- * absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
+ * Reads PageNumber and PageSize, or MaxResults and NextToken; default: cursor mode, 10 items. An empty NextToken counts
+ * as absent. `queryHash` is the hash of filter and sort: a token that was issued for another one is rejected.
  */
 export const readPageRequest = (fields: Fields, queryHash: string, maxDepth: number): PageRequest => {
   const number = fields.integer('PageNumber', 1, Number.MAX_SAFE_INTEGER)

@@ -1,4 +1,4 @@
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import type { Asset } from './records.ts'
 
 /** The assets in processing, and their results. */

@@ -1,4 +1,4 @@
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { idOf, tieBreakerOf } from '../shared/ids.ts'
 import type { Library, NewAsset, NewGroup } from './library.ts'
 import { createProcessing } from './processing.ts'

@@ -8,7 +8,10 @@ export const groupId = /^group-\d{14}-[a-z0-9]{5}$/
 /** The format of asset ids: `asset-YYYYMMDDHHMMSS-xxxxx`. */
 export const assetId = /^asset-\d{14}-[a-z0-9]{5}$/
 
-/** The id of the nth created object: looks random, is the same in every run, and is unique for the first 60 million objects. */
+/**
+ * The id of the nth created object: looks random, is the same in every run, and is unique for the first 60 million
+ * objects.
+ */
 export const idOf = (kind: 'group' | 'asset' | 'cgt', n: number, now: number): string => {
   const suffix = permute(n, 25_214_903).toString(36).padStart(5, '0')
   return `${kind}-${compactTime(now)}-${suffix}`

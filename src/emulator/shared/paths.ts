@@ -5,8 +5,8 @@ export const splitTarget = (target: string): readonly [path: string, query: stri
 }
 
 /**
- * The segments of the target's path. Like many web servers, it first decodes percent-encoding and then resolves `.`, `..` and
- * double slashes. So tests can show that an id with such characters does not reach another path.
+ * The segments of the target's path. Like many web servers, it first decodes percent-encoding and then resolves `.`,
+ * `..` and double slashes. So tests can show that an id with such characters does not reach another path.
  */
 export const pathParts = (target: string): string[] => {
   const parts: string[] = []

@@ -3,7 +3,9 @@ import { raise } from './raise.ts'
 /** A JSON object. */
 export type Json = Readonly<Record<string, unknown>>
 
-/** Reads and validates the fields of an object. Its methods throw 400 with the path of the field. Null counts as absent. */
+/**
+ * Reads and validates the fields of an object. Its methods throw 400 with the path of the field. Null counts as absent.
+ */
 export interface Reader {
   readonly raw: Json
   /** the path of a field */

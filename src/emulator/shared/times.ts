@@ -6,7 +6,8 @@ const formats = ['rfc3339', 'offset', 'zoneless'] as const
 
 /**
  * Formats an instant (ms since 1970), truncated to the second. `rfc3339`: `2026-03-18T03:33:32Z`. `offset`:
- * `2026-03-18T11:33:32+08:00`. `zoneless`: `2026-03-18 03:33:32` in UTC. `mixed`: `tieBreaker` chooses one of the three formats.
+ * `2026-03-18T11:33:32+08:00`. `zoneless`: `2026-03-18 03:33:32` in UTC. `mixed`: `tieBreaker` chooses one of the three
+ * formats.
  */
 export const formatTime = (ms: number, times: TimeFormat, tieBreaker: number): string => {
   const format = times === 'mixed' ? (formats[tieBreaker % formats.length] ?? 'rfc3339') : times

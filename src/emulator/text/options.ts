@@ -14,11 +14,17 @@ export interface TextOptions {
   readonly sleep?: (ms: number, signal: AbortSignal) => Promise<unknown>
   /** maximum number of calls that generate in any window of one minute of the emulator's clock; default no limit */
   readonly requestsPerMinute?: number
-  /** whether streams of the Responses API end with `data: [DONE]`, as those of chat completions do; default false, as at OpenAI */
+  /**
+   * whether streams of the Responses API end with `data: [DONE]`, as those of chat completions do; default false, as at
+   * OpenAI
+   */
   readonly doneOnResponses?: boolean
   /** whether unknown top-level fields are rejected, as at OpenAI; default false */
   readonly rejectUnknownFields?: boolean
-  /** lifetime of a stored response in ms of the emulator's clock; default 30 days, as at OpenAI. Conversations do not expire */
+  /**
+   * lifetime of a stored response in ms of the emulator's clock; default 30 days, as at OpenAI. Conversations do not
+   * expire
+   */
   readonly responsesKeptMs?: number
   /** ms of the emulator's clock that a response with `background: true` stays `queued`; default 500 */
   readonly queuedMs?: number

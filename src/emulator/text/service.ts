@@ -1,5 +1,5 @@
 import type { ReceivedRequest } from '../action.ts'
-import type { Settings } from '../settings.ts'
+import type { Settings } from '../options.ts'
 import { splitTarget } from '../shared/paths.ts'
 import type { Json } from '../shared/reader.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'

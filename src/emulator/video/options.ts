@@ -23,7 +23,10 @@ export interface VideoOptions {
   readonly maxRunning?: Readonly<Record<string, number>>
   /** queued tasks of the account; default 120. More are 429 `QuotaExceeded` */
   readonly maxQueued?: number
-  /** what happens to a task that finds all running slots taken: `queue` (default), or `reject` with 429 `InflightBatchsizeExceeded` */
+  /**
+   * what happens to a task that finds all running slots taken: `queue` (default), or `reject` with 429
+   * `InflightBatchsizeExceeded`
+   */
   readonly whenFull?: 'queue' | 'reject'
   /** create calls of a model; default no limit */
   readonly createsPerMinute?: number

@@ -14,8 +14,8 @@ export interface ConnectionPoolOptions<Connection> {
 /**
  * A fixed number of connections, each used by one piece of work at a time.
  *
- * When work does not end in time, the pool drops its connection and opens a new one. So later statements never queue behind a
- * statement that hangs. Work that gets no connection in time is not started.
+ * When work does not end in time, the pool drops its connection and opens a new one. So later statements never queue
+ * behind a statement that hangs. Work that gets no connection in time is not started.
  */
 export class ConnectionPool<Connection> {
   readonly #options: ConnectionPoolOptions<Connection>

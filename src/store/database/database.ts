@@ -21,8 +21,8 @@ export class Fragment {
 export const fragment = ([text = '']: TemplateStringsArray): Fragment => new Fragment(text)
 
 /**
- * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter, and a fragment part of the text.
- * Throws TypeError for a value that a database would not store unchanged.
+ * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter,
+ * and a fragment part of the text. Throws TypeError for a value that a database would not store unchanged.
  */
 export const sql = (strings: TemplateStringsArray, ...values: readonly (Value | Fragment | undefined)[]): Statement =>
   values.some(isFragment)
@@ -51,7 +51,10 @@ const withFragments = (strings: TemplateStringsArray, values: readonly unknown[]
   return whole
 }
 
-/** A value as both databases store it. Throws UnstorableValueError (a TypeError) for a value that one of them would not store unchanged. */
+/**
+ * A value as both databases store it. Throws UnstorableValueError (a TypeError) for a value that one of them would not
+ * store unchanged.
+ */
 export const toColumnValue = (value: Value | undefined): Value => {
   // PostgreSQL rejects NUL, and stores every lone surrogate as U+FFFD: two different names would become the same.
   if (typeof value === 'string' && (value.includes('\0') || !value.isWellFormed())) {
@@ -80,7 +83,10 @@ export interface Database {
   close(): Promise<void>
 }
 
-/** Wraps a database: calls `committed` with the statements of each transaction that it has committed, except those of `query` and `exclusively`. */
+/**
+ * Wraps a database: calls `committed` with the statements of each transaction that it has committed, except those of
+ * `query` and `exclusively`.
+ */
 export const notifyOnCommit = (
   database: Database,
   committed: (statements: readonly Statement[]) => void,

@@ -1,4 +1,7 @@
-/** The database was unreachable, timed out, or rejected a statement. An operator may see the message; the driver's error is only in `cause`. */
+/**
+ * The database was unreachable, timed out, or rejected a statement. An operator may see the message; the driver's error
+ * is only in `cause`.
+ */
 export class StoreError extends Error {
   override name = 'StoreError'
 }
@@ -21,7 +24,10 @@ export class UniqueViolationError extends StoreError {
   }
 }
 
-/** The database does not accept a value, for example because it is too long: every attempt would fail, and nothing was written. */
+/**
+ * The database does not accept a value, for example because it is too long: every attempt would fail, and nothing was
+ * written.
+ */
 export class RejectedValueError extends StoreError {
   override name = 'RejectedValueError'
 }

@@ -19,15 +19,18 @@ interface Waiting {
 }
 
 /**
- * SQLite runs synchronously, so other requests run only between two transactions. The writes of one call are never split, even if
- * they are more than this.
+ * SQLite runs synchronously, so other requests run only between two transactions. The writes of one call are never
+ * split, even if they are more than this.
  */
 const maxWritesPerTransaction = 200
 
 /** The same for the length of all texts. */
 const maxLengthPerTransaction = 2 ** 20
 
-/** Group commit: all writes of one event-loop turn share a transaction. The commit to disk is what costs, not the number of rows. */
+/**
+ * Group commit: all writes of one event-loop turn share a transaction. The commit to disk is what costs, not the number
+ * of rows.
+ */
 export class GroupCommit {
   readonly #database: Pick<Database, 'query' | 'batch'>
   #waiting: Waiting[] = []
@@ -37,8 +40,8 @@ export class GroupCommit {
   }
 
   /**
-   * Resolves with the rows of each write, when all are committed. Rejects when none is committed: then other calls of the same
-   * event-loop turn reject too, unless the database does not accept a row of this one.
+   * Resolves with the rows of each write, when all are committed. Rejects when none is committed: then other calls of
+   * the same event-loop turn reject too, unless the database does not accept a row of this one.
    */
   write(writes: readonly RowWrite[]): Promise<Row[][]> {
     return new Promise((resolve, reject) => {
@@ -80,7 +83,8 @@ export class GroupCommit {
   async #commit(writes: readonly RowWrite[]): Promise<ReadonlyMap<RowWrite, Row[]>> {
     const [only, ...more] = writes
     if (only && more.length === 0) return new Map([[only, await this.#database.query(only.statement)]])
-    // Always in the order of the keys: two transactions with the same rows cannot deadlock. The sort is stable, so of two writes of one row the earlier comes first.
+    // Always in the order of the keys: two transactions with the same rows cannot deadlock. The sort is stable, so of
+    // two writes of one row the earlier comes first.
     const ordered = writes.toSorted((a, b) => (a.row < b.row ? -1 : Number(a.row > b.row)))
     const rows = await this.#database.batch(ordered.map(({ statement }) => statement))
     return new Map(ordered.map((write, index) => [write, rows[index] ?? []]))

@@ -37,7 +37,9 @@ const errorCodes: ErrorCodes = {
 }
 /** How often a transaction is retried after a deadlock or a lock timeout, within its deadline. */
 const maxRetries = 3
-/** SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe. */
+/**
+ * SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe.
+ */
 const retryableCodes: readonly unknown[] = ['40P01', '55P03']
 
 const textOf = renderStatement('$')
@@ -45,8 +47,8 @@ const textOf = renderStatement('$')
 /**
  * A database on PostgreSQL.
  *
- * The driver has no query timeout: on a frozen server a query waits for ever, and so does every query pipelined behind it.
- * So each connection has a driver instance of its own, and a `ConnectionPool` enforces the deadlines.
+ * The driver has no query timeout: on a frozen server a query waits for ever, and so does every query pipelined behind
+ * it. So each connection has a driver instance of its own, and a `ConnectionPool` enforces the deadlines.
  */
 export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptions): Database => {
   const openWith = (driver: typeof postgres) => () =>
@@ -143,7 +145,10 @@ const runExclusively = async (tx: Queryable, steps: Steps): Promise<void> => {
   await runSteps(tx, steps)
 }
 
-/** Closes a connection whose server does not respond. The driver rejects all its pending queries; their callers have timed out. */
+/**
+ * Closes a connection whose server does not respond. The driver rejects all its pending queries; their callers have
+ * timed out.
+ */
 const discard = (connection: Connection): void => {
   connection.end({ timeout: 0 }).catch(() => {})
 }

@@ -39,8 +39,9 @@ const errorCodes: ErrorCodes = {
 /**
  * A database on SQLite: a file, or `:memory:`.
  *
- * Several processes may share a file: one writes at a time, and the others wait for up to two seconds, which is the deadline.
- * Each call runs synchronously, so requests of one process never see each other's open transactions. One write runs in a turn of the event loop.
+ * Several processes may share a file: one writes at a time, and the others wait for up to two seconds, which is the
+ * deadline. Each call runs synchronously, so requests of one process never see each other's open transactions. One
+ * write runs in a turn of the event loop.
  */
 export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): Database => {
   let connection: DatabaseSync | undefined
@@ -140,8 +141,8 @@ const connect = (path: string): DatabaseSync => {
 }
 
 /**
- * Creates the file and the missing folders with access for the owner only, and restricts existing files in the same way.
- * SQLite gives its companion files (`-wal`, `-shm`) the permissions of the database file.
+ * Creates the file and the missing folders with access for the owner only, and restricts existing files in the same
+ * way. SQLite gives its companion files (`-wal`, `-shm`) the permissions of the database file.
  */
 const makePrivate = (path: string): void => {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })

@@ -2,8 +2,8 @@ import { setImmediate } from 'node:timers'
 import { afterIo } from '../../../plugins/shared/turns.ts'
 
 /**
- * Lets one write run in each turn of the event loop, in the order of their calls. A write of a synchronous driver waits for the disk: many in one turn would keep all
- * other requests waiting for the sum.
+ * Lets one write run in each turn of the event loop, in the order of their calls. A write of a synchronous driver waits
+ * for the disk: many in one turn would keep all other requests waiting for the sum.
  */
 export class WriteTurns {
   readonly #waiting: (() => void)[] = []

@@ -3,7 +3,9 @@ import { eventJson } from '../../../plugins/events/frames.ts'
 import type { DeliveryLimits, DeliveryStore, LeasedDelivery } from '../../../plugins/events/webhooks/delivery-store.ts'
 import { type Database, type Row, type Steps, sql } from '../database/database.ts'
 
-/** Deliveries to webhooks and callbacks. A process that sends one holds the lease of its webhook, or of the callback. */
+/**
+ * Deliveries to webhooks and callbacks. A process that sends one holds the lease of its webhook, or of the callback.
+ */
 export const createDeliveryStore = (database: Database): DeliveryStore => ({
   async isDeliveryDue(now) {
     const due = await database.query(sql`

@@ -15,7 +15,10 @@ export interface NewEvent {
   readonly at: number
 }
 
-/** A request that is sent to an address which a caller has given for one object, for example the `callback_url` of a video task. */
+/**
+ * A request that is sent to an address which a caller has given for one object, for example the `callback_url` of a
+ * video task.
+ */
 export interface NewCallback {
   readonly user: string
   readonly url: string
@@ -34,16 +37,16 @@ export const eventsRow = '\u{10ffff}'
 const maxWaiting = 5_000
 
 /**
- * The lock is held until the end of the transaction, so events become visible in the order of their numbers: a reader that has seen
- * number N never misses a smaller one that is committed later.
+ * The lock is held until the end of the transaction, so events become visible in the order of their numbers: a reader
+ * that has seen number N never misses a smaller one that is committed later.
  */
 const nextSequence = sql`update event_sequence set value = value + 1`
 
 /**
  * The statements that record an event, and its delivery to the webhooks of the user.
  *
- * They must be the last of their transaction: one with an event waits here until all earlier events are committed, and must not make others wait
- * for its locks after that.
+ * They must be the last of their transaction: one with an event waits here until all earlier events are committed, and
+ * must not make others wait for its locks after that.
  */
 export const addEvent = ({ user, type, data, at }: NewEvent): readonly Statement[] => {
   const id = `evt_${randomId()}`
@@ -91,7 +94,10 @@ export const addEvent = ({ user, type, data, at }: NewEvent): readonly Statement
   ]
 }
 
-/** The statements that record a delivery to an address of the caller's own. They must be the last of their transaction, as those of `addEvent`. */
+/**
+ * The statements that record a delivery to an address of the caller's own. They must be the last of their transaction,
+ * as those of `addEvent`.
+ */
 export const addDelivery = ({ user, url, subject, body, at }: NewCallback): readonly Statement[] => [
   nextSequence,
   sql`
@@ -113,7 +119,9 @@ export const addsEvents = (statements: readonly Statement[]): boolean =>
 
 /** Events of the host app's own. */
 export interface EventRecords {
-  /** Adds an event, for the user's streams and webhooks. Rejects with TypeError for one that a stream could not show. */
+  /**
+   * Adds an event, for the user's streams and webhooks. Rejects with TypeError for one that a stream could not show.
+   */
   addEvent(event: NewEvent): Promise<void>
 }
 

@@ -24,8 +24,9 @@ function* addWatch([{ asset, group, user, createdAt }, dueAt, change]: WatchPara
 }
 
 /**
- * Adds watches. All of one event-loop turn share a transaction, because its commit to disk is what costs, and a creation waits for it. They are not
- * sorted: each asset is new, so no two transactions add the same. One that the database does not accept fails alone.
+ * Adds watches. All of one event-loop turn share a transaction, because its commit to disk is what costs, and a
+ * creation waits for it. They are not sorted: each asset is new, so no two transactions add the same. One that the
+ * database does not accept fails alone.
  */
 const watchTogether = (database: Database): AssetWatchStore['watchAsset'] => {
   interface Waiting {

@@ -12,14 +12,15 @@ interface CreatedGroup {
 /**
  * Claims: names that are reserved before the gateway calls the upstream.
  *
- * Any statement here may run concurrently with any other. Two unique indexes guarantee that a name and a group have one owner each.
+ * Any statement here may run concurrently with any other. Two unique indexes guarantee that a name and a group have one
+ * owner each.
  */
 export const createClaimStore = (database: Database): ClaimStore => {
   /**
    * Undefined when a unique index rejects the attempt: the name or the group has another owner by now.
    *
-   * Tries twice, because `on conflict` covers one index only. When two processes insert the same record at once, another index may
-   * reject the slower one; its second try then updates the record.
+   * Tries twice, because `on conflict` covers one index only. When two processes insert the same record at once,
+   * another index may reject the slower one; its second try then updates the record.
    */
   const unlessUniqueViolation = async <Result>(attempt: () => Promise<Result>): Promise<Result | undefined> => {
     for (let canRetry = true; ; canRetry = false) {
@@ -93,7 +94,10 @@ export const createClaimStore = (database: Database): ClaimStore => {
     return changed?.[1]?.length === 1
   }
 
-  /** Releases the claim's name but keeps the claim, with the id of the group if known. False when the claim has become the record of a group. */
+  /**
+   * Releases the claim's name but keeps the claim, with the id of the group if known. False when the claim has become
+   * the record of a group.
+   */
   const keepUnresolved = async (claim: Claim, dueAt: number, group?: string): Promise<boolean> => {
     const kept = await database.query(sql`
       insert into groups (id, group_id, user_id, type, name, description, renames, state, created_at, due_at)
@@ -144,7 +148,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
       return row.state === 'owned' && row.group !== undefined ? { group: row.group } : 'open'
     },
 
-    // SQLite uses a partial index only if the query repeats the condition of the index word for word (https://www.sqlite.org/partialindex.html, section 3).
+    // SQLite uses a partial index only if the query repeats the condition of the index word for word
+    // (https://www.sqlite.org/partialindex.html, section 3).
     async hasUnresolved({ user, type, name }) {
       const holders = await database.query(sql`
         select id
@@ -161,7 +166,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
     async confirm(claim, group) {
       if (claim.renames === undefined ? await confirmCreation(claim, group) : await confirmRename(claim)) return true
       const kept = await keepUnresolved(claim, claim.dueAt, group.id)
-      // The claim was meanwhile adopted with another group. This group gets an unresolved claim of its own, so that an operator can find it.
+      // The claim was meanwhile adopted with another group. This group gets an unresolved claim of its own, so that an
+      // operator can find it.
       if (!kept) await keepUnresolved({ ...claim, id: randomUUID() }, claim.dueAt, group.id)
       return false
     },

@@ -4,14 +4,17 @@ import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged } from '../revision.ts'
 
-/** Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and name. */
+/**
+ * Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and
+ * name.
+ */
 export type AdoptionFailure = 'group taken' | 'name taken'
 
 /** The groups of users, and the operator's change to them. */
 export interface GroupRecords extends Omit<OwnershipStore, 'revision' | 'onRaise'> {
   /**
-   * Makes a user the owner of a group that exists upstream, and resolves the oldest open claim that may stand for it. Returns the
-   * reason when that is not possible. Raises the revision.
+   * Makes a user the owner of a group that exists upstream, and resolves the oldest open claim that may stand for it.
+   * Returns the reason when that is not possible. Raises the revision.
    */
   adoptGroup(wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>): Promise<AdoptionFailure | undefined>
 }
@@ -32,7 +35,8 @@ export const createGroupStore = (database: Database): GroupRecords => {
   return {
     group,
 
-    // SQLite uses a partial index only if the query repeats the condition of the index word for word (https://www.sqlite.org/partialindex.html, section 3).
+    // SQLite uses a partial index only if the query repeats the condition of the index word for word
+    // (https://www.sqlite.org/partialindex.html, section 3).
     async groupsOf(user: string, type?: string): Promise<readonly Group[]> {
       const found = await database.query<Group>(sql`
         select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",

@@ -16,8 +16,9 @@ export const eventTables: readonly Statement[] = [
     )`,
   sql`create index events_of_user on events (user_id, sequence)`,
   sql`create index events_by_time on events (at)`,
-  // `types` are the types of events, each between two spaces; null: all. `failing_since` is the first failure after the last success, and
-  // `failures` counts those since then. `due_at` is when the next delivery may be sent; null: none waits.
+  // `types` are the types of events, each between two spaces; null: all. `failing_since` is the first failure after the
+  // last success, and `failures` counts those since then. `due_at` is when the next delivery may be sent; null: none
+  // waits.
   sql`
     create table webhooks (
       id text primary key,
@@ -39,7 +40,8 @@ export const eventTables: readonly Statement[] = [
   sql`create index webhooks_of_user on webhooks (user_id, created_at)`,
   sql`create index webhooks_by_due on webhooks (due_at) where due_at is not null`,
   sql`create index webhooks_leased on webhooks (lease_until) where lease_id is not null`,
-  // Events that wait for a webhook. Without foreign keys: a transaction with an event must not fail because a webhook is deleted at that moment.
+  // Events that wait for a webhook. Without foreign keys: a transaction with an event must not fail because a webhook
+  // is deleted at that moment.
   sql`
     create table deliveries (
       webhook_id text not null,

@@ -115,7 +115,8 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index login_attempts_by_end on login_attempts (forget_at)`,
   ],
   [
-    // `token` is the upstream's token of the verification; it becomes null when the verification ends. The users may be users of a host app, so `user_id` is no foreign key.
+    // `token` is the upstream's token of the verification; it becomes null when the verification ends. The users may be
+    // users of a host app, so `user_id` is no foreign key.
     sql`
       create table face_verifications (
         id text primary key,
@@ -135,7 +136,8 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index face_verifications_by_age on face_verifications (created_at)`,
   ],
   [
-    // `due_at` is set for a background response whose usage is not recorded yet. The users may be users of a host app, so `user_id` is no foreign key.
+    // `due_at` is set for a background response whose usage is not recorded yet. The users may be users of a host app,
+    // so `user_id` is no foreign key.
     sql`
       create table text_objects (
         kind text not null check (kind in ('response', 'conversation', 'item')),
@@ -183,7 +185,8 @@ export const migrations: readonly (readonly Statement[])[] = [
     sql`create index audit_entries_by_time on audit_entries (at, id)`,
   ],
   [
-    // A lock row for each user: a transaction that counts the rows of a user and adds one updates it first (user-locks.ts).
+    // A lock row for each user: a transaction that counts the rows of a user and adds one updates it first
+    // (user-locks.ts).
     sql`create table user_turns (user_id text primary key, turn bigint not null)`,
     sql`create index tokens_working on tokens (user_id, expires_at) where revoked_at is null`,
     sql`create index tokens_by_revocation on tokens (revoked_at) where revoked_at is not null`,
@@ -194,8 +197,9 @@ export const migrations: readonly (readonly Statement[])[] = [
   // Ids of usage batches that have been written: a batch that is retried after an unknown outcome counts once.
   [sql`create table text_usage_batches (id text primary key, at bigint not null)`],
   [
-    // The users may be users of a host app, so `user_id` is no foreign key; nor is `previous_id`, because the oldest responses are removed first.
-    // `response` is the last column: SQLite reads a row up to the columns that a query needs.
+    // The users may be users of a host app, so `user_id` is no foreign key; nor is `previous_id`, because the oldest
+    // responses are removed first. `response` is the last column: SQLite reads a row up to the columns that a query
+    // needs.
     sql`
       create table stored_responses (
         id text primary key,
@@ -227,8 +231,8 @@ export const migrations: readonly (readonly Statement[])[] = [
   [sql`alter table text_usage add column cost bigint`],
   eventTables,
   [
-    // `holder` is the request that holds the key, `attempt` the one whose outcome is not known. A kept response has a status; its `body` is base64.
-    // The users may be users of a host app, so `user_id` is no foreign key.
+    // `holder` is the request that holds the key, `attempt` the one whose outcome is not known. A kept response has a
+    // status; its `body` is base64. The users may be users of a host app, so `user_id` is no foreign key.
     sql`
       create table idempotency_keys (
         user_id text not null,
@@ -272,7 +276,10 @@ export const migrations: readonly (readonly Statement[])[] = [
   storedPieceTables,
 ]
 
-/** Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database is newer than the program. */
+/**
+ * Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database
+ * is newer than the program.
+ */
 export function* migrate(now: number, allMigrations = migrations): Steps {
   yield sql`create table if not exists sluice_migrations (id integer primary key, applied_at bigint not null)`
   const [newest] = yield sql`select max(id) as id from sluice_migrations`

@@ -3,8 +3,9 @@ import { type Statement, sql } from '../database/database.ts'
 /** A migration: leases, and the tasks of video generation with their queue. Never change it. */
 export const videoTables: readonly Statement[] = [
   sql`create table leases (name text primary key, holder text not null, lease_until bigint not null)`,
-  // The users may be users of a host app, so `user_id` is no foreign key. `pool` is null for tasks that need no slot, and `place` for tasks that
-  // never wait. The long columns are the last ones: SQLite reads a row up to the columns that a query needs.
+  // The users may be users of a host app, so `user_id` is no foreign key. `pool` is null for tasks that need no slot,
+  // and `place` for tasks that never wait. The long columns are the last ones: SQLite reads a row up to the columns
+  // that a query needs.
   sql`
     create table video_tasks (
       id text primary key,

@@ -69,7 +69,10 @@ export const findTurns =
     return found()
   }
 
-/** Lists items without their JSON, and reads it. `octet_length` reads no text: both databases keep its length apart from it. */
+/**
+ * Lists items without their JSON, and reads it. `octet_length` reads no text: both databases keep its length apart from
+ * it.
+ */
 export const storedItems = (
   database: Database,
 ): Pick<StoredResponseStore, 'listStoredItems' | 'findStoredItem' | 'readStoredItems'> => {

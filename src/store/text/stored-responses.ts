@@ -16,11 +16,17 @@ interface SizedResponse {
   readonly bytes: number
 }
 
-/** The responses that the gateway stores for callers of upstreams with chat completions only. An expired one stays until a sweep deletes it. */
+/**
+ * The responses that the gateway stores for callers of upstreams with chat completions only. An expired one stays until
+ * a sweep deletes it.
+ */
 export const createStoredResponseStore = (database: Database): StoredResponseStore => {
   const write = storedWrites(database)
 
-  /** Removes responses, in transactions of a bounded size: SQLite visits each page of a long text that it deletes. Returns their number. */
+  /**
+   * Removes responses, in transactions of a bounded size: SQLite visits each page of a long text that it deletes.
+   * Returns their number.
+   */
   const remove = async (responses: readonly SizedResponse[]): Promise<number> => {
     let removed = 0
     for (let start = 0; start < responses.length; ) {
@@ -45,7 +51,10 @@ export const createStoredResponseStore = (database: Database): StoredResponseSto
     return removed
   }
 
-  /** Removes the oldest responses of a user: those that lie in the last `maxBytes` of all that the user has stored, up to a response, are kept. */
+  /**
+   * Removes the oldest responses of a user: those that lie in the last `maxBytes` of all that the user has stored, up
+   * to a response, are kept.
+   */
   const removeOld = async (user: string, id: string, maxBytes: number): Promise<void> => {
     for (;;) {
       const old = await database.query<SizedResponse>(sql`

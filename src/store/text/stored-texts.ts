@@ -4,7 +4,10 @@ import { decodeUtf8 } from '../../../plugins/shared/utf8.ts'
 import type { StoredText } from '../../../plugins/text-generation/objects/stored/store.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 
-/** Length of a text that a row holds. A longer one is in pieces of at most this length. In UTF-16 code units; SQLite takes about 4 ms for it. */
+/**
+ * Length of a text that a row holds. A longer one is in pieces of at most this length. In UTF-16 code units; SQLite
+ * takes about 4 ms for it.
+ */
 export const pieceLength = 2 ** 18
 
 /** The place of the response object in `stored_pieces`; the places of the items are their positions. */

@@ -12,7 +12,9 @@ const rowBytes = 256
 /** Length of the texts that one transaction of a large response writes. */
 const transactionLength = 2 * pieceLength
 
-/** Milliseconds after which a response that no process has finished is swept like an expired one. Longer than any write. */
+/**
+ * Milliseconds after which a response that no process has finished is swept like an expired one. Longer than any write.
+ */
 const unfinishedMs = 3_600_000
 
 /** The user of a response that is not complete yet. No user has an empty id. */
@@ -30,8 +32,8 @@ export const sizeOfResponse = ({ response, items }: StoredResponse): Sized => {
 }
 
 /**
- * Writes a response: a small one in one transaction, a large one in several, between which the event loop turns. One transaction
- * for all would block SQLite for hundreds of milliseconds. The last one gives the response to its user.
+ * Writes a response: a small one in one transaction, a large one in several, between which the event loop turns. One
+ * transaction for all would block SQLite for hundreds of milliseconds. The last one gives the response to its user.
  */
 export const storedWrites = (database: Database) => {
   const groupCommit = new GroupCommit(database)
@@ -103,8 +105,8 @@ function* pieceWrites(id: string, item: number, text: StoredItem['json']): Gener
 }
 
 /**
- * @param bytesBefore default: the sum of all responses that the user has stored before this one: their order, and by it their
- * age
+ * @param bytesBefore default: the sum of all responses that the user has stored before this one: their order, and by it
+ * their age
  */
 const insertResponse = (
   { id, previous, response, createdAt }: StoredResponse,

@@ -3,7 +3,10 @@ import { type Database, type Statement, sql } from '../database/database.ts'
 import { GroupCommit } from '../database/group-commit.ts'
 import { modelName } from '../usage/usage.ts'
 
-/** The owners of text objects (responses, conversations, items). An expired record has no effect, and stays until a sweep deletes it. */
+/**
+ * The owners of text objects (responses, conversations, items). An expired record has no effect, and stays until a
+ * sweep deletes it.
+ */
 export const createTextObjectStore = (database: Database): TextObjectStore => {
   const groupCommit = new GroupCommit(database)
   /** When an object is recorded for two users, the first one keeps it until it expires. */

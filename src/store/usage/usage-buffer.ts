@@ -35,7 +35,10 @@ export interface UsageBatch {
 
 /** Options of `UsageBuffer`. */
 export interface UsageBufferOptions {
-  /** Writes a batch, all of it or nothing. Must be idempotent: the outcome of a rejected call is unknown, so the buffer retries the same batch. */
+  /**
+   * Writes a batch, all of it or nothing. Must be idempotent: the outcome of a rejected call is unknown, so the buffer
+   * retries the same batch.
+   */
   readonly write: (batch: UsageBatch) => Promise<void>
   readonly clock?: Clock
   /** Receives an error when usage cannot be written or is lost. */
@@ -43,12 +46,17 @@ export interface UsageBufferOptions {
 }
 
 const dayMs = 86_400_000
-/** How long calls are collected into one batch: a transaction costs more than its rows. A kill loses what is buffered in this time, and the batch being written. */
+/**
+ * How long calls are collected into one batch: a transaction costs more than its rows. A kill loses what is buffered in
+ * this time, and the batch being written.
+ */
 const batchMs = 50
 const retryMs = 1_000
 /** SQLite runs synchronously: all requests wait while a batch is written. */
 const maxBatchSums = 200
-/** Bound of the buffer while the database is unreachable. Beyond it, calls that need a new sum are lost, and counted. */
+/**
+ * Bound of the buffer while the database is unreachable. Beyond it, calls that need a new sum are lost, and counted.
+ */
 const maxSums = 10_000
 
 /** A write buffer for usage. Adding needs no query, so no request waits for the database. */
@@ -57,7 +65,10 @@ export class UsageBuffer {
   readonly #clock: Clock
   readonly #log: Log
   readonly #sums = new Map<string, UsageSum>()
-  /** The batch that is being written, or whose last attempt failed. It stays unchanged, because that attempt may have taken effect. */
+  /**
+   * The batch that is being written, or whose last attempt failed. It stays unchanged, because that attempt may have
+   * taken effect.
+   */
   #batch: UsageBatch | undefined
   /** Parts of a batch that the database has rejected for one of its sums. They are written before further sums. */
   #parts: (readonly UsageSum[])[] = []
@@ -95,7 +106,9 @@ export class UsageBuffer {
     this.#cancelTimer ??= this.#clock.at(this.#clock.now() + batchMs, this.#flushSoon)
   }
 
-  /** Writes all calls that were added so far. Rejects when a write fails; the buffer keeps that batch and retries it. */
+  /**
+   * Writes all calls that were added so far. Rejects when a write fails; the buffer keeps that batch and retries it.
+   */
   flush(): Promise<void> {
     if (this.#queuedFlush) return this.#queuedFlush
     if (!this.#writing) return this.#flushNow()
@@ -109,7 +122,9 @@ export class UsageBuffer {
     return this.#queuedFlush
   }
 
-  /** Writes the buffered calls if the database is reachable. Calls that are added afterwards are lost. Never rejects. */
+  /**
+   * Writes the buffered calls if the database is reachable. Calls that are added afterwards are lost. Never rejects.
+   */
   async close(): Promise<void> {
     this.#closed = true
     await this.flush().catch(() => {})
@@ -178,7 +193,10 @@ export class UsageBuffer {
     if (!this.#closed) this.#reportLost()
   }
 
-  /** Nothing of the batch was written, and without one of its sums it would be. The others must not wait for that one for ever. */
+  /**
+   * Nothing of the batch was written, and without one of its sums it would be. The others must not wait for that one
+   * for ever.
+   */
   #divide({ sums }: UsageBatch, err: unknown): void {
     this.#batch = undefined
     const [first, ...others] = sums

@@ -35,7 +35,9 @@ export interface Usage {
   readonly reasoningTokens: number
   /** Seconds of generated videos. Undefined: no call had one. */
   readonly videoSeconds?: number
-  /** Cost in billionths of the currency unit, at the prices of the time of each call. Undefined: no call had a price. */
+  /**
+   * Cost in billionths of the currency unit, at the prices of the time of each call. Undefined: no call had a price.
+   */
   readonly cost?: number
 }
 
@@ -52,15 +54,15 @@ export interface UsageFilter {
 /**
  * Models of one token on one day. Further ones count as `other`.
  *
- * Callers choose the model names, and some upstreams accept unknown ones, so the number and the length of names need a bound.
- * Processes that write at the same moment may exceed the number; the sums stay exact.
+ * Callers choose the model names, and some upstreams accept unknown ones, so the number and the length of names need a
+ * bound. Processes that write at the same moment may exceed the number; the sums stay exact.
  */
 const maxModels = 100
 /** Longest model name. Unicode code points. */
 const maxModelCharacters = 256
 /**
- * Length of the ids of user and token together. With a model and a day they then fit into a row of a PostgreSQL index (2,704 bytes).
- * A longer row would make its whole batch fail for ever.
+ * Length of the ids of user and token together. With a model and a day they then fit into a row of a PostgreSQL index
+ * (2,704 bytes). A longer row would make its whole batch fail for ever.
  */
 const maxIdBytes = 1_500
 
@@ -76,15 +78,15 @@ export interface UsageRecords {
   /**
    * Counts a call. It is written 50 ms later, or as soon as the database is reachable.
    *
-   * Until then memory holds it: at most 10,000 sums; beyond that, calls that need a new sum are lost. Throws TypeError for text that a
-   * database would not store: NUL, lone surrogates, ids of more than 1,500 bytes.
+   * Until then memory holds it: at most 10,000 sums; beyond that, calls that need a new sum are lost. Throws TypeError
+   * for text that a database would not store: NUL, lone surrogates, ids of more than 1,500 bytes.
    */
   recordUsage(entry: UsageEntry): void
   /** Writes all recorded calls at once. Rejects when the database request fails; the store then retries later. */
   flushUsage(): Promise<void>
   /**
-   * Flushes, then lists usage by day, user name (id if there is no name), token and model. It includes deleted tokens and users. While the database has no
-   * room, it lists what was written before.
+   * Flushes, then lists usage by day, user name (id if there is no name), token and model. It includes deleted tokens
+   * and users. While the database has no room, it lists what was written before.
    */
   listUsage(filter?: UsageFilter): Promise<readonly Usage[]>
   /** Writes the buffered calls if the database is reachable. Later calls are lost. Never rejects. */
@@ -153,7 +155,10 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
 /** How long the id of a batch is kept. No process retries a batch for that long. */
 const batchIdKeptMs = 30 * 86_400_000
 
-/** The transaction of a batch: its id and its rows. The id of the previous batch is no longer needed, because that batch is known to be written. */
+/**
+ * The transaction of a batch: its id and its rows. The id of the previous batch is no longer needed, because that batch
+ * is known to be written.
+ */
 const statementsOf = ({ id, previous, at, sums }: UsageBatch): readonly Statement[] => [
   sql`insert into text_usage_batches (id, at) values (${id}, ${at})`,
   sql`delete from text_usage_batches where id = ${previous} or at <= ${at - batchIdKeptMs}`,
@@ -168,7 +173,8 @@ const ignoreDuplicateBatch = (error: unknown): void => {
 const rowKeyOf = ({ user, token, day, model }: UsageSum): string => [user, token, day, model].join(' ')
 
 /** Adds usage to that of its user, token, day and model. */
-// Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html, "Parsing Ambiguity").
+// Without `where true`, SQLite would parse `on conflict` as a join condition (https://www.sqlite.org/lang_upsert.html,
+// "Parsing Ambiguity").
 export const addUsage = ({
   user,
   token,
@@ -215,7 +221,10 @@ export const addUsage = ({
     ),
     cost = coalesce(text_usage.cost + excluded.cost, text_usage.cost, excluded.cost)`
 
-/** Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a very long name. */
+/**
+ * Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a
+ * very long name.
+ */
 export const modelName = (model: string): string => {
   if (usualName.test(model)) return model
   const wellFormed = model.slice(0, 2 * maxModelCharacters).toWellFormed()

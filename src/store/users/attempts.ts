@@ -2,7 +2,10 @@ import type { Attempt, AttemptStore, Counter } from '../../../plugins/web-sessio
 import { type Database, type Statement, sql } from '../database/database.ts'
 
 const sweepMs = 1_000
-/** A login deletes at most this many expired rows: more than an attack adds in `sweepMs`, and few enough to take a few milliseconds. */
+/**
+ * A login deletes at most this many expired rows: more than an attack adds in `sweepMs`, and few enough to take a few
+ * milliseconds.
+ */
 const maxRowsPerSweep = 1_000
 /** A key that no row has: keys are hashes. */
 const noKey = ''
@@ -10,8 +13,8 @@ const noKey = ''
 /**
  * Counters of failed logins.
  *
- * The statement that counts checks the block again, so of two concurrent attempts the second sees the first one's count.
- * Statements run in the order of the counters that the port prescribes, so two transactions cannot deadlock.
+ * The statement that counts checks the block again, so of two concurrent attempts the second sees the first one's
+ * count. Statements run in the order of the counters that the port prescribes, so two transactions cannot deadlock.
  */
 export const createAttemptStore = (database: Database): AttemptStore => {
   let sweptAt = 0
@@ -84,8 +87,8 @@ export const createAttemptStore = (database: Database): AttemptStore => {
 }
 
 /**
- * A counter that is blocked for longer was blocked by a clock that was ahead. The clocks of two processes may differ by less than the longest delay:
- * such a difference must not reset a counter.
+ * A counter that is blocked for longer was blocked by a clock that was ahead. The clocks of two processes may differ by
+ * less than the longest delay: such a difference must not reset a counter.
  */
 const maxBlockedUntil = ({ maxMs }: Counter, now: number): number => now + 2 * maxMs
 

@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { type Database, sql } from '../database/database.ts'
 
-/** Reads a secret of 256 random bits. Rejects with TypeError without a name. The first call creates it; from then on it is the same for all processes. */
+/**
+ * Reads a secret of 256 random bits. Rejects with TypeError without a name. The first call creates it; from then on it
+ * is the same for all processes.
+ */
 export const readSecret = async (database: Database, name: string): Promise<string> => {
   if (typeof name !== 'string' || name === '') throw new TypeError('the name of a secret must be a text, and not empty')
   const [, found] = await database.batch([

@@ -26,8 +26,8 @@ interface AddToken {
   /** Returns the id of the new token. */
   (token: NewToken): Promise<string>
   /**
-   * Returns undefined, and adds nothing, when the user already has `max` active tokens, or has created ten times as many within a day.
-   * The maximum holds across all processes and concurrent calls.
+   * Returns undefined, and adds nothing, when the user already has `max` active tokens, or has created ten times as
+   * many within a day. The maximum holds across all processes and concurrent calls.
    */
   (token: NewToken, max: number): Promise<string | undefined>
 }
@@ -37,13 +37,14 @@ export interface TokenRecords {
   ownerOf(hash: string): Promise<TokenOwner | undefined>
   readonly addToken: AddToken
   /**
-   * Lists tokens, oldest first: all, those of one user (by id), or those of one user that are active at the time `workingAt`.
-   * The first two include revoked and expired tokens of the last 30 days or more.
+   * Lists tokens, oldest first: all, those of one user (by id), or those of one user that are active at the time
+   * `workingAt`. The first two include revoked and expired tokens of the last 30 days or more.
    */
   listTokens(user?: string, workingAt?: number): Promise<readonly Token[]>
   /**
-   * Revokes a token, and returns the time of its revocation: earlier than `now` if it was revoked before. Undefined when the token does
-   * not exist, or does not belong to `user` (an id). Raises the revision, unless the token was revoked before.
+   * Revokes a token, and returns the time of its revocation: earlier than `now` if it was revoked before. Undefined
+   * when the token does not exist, or does not belong to `user` (an id). Raises the revision, unless the token was
+   * revoked before.
    */
   revokeToken(id: string, now: number, user?: string): Promise<number | undefined>
 }
@@ -52,7 +53,10 @@ export interface TokenRecords {
 const endedKeptMs = 30 * 86_400_000
 /** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
 const maxRowsPerSweep = 100
-/** A user may create this many times the maximum of active tokens a day: creating and revoking in a loop must not fill the database. */
+/**
+ * A user may create this many times the maximum of active tokens a day: creating and revoking in a loop must not fill
+ * the database.
+ */
 const maxPerDayFactor = 10
 const dayMs = 86_400_000
 

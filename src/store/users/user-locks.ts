@@ -3,7 +3,8 @@ import { type Statement, sql } from '../database/database.ts'
 /**
  * Locks a user until the end of the batch. It must be the batch's first statement.
  *
- * Batches that count the rows of a user and then add one need it: without the lock, two of them at once would exceed a maximum.
+ * Batches that count the rows of a user and then add one need it: without the lock, two of them at once would exceed a
+ * maximum.
  */
 export const lockUser = (user: string): Statement => sql`
   insert into user_turns (user_id, turn)

@@ -23,21 +23,28 @@ export interface UserRecords {
   userByName(name: string): Promise<User | undefined>
   /** All users, oldest first. */
   listUsers(): Promise<readonly User[]>
-  /** Disables a user, and ends the user's sessions. An earlier `disabledAt` stays. False when the user does not exist. Raises the revision. */
-  disableUser(name: string, now: number): Promise<boolean>
   /**
-   * Enables a user. Also ends the user's sessions: one may have begun while `disableUser` ran. False when the user does not exist.
+   * Disables a user, and ends the user's sessions. An earlier `disabledAt` stays. False when the user does not exist.
    * Raises the revision.
    */
+  disableUser(name: string, now: number): Promise<boolean>
+  /**
+   * Enables a user. Also ends the user's sessions: one may have begun while `disableUser` ran. False when the user does
+   * not exist. Raises the revision.
+   */
   enableUser(name: string): Promise<boolean>
-  /** Replaces the hash of a user's password, and ends the user's sessions. False when the user does not exist. Raises the revision. */
+  /**
+   * Replaces the hash of a user's password, and ends the user's sessions. False when the user does not exist. Raises
+   * the revision.
+   */
   setPassword(name: string, password: string): Promise<boolean>
 }
 
 /** The gateway's own users, for an installation without a host app. */
 export const createUserStore = (database: Database): UserRecords => {
   const changeUser = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
-    // The lock orders this batch against `addToken`: a concurrent token is either committed before, and reported as changed, or added after.
+    // The lock orders this batch against `addToken`: a concurrent token is either committed before, and reported as
+    // changed, or added after.
     const [, changed] = await database.batch([lockUserByName(name), ...statements, ...userChanged(name)])
     return changed?.length === 1
   }

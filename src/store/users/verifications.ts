@@ -18,7 +18,8 @@ const addStatusEvent = (
 ): readonly Statement[] => addEvent({ user: verification.user, at, ...verificationEvent(verification, status) })
 
 /**
- * Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no effect.
+ * Face verifications. Each update repeats the state that it expects, so of two concurrent updates the second has no
+ * effect.
  *
  * The column `asks` holds `polls`.
  */
@@ -97,7 +98,8 @@ export const createVerificationStore = (
   },
 
   async moveVerification(id, path, { group, dueAt } = {}) {
-    // A new `due_at` must differ from the old one: that shows the current leaseholder that the verification has become due again.
+    // A new `due_at` must differ from the old one: that shows the current leaseholder that the verification has become
+    // due again.
     return database.transaction(function* (): Steps<boolean> {
       const events: Statement[] = []
       let moved: readonly Row[] = []

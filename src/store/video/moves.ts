@@ -79,7 +79,10 @@ function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): S
   })
 }
 
-/** Tasks have left the upstream's queue or their slots: a pool that paused for that goes on, and learns how long tasks take. */
+/**
+ * Tasks have left the upstream's queue or their slots: a pool that paused for that goes on, and learns how long tasks
+ * take.
+ */
 function* leavePools(moved: readonly MovedVideoTask[], at: number): Steps {
   const pooled = moved.filter(({ task }) => task.serviceTier !== 'flex')
   for (const { task, freed } of pooled.toSorted((a, b) => compareTexts(a.task.model, b.task.model))) {

@@ -21,7 +21,10 @@ interface QueueUser {
   readonly waiting: number
 }
 
-/** How long a process uses what it has read of a pool: many callers ask for their places, and reading counts all waiting tasks. */
+/**
+ * How long a process uses what it has read of a pool: many callers ask for their places, and reading counts all waiting
+ * tasks.
+ */
 const cachedMs = 1_000
 const maxCached = 100
 

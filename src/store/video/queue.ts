@@ -7,7 +7,10 @@ import { nextUser, strideOf, type WaitingUser } from './turns.ts'
 /** After each such time without a 429 of the kind `running`, a pool tries one slot more. */
 const quietMs = 600_000
 
-/** Different values of the nonce for one `execution_expires_after`. A value comes back only after about that many claims of a user. */
+/**
+ * Different values of the nonce for one `execution_expires_after`. A value comes back only after about that many claims
+ * of a user.
+ */
 const nonces = 1_000
 const minSeconds = 3_600
 
@@ -23,8 +26,8 @@ interface Pool {
 }
 
 /**
- * Locks a pool until the end of the transaction, and reads it. It must be the first statement: transactions that start tasks of one pool then run one
- * after the other.
+ * Locks a pool until the end of the transaction, and reads it. It must be the first statement: transactions that start
+ * tasks of one pool then run one after the other.
  */
 // The casts make SQLite divide integers.
 const lockPool = (pool: string, now: number): Statement => sql`
@@ -95,8 +98,8 @@ export const slotsOf = (
 ): number => Math.min(running, learnt)
 
 /**
- * Whether no task of a pool can start now, without a lock: most attempts find no free slot, and should write nothing. A task that ends at the same time
- * is noticed by the process that ends it.
+ * Whether no task of a pool can start now, without a lock: most attempts find no free slot, and should write nothing. A
+ * task that ends at the same time is noticed by the process that ends it.
  */
 export const isPoolFull = async (
   database: Database,
@@ -184,8 +187,8 @@ interface ClaimRequest {
 }
 
 /**
- * Gives a claim its nonce: the seconds until the task expires, less a random number, and less than that if another open claim of the user has it. The
- * lock makes claims of one user choose one after the other.
+ * Gives a claim its nonce: the seconds until the task expires, less a random number, and less than that if another open
+ * claim of the user has it. The lock makes claims of one user choose one after the other.
  */
 export function* setNonce(id: string, user: string): Steps {
   yield lockUser(user)

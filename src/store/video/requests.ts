@@ -2,13 +2,18 @@ import { nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
 import type { NewVideoTask, PoolLimits } from '../../../plugins/video-generation/store.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 
-/** Length of a request, and of a piece of it, that one transaction writes. In UTF-16 code units; SQLite takes about 4 ms for it. */
+/**
+ * Length of a request, and of a piece of it, that one transaction writes. In UTF-16 code units; SQLite takes about 4 ms
+ * for it.
+ */
 const pieceLength = 2 ** 18
 
 /** Bytes above which a request may be in pieces: a code unit takes a byte at least. */
 const longBytes = pieceLength
 
-/** Milliseconds after which a request whose task was never added is left over. Longer than any lease of a create call. */
+/**
+ * Milliseconds after which a request whose task was never added is left over. Longer than any lease of a create call.
+ */
 const leftOverMs = 3_600_000
 
 /** Whether a request is stored in pieces. Its task then has an empty request. */
@@ -25,7 +30,10 @@ export const writePieces = async (database: Database, task: string, request: str
   }
 }
 
-/** Reads the request of a claimed task: `request` of its row, or its pieces. Empty if one is missing: no later attempt would find it. */
+/**
+ * Reads the request of a claimed task: `request` of its row, or its pieces. Empty if one is missing: no later attempt
+ * would find it.
+ */
 export const readRequest = async (database: Database, task: string, { request, bytes }: Row): Promise<string> => {
   if (request !== '' || bytes === 0) return String(request ?? '')
   const pieces: string[] = []
@@ -45,7 +53,8 @@ export const readRequest = async (database: Database, task: string, { request, b
 }
 
 /**
- * Removes the pieces of a task that needs its request no more. The last piece first, so that the sweep finds what a crash leaves.
+ * Removes the pieces of a task that needs its request no more. The last piece first, so that the sweep finds what a
+ * crash leaves.
  *
  * @param bytes length of its request
  */
@@ -68,7 +77,10 @@ export const removePieces = async (database: Database, task: unknown, bytes: unk
   }
 }
 
-/** Removes pieces without a task that needs them: a process has ended while it wrote or removed them. Returns the number of their tasks. */
+/**
+ * Removes pieces without a task that needs them: a process has ended while it wrote or removed them. Returns the number
+ * of their tasks.
+ */
 export const sweepPieces = async (database: Database, now: number, max: number): Promise<number> => {
   const left = await database.query<{ id: string }>(sql`
     select pieces.task_id as id

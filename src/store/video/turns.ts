@@ -25,9 +25,9 @@ export const strideOf = (user: string, { weightOf }: Pick<PoolLimits, 'weightOf'
 /**
  * The user who gets the next slot. Undefined: each has the maximum of running tasks.
  *
- * Start-time fair queueing: the smallest pass is next, and with each task it grows by the inverse of the user's weight. So tasks of all users are started
- * in the ratio of their weights, however many each has sent. A user who had no waiting task begins at the pass of the task that was started last, so
- * nobody saves up turns.
+ * Start-time fair queueing: the smallest pass is next, and with each task it grows by the inverse of the user's weight.
+ * So tasks of all users are started in the ratio of their weights, however many each has sent. A user who had no
+ * waiting task begins at the pass of the task that was started last, so nobody saves up turns.
  */
 export const nextUser = (
   users: readonly WaitingUser[],

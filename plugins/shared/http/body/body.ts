@@ -14,7 +14,9 @@ import { inFlightOf } from '../in-flight.ts'
 import { decodeContent } from './content-coding.ts'
 import { type BodySource, readAtMost, readKnownLength } from './read-body.ts'
 
-/** A body from the server: a stream, bytes, or a function that reads all bytes of a body with `Content-Length` at once. */
+/**
+ * A body from the server: a stream, bytes, or a function that reads all bytes of a body with `Content-Length` at once.
+ */
 export type AttachedBody =
   | ReadableStream<Uint8Array>
   | Uint8Array<ArrayBuffer>
@@ -28,8 +30,9 @@ type Delivered = Request & { [delivered]?: AttachedBody; [deliveredStream]?: () 
 /**
  * Attaches a body to a GET request, for a server that can read it (`node:http`).
  *
- * A `Request` for GET cannot have a body, and `Bun.serve` and `Deno.serve` discard it. The server calls this before it passes the request to the app.
- * Prefer a stream that reads nothing in advance (`highWaterMark: 0`): the app reads it only after it has authenticated the caller.
+ * A `Request` for GET cannot have a body, and `Bun.serve` and `Deno.serve` discard it. The server calls this before it
+ * passes the request to the app. Prefer a stream that reads nothing in advance (`highWaterMark: 0`): the app reads it
+ * only after it has authenticated the caller.
  *
  * @param stream for a function that reads all bytes: another one that reads the same body as a stream
  */
@@ -38,7 +41,10 @@ export const attachBody = (request: Delivered, body: AttachedBody, stream?: () =
   if (stream) request[deliveredStream] = stream
 }
 
-/** The body of a request, or the one that `attachBody` has attached, as a stream for a body of any length. Null: there is none. */
+/**
+ * The body of a request, or the one that `attachBody` has attached, as a stream for a body of any length. Null: there
+ * is none.
+ */
 export const bodyStream = (request: Delivered): ReadableStream<Uint8Array> | null => {
   const body = request[delivered]
   if (request[deliveredStream]) return request[deliveredStream]()
@@ -46,8 +52,9 @@ export const bodyStream = (request: Delivered): ReadableStream<Uint8Array> | nul
 }
 
 /**
- * Reads the body of a request, or the body that `attachBody` has attached, and decodes its `Content-Encoding`. Resolves with undefined if it exceeds
- * `maxBytes`, as received or when decoded. Rejects with Problem 415 and 400 as `decodeContent` does.
+ * Reads the body of a request, or the body that `attachBody` has attached, and decodes its `Content-Encoding`. Resolves
+ * with undefined if it exceeds `maxBytes`, as received or when decoded. Rejects with Problem 415 and 400 as
+ * `decodeContent` does.
  */
 export const readBytes = (request: Delivered, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | undefined> => {
   const coding = request.headers.get('content-encoding')
@@ -103,8 +110,9 @@ export class JsonBody {
 /**
  * Reads a body that must be a JSON object.
  *
- * Throws Problem 413 above `maxBytes`. Throws Problem 400 if the body is not a JSON object, is nested deeper than 64 levels, or has more than
- * 100,000 values, or as `limits` says. Throws Problem 415 and 400 for its `Content-Encoding`, as `decodeContent` does. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
+ * Throws Problem 413 above `maxBytes`. Throws Problem 400 if the body is not a JSON object, is nested deeper than 64
+ * levels, or has more than 100,000 values, or as `limits` says. Throws Problem 415 and 400 for its `Content-Encoding`,
+ * as `decodeContent` does. Throws Problem 429 or 503 if concurrent requests have reached a limit on bytes of bodies.
  */
 export const readJsonBody = async (request: Request, maxBytes: number, limits?: JsonLimits): Promise<JsonBody> => {
   const bytes = await readBytes(request, maxBytes)
@@ -120,7 +128,8 @@ export const hasQueryBody = ({ headers }: Request): boolean => announcesBody(hea
 /**
  * Reads the JSON object in the body of a GET request. Resolves with undefined if the body is empty.
  *
- * Throws the errors of `readJsonBody`. Also throws Problem 400 if the server cannot read the body: the gateway must not ignore its parameters.
+ * Throws the errors of `readJsonBody`. Also throws Problem 400 if the server cannot read the body: the gateway must not
+ * ignore its parameters.
  */
 export const readQueryBody = async (request: Delivered, maxBytes: number): Promise<Json | undefined> => {
   if (!request[delivered]) {

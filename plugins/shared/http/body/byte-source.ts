@@ -1,13 +1,21 @@
-/** Writes bytes. A returned promise applies backpressure: it resolves when the reader wants more bytes or has cancelled. */
+/**
+ * Writes bytes. A returned promise applies backpressure: it resolves when the reader wants more bytes or has cancelled.
+ */
 export type Write = (bytes: Uint8Array) => Promise<unknown> | undefined
 
 /** A producer of bytes, which a server can write to a connection without a stream. */
 export interface ByteSource {
-  /** Writes all bytes, then resolves. If it rejects, the body is incomplete, and the server must not end it normally. Called once. */
+  /**
+   * Writes all bytes, then resolves. If it rejects, the body is incomplete, and the server must not end it normally.
+   * Called once.
+   */
   writeTo(write: Write): Promise<void>
   /** Stops the source, because the reader has cancelled: `writeTo` ends soon. Never rejects. */
   cancel(reason?: unknown): Promise<void>
-  /** The same bytes in a file. A server may send them instead of calling `writeTo`, and must call `cancel` when it has ended. */
+  /**
+   * The same bytes in a file. A server may send them instead of calling `writeTo`, and must call `cancel` when it has
+   * ended.
+   */
   readonly file?: FilePart
 }
 
@@ -24,7 +32,8 @@ const sources = new WeakMap<Response, ByteSource>()
 /**
  * A response whose body comes from a byte source.
  *
- * Its body is a normal stream. A server that calls `byteSourceOf` can write the bytes without that stream, which doubles the cost of a small chunk.
+ * Its body is a normal stream. A server that calls `byteSourceOf` can write the bytes without that stream, which
+ * doubles the cost of a small chunk.
  */
 export const responseFrom = (source: ByteSource, init: ResponseInit): Response => {
   const response = new Response(streamFrom(source), init)
@@ -32,10 +41,14 @@ export const responseFrom = (source: ByteSource, init: ResponseInit): Response =
   return response
 }
 
-/** The byte source of a response from `responseFrom`; else undefined. The caller must then not use the response's body. */
+/**
+ * The byte source of a response from `responseFrom`; else undefined. The caller must then not use the response's body.
+ */
 export const byteSourceOf = (response: Response): ByteSource | undefined => sources.get(response)
 
-/** The bytes of a source as a stream. The source starts at the first read, and waits for the next read after each write. */
+/**
+ * The bytes of a source as a stream. The source starts at the first read, and waits for the next read after each write.
+ */
 export const streamFrom = (source: ByteSource): ReadableStream<Uint8Array> => {
   let started = false
   let cancelled = false

@@ -16,12 +16,14 @@ const decoders: ReadonlyMap<string, () => Decoder> = new Map([
 const accepted = [...decoders.keys()].join(', ')
 
 /**
- * Decodes the body of a request with `Content-Encoding`. Resolves with undefined if it is longer than `maxBytes` when decoded.
+ * Decodes the body of a request with `Content-Encoding`. Resolves with undefined if it is longer than `maxBytes` when
+ * decoded.
  *
- * It decodes piece by piece, and stops at `maxBytes`: a few kilobytes can expand to gigabytes. `DecompressionStream` cannot stop in time, because
- * it buffers all that comes of one piece of input.
+ * It decodes piece by piece, and stops at `maxBytes`: a few kilobytes can expand to gigabytes. `DecompressionStream`
+ * cannot stop in time, because it buffers all that comes of one piece of input.
  *
- * Throws Problem 415, with the codings in `Accept-Encoding`, for any other coding or more than one; Problem 400 for a body that is not coded so.
+ * Throws Problem 415, with the codings in `Accept-Encoding`, for any other coding or more than one; Problem 400 for a
+ * body that is not coded so.
  *
  * @param read reads the body as it was received. It is not called for a coding that is not accepted
  * @param counted receives the number of decoded bytes, and may throw to reject the body

@@ -12,7 +12,10 @@ export interface FormPart {
   readonly bytes: AsyncGenerator<Uint8Array>
 }
 
-/** The boundary in a content type of `multipart/form-data` (RFC 2046 section 5.1.1). Undefined for another type, or an invalid boundary. */
+/**
+ * The boundary in a content type of `multipart/form-data` (RFC 2046 section 5.1.1). Undefined for another type, or an
+ * invalid boundary.
+ */
 export const boundaryOf = (contentType: string | null): string | undefined => {
   if (!/^\s*multipart\/form-data\s*;/i.test(contentType ?? '')) return undefined
   const [, quoted, plain] = /;\s*boundary=(?:"([^"]{1,70})"|([^\s";,]{1,70}))\s*(?:;|$)/i.exec(contentType ?? '') ?? []
@@ -150,7 +153,10 @@ const parameter = (disposition: string, name: string): string | undefined => {
   return quoted?.replace(/\\(.)/g, '$1') ?? plain
 }
 
-/** `filename*` (RFC 8187), which some clients send alone although RFC 7578 section 4.2 forbids it. As written when it is not valid UTF-8: the part is still a file. */
+/**
+ * `filename*` (RFC 8187), which some clients send alone although RFC 7578 section 4.2 forbids it. As written when it is
+ * not valid UTF-8: the part is still a file.
+ */
 const extendedFilename = (disposition: string): string | undefined => {
   const value = parameter(disposition, 'filename\\*')
   const encoded = /^utf-8'[^']*'(.*)$/i.exec(value ?? '')?.[1]

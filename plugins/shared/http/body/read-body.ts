@@ -6,9 +6,11 @@ import type { InFlight } from '../in-flight.ts'
 export type BodySource = Pick<Request, 'headers' | 'body' | 'bytes'>
 
 /**
- * Reads a body of at most `maxBytes`. Resolves with undefined if it is longer, whatever its headers say, and cancels the rest.
+ * Reads a body of at most `maxBytes`. Resolves with undefined if it is longer, whatever its headers say, and cancels
+ * the rest.
  *
- * @param counted receives the number of bytes, before they are read if `Content-Length` is known. It may throw to reject the body.
+ * @param counted receives the number of bytes, before they are read if `Content-Length` is known. It may throw to
+ * reject the body.
  */
 export const readAtMost = (
   body: BodySource,

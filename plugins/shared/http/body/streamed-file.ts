@@ -1,7 +1,10 @@
 import type { InFlight } from '../in-flight.ts'
 import type { ByteSource } from './byte-source.ts'
 
-/** A source that reports the end of its stream, so that the process limits the number of downloads. The caller has reported the beginning. */
+/**
+ * A source that reports the end of its stream, so that the process limits the number of downloads. The caller has
+ * reported the beginning.
+ */
 export const countedSource = (source: ByteSource, inFlight: InFlight | undefined): ByteSource => {
   if (!inFlight) return source
   return {
@@ -15,8 +18,8 @@ export const countedSource = (source: ByteSource, inFlight: InFlight | undefined
 }
 
 /**
- * The body of a response to HEAD, which is only counted: Elysia (1.4.30) responds to HEAD with the handler of GET, reads its whole body, and announces the
- * sum of the lengths of its chunks.
+ * The body of a response to HEAD, which is only counted: Elysia (1.4.30) responds to HEAD with the handler of GET,
+ * reads its whole body, and announces the sum of the lengths of its chunks.
  */
 export const bodyOfLength = (byteLength: number): ReadableStream<Uint8Array> =>
   new ReadableStream({

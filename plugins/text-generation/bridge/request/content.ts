@@ -9,7 +9,8 @@ const chatParts: readonly unknown[] = ['image_url', 'video_url', 'video', 'file'
 const outputMembers = ['annotations', 'logprobs']
 
 /**
- * Translates the content of a message, in steps: to a string, or to parts in their order. A single text becomes a string, which every upstream accepts.
+ * Translates the content of a message, in steps: to a string, or to parts in their order. A single text becomes a
+ * string, which every upstream accepts.
  *
  * Throws TextProblem 400 for a part that chat completions do not have.
  */

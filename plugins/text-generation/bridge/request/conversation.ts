@@ -11,7 +11,10 @@ export class Conversation {
   /** What of the tool outputs that were added last cannot be in a tool message. */
   #media: Json[] = []
 
-  /** Adds a message of the user or the system. Consecutive texts of the system become one message: many chat templates allow only one. */
+  /**
+   * Adds a message of the user or the system. Consecutive texts of the system become one message: many chat templates
+   * allow only one.
+   */
   addMessage(role: string, content: Json, rest: Members = {}): void {
     this.#endTurn()
     this.#endOutputs()
@@ -41,7 +44,10 @@ export class Conversation {
     this.#turn.addToolCall(call)
   }
 
-  /** Adds the output of a tool call. All outputs of a turn must follow it directly, so their media come after the last one. */
+  /**
+   * Adds the output of a tool call. All outputs of a turn must follow it directly, so their media come after the last
+   * one.
+   */
   addOutput(callId: Json, content: Json, media: readonly Json[], rest: Members): void {
     this.#endTurn()
     this.#endSystem()
@@ -51,7 +57,9 @@ export class Conversation {
     this.#media.push(title, ...media)
   }
 
-  /** Adds the output of a tool that no call asked for. It becomes a message of the user, after the outputs of the turn. */
+  /**
+   * Adds the output of a tool that no call asked for. It becomes a message of the user, after the outputs of the turn.
+   */
   addOwnOutput(name: string, content: Json, media: readonly Json[]): void {
     this.#endTurn()
     this.#endSystem()

@@ -84,7 +84,10 @@ const readItem = (
   return undefined
 }
 
-/** Throws TextProblem 400 for an item that chat completions cannot express. `createToolMapping` has read additional tools. */
+/**
+ * Throws TextProblem 400 for an item that chat completions cannot express. `createToolMapping` has read additional
+ * tools.
+ */
 const requireIgnorable = (type: string, { path, tools }: InputOptions): void => {
   if (type === 'additional_tools' || (tools.hostedTools === 'drop' && hostedItems.test(type))) return
   throw path.at('type').unsupported(type)
@@ -135,8 +138,8 @@ function* addAfter<Content>(steps: SteppedWork<Content>, add: (content: Content)
 }
 
 /**
- * A message between two agents of Codex. OpenAI encrypts the arguments from which Codex makes it. A model behind the bridge has written them as
- * text.
+ * A message between two agents of Codex. OpenAI encrypts the arguments from which Codex makes it. A model behind the
+ * bridge has written them as text.
  */
 const readAgentMessage = (item: Json, conversation: Conversation, path: JsonPath): void => {
   const content = nonNullMember(item, 'content')

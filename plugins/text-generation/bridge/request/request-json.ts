@@ -27,7 +27,11 @@ export class JsonPath {
     return new JsonPath(this.model, this, step)
   }
 
-  /** The error for a value that a chat completion cannot express. @param value the value, if the message should quote it: up to 100 characters */
+  /**
+   * The error for a value that a chat completion cannot express.
+   *
+   * @param value the value, if the message should quote it: up to 100 characters
+   */
   unsupported(value?: string): TextProblem {
     const subject = value === undefined ? this.path : `${this.path} '${value.slice(0, 100).toWellFormed()}'`
     return new TextProblem(

@@ -34,9 +34,9 @@ export interface TranslatedRequest {
  * Translates a Responses request to a chat completion request.
  *
  * Fields with another name or form are translated. Fields with the same name and unknown fields pass unchanged. Fields
- * about the response that the gateway itself creates (`store`, `metadata`) are left out, and so are fields that limit or
- * describe what never happens here, such as `max_tool_calls`, which counts calls of hosted tools. `withAdditions` adds
- * the fields about streaming later.
+ * about the response that the gateway itself creates (`store`, `metadata`) are left out, and so are fields that limit
+ * or describe what never happens here, such as `max_tool_calls`, which counts calls of hosted tools. `withAdditions`
+ * adds the fields about streaming later.
  *
  * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field that
  * changes the response is dropped silently.
@@ -128,7 +128,10 @@ const sharedFields = [
   'moderation',
 ]
 
-/** Values of `include` that need nothing: encrypted reasoning, see `StreamTranslatorOptions`, and details of items that a bridged response does not have. */
+/**
+ * Values of `include` that need nothing: encrypted reasoning, see `StreamTranslatorOptions`, and details of items that
+ * a bridged response does not have.
+ */
 const otherIncludes =
   /^(?:reasoning\.encrypted_content|message\.input_image\.image_url|(?:web_search|file_search|code_interpreter|computer)_call(?:_output)?\.[\w.]+)$/
 

@@ -112,7 +112,10 @@ const toLogprob = ({ token, logprob, bytes }: JsonObject) => ({
   bytes: [...asArray(bytes)] as number[],
 })
 
-/** Translates `annotations` of a chat completion, which nests their members. Only type `url_citation` exists in both protocols; others are left out. */
+/**
+ * Translates `annotations` of a chat completion, which nests their members. Only type `url_citation` exists in both
+ * protocols; others are left out.
+ */
 const toCitations = (annotations: unknown): Citation[] =>
   asArray(annotations).flatMap((annotation) => {
     if (!isJsonObject(annotation) || annotation.type !== 'url_citation') return []

@@ -4,8 +4,8 @@ import type { Citation, EventWriter, Item, ItemStatus, Logprob, MessageItem, Ref
 /** How the caller wants the reasoning of the model. */
 export interface ReasoningFormat {
   /**
-   * Whether the text comes as a summary, because the request asks for one. Clients that ask for a summary show only that.
-   * Chat completions have no summaries, so it is the whole text.
+   * Whether the text comes as a summary, because the request asks for one. Clients that ask for a summary show only
+   * that. Chat completions have no summaries, so it is the whole text.
    */
   readonly asSummary: boolean
   /** Encrypts the text. Undefined: the request does not ask for encrypted reasoning. */

@@ -33,7 +33,10 @@ export interface StreamTranslator {
   fail(message: string): string
   /** The whole response, as JSON. */
   result(): string
-  /** The response at the time limit, as JSON: without usage, which is reliable only at the end, and without half a tool call. */
+  /**
+   * The response at the time limit, as JSON: without usage, which is reliable only at the end, and without half a tool
+   * call.
+   */
   partial(): string
   /** The response of the final event. Undefined before `end`. */
   readonly response: object | undefined
@@ -158,8 +161,8 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
 }
 
 /**
- * The fields of a request that its response repeats. The gateway decides whether it stores the response. `truncation` is
- * always disabled, because the gateway truncates nothing.
+ * The fields of a request that its response repeats. The gateway decides whether it stores the response. `truncation`
+ * is always disabled, because the gateway truncates nothing.
  */
 const bridgedRequestFields = (request: Json, storage: ValidatedRequest['storage']): object => ({
   ...repeatableFields(request),
@@ -167,7 +170,10 @@ const bridgedRequestFields = (request: Json, storage: ValidatedRequest['storage'
   truncation: 'disabled',
 })
 
-/** What a request decides about its response. It refers to nothing of the request, so that an open stream does not keep that in memory. */
+/**
+ * What a request decides about its response. It refers to nothing of the request, so that an open stream does not keep
+ * that in memory.
+ */
 export interface ResponseSettings {
   /** The fields that the response repeats. */
   readonly fields: object

@@ -68,7 +68,8 @@ abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder
   /** Incomplete arguments are not valid JSON. */
   get looksComplete(): boolean {
     if (this.start.kind === 'custom') return true
-    // Some upstreams repeat the name of a call with each piece. To parse all pieces before each of them would take too long.
+    // Some upstreams repeat the name of a call with each piece. To parse all pieces before each of them would take too
+    // long.
     if (!this.#end.hasEnded) return this.text.length <= maxWordLength && isJson(this.text)
     this.#isWhole ??= isJson(this.text)
     return this.#isWhole

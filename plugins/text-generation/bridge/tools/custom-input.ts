@@ -76,7 +76,9 @@ const characterOf = (sequence: string): string => {
   }
 }
 
-/** The input in arguments of any form: the member `input` or the only member, if it is a string, else the whole text. */
+/**
+ * The input in arguments of any form: the member `input` or the only member, if it is a string, else the whole text.
+ */
 const inputIn = (text: string): string => {
   let value: unknown
   try {

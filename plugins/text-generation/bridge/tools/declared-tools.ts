@@ -33,7 +33,8 @@ export interface ToolOptions {
 /**
  * Reads a list of tools, in steps. The tools of a namespace become tools of the list.
  *
- * Throws TextProblem 400 for an invalid tool, and unless they are dropped, for tools that the upstream would run itself.
+ * Throws TextProblem 400 for an invalid tool, and unless they are dropped, for tools that the upstream would run
+ * itself.
  */
 export function* readTools(
   tools: Json,

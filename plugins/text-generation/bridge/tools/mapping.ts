@@ -13,7 +13,10 @@ export interface ToolMapping {
   readonly dropped: ReadonlySet<string>
   /** The tool of the request; without a namespace, the first one with that name. */
   find(tool: Tool): Tool | undefined
-  /** The name of a tool's function. A tool that the request does not declare, because it is one of an earlier turn, gets a name too. */
+  /**
+   * The name of a tool's function. A tool that the request does not declare, because it is one of an earlier turn, gets
+   * a name too.
+   */
   functionNameOf(tool: Tool): string
   /** The tool that a function name stands for. An unknown name is the name of a function. */
   toolOf(functionName: string): Tool

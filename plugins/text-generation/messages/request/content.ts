@@ -58,7 +58,10 @@ export const rejectId = (param: string, kind: string): never => {
 export const toParts = (content: PresentField): readonly Part[] =>
   content.json.isString ? [{ text: content.json }] : blocksOf(content).flatMap((block) => toBlockParts(block))
 
-/** Translates one block of a user message or a tool result. Throws TextProblem 400 for a block that chat completions cannot express. */
+/**
+ * Translates one block of a user message or a tool result. Throws TextProblem 400 for a block that chat completions
+ * cannot express.
+ */
 export const toBlockParts = (block: PresentField): readonly Part[] => {
   const type = blockType(block)
   switch (type) {
@@ -80,7 +83,10 @@ export const toBlockParts = (block: PresentField): readonly Part[] => {
   }
 }
 
-/** Content of a message: a string if there are only texts, which every upstream accepts; else parts. Blocks are separated by an empty line. */
+/**
+ * Content of a message: a string if there are only texts, which every upstream accepts; else parts. Blocks are
+ * separated by an empty line.
+ */
 export const toMessageContent = (parts: readonly Part[]): Json => {
   const texts = parts.flatMap((part) => ('text' in part ? [part.text] : []))
   if (texts.length === parts.length) return joinTexts(texts)
@@ -147,7 +153,10 @@ const titled = ({ json, param }: PresentField, keys: readonly string[]): readonl
     return isPresent(field) ? [{ text: field.json }] : []
   })
 
-/** The texts of a system prompt or a system message: a string, or blocks of text. Throws TextProblem 400 for any other block. */
+/**
+ * The texts of a system prompt or a system message: a string, or blocks of text. Throws TextProblem 400 for any other
+ * block.
+ */
 export const toSystemTexts = (content: PresentField): readonly Json[] => {
   if (content.json.isString) return [content.json]
   checkArray(content)

@@ -107,8 +107,8 @@ export function* translateMessagesRequest(
 }
 
 /**
- * Fields for objects of the account, or for where the request is processed: without them, the response would be another one.
- * Their codes are those of Anthropic's API: its client goes on without a thread when it reads that code.
+ * Fields for objects of the account, or for where the request is processed: without them, the response would be another
+ * one. Their codes are those of Anthropic's API: its client goes on without a thread when it reads that code.
  */
 const rejectedFields = [
   ['container', 'unsupported_parameter'],

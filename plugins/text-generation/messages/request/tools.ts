@@ -14,7 +14,9 @@ import {
 import { blockType, stringIn, unsupported } from './content.ts'
 import type { ToolNames } from './tool-names.ts'
 
-/** A tool that is no function of the caller, such as `web_search_20250305`: a model of another vendor does not know it. */
+/**
+ * A tool that is no function of the caller, such as `web_search_20250305`: a model of another vendor does not know it.
+ */
 export interface HostedTool {
   /** Path of its type. */
   readonly param: string
@@ -22,7 +24,9 @@ export interface HostedTool {
 }
 
 export interface ChatTools {
-  /** Fields of the chat request. Without functions there is no choice, unless it demands one: upstreams reject it then. */
+  /**
+   * Fields of the chat request. Without functions there is no choice, unless it demands one: upstreams reject it then.
+   */
   readonly fields: Members
   readonly hosted: readonly HostedTool[]
   /** The choice, if it demands a hosted tool. */

@@ -52,10 +52,11 @@ export interface ContinuationOptions {
 
 /**
  * Replaces the references of a Responses request to responses and items that the gateway stores for the user: the items
- * of the conversation come before the input, and an `item_reference` becomes its item. All checks of a request then also
- * apply to what is stored, and any upstream can continue the conversation.
+ * of the conversation come before the input, and an `item_reference` becomes its item. All checks of a request then
+ * also apply to what is stored, and any upstream can continue the conversation.
  *
- * Ids that the gateway stores for nobody, or for another user, stay in the request: `ObjectOwnership.check` rejects them.
+ * Ids that the gateway stores for nobody, or for another user, stay in the request: `ObjectOwnership.check` rejects
+ * them.
  *
  * Rejects with TextProblem 400 for a conversation whose earlier turns are gone, and for one that is too long; with 500
  * when the store fails.

@@ -15,7 +15,9 @@ export const readStored = <Result>(found: Promise<Result>): Promise<Result> =>
     throw new TextProblem(500, 'stored responses could not be read', { cause })
   })
 
-/** Reads the JSON of items, about `bytesPerTurn` in one turn of the event loop. Undefined: one of them has been removed. */
+/**
+ * Reads the JSON of items, about `bytesPerTurn` in one turn of the event loop. Undefined: one of them has been removed.
+ */
 export const readItems = async (
   store: Pick<StoredResponseStore, 'readStoredItems'>,
   user: string,
@@ -53,7 +55,10 @@ const endOfCall = (items: readonly StoredItemHead[], start: number): number => {
 /** The latest reading of each user. */
 const readings = new Map<string, Promise<unknown>>()
 
-/** Runs the readings of a user that take several turns one after the other, so that their number does not count against other users. */
+/**
+ * Runs the readings of a user that take several turns one after the other, so that their number does not count against
+ * other users.
+ */
 export const readAlone = async <Result>(user: string, bytes: number, read: () => Promise<Result>): Promise<Result> => {
   if (bytes <= bytesPerTurn) return read()
   const reading = Promise.resolve(readings.get(user)).then(nextTurn).then(read)

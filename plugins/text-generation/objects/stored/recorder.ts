@@ -20,8 +20,8 @@ export interface ResponseRecorderOptions {
   /** Whether the earlier turns of its conversation are to be kept as long as this one. */
   readonly renews: boolean
   /**
-   * The items of its own input. Only texts: the recorder lives as long as a stream, and the parsed request would take several
-   * times the memory.
+   * The items of its own input. Only texts: the recorder lives as long as a stream, and the parsed request would take
+   * several times the memory.
    */
   readonly input: readonly StoredItem[]
   /** Milliseconds for which the response is kept. */
@@ -33,11 +33,11 @@ export interface ResponseRecorderOptions {
 }
 
 /**
- * Stores a response of the gateway, with its items, before the caller receives the end of it: in a stream the final event,
- * else the response.
+ * Stores a response of the gateway, with its items, before the caller receives the end of it: in a stream the final
+ * event, else the response.
  *
- * The whole response is stored at its end. If the process ends before that, the caller has received no complete response,
- * and none is stored.
+ * The whole response is stored at its end. If the process ends before that, the caller has received no complete
+ * response, and none is stored.
  */
 export const createResponseRecorder = (options: ResponseRecorderOptions): IssuedObjects => {
   const { store, user, previous, renews, input, ttlMs, maxUserBytes, clock, log } = options

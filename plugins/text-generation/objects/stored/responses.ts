@@ -28,7 +28,8 @@ export interface StoredResponses {
   /** Adds the stored items that a request refers to, see `continueRequest`. */
   continueRequest(body: JsonBody, caller: { readonly user: string; readonly request: Request }): Awaitable<Continuation>
   /**
-   * The recorder of a response. Undefined if the input is too large for the store: then the response says `store: false`.
+   * The recorder of a response. Undefined if the input is too large for the store: then the response says `store:
+   * false`.
    *
    * Throws TextProblem 400 for too many items.
    */

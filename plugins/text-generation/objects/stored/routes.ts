@@ -35,11 +35,11 @@ interface StoredResponseRequest {
 }
 
 /**
- * Responds to a request for a response that the gateway stores, as OpenAI's API does. Undefined if it stores none with that
- * id for the user.
+ * Responds to a request for a response that the gateway stores, as OpenAI's API does. Undefined if it stores none with
+ * that id for the user.
  *
- * Rejects with TextProblem 400 for what such a response does not support and for a malformed parameter, 404 for an unknown
- * cursor, 500 when the store fails; with Problem 429 or 503 when the items exceed a limit on bytes of bodies.
+ * Rejects with TextProblem 400 for what such a response does not support and for a malformed parameter, 404 for an
+ * unknown cursor, 500 when the store fails; with Problem 429 or 503 when the items exceed a limit on bytes of bodies.
  */
 export type RespondStored = (action: ResponseAction, request: StoredResponseRequest) => Promise<Response | undefined>
 
@@ -48,7 +48,10 @@ export const createStoredResponseRoutes =
   (action, { request, user, id }) => {
     const query = new URLSearchParams(request.url.split('?', 2)[1])
     const now = clock.now()
-    /** The JSON of items. They take memory like a body, and count before they are read. Undefined: one of them was removed meanwhile. */
+    /**
+     * The JSON of items. They take memory like a body, and count before they are read. Undefined: one of them was
+     * removed meanwhile.
+     */
     const read = (items: readonly StoredItemHead[], more = 0) => {
       const bytes = items.reduce((sum, item) => sum + item.bytes, more)
       inFlightOf(request)?.reading(bytes)
@@ -101,7 +104,10 @@ export const createStoredResponseRoutes =
     )
   }
 
-/** The input of a response: the items of the earlier turns, and its own input. Of several items with one id the last counts. */
+/**
+ * The input of a response: the items of the earlier turns, and its own input. Of several items with one id the last
+ * counts.
+ */
 const inputOf = (items: readonly StoredItemHead[], own: string): readonly StoredItemHead[] => {
   const input = items.filter(({ response, isOutput }) => response !== own || !isOutput)
   return [...new Map(input.map((item) => [item.id, item])).values()]

@@ -1,6 +1,6 @@
 /**
- * A response that the gateway itself stores, because its upstream has chat completions only. Times are milliseconds since
- * 1970.
+ * A response that the gateway itself stores, because its upstream has chat completions only. Times are milliseconds
+ * since 1970.
  */
 export interface StoredResponse {
   readonly id: string
@@ -19,8 +19,8 @@ export interface StoredResponse {
 }
 
 /**
- * A JSON text to store: a string, or consecutive parts in UTF-8, each of whole characters. A long text in parts is never
- * handled at once.
+ * A JSON text to store: a string, or consecutive parts in UTF-8, each of whole characters. A long text in parts is
+ * never handled at once.
  */
 export type StoredText = string | readonly Uint8Array[]
 
@@ -79,8 +79,8 @@ export interface ConversationBounds {
 export interface StoredResponseStore {
   /**
    * Stores a response: it exists with all its items, or not at all. A large one is written in several transactions of
-   * bounded size, and exists from the last one on. Then it removes the user's oldest responses, until all of them together have at
-   * most `maxUserBytes`. Resolves to false, and stores nothing, when the response alone has more.
+   * bounded size, and exists from the last one on. Then it removes the user's oldest responses, until all of them
+   * together have at most `maxUserBytes`. Resolves to false, and stores nothing, when the response alone has more.
    */
   storeResponse(response: StoredResponse, maxUserBytes: number): Promise<boolean>
   /** The number of bytes of the response object without its output. */
@@ -99,8 +99,8 @@ export interface StoredResponseStore {
   /** The latest item of the user with this id. */
   findStoredItem(user: string, id: string, now: number): Promise<StoredItemHead | undefined>
   /**
-   * The JSON of items, in their order: of each, consecutive texts. Undefined: one of them has been removed. The caller asks
-   * for about a MiB at once, or for one item.
+   * The JSON of items, in their order: of each, consecutive texts. Undefined: one of them has been removed. The caller
+   * asks for about a MiB at once, or for one item.
    */
   readStoredItems(user: string, items: readonly StoredItemHead[]): Promise<readonly (readonly string[])[] | undefined>
   /** False when the user has no such response. */

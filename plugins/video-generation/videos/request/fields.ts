@@ -29,8 +29,8 @@ export interface FieldsOptions {
 /**
  * Reads the body of a request: a form (`multipart/form-data`, RFC 7578), as client libraries send it, or a JSON object.
  *
- * Throws Problem 413 above `maxBodyBytes`, and 400 for a body of another form, for a form with more than 32 parts, and for a field that is unknown, given
- * twice, or no text. A whole number in JSON counts as text, and null as absent.
+ * Throws Problem 413 above `maxBodyBytes`, and 400 for a body of another form, for a form with more than 32 parts, and
+ * for a field that is unknown, given twice, or no text. A whole number in JSON counts as text, and null as absent.
  */
 export const readFields = async (request: Request, { names, maxBodyBytes }: FieldsOptions): Promise<Fields> => {
   const type = request.headers.get('content-type') ?? ''

@@ -17,7 +17,8 @@ const maxParts = 32
 const maxHeadBytes = 2 ** 18
 
 /**
- * Reads the fields of a whole `multipart/form-data` body (RFC 7578), about a MiB in a turn of the event loop. The contents are not copied.
+ * Reads the fields of a whole `multipart/form-data` body (RFC 7578), about a MiB in a turn of the event loop. The
+ * contents are not copied.
  *
  * Throws Problem 400 for a form that is not complete or has more than 32 parts, before it reads any of them.
  */

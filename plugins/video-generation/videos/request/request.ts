@@ -85,7 +85,10 @@ export const promptOf = (fields: Fields): string => {
   return prompt
 }
 
-/** The length of the video; undefined if it is absent. Throws FieldProblem 400 if it is no number. Each model has its own maximum. */
+/**
+ * The length of the video; undefined if it is absent. Throws FieldProblem 400 if it is no number. Each model has its
+ * own maximum.
+ */
 export const secondsOf = (fields: Fields): string | undefined => {
   const seconds = textField(fields, 'seconds')
   if (seconds !== undefined && !/^[1-9]\d{0,2}$/.test(seconds)) {

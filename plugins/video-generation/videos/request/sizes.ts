@@ -9,13 +9,19 @@ export interface VideoFormat {
 /** The format of a size such as `1280x720`. Undefined: no model generates that size. */
 export const formatOf = (size: string): VideoFormat | undefined => formats.get(size)
 
-/** The size of a video in pixels. Undefined for a format that is not in the table, such as the ratio `adaptive`. Models of the family 1.0 have slightly other sizes. */
+/**
+ * The size of a video in pixels. Undefined for a format that is not in the table, such as the ratio `adaptive`. Models
+ * of the family 1.0 have slightly other sizes.
+ */
 export const sizeOf = ({ resolution, ratio }: VideoFormat): string | undefined =>
   firstSizes.get(`${resolution} ${ratio}`)
 
 const ratios = ['16:9', '4:3', '1:1', '3:4', '9:16', '21:9']
 
-/** The vendor's table (https://www.volcengine.com/docs/82379/1520757): sizes in the order of `ratios`, first those of the newest models. */
+/**
+ * The vendor's table (https://www.volcengine.com/docs/82379/1520757): sizes in the order of `ratios`, first those of
+ * the newest models.
+ */
 const table: Readonly<Record<string, readonly string[]>> = {
   '480p': [
     '864x496 752x560 640x640 560x752 496x864 992x432',

@@ -64,8 +64,8 @@ function* stalling(steps: Steps, { events = 0, ms }: FaultOf<'silence'>, { hit, 
 }
 
 /**
- * Yields the steps before the fault takes effect and returns the step at which it does; undefined when the stream ends first.
- * For a JSON body that is its first bytes.
+ * Yields the steps before the fault takes effect and returns the step at which it does; undefined when the stream ends
+ * first. For a JSON body that is its first bytes.
  */
 function* eventsBefore(
   steps: Iterator<Step>,

@@ -9,7 +9,10 @@ import { faultyEvents } from './faulty-events.ts'
 import { leaking } from './leak-steps.ts'
 import { scripted } from './script.ts'
 
-/** Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first step is read. */
+/**
+ * Applies all faults of a call to its response. `key`: the credential for `leak`. Nothing is generated before the first
+ * step is read.
+ */
 export const faultySteps = (normal: Steps, appliedFaults: readonly AppliedFault[], call: Call, key: string): Steps => {
   const late = appliedFaults.filter(({ fault }) => !isEarly(fault))
   const work = appliedFaults.reduceRight((steps, applied) => scripted(steps, applied, call), normal)

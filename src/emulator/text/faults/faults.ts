@@ -11,7 +11,10 @@ export interface Script {
   readonly headers?: Readonly<Record<string, string | string[]>>
   /** body chunks, sent one by one with backpressure; may be endless. Absent: no body */
   readonly chunks?: Iterable<ScriptChunk>
-  /** how it ends: `close` (default) completes the response, `cut` closes the connection (FIN) before the body is complete, `reset` resets it */
+  /**
+   * how it ends: `close` (default) completes the response, `cut` closes the connection (FIN) before the body is
+   * complete, `reset` resets it
+   */
   readonly end?: 'close' | 'cut' | 'reset'
 }
 
@@ -21,8 +24,8 @@ interface AfterEvents {
 }
 
 /**
- * The kinds of faults of text generation. By default they apply to all calls that generate, in both APIs. Faults of events
- * do not change a non-streaming response, but `cut` and `silence` take effect in the middle of its body.
+ * The kinds of faults of text generation. By default they apply to all calls that generate, in both APIs. Faults of
+ * events do not change a non-streaming response, but `cut` and `silence` take effect in the middle of its body.
  */
 export type TextFaultKind =
   /** responds with this script */
@@ -33,8 +36,8 @@ export type TextFaultKind =
    */
   | ({ readonly kind: 'cut'; readonly how?: 'fin' | 'reset' | 'clean'; readonly inside?: boolean } & AfterEvents)
   /**
-   * sends an error with status 200 and ends the stream; `events` defaults to 0. `form`: `data` (default) sends
-   * `data: {"error":…}`; `event` sends an `event: error` in the format of the API; `failed` sends `response.failed` in the
+   * sends an error with status 200 and ends the stream; `events` defaults to 0. `form`: `data` (default) sends `data:
+   * {"error":…}`; `event` sends an `event: error` in the format of the API; `failed` sends `response.failed` in the
    * Responses API, and is the same as `data` in chat completions
    */
   | ({
@@ -44,7 +47,10 @@ export type TextFaultKind =
       /** whether `[DONE]` follows; default false */
       readonly done?: boolean
     } & AfterEvents)
-  /** sends nothing until `release`, or for `ms`: after this number of events (default 0: after the headers), or before the headers */
+  /**
+   * sends nothing until `release`, or for `ms`: after this number of events (default 0: after the headers), or before
+   * the headers
+   */
   | { readonly kind: 'silence'; readonly events?: number | 'headers'; readonly ms?: number }
   /** omits `[DONE]` */
   | { readonly kind: 'no-done' }

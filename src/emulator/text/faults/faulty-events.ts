@@ -92,7 +92,10 @@ const withoutUsage = (event: EventStep): EventStep[] => {
   return [{ ...event, data: { ...rest, response: { ...rest.response, usage: null } } }]
 }
 
-/** Removes `index` from tool call deltas. It sends the calls one after the other, because deltas no longer identify their call. */
+/**
+ * Removes `index` from tool call deltas. It sends the calls one after the other, because deltas no longer identify
+ * their call.
+ */
 function* withoutIndex(steps: Steps): Steps {
   const held = new Map<unknown, EventStep[]>()
   for (const step of steps) {

@@ -33,8 +33,8 @@ export interface Generation {
  * - `N tokens`: a text of exactly N tokens
  * - anything else: several sentences that quote the message, or JSON if the request sets a response format
  *
- * The text also quotes tool results that follow the message, and data of the account: earlier messages, items, file names.
- * A scene of a scenario replaces all of that.
+ * The text also quotes tool results that follow the message, and data of the account: earlier messages, items, file
+ * names. A scene of a scenario replaces all of that.
  */
 export const generate = (prompt: Prompt, scene?: Scene): Generation[] =>
   Array.from({ length: prompt.count }, (_, index) =>

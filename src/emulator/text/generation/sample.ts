@@ -19,8 +19,8 @@ const formats: Readonly<Record<string, string>> = {
 
 /**
  * A value that satisfies a JSON Schema, the same in every run. Supported: type (also a list, also null), const, enum,
- * properties with required, items, prefixItems, minItems, anyOf, oneOf, allOf, local $ref, bounds and multiples of numbers,
- * lengths and formats of strings. Not supported: pattern. `hint`: the content of strings.
+ * properties with required, items, prefixItems, minItems, anyOf, oneOf, allOf, local $ref, bounds and multiples of
+ * numbers, lengths and formats of strings. Not supported: pattern. `hint`: the content of strings.
  */
 export const sampleOf = (schema: unknown, hint: string, root: unknown = schema, depth = 0): unknown => {
   if (!isJson(schema)) return hint

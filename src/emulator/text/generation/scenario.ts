@@ -47,7 +47,9 @@ export interface Scene {
 
 /** The scenarios that a test has added. */
 export interface Scenarios {
-  /** Adds a scenario. Throws a `TypeError` with the reason for an invalid one. The newest of several that match applies. */
+  /**
+   * Adds a scenario. Throws a `TypeError` with the reason for an invalid one. The newest of several that match applies.
+   */
   add(scenario: Scenario): void
   list(): readonly Scenario[]
   clear(): void
@@ -72,8 +74,8 @@ export const createScenarios = (): Scenarios => {
 /**
  * The step of the scenario for this request; undefined when the conversation has none, or when it has ended.
  *
- * A scenario starts at the last user message that contains it, as `<scenario>[…]</scenario>` or by the text of one that a
- * test has added. The number of answers after that message is the number of the step, so the model needs no memory.
+ * A scenario starts at the last user message that contains it, as `<scenario>[…]</scenario>` or by the text of one that
+ * a test has added. The number of answers after that message is the number of the step, so the model needs no memory.
  */
 export const sceneOf = (prompt: Prompt, scenarios: readonly Scenario[]): Scene | undefined => {
   const { turns } = prompt

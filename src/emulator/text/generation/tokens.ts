@@ -15,8 +15,8 @@ export const tokensOf = (text: string): string[] => {
 }
 
 /**
- * The number of input tokens of a conversation: those of its texts, 4 for each message, 85 for each image, video or file, and
- * 3 that start the output.
+ * The number of input tokens of a conversation: those of its texts, 4 for each message, 85 for each image, video or
+ * file, and 3 that start the output.
  */
 export const costOf = (turns: readonly PromptMessage[], extra = ''): number => {
   const messages = turns.map(({ text, attachments }) => tokensOf(text).length + 4 + 85 * attachments)

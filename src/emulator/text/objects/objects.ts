@@ -1,4 +1,4 @@
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../../options.ts'
 import type { Json } from '../../shared/reader.ts'
 import { textIdOf } from '../output/call-context.ts'
 import type { Item } from './items.ts'
@@ -53,7 +53,10 @@ export interface TextObjects {
 
 /** Direct access to the stored objects of the account, without the API. */
 export interface StoredObjects {
-  /** Adds an object, as if another client with the same key had created it, and returns its id. Default id: a new one in the format of the kind. */
+  /**
+   * Adds an object, as if another client with the same key had created it, and returns its id. Default id: a new one in
+   * the format of the kind.
+   */
   add(object: { readonly kind: TestObjectKind; readonly id?: string; readonly name?: string }): string
   /** all objects, oldest first within each kind; without expired responses and their items */
   list(): StoredObject[]

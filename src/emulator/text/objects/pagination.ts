@@ -1,7 +1,9 @@
 import type { Json } from '../../shared/reader.ts'
 import { badRequest, wrongType, wrongValue } from '../openai-error.ts'
 
-/** One page of a list in order of creation, by `limit` (default 20), `order` (default `desc`) and `after`, an item id. */
+/**
+ * One page of a list in order of creation, by `limit` (default 20), `order` (default `desc`) and `after`, an item id.
+ */
 export const textPageOf = (items: readonly Json[], query: URLSearchParams): object => {
   const limit = integerIn(query, 'limit', 1, 100) ?? 20
   const order = query.get('order') ?? 'desc'

@@ -12,7 +12,10 @@ export interface SealedContent {
 /** Encrypts content that the caller keeps and sends back. */
 export interface Sealing {
   seal(content: SealedContent): string
-  /** Decrypts content of the item `id`, if the item has one. Throws 400 `invalid_encrypted_content` for foreign or changed content. */
+  /**
+   * Decrypts content of the item `id`, if the item has one. Throws 400 `invalid_encrypted_content` for foreign or
+   * changed content.
+   */
   open(sealed: string, id: string | undefined): SealedContent
 }
 

@@ -1,5 +1,5 @@
 import type { TextAction } from '../../action-names.ts'
-import type { Settings } from '../../settings.ts'
+import type { Settings } from '../../options.ts'
 import { raise } from '../../shared/raise.ts'
 import { badRequest, OpenAIError } from '../openai-error.ts'
 import { jsonSteps, type Steps, streamSteps } from '../output/steps.ts'

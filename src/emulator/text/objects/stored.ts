@@ -62,7 +62,10 @@ export interface Following {
   readonly objects: { response(id: string): StoredResponse | undefined }
 }
 
-/** Streams a background response after the event number `after`. It waits for new events until the response completes or is cancelled. */
+/**
+ * Streams a background response after the event number `after`. It waits for new events until the response completes or
+ * is cancelled.
+ */
 export function* followed(stored: StoredResponse, after: number, { clock, text, objects }: Following): Steps {
   const steps = [...responseEvents(stored.generated, text.doneOnResponses)]
   const events = steps.filter((step): step is EventStep => step.do === 'event')
@@ -77,6 +80,9 @@ export function* followed(stored: StoredResponse, after: number, { clock, text, 
   }
 }
 
-/** The time of an event: `created` and `queued` at once, `in_progress` after `queuedMs`, the others evenly during `backgroundMs`. */
+/**
+ * The time of an event: `created` and `queued` at once, `in_progress` after `queuedMs`, the others evenly during
+ * `backgroundMs`.
+ */
 const dueAfter = (number: number, events: number, { queuedMs, backgroundMs }: Timeline): number =>
   number < 2 ? 0 : queuedMs + (backgroundMs * (number - 2)) / Math.max(1, events - 3)

@@ -18,8 +18,8 @@ export interface PlaybackContext {
 }
 
 /**
- * Delays in ms before the connection is closed, so that a reset does not overtake the data sent before. There are several,
- * because after the first one a reader in this process may not have had its turn, if the process was busy.
+ * Delays in ms before the connection is closed, so that a reset does not overtake the data sent before. There are
+ * several, because after the first one a reader in this process may not have had its turn, if the process was busy.
  */
 const closeDelaysMs = [15, 15, 15]
 

@@ -14,7 +14,10 @@ export type Step =
   | { readonly do: 'sleep'; readonly ms: number }
   /** waits for a promise */
   | { readonly do: 'wait'; readonly until: () => Promise<unknown> }
-  /** ends the connection: `cut` closes it (FIN) before the body is complete, `reset` resets it. Without this step, the response completes */
+  /**
+   * ends the connection: `cut` closes it (FIN) before the body is complete, `reset` resets it. Without this step, the
+   * response completes
+   */
   | { readonly do: 'end'; readonly how: 'cut' | 'reset' }
 
 /** The steps of a response. They are generated lazily, so nothing is generated for a caller that has disconnected. */

@@ -17,8 +17,8 @@ const roles = wordsOf('system user assistant tool')
 const parts = wordsOf('text image_url')
 
 /**
- * Validates a chat completion request as a strict server does that knows chat completions only: no newer fields, no role
- * `developer`, functions as the only tools. Throws 400 in the words of OpenAI's older API.
+ * Validates a chat completion request as a strict server does that knows chat completions only: no newer fields, no
+ * role `developer`, functions as the only tools. Throws 400 in the words of OpenAI's older API.
  */
 export const checkChatOnly = (body: Json): void => {
   const unknown = Object.keys(body).find((name) => !fields.request.has(name))

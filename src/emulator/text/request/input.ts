@@ -122,7 +122,10 @@ const summaryIn = (item: Reader, { sealing }: KnownItems): PromptMessage => {
   return { role: 'system', text, attachments: 0 }
 }
 
-/** A message between two agents of Codex. The emulator encrypts no arguments, so that what Codex takes for encrypted is text. */
+/**
+ * A message between two agents of Codex. The emulator encrypts no arguments, so that what Codex takes for encrypted is
+ * text.
+ */
 const agentMessage = (item: Reader): PromptMessage => {
   const texts = item
     .objects('content')
@@ -149,7 +152,10 @@ const outputIn = (item: Reader, field: string): Content =>
 const loadedBy = (item: Reader, type: string): Pick<Item, 'tools'> =>
   type === 'tool_search_output' ? { tools: toolsIn(item.objects('tools'), 'flat') } : {}
 
-/** Whether an item is only an id to options up: an `item_reference`, a bare id, or reasoning without its encrypted content. */
+/**
+ * Whether an item is only an id to options up: an `item_reference`, a bare id, or reasoning without its encrypted
+ * content.
+ */
 const isReference = (item: Reader, type: string): boolean => {
   if (type === 'item_reference') return true
   if (!item.has('type') && !item.has('role')) return item.has('id')

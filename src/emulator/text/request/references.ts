@@ -22,7 +22,10 @@ const holders: Readonly<Record<string, TestObjectKind>> = { prompt: 'prompt', au
 
 const searched = ['messages', 'input', 'tools', 'prompt', 'tool_resources', 'attachments'] as const
 
-/** The names of the files, prompts, containers and other objects that a request references. Throws 404 for an unknown id. */
+/**
+ * The names of the files, prompts, containers and other objects that a request references. Throws 404 for an unknown
+ * id.
+ */
 export const referencedNames = (request: Reader, objects: TextObjects): string[] =>
   searched
     .flatMap((name) => [...idsIn(name, request.raw[name], name)])

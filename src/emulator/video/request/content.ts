@@ -50,7 +50,9 @@ const dataUris = {
   audio_url: { pattern: /^data:audio\/[a-z0-9+.-]+;base64,([A-Za-z0-9+/]+={0,2})$/, maxBytes: 15 * 2 ** 20 },
 }
 
-/** Reads `content`. Throws 400 for items that the model does not accept, and for assets that the account does not have. */
+/**
+ * Reads `content`. Throws 400 for items that the model does not accept, and for assets that the account does not have.
+ */
 export const contentOf = (request: Reader, model: VideoModel, known: KnownObjects): Content => {
   const items = request.objects('content')
   if (items.length === 0) throw missingField('content')

@@ -6,7 +6,10 @@ const names: Readonly<Record<string, string>> = {
 
 const pattern = /\s+--(\w+)[ =]+(\S+)/g
 
-/** The older form of parameters: `--rs 720p --dur 5` at the end of the prompt. Returns the prompt without them, and their values. */
+/**
+ * The older form of parameters: `--rs 720p --dur 5` at the end of the prompt. Returns the prompt without them, and
+ * their values.
+ */
 export const promptParameters = (text: string) => {
   const values: Record<string, unknown> = {}
   const prompt = ` ${text}`.replace(pattern, (whole: string, flag: string, value: string) => {

@@ -134,7 +134,10 @@ const delivery = (request: Reader, model: VideoModel) => {
   }
 }
 
-/** The rules of the task types of 2.5. A named type is checked at once; one that the prompt implies fails the task later. */
+/**
+ * The rules of the task types of 2.5. A named type is checked at once; one that the prompt implies fails the task
+ * later.
+ */
 const checkTaskType = (
   request: Reader,
   { prompt, ratio, duration }: VideoRequest,

@@ -1,4 +1,7 @@
-/** The last frame of the sample video as JPEG: `ffmpeg -sseof -0.05 -i sample.mp4 -frames:v 1 -q:v 31 -huffman optimal frame.jpg`. */
+/**
+ * The last frame of the sample video as JPEG: `ffmpeg -sseof -0.05 -i sample.mp4 -frames:v 1 -q:v 31 -huffman optimal
+ * frame.jpg`.
+ */
 export const sampleFrame: Uint8Array = Buffer.from(
   '/9j/4AAQSkZJRgABAgAAAQABAAD/2wBDAAg+Pkk+SVVVVVVVVWRdZGhoaGRkZGRoaGhwcHCDg4NwcHBoaHBwfHyDg4+Tj4eHg4eTk5ubm7q6srLZ' +
     '2eD/////xABSAAEBAQEBAQAAAAAAAAAAAAABAAIDBAYBAQEBAQAAAAAAAAAAAAAAAAABAgMQAQAAAAAAAAAAAAAAAAAAAAARAQAAAAAAAAAAAAAA' +

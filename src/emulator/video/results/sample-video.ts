@@ -1,9 +1,11 @@
 /**
- * Two seconds of a moving colour gradient: H.264 (constrained baseline), 256x144, 24 frames/s, without sound. Made with FFmpeg:
+ * Two seconds of a moving colour gradient: H.264 (constrained baseline), 256x144, 24 frames/s, without sound. Made with
+ * FFmpeg:
  *
  * `ffmpeg -f lavfi -i "gradients=s=256x144:r=24:d=2:c0=0x1b3a5c:c1=0xe07a3f:x0=0:y0=0:x1=255:y1=143:speed=0.02:seed=1"
  * -c:v libx264 -profile:v baseline -level 3.0 -pix_fmt yuv420p -crf 40 -g 48 -bf 0 -x264-params threads=1:no-scenecut=1
- * -bsf:v filter_units=remove_types=6 -movflags +faststart -fflags +bitexact -flags:v +bitexact -map_metadata -1 sample.mp4`
+ * -bsf:v filter_units=remove_types=6 -movflags +faststart -fflags +bitexact -flags:v +bitexact -map_metadata -1
+ * sample.mp4`
  */
 export const sampleVideo: Uint8Array = Buffer.from(
   'AAAAIGZ0eXBpc29tAAACAGlzb21pc28yYXZjMW1wNDEAAAPAbW9vdgAAAGxtdmhkAAAAAAAAAAAAAAAAAAAD6AAAB9AAAQAAAQAAAAAAAAAAAAAA' +

@@ -4,8 +4,8 @@ import { sampleVideo } from './sample-video.ts'
 const boxHeader = 8
 
 /**
- * A playable video: the sample, then a `free` box (ISO/IEC 14496-12 section 8.1.2) with the id of the task, so that the videos
- * of two tasks differ, and zeros up to `size` bytes. `mov` has the brand of QuickTime.
+ * A playable video: the sample, then a `free` box (ISO/IEC 14496-12 section 8.1.2) with the id of the task, so that the
+ * videos of two tasks differ, and zeros up to `size` bytes. `mov` has the brand of QuickTime.
  */
 export const videoOf = (taskId: string, format: 'mp4' | 'mov' = 'mp4', size = 0): Uint8Array => {
   const id = Buffer.from(taskId)

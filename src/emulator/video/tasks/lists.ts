@@ -13,8 +13,9 @@ export interface TaskPage {
 }
 
 /**
- * Selects tasks as `GET …/tasks` does: of the last 7 days, without flex tasks unless the query asks for them. `filter.model` is
- * the name of the create request. The vendor promises no order: here it follows neither ids nor times.
+ * Selects tasks as `GET …/tasks` does: of the last 7 days, without flex tasks unless the query asks for them.
+ * `filter.model` is the name of the create request. The vendor promises no order: here it follows neither ids nor
+ * times.
  */
 export const listTasks = (
   tasks: readonly VideoTask[],

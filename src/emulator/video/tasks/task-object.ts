@@ -3,8 +3,8 @@ import type { VideoTask } from './task.ts'
 import { generatedOf } from './usage.ts'
 
 /**
- * The task as GET and callbacks have it. Items of lists have `failure_reason` where GET has `error`. Times are in seconds since
- * 1970.
+ * The task as GET and callbacks have it. Items of lists have `failure_reason` where GET has `error`. Times are in
+ * seconds since 1970.
  */
 export const taskObject = (task: VideoTask, linksOf: (task: VideoTask) => ResultLinks, listed = false): object => {
   const { request, error = null } = task

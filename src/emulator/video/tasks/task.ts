@@ -36,8 +36,8 @@ export interface VideoTask {
 }
 
 /**
- * The default outcome. It depends only on the prompt: `fail with CODE` fails with that code, `run forever` runs until the task
- * expires, everything else succeeds.
+ * The default outcome. It depends only on the prompt: `fail with CODE` fails with that code, `run forever` runs until
+ * the task expires, everything else succeeds.
  */
 export const outcomeByPrompt = ({ request: { prompt, laterError } }: VideoTask): VideoOutcome => {
   if (laterError !== undefined) return { status: 'failed', ...laterError }

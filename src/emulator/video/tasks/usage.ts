@@ -2,7 +2,10 @@ import { pixelsOf, type Ratio } from '../models.ts'
 import type { VideoTask } from './task.ts'
 
 const framesPerSecond = 24
-/** With an input video, 2.0 has a minimum charge. The vendor publishes only estimates; here: as if the input had 4 seconds. */
+/**
+ * With an input video, 2.0 has a minimum charge. The vendor publishes only estimates; here: as if the input had 4
+ * seconds.
+ */
 const minInputSeconds = 4
 
 /** The properties of the generated video. */

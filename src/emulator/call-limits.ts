@@ -28,8 +28,8 @@ export interface Limits {
 }
 
 /**
- * Creates a rate limiter: at most `limit` calls in any sliding window of one second, the strictest reading of "per second".
- * A fractional limit changes the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s.
+ * Creates a rate limiter: at most `limit` calls in any sliding window of one second, the strictest reading of "per
+ * second". A fractional limit changes the window: 2.5 means 2 in 800 ms, 0.05 means 1 in 20 s.
  */
 export const createLimits = (limits: RateLimits, clock: () => number): Limits => {
   const taken = new Map<string, number[]>()

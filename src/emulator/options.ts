@@ -1,8 +1,8 @@
 import { assetActions } from './action-names.ts'
+import type { RateLimits } from './call-limits.ts'
 import { checkFace, type FaceOptions, type FaceSettings, faceDefaults } from './face/options.ts'
 import { type Outcome, outcomeByUrl } from './library/processing-outcome.ts'
 import type { Asset } from './library/records.ts'
-import type { RateLimits } from './limits.ts'
 import type { TimeFormat } from './shared/times.ts'
 import { withDefaults } from './shared/with-defaults.ts'
 import { type TextOptions, type TextSettings, textSettingsOf } from './text/options.ts'
@@ -14,7 +14,10 @@ export interface EmulatorOptions extends FaceOptions {
   readonly port?: number
   /** address to listen on; default `127.0.0.1` */
   readonly host?: string
-  /** returns ms since 1970; default `Date.now`. TimeFormat, processing, rate limits and signatures use it; `delay` faults use real time */
+  /**
+   * returns ms since 1970; default `Date.now`. TimeFormat, processing, rate limits and signatures use it; `delay`
+   * faults use real time
+   */
   readonly clock?: () => number
   /** ms that an asset stays in Processing; default 2000; 0: it is processed at once; Infinity: processing never ends */
   readonly processingMs?: number
