@@ -13,7 +13,7 @@ import { cutPage, type Ordered, type Page } from './page.ts'
 import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
 import { queryOf } from './query.ts'
 import type { Source } from './source.ts'
-import { WalkCache } from './walk-cache.ts'
+import { WalkCache } from './walk/walk-cache.ts'
 
 export { attachBody } from '../shared/http/body/body.ts'
 export { type Cursors, createCursors } from './cursor.ts'
@@ -30,7 +30,7 @@ export {
 } from './parameters.ts'
 export type { Query } from './query.ts'
 export { type Fingerprint, ListChangedError, type Source, type SourcePage, type SourceSegment } from './source.ts'
-export { WalkCache } from './walk-cache.ts'
+export { WalkCache } from './walk/walk-cache.ts'
 
 /** Options of `paginationNormalizer`. */
 export interface PaginationOptions {

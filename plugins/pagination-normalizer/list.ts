@@ -3,10 +3,10 @@ import { type Position, positionOf } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import { createPageReader } from './page-reader.ts'
 import type { ListRequest } from './parameters.ts'
-import { type RowRange, readRange, readRangeAt, rowsAfter, rowsFrom, type Start } from './range.ts'
-import { scanAll, scanRange } from './scan.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
-import { addMark, type Bookmark, type WalkCache } from './walk-cache.ts'
+import { type RowRange, readRange, readRangeAt, rowsAfter, rowsFrom, type Start } from './walk/range.ts'
+import { scanAll, scanRange } from './walk/scan.ts'
+import { addMark, type Bookmark, type WalkCache } from './walk/walk-cache.ts'
 
 /** Options of `listPage`. */
 export interface ListOptions<Row extends Position> {

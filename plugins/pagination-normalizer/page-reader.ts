@@ -1,7 +1,7 @@
 import type { Position } from './order.ts'
-import { maxTies, type RangeTarget, type ReadOptions, type RowRange, TooManyTiesError } from './range.ts'
 import type { Order, ReadDirection, Source } from './source.ts'
-import type { WalkCache } from './walk-cache.ts'
+import { maxTies, type RangeTarget, type ReadOptions, type RowRange, TooManyTiesError } from './walk/range.ts'
+import type { WalkCache } from './walk/walk-cache.ts'
 
 /** Up to this size, a page that is not the first of its walk gets at most two calls; other pages get three. */
 const smallPage = 30

@@ -1,6 +1,6 @@
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
-import { videoUnavailable } from './problem.ts'
 import type { VideoService } from './service.ts'
+import { videoUnavailable } from './tasks/problem.ts'
 import type { VideoCaller } from './tasks/tasks.ts'
 
 /** The caller. Throws Problem 401, and 502 without an upstream. */

@@ -11,7 +11,7 @@ import type { Log } from '../shared/problem.ts'
 import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
 import type { VideoResultStorage } from './results/results.ts'
-import type { PoolLimits, VideoTask, VideoTaskCount, VideoTaskStore, VideoUsage } from './store.ts'
+import type { PoolLimits, VideoTask, VideoTaskCount, VideoTaskStore, VideoUsage } from './tasks/store.ts'
 import type { VideoStatus } from './tasks/tasks.ts'
 import type { VideoCall, VideoUpstream } from './upstream/client.ts'
 

@@ -1,5 +1,5 @@
-import type { VideoTask } from '../../plugins/video-generation/store.ts'
 import { videoStatuses } from '../../plugins/video-generation/tasks/statuses.ts'
+import type { VideoTask } from '../../plugins/video-generation/tasks/store.ts'
 import type { VideoStatus } from '../../plugins/video-generation/tasks/tasks.ts'
 import type { Store } from '../store/index.ts'
 import { columns } from './terminal.ts'

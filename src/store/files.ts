@@ -1,6 +1,6 @@
 import type { FileStore, NewFile } from '../../plugins/file-storage/store.ts'
 import { type Database, type Statement, sql } from './database/database.ts'
-import { lockUser } from './users/user-locks.ts'
+import { lockUser } from './database/user-locks.ts'
 
 /** The records of the files in the storage. */
 export const createFileStore = (database: Database): Required<FileStore> => ({

@@ -12,7 +12,7 @@ import {
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { problemBody } from '../../plugins/shared/problem.ts'
 import { identifyBySession, webSession } from '../../plugins/web-session/index.ts'
-import { readRevision } from '../../src/store/revision.ts'
+import { readRevision } from '../../src/store/database/revision.ts'
 import { ask, openFixture, publicUrl, rejection, sameOrigin } from '../web-session/fixture.ts'
 
 const path = '/api/tokens'

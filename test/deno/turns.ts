@@ -1,7 +1,7 @@
 /** Prints the number of turns of a long work in which a request to this process gets its response. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { nextTurn } from '../../plugins/shared/turns.ts'
+import { nextTurn } from '../../plugins/shared/background/turns.ts'
 
 const server = createServer((_, response) => response.end('ok'))
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { bytesPerTurn, turns } from '../../plugins/shared/background/turns.ts'
 import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
-import { bytesPerTurn, turns } from '../../plugins/shared/turns.ts'
 import { inSteps } from '../../plugins/shared/upstream/large-body.ts'
 
 /** @param length of each chunk */

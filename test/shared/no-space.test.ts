@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { SpaceCheck } from '../../plugins/shared/no-space.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
 
 const full = () => Object.assign(new Error('no space left on device, write /data/secret-path'), { code: 'ENOSPC' })
 

@@ -1,10 +1,10 @@
 /** Runs with `--all`: garbage collections of a large heap. revision-cache.test.ts bounds the number of entries. */
 import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
-import type { Anchor } from '../../plugins/pagination-normalizer/anchor.ts'
 import { type Position, positionOf } from '../../plugins/pagination-normalizer/order.ts'
-import { scanRange } from '../../plugins/pagination-normalizer/scan.ts'
 import { orderOf, type Source } from '../../plugins/pagination-normalizer/source.ts'
+import type { Anchor } from '../../plugins/pagination-normalizer/walk/anchor.ts'
+import { scanRange } from '../../plugins/pagination-normalizer/walk/scan.ts'
 import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 
 const mebibyte = 2 ** 20

@@ -129,7 +129,7 @@ const expected = [
   // The users who have called in the last minutes; once in that time.
   'rate-limits.ts: upstream_turns',
   // The table has one row.
-  'revision.ts: revision',
+  'database/revision.ts: revision',
   // One row for each process of the last 30 days.
   'usage/usage.ts: text_usage_batches',
   // The waiting and the running tasks only; every few seconds, for metrics. There are two indexes of the waiting ones.

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { ClaimedVideoTask, NewVideoTask, PoolLimits } from '../../plugins/video-generation/store.ts'
+import type { ClaimedVideoTask, NewVideoTask, PoolLimits } from '../../plugins/video-generation/tasks/store.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 

@@ -1,6 +1,11 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { ClaimedVideoTask, NewVideoTask, PoolLimits, VideoMove } from '../../plugins/video-generation/store.ts'
+import type {
+  ClaimedVideoTask,
+  NewVideoTask,
+  PoolLimits,
+  VideoMove,
+} from '../../plugins/video-generation/tasks/store.ts'
 import { type Database, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { NewVideoTask, VideoTaskStore } from '../../plugins/video-generation/store.ts'
+import type { NewVideoTask, VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { createVideoTaskStore } from '../../src/store/video/tasks.ts'

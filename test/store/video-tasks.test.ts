@@ -5,7 +5,7 @@ import type {
   DescribeVideoTask,
   NewVideoTask,
   PoolLimits,
-} from '../../plugins/video-generation/store.ts'
+} from '../../plugins/video-generation/tasks/store.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 

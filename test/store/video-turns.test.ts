@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { PoolLimits } from '../../plugins/video-generation/store.ts'
+import type { PoolLimits } from '../../plugins/video-generation/tasks/store.ts'
 import { nextUser, strideOf, type WaitingUser } from '../../src/store/video/turns.ts'
 
 interface Source {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
+import { runInTurns, valuesPerStep } from '../../plugins/shared/background/turns.ts'
 import { readJson, turns } from '../../plugins/shared/json/json.ts'
 import { indexed } from '../../plugins/shared/json/value-index.ts'
-import { runInTurns, valuesPerStep } from '../../plugins/shared/turns.ts'
 import { toChatRequest, translateRequest } from '../../plugins/text-generation/bridge/request/request.ts'
 import { freeFunctionName } from '../../plugins/text-generation/chat/function-names.ts'
 

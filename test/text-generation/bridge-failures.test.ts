@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { StreamError } from '../../plugins/text-generation/call/assembly.ts'
+import { StreamError } from '../../plugins/text-generation/protocol/assembly.ts'
 import { chunk, dataOf, eventsIn, finish, newBridge, toolDelta } from './bridge-fixture.ts'
 
 describe('an invalid or interrupted stream', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { createSealedReasoning } from '../../plugins/text-generation/bridge/sealed-reasoning.ts'
+import { createSealedReasoning } from '../../plugins/text-generation/protocol/sealed-reasoning.ts'
 import { bridge, chatOf, chunk, eventsIn, finish, last } from './bridge-fixture.ts'
 import { dataOf, openApp, streaming } from './fixture.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { type Assembly, StreamError } from '../../plugins/text-generation/call/assembly.ts'
 import { type ChatAssemblyOptions, createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
+import { type Assembly, StreamError } from '../../plugins/text-generation/protocol/assembly.ts'
 import { eventOf, streams } from './chat-assembly-streams.ts'
 
 /** An assembly with some chunks, a fixed time and sequential ids. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readJson, toJson } from '../../plugins/shared/json/json.ts'
 import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
-import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
 import { call, refusal } from './chat-requests.ts'
 
 const word = fc.string({ maxLength: 8 })

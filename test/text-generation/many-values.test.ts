@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
+import { turns } from '../../plugins/shared/background/turns.ts'
 import { Json } from '../../plugins/shared/json/value.ts'
-import { turns } from '../../plugins/shared/turns.ts'
 import { type Body, bodyOf, storedOpener } from './stored-fixture.ts'
 import { testStore } from './stored-responses.ts'
 

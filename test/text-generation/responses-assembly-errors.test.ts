@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { StreamError } from '../../plugins/text-generation/call/assembly.ts'
+import { StreamError } from '../../plugins/text-generation/protocol/assembly.ts'
 import { response, text } from './responses-assembly-corpus.ts'
 import { delta, ending, plain, stream } from './responses-assembly-plain-text.ts'
 import { assembled, eventsOf, read, resultOf, wire, written } from './responses-assembly-streams.ts'

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readJson, toJson } from '../../plugins/shared/json/json.ts'
 import type { Capabilities } from '../../plugins/text-generation/models/routing.ts'
-import { TextProblem } from '../../plugins/text-generation/problem.ts'
+import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
 
 const minimal = { model: 'm', input: 'hello' }

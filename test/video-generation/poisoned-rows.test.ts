@@ -4,7 +4,7 @@ import { createDispatcher } from '../../plugins/video-generation/queue/dispatch.
 import { createLateTasks } from '../../plugins/video-generation/queue/late-tasks.ts'
 import { settleClaims } from '../../plugins/video-generation/queue/settle.ts'
 import { safetyIdentifierOf, type VideoContext } from '../../plugins/video-generation/queue/submit.ts'
-import type { ClaimedVideoTask, DescribeVideoTask, VideoTask } from '../../plugins/video-generation/store.ts'
+import type { ClaimedVideoTask, DescribeVideoTask, VideoTask } from '../../plugins/video-generation/tasks/store.ts'
 import { openStore } from '../../src/store/index.ts'
 import { databaseNames, freshDatabase } from '../support/database.ts'
 import { openVideoFixture, until } from './fixture.ts'

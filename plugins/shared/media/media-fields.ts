@@ -1,7 +1,7 @@
 import type { Awaitable } from '../awaitable.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork } from '../background/turns.ts'
 import { FieldProblem } from '../field-problem.ts'
 import { entriesPerTurn, isLarge, type Json } from '../json/json.ts'
-import { Pace, runInTurns, runSteps, type SteppedWork } from '../turns.ts'
 import { assetIn, assetInText, assetPrefixSource, maxPrefixBytes } from './asset-text.ts'
 import { checkLongMediaValue, isDataUrl, readMediaValue } from './media-value.ts'
 

@@ -1,4 +1,4 @@
-import { bytesPerTurn } from '../turns.ts'
+import { bytesPerTurn } from '../background/turns.ts'
 
 /** Bytes that one step copies. */
 const bytesPerStep = 2 ** 16

@@ -1,6 +1,6 @@
 import type { UnknownPath } from '../../shared/http/fallback-routes.ts'
 import { requestPath } from '../../shared/http/request-path.ts'
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from '../protocol/problem.ts'
 
 /**
  * Problem 404 for a path below `prefix` without a route. The message names the path and all routes, and says so if the

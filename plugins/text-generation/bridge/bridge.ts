@@ -1,18 +1,18 @@
 import { andThen } from '../../shared/awaitable.ts'
+import { runInTurns, runSteps } from '../../shared/background/turns.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
-import { runInTurns, runSteps } from '../../shared/turns.ts'
-import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../call/protocol.ts'
-import { assembleTranslation, relayTranslation } from '../call/translation.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
 import { doneText } from '../events/text.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
+import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol/protocol.ts'
+import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
+import { assembleTranslation, relayTranslation } from '../protocol/translation.ts'
 import { validateResponsesRequest } from '../responses/request.ts'
 import { passedSettings } from '../upstream/additions.ts'
 import { rejectUnsupported, translateRequest } from './request/request.ts'
 import { createStreamTranslator, readResponseSettings, type StreamTranslator } from './response/stream-translator.ts'
-import type { SealedReasoning } from './sealed-reasoning.ts'
 
 export interface BridgeOptions {
   readonly clock: Pick<Clock, 'now'>

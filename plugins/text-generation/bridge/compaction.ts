@@ -1,4 +1,5 @@
 import { andThen } from '../../shared/awaitable.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork } from '../../shared/background/turns.ts'
 import {
   composeArray,
   composeJson,
@@ -10,17 +11,15 @@ import {
   toJson,
 } from '../../shared/json/json.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
-import { Pace, runInTurns, runSteps, type SteppedWork } from '../../shared/turns.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
-import type { Assembly } from '../call/assembly.ts'
-import { indexInTurns } from '../call/index-in-turns.ts'
-import type { Protocol } from '../call/protocol.ts'
-import { readModel } from '../call/validation.ts'
 import { newGatewayId } from '../objects/gateway-ids.ts'
-import { upstreamUnavailable } from '../problem.ts'
+import type { Assembly } from '../protocol/assembly.ts'
+import { indexInTurns } from '../protocol/index-in-turns.ts'
+import { upstreamUnavailable } from '../protocol/problem.ts'
+import type { Protocol } from '../protocol/protocol.ts'
+import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
+import { readModel } from '../protocol/validation.ts'
 import { inputItemsOf } from '../responses/input.ts'
-
-import type { SealedReasoning } from './sealed-reasoning.ts'
 
 /**
  * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.

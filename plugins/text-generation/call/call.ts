@@ -16,13 +16,13 @@ import { jsonOf, readEvent } from '../events/event.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import type { TextSettings } from '../options.ts'
+import { StreamError } from '../protocol/assembly.ts'
+import type { Exchange } from '../protocol/protocol.ts'
 import { type Addition, rejectedAddition } from '../upstream/additions.ts'
 import type { TextResponse, UpstreamClient } from '../upstream/client.ts'
 import { maxTokensFieldIn } from '../upstream/learnt-capabilities.ts'
 import { problemOf } from '../upstream/problem.ts'
 import type { RejectedAdditions } from '../upstream/rejected-additions.ts'
-import { StreamError } from './assembly.ts'
-import type { Exchange } from './protocol.ts'
 
 /** One request of a caller to one upstream. */
 export interface Call {

@@ -8,13 +8,13 @@ import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../../sse-relay/index.ts'
 import { isDone } from '../events/text.ts'
+import { type Assembly, StreamError } from '../protocol/assembly.ts'
+import type { Exchange } from '../protocol/protocol.ts'
 import { type CompleteResponse, readResponse, type TextResponse } from '../upstream/client.ts'
 import { requireNoCredential } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
-import { type Assembly, StreamError } from './assembly.ts'
 import { awaitEnd, type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
-import type { Exchange } from './protocol.ts'
 
 /**
  * Handles a request without streaming.

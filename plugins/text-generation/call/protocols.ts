@@ -1,14 +1,14 @@
 import type { Clock } from '../../shared/clock.ts'
 import { bridge } from '../bridge/bridge.ts'
 import { bridgedCompaction } from '../bridge/compaction.ts'
-import { createSealedReasoning } from '../bridge/sealed-reasoning.ts'
 import { chat } from '../chat/chat.ts'
 import { completions, embeddings } from '../forwarded/forwarded.ts'
 import { compaction, inputTokens, uncountedTokens } from '../forwarded/responses.ts'
 import { messages } from '../messages/messages.ts'
 import type { Capabilities } from '../models/routing.ts'
+import type { Exchange, Protocol, TranslatedProtocol } from '../protocol/protocol.ts'
+import { createSealedReasoning } from '../protocol/sealed-reasoning.ts'
 import { responses, retrieval } from '../responses/responses.ts'
-import type { Exchange, Protocol, TranslatedProtocol } from './protocol.ts'
 
 export interface ProtocolsOptions {
   /** Tokens. Added to chat requests that set no maximum. Undefined: nothing is added. */

@@ -4,8 +4,8 @@ import { UpstreamRejectedError, UpstreamUnreachableError } from '../../shared/up
 import { type Capabilities, type ModelRoute, type ModelRouting, nameOf } from '../models/routing.ts'
 import { OtherUpstreamProblem } from '../objects/other-upstream.ts'
 import type { ObjectOwnership } from '../objects/ownership.ts'
+import type { Exchange } from '../protocol/protocol.ts'
 import { hasNoRoute, type LearntCapabilities, limitationIn, type ModelUse } from '../upstream/learnt-capabilities.ts'
-import type { Exchange } from './protocol.ts'
 
 export interface RouteAttemptsOptions {
   readonly routing: ModelRouting

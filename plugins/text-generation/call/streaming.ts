@@ -6,14 +6,14 @@ import { parseLossless } from '../../shared/json/lossless.ts'
 import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../../sse-relay/index.ts'
 import { EventReader, jsonOf } from '../events/event.ts'
 import { eventText, isDone } from '../events/text.ts'
-import { textProblemBody } from '../problem.ts'
+import { textProblemBody } from '../protocol/problem.ts'
+import type { Exchange, StreamRelay } from '../protocol/protocol.ts'
 import { type CompleteResponse, readResponse, type TextResponse } from '../upstream/client.ts'
 import { createStreamCredentialCheck } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
 import { type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
 import { Deadline } from './deadline.ts'
 import { isJsonResponse, parseResponse } from './non-streaming.ts'
-import type { Exchange, StreamRelay } from './protocol.ts'
 
 /**
  * Handles a request with streaming: relays the events as they arrive.

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { numberOf } from '../../shared/json/lossless.ts'
-import { StreamError } from '../call/assembly.ts'
+import { StreamError } from '../protocol/assembly.ts'
 
 /** Adds to the number of bytes that are kept; a negative number releases bytes. Throws StreamError above the limit. */
 export type CountBytes = (bytes: number) => void

@@ -1,7 +1,7 @@
 import type { Clock } from '../../shared/clock.ts'
 import type { JsonObject } from '../../shared/json/parsed.ts'
-import type { Protocol } from '../call/protocol.ts'
 import { doneText, eventText } from '../events/text.ts'
+import type { Protocol } from '../protocol/protocol.ts'
 import { createChatAssembly } from './assembly.ts'
 import { toChunks } from './chunk.ts'
 import { relayChat } from './relay.ts'

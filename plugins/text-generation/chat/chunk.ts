@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { readErrorEvent, type SseEvent } from '../../sse-relay/index.ts'
-import { StreamError } from '../call/assembly.ts'
 import { jsonOf } from '../events/event.ts'
+import { StreamError } from '../protocol/assembly.ts'
 
 /** The elements of an array; none for any other value. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])

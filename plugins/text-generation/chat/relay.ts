@@ -1,8 +1,8 @@
 import { type Frame, parseEvent, readErrorEvent } from '../../sse-relay/index.ts'
-import { incompleteStreamMessage, type StreamRelay } from '../call/protocol.ts'
 import { jsonOf, TextEvent } from '../events/event.ts'
 import { EventTemplate } from '../events/template.ts'
 import { doneText, eventText, isDone, withData } from '../events/text.ts'
+import { incompleteStreamMessage, type StreamRelay } from '../protocol/protocol.ts'
 
 /**
  * Passes a chat stream on to the caller, event by event.

@@ -1,5 +1,5 @@
 import { isJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
-import { StreamError } from '../call/assembly.ts'
+import { StreamError } from '../protocol/assembly.ts'
 import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { textOf } from './chunk.ts'
 

@@ -1,5 +1,5 @@
 import { membersOf } from '../../shared/json/parsed.ts'
-import { StreamError } from '../call/assembly.ts'
+import { StreamError } from '../protocol/assembly.ts'
 import { type CountBytes, MemberBuffer, maxIndexes, readIndex, TextBuffer } from './buffers.ts'
 import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { textOf } from './chunk.ts'

@@ -1,13 +1,13 @@
+import { oneStep } from '../../shared/background/turns.ts'
 import type { JsonLimits } from '../../shared/json/json.ts'
 import type { JsonObject } from '../../shared/json/parsed.ts'
-import { oneStep } from '../../shared/turns.ts'
-import { type Assembly, StreamError } from '../call/assembly.ts'
-import type { Exchange, Protocol } from '../call/protocol.ts'
-import { fieldOf, readBoolean, readModel } from '../call/validation.ts'
 import { relayChat } from '../chat/relay.ts'
 import { readIncludeUsage, withAdditions } from '../chat/request.ts'
 import { doneText, eventText } from '../events/text.ts'
-import { upstreamUnavailable } from '../problem.ts'
+import { type Assembly, StreamError } from '../protocol/assembly.ts'
+import { upstreamUnavailable } from '../protocol/problem.ts'
+import type { Exchange, Protocol } from '../protocol/protocol.ts'
+import { fieldOf, readBoolean, readModel } from '../protocol/validation.ts'
 import { outputMaximumChanges } from '../upstream/output-maximum.ts'
 
 /** 300,000 tokens in 2,048 texts, as the OpenAI API permits, if they come as numbers. */

@@ -1,8 +1,8 @@
+import { oneStep } from '../../shared/background/turns.ts'
 import type { JsonObject } from '../../shared/json/parsed.ts'
-import { oneStep } from '../../shared/turns.ts'
-import type { Protocol } from '../call/protocol.ts'
-import { checkString, fieldOf, readModel, shortStringOf } from '../call/validation.ts'
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from '../protocol/problem.ts'
+import type { Protocol } from '../protocol/protocol.ts'
+import { checkString, fieldOf, readModel, shortStringOf } from '../protocol/validation.ts'
 import { unassembled } from './forwarded.ts'
 
 /**

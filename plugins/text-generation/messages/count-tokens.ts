@@ -1,9 +1,9 @@
+import { Pace, runInTurns, runSteps } from '../../shared/background/turns.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { noStoreText } from '../../shared/http/no-store.ts'
 import { bytesPerTurn, entriesPerTurn, isLarge, type Json, nextTurn } from '../../shared/json/json.ts'
-import { Pace, runInTurns, runSteps } from '../../shared/turns.ts'
 import type { GenerationRequest } from '../call/generate.ts'
-import { indexInTurns } from '../call/index-in-turns.ts'
+import { indexInTurns } from '../protocol/index-in-turns.ts'
 import { translateMessagesRequest } from './request/request.ts'
 
 /**

@@ -1,12 +1,17 @@
+import { oneStep } from '../../shared/background/turns.ts'
 import type { Json } from '../../shared/json/json.ts'
-import { oneStep } from '../../shared/turns.ts'
-import type { SealedReasoning } from '../bridge/sealed-reasoning.ts'
-import { type Exchange, incompleteStreamMessage, type StreamRelay, type TranslatedProtocol } from '../call/protocol.ts'
-import { assembleTranslation, relayTranslation } from '../call/translation.ts'
-import { rejectField } from '../call/validation.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
 import type { Capabilities } from '../models/routing.ts'
+import {
+  type Exchange,
+  incompleteStreamMessage,
+  type StreamRelay,
+  type TranslatedProtocol,
+} from '../protocol/protocol.ts'
+import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
+import { assembleTranslation, relayTranslation } from '../protocol/translation.ts'
+import { rejectField } from '../protocol/validation.ts'
 import { errorEvent, messagesErrorOf } from './problem.ts'
 import { type MessagesRequest, translateMessagesRequest } from './request/request.ts'
 import { messageEventText } from './response/events.ts'

@@ -1,5 +1,5 @@
 import type { Json } from '../../shared/json/json.ts'
-import { sealedPrefix } from '../bridge/sealed-reasoning.ts'
+import { sealedPrefix } from '../protocol/sealed-reasoning.ts'
 
 /**
  * Makes an id for an object that the gateway itself creates. Its form shows where to look it up, so that the ids of

@@ -1,4 +1,4 @@
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from '../protocol/problem.ts'
 
 /** A request names an object that another upstream keeps. */
 export class OtherUpstreamProblem extends TextProblem {

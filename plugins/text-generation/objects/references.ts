@@ -1,6 +1,6 @@
+import { Pace, runSteps, type SteppedWork } from '../../shared/background/turns.ts'
 import { entriesPerTurn, type Json, toJson } from '../../shared/json/json.ts'
-import { Pace, runSteps, type SteppedWork } from '../../shared/turns.ts'
-import { shortStringOf } from '../call/validation.ts'
+import { shortStringOf } from '../protocol/validation.ts'
 import { allowedNames, foldFieldName, isFreeForm, meaningOf, type UntrackedKind } from './id-fields.ts'
 import type { ObjectKind } from './store.ts'
 

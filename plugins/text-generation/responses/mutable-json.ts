@@ -1,4 +1,4 @@
-import { StreamError } from '../call/assembly.ts'
+import { StreamError } from '../protocol/assembly.ts'
 
 /** A JSON object of the Responses protocol. Unknown members stay in it. */
 export type MutableObject = Record<string, unknown>

@@ -1,5 +1,6 @@
+import { Pace, runSteps, type SteppedWork } from '../../shared/background/turns.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
-import { Pace, runSteps, type SteppedWork } from '../../shared/turns.ts'
+import type { Capabilities } from '../models/routing.ts'
 import {
   checkArray,
   checkInteger,
@@ -15,8 +16,7 @@ import {
   rejectField,
   requireField,
   shortStringOf,
-} from '../call/validation.ts'
-import type { Capabilities } from '../models/routing.ts'
+} from '../protocol/validation.ts'
 
 /** The fields of a Responses request that the gateway itself uses. */
 export interface ResponsesRequest {

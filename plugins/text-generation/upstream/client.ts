@@ -9,7 +9,7 @@ import { type Fetch, isNeverSent, UpstreamInvalidError } from '../../shared/upst
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import { EventTooLargeError } from '../../sse-relay/index.ts'
 import { nameOf, type TextUpstream } from '../models/routing.ts'
-import { upstreamUnavailable } from '../problem.ts'
+import { upstreamUnavailable } from '../protocol/problem.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
 import { rejectionOf } from './rejection.ts'
 

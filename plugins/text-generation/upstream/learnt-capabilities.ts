@@ -1,8 +1,8 @@
 import type { Log } from '../../shared/problem.ts'
 import { type ErrorDetail, errorDetails } from '../../shared/upstream/error-details.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
-import type { Exchange } from '../call/protocol.ts'
 import type { Capabilities, MaxTokensField, ModelRoute } from '../models/routing.ts'
+import type { Exchange } from '../protocol/protocol.ts'
 import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
 
 /** A user, and the model by the name that the user sends. */

@@ -4,8 +4,8 @@ import { parseOrUndefined } from '../../shared/json/lossless.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { createFrameSplitter, type Frame } from '../../sse-relay/index.ts'
-import { incompleteStreamMessage } from '../call/protocol.ts'
-import { textProblemBody } from '../problem.ts'
+import { textProblemBody } from '../protocol/problem.ts'
+import { incompleteStreamMessage } from '../protocol/protocol.ts'
 
 /**
  * An error as an event (https://developers.openai.com/api/docs/guides/websocket-mode). Clients tell what to do by

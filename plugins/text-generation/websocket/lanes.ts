@@ -1,4 +1,4 @@
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from '../protocol/problem.ts'
 
 interface Lane<Item> {
   readonly queue: Item[]

@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { type Json, JsonError, maxBytesAtOnce, readJson, readJsonInTurns } from '../../shared/json/json.ts'
-import { fieldOf, isPresent, readBoolean, rejectField, requireField, shortStringOf } from '../call/validation.ts'
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from '../protocol/problem.ts'
+import { fieldOf, isPresent, readBoolean, rejectField, requireField, shortStringOf } from '../protocol/validation.ts'
 
 /** A `response.create` message: the request of `POST /v1/responses`, and fields for the connection. */
 export interface CreateMessage {

@@ -6,7 +6,7 @@ import type { RequireSameOrigin } from '../../shared/http/origin.ts'
 import { asksForWebSocket, isWebSocketOffered, webSocketResponse } from '../../shared/http/web-socket.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import type { Log } from '../../shared/problem.ts'
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from '../protocol/problem.ts'
 import { ResponsesConnection } from './connection.ts'
 
 export interface ConnectOptions {

@@ -1,4 +1,4 @@
-import type { ClaimedVideoTask, PoolLimits } from '../store.ts'
+import type { ClaimedVideoTask, PoolLimits } from '../tasks/store.ts'
 import { failedObject } from '../tasks/view.ts'
 import { settleClaims } from './settle.ts'
 import { errorOf, submit, type VideoContext } from './submit.ts'

@@ -16,9 +16,9 @@ import {
   UpstreamUnreachableError,
 } from '../../shared/upstream/upstream-error.ts'
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
-import { videoUnavailable } from '../problem.ts'
-import type { ClaimedVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from '../store.ts'
-import { readTaskFields, type TaskFields } from '../tasks/fields.ts'
+import { videoUnavailable } from '../tasks/problem.ts'
+import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
+import type { ClaimedVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from '../tasks/store.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
 

@@ -1,10 +1,10 @@
 import { toJson } from '../../shared/json/json.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
-import { unknownTask, VideoProblem } from '../problem.ts'
 import { moveOf, type PollContext } from '../queue/poll.ts'
 import { keysOf, type VideoResultStorage } from '../results/results.ts'
-import type { VideoTask } from '../store.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
+import { unknownTask, VideoProblem } from './problem.ts'
+import type { VideoTask } from './store.ts'
 import type { RemoveMode, VideoStatus } from './tasks.ts'
 
 export interface RemoveContext extends PollContext {

@@ -14,8 +14,8 @@ import {
   UpstreamRejectedError,
 } from '../../shared/upstream/upstream-error.ts'
 import { rejectsKey, UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
-import { videoUnavailable } from '../problem.ts'
-import type { VideoServiceTier } from '../store.ts'
+import { videoUnavailable } from '../tasks/problem.ts'
+import type { VideoServiceTier } from '../tasks/store.ts'
 
 /** The upstream of video generation. */
 export interface VideoUpstream {

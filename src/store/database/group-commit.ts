@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers'
-import { afterIo } from '../../../plugins/shared/turns.ts'
+import { afterIo } from '../../../plugins/shared/background/turns.ts'
 import type { Database, Row, Statement } from './database.ts'
 import { isOfOneRow } from './error.ts'
 

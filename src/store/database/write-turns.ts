@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers'
-import { afterIo } from '../../../plugins/shared/turns.ts'
+import { afterIo } from '../../../plugins/shared/background/turns.ts'
 
 /**
  * Lets one write run in each turn of the event loop, in the order of their calls. A write of a synchronous driver waits

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Claim, ClaimStore } from '../../../plugins/ownership/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
-import { groupChanged, groupsChanged } from '../revision.ts'
+import { groupChanged, groupsChanged } from '../database/revision.ts'
 
 interface CreatedGroup {
   readonly id: string

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Group, OwnershipStore } from '../../../plugins/ownership/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
-import { groupChanged } from '../revision.ts'
+import { groupChanged } from '../database/revision.ts'
 
 /**
  * Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and

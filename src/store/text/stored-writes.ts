@@ -3,7 +3,7 @@ import type { StoredItem, StoredResponse } from '../../../plugins/text-generatio
 import { type Database, type Statement, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { GroupCommit } from '../database/group-commit.ts'
-import { lockUser } from '../users/user-locks.ts'
+import { lockUser } from '../database/user-locks.ts'
 import { bytesOf, insertPiece, pieceLength, piecesOf, responseItem, shortText } from './stored-texts.ts'
 
 /** What a row costs beyond its text. With it, a user cannot fill the database with empty items. */

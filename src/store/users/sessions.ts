@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { LoginUser, Session, SessionStore } from '../../../plugins/web-session/store.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
-import { lockUser } from './user-locks.ts'
+import { lockUser } from '../database/user-locks.ts'
 
 /** Deletes all sessions of a user. Part of the batches that disable or enable a user, or replace the password. */
 export const endSessionsOf = (userName: string): Statement => sql`

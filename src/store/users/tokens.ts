@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../../plugins/api-token/store.ts'
 import { type Database, sql } from '../database/database.ts'
-import { tokenAdded, tokenRevoked } from '../revision.ts'
-import { lockUser } from './user-locks.ts'
+import { tokenAdded, tokenRevoked } from '../database/revision.ts'
+import { lockUser } from '../database/user-locks.ts'
 
 /** The stored record of an API token. Times are milliseconds since 1970. */
 export interface Token {

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { type Database, type Statement, sql } from '../database/database.ts'
-import { userChanged } from '../revision.ts'
+import { userChanged } from '../database/revision.ts'
+import { lockUserByName } from '../database/user-locks.ts'
 import { endSessionsOf } from './sessions.ts'
-import { lockUserByName } from './user-locks.ts'
 
 /** A user of the gateway. Times are milliseconds since 1970. */
 export interface User {

@@ -3,8 +3,8 @@ import { isEnded, type VerificationStatus } from '../../../plugins/face-verifica
 import type { Verification, VerificationStore } from '../../../plugins/face-verification/store.ts'
 import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
 import { type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { lockUser } from '../database/user-locks.ts'
 import { addEvent } from '../events/events.ts'
-import { lockUser } from './user-locks.ts'
 
 const deleteReservation = (reservation: string): Statement => sql`
   delete from face_verifications

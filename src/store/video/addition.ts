@@ -1,4 +1,4 @@
-import type { NewVideoTask, PoolLimits, VideoAddition } from '../../../plugins/video-generation/store.ts'
+import type { NewVideoTask, PoolLimits, VideoAddition } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { beginTurn, claimNext, enterPool, setNonce } from './queue.ts'
 import { isWithin, waitingOf } from './requests.ts'

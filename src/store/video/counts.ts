@@ -1,4 +1,4 @@
-import type { VideoTaskCount, VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import type { VideoTaskCount, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, sql } from '../database/database.ts'
 
 /** Counts of the tasks that wait or run. Both parts read an index of such tasks only. */

@@ -1,4 +1,4 @@
-import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
 import type { Notices } from './notices.ts'

@@ -1,4 +1,4 @@
-import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'

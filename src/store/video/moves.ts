@@ -5,7 +5,7 @@ import type {
   VideoMove,
   VideoTask,
   VideoTaskStore,
-} from '../../../plugins/video-generation/store.ts'
+} from '../../../plugins/video-generation/tasks/store.ts'
 import type { VideoStatus } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'

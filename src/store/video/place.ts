@@ -1,4 +1,4 @@
-import type { PoolLimits, VideoQueuePlace, VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import type { PoolLimits, VideoQueuePlace, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { slotsOf } from './queue.ts'
 import { strideOf } from './turns.ts'

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto'
-import type { PoolLimits } from '../../../plugins/video-generation/store.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
-import { lockUser } from '../users/user-locks.ts'
+import { lockUser } from '../database/user-locks.ts'
 import { nextUser, strideOf, type WaitingUser } from './turns.ts'
 
 /** After each such time without a 429 of the kind `running`, a pool tries one slot more. */

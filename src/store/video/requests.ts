@@ -1,5 +1,5 @@
 import { nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
-import type { NewVideoTask, PoolLimits } from '../../../plugins/video-generation/store.ts'
+import type { NewVideoTask, PoolLimits } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 
 /**

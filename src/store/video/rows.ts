@@ -1,4 +1,4 @@
-import type { ClaimedVideoTask, VideoTask } from '../../../plugins/video-generation/store.ts'
+import type { ClaimedVideoTask, VideoTask } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 
 /** Reads a task. */

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { VideoTaskStore } from '../../../plugins/video-generation/store.ts'
+import type { VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { addClaimed, addToPool } from './addition.ts'

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../../awaitable.ts'
-import { bytesPerTurn, joinInTurns } from '../../turns.ts'
+import { bytesPerTurn, joinInTurns } from '../../background/turns.ts'
 import type { InFlight } from '../in-flight.ts'
 
 /** An object with a body: a Request, a Response, or a similar one. */

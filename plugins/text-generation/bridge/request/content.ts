@@ -1,5 +1,5 @@
+import type { Pace, SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, nonNullMember, toJson } from '../../../shared/json/json.ts'
-import type { Pace, SteppedWork } from '../../../shared/turns.ts'
 import { type JsonPath, otherMembers, rejectMembers, requireString } from './request-json.ts'
 
 /** Part types of chat completions, which some clients send in Responses requests. They pass unchanged. */

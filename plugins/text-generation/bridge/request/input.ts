@@ -1,5 +1,5 @@
+import { Pace, runSteps, type SteppedWork } from '../../../shared/background/turns.ts'
 import { type Json, joinStrings, nonNullMember, toJson } from '../../../shared/json/json.ts'
-import { Pace, runSteps, type SteppedWork } from '../../../shared/turns.ts'
 import { summaryIn } from '../compaction.ts'
 import { functionNamesIn, isCall, rejectSpecialCall, toToolCall } from '../tools/call-input.ts'
 import type { ToolMapping } from '../tools/mapping.ts'

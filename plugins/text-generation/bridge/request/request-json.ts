@@ -1,6 +1,6 @@
 import type { Json, Members } from '../../../shared/json/json.ts'
 import { nonNullMember } from '../../../shared/json/json.ts'
-import { TextProblem } from '../../problem.ts'
+import { TextProblem } from '../../protocol/problem.ts'
 
 /** Path of a value in a Responses request. An error names it. */
 export class JsonPath {

@@ -1,3 +1,4 @@
+import { runSteps, type SteppedWork } from '../../../shared/background/turns.ts'
 import {
   composeArray,
   composeEditable,
@@ -7,8 +8,7 @@ import {
   nonNullMember,
   toJson,
 } from '../../../shared/json/json.ts'
-import { runSteps, type SteppedWork } from '../../../shared/turns.ts'
-import { shortStringOf } from '../../call/validation.ts'
+import { shortStringOf } from '../../protocol/validation.ts'
 import { toToolFields } from '../tools/choice.ts'
 import type { HostedTools } from '../tools/declared-tools.ts'
 import { createToolMapping, type ToolMapping } from '../tools/mapping.ts'

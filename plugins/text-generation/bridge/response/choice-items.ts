@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
-import { StreamError } from '../../call/assembly.ts'
 import { asArray, textOf } from '../../chat/chunk.ts'
 import { createStreamedCalls } from '../../chat/streamed-calls.ts'
+import { StreamError } from '../../protocol/assembly.ts'
 import { beginCall } from '../tools/call-builders.ts'
 import type { Citation, Logprob } from './events.ts'
 import { type ItemBuilder, MessageBuilder, type ResponseOutput } from './item-builders.ts'

@@ -1,3 +1,4 @@
+import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import {
   composeArray,
   composeObject,
@@ -6,7 +7,6 @@ import {
   nonNullMember,
   toJson,
 } from '../../../shared/json/json.ts'
-import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import { type JsonPath, requireString } from '../request/request-json.ts'
 import type { Tool } from './declared-tools.ts'
 import type { MappedTool, ToolMapping } from './mapping.ts'

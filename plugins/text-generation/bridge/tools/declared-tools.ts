@@ -1,5 +1,5 @@
+import type { Pace, SteppedWork } from '../../../shared/background/turns.ts'
 import { composeObject, type Json, type Members, nonNullMember, toJson } from '../../../shared/json/json.ts'
-import type { Pace, SteppedWork } from '../../../shared/turns.ts'
 import { type JsonPath, otherMembers, rejectMembers, requireString } from '../request/request-json.ts'
 
 /** A tool as the caller knows it. */

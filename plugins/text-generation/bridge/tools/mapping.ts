@@ -1,5 +1,5 @@
+import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import { entriesPerTurn, type Json, nonNullMember } from '../../../shared/json/json.ts'
-import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import { freeFunctionName, toolKey } from '../../chat/function-names.ts'
 import type { JsonPath } from '../request/request-json.ts'
 import { type DeclaredTool, type HostedTools, readTools, type Tool } from './declared-tools.ts'

@@ -1,5 +1,6 @@
 import { composeArray, composeJson, composeObject, type Json, joinStrings, toJson } from '../../../shared/json/json.ts'
 import { readMediaValue } from '../../../shared/media/media-value.ts'
+import { TextProblem } from '../../protocol/problem.ts'
 import {
   checkArray,
   checkObject,
@@ -11,8 +12,7 @@ import {
   rejectField,
   requireField,
   shortStringOf,
-} from '../../call/validation.ts'
-import { TextProblem } from '../../problem.ts'
+} from '../../protocol/validation.ts'
 
 /** A part of the content of a chat message: a text, or anything else, as JSON. */
 export type Part = { readonly text: Json } | { readonly media: Json }

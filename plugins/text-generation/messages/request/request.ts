@@ -1,5 +1,6 @@
+import { runSteps, type SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
-import { runSteps, type SteppedWork } from '../../../shared/turns.ts'
+import { TextProblem } from '../../protocol/problem.ts'
 import {
   checkArray,
   checkInteger,
@@ -15,8 +16,7 @@ import {
   readModel,
   requireField,
   shortStringOf,
-} from '../../call/validation.ts'
-import { TextProblem } from '../../problem.ts'
+} from '../../protocol/validation.ts'
 import { blockType, toSystemTexts, unsupported } from './content.ts'
 import { ToolNames } from './tool-names.ts'
 import { type HostedTool, toChatTools } from './tools.ts'

@@ -1,5 +1,5 @@
+import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
-import { Pace, type SteppedWork } from '../../../shared/turns.ts'
 import {
   checkArray,
   checkObject,
@@ -10,7 +10,7 @@ import {
   readBoolean,
   requireField,
   shortStringOf,
-} from '../../call/validation.ts'
+} from '../../protocol/validation.ts'
 import { blockType, stringIn, unsupported } from './content.ts'
 import type { ToolNames } from './tool-names.ts'
 

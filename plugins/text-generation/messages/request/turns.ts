@@ -1,6 +1,13 @@
+import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, quoteJson, toJson } from '../../../shared/json/json.ts'
-import { Pace, type SteppedWork } from '../../../shared/turns.ts'
-import { elementsOf, fieldOf, isPresent, type PresentField, rejectField, requireField } from '../../call/validation.ts'
+import {
+  elementsOf,
+  fieldOf,
+  isPresent,
+  type PresentField,
+  rejectField,
+  requireField,
+} from '../../protocol/validation.ts'
 import {
   blocksOf,
   blockType,

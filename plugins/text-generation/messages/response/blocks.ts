@@ -1,8 +1,8 @@
 import { parseLossless } from '../../../shared/json/lossless.ts'
 import { asJsonObject } from '../../../shared/json/parsed.ts'
-import { StreamError } from '../../call/assembly.ts'
 import { JsonEnd } from '../../chat/json-end.ts'
 import type { ToolCallStart } from '../../chat/streamed-calls.ts'
+import { StreamError } from '../../protocol/assembly.ts'
 import type { BlockDelta, MessageBlock } from './events.ts'
 
 /** One block of the content of a message. */

@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
-import { StreamError } from '../../call/assembly.ts'
 import { asArray, textOf } from '../../chat/chunk.ts'
 import { createStreamedCalls } from '../../chat/streamed-calls.ts'
+import { StreamError } from '../../protocol/assembly.ts'
 import { ContentBlocks, type ContentBlocksOptions } from './content-blocks.ts'
 import type { MessageEnd, StopReason } from './events.ts'
 

@@ -1,8 +1,8 @@
 import { numberOf } from '../../../shared/json/lossless.ts'
 import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import type { SseEvent } from '../../../sse-relay/index.ts'
-import { StreamError, withoutLoneSurrogate } from '../../call/assembly.ts'
 import { asArray, readChunk, textOf } from '../../chat/chunk.ts'
+import { StreamError, withoutLoneSurrogate } from '../../protocol/assembly.ts'
 import { readTokens } from '../../usage/usage.ts'
 import { ChoiceBlocks, type ChoiceBlocksOptions } from './choice-blocks.ts'
 import {

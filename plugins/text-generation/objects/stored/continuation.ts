@@ -1,4 +1,5 @@
 import type { Awaitable } from '../../../shared/awaitable.ts'
+import { Pace, runInTurns, runSteps, type SteppedWork } from '../../../shared/background/turns.ts'
 import { JsonBody } from '../../../shared/http/body/body.ts'
 import { inFlightOf } from '../../../shared/http/in-flight.ts'
 import {
@@ -14,11 +15,10 @@ import {
   readJson,
   readJsonInTurns,
 } from '../../../shared/json/json.ts'
-import { Pace, runInTurns, runSteps, type SteppedWork } from '../../../shared/turns.ts'
-import { isSealed } from '../../bridge/sealed-reasoning.ts'
-import { indexInTurns } from '../../call/index-in-turns.ts'
-import { fieldOf, shortStringOf } from '../../call/validation.ts'
-import { TextProblem } from '../../problem.ts'
+import { indexInTurns } from '../../protocol/index-in-turns.ts'
+import { TextProblem } from '../../protocol/problem.ts'
+import { isSealed } from '../../protocol/sealed-reasoning.ts'
+import { fieldOf, shortStringOf } from '../../protocol/validation.ts'
 import { inputItemsOf } from '../../responses/input.ts'
 import { isGatewayId, mayHoldGatewayItem } from '../gateway-ids.ts'
 import { objectNotFound } from '../ownership.ts'

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { bytesPerTurn, nextTurn, type Piece } from '../../../shared/json/json.ts'
-import { TextProblem } from '../../problem.ts'
+import { TextProblem } from '../../protocol/problem.ts'
 import type { StoredItemHead, StoredResponseStore } from './store.ts'
 
 /** Items that one call of the store reads. */

@@ -12,7 +12,7 @@ import {
   readJsonInTurns,
   responseLimits,
 } from '../../../shared/json/json.ts'
-import { TextProblem } from '../../problem.ts'
+import { TextProblem } from '../../protocol/problem.ts'
 import type { ResponseAction } from '../../upstream/client.ts'
 import { objectNotFound } from '../ownership.ts'
 import { maxTurns } from './continuation.ts'

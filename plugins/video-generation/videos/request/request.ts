@@ -3,7 +3,7 @@ import { FieldProblem } from '../../../shared/field-problem.ts'
 import { composeArray, composeJson, composeObject, type Json, toJson } from '../../../shared/json/json.ts'
 import type { JsonObject } from '../../../shared/json/parsed.ts'
 import { sniffFileType } from '../../../shared/media/file-type.ts'
-import { maxPromptLength } from '../../tasks/request.ts'
+import { maxPromptLength } from '../../tasks/request/request.ts'
 import { type Fields, type FieldValue, type LongText, textField } from './fields.ts'
 import { formatOf, knownSizes } from './sizes.ts'
 

@@ -2,13 +2,13 @@ import { noStoreText } from '../../shared/http/no-store.ts'
 import type { Json } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { toResponse, UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
-import type { GenerationContext } from '../call/call.ts'
-import { Deadline } from '../call/deadline.ts'
-import { TextProblem } from '../problem.ts'
+import { describeModel, listedModels } from '../models/list.ts'
+import type { ModelRoute, ModelRouting, TextUpstream } from '../models/routing.ts'
+import { TextProblem } from '../protocol/problem.ts'
 import { readJsonObject, readResponse } from '../upstream/client.ts'
 import { hasNoRoute } from '../upstream/learnt-capabilities.ts'
-import { describeModel, listedModels } from './list.ts'
-import type { ModelRoute, ModelRouting, TextUpstream } from './routing.ts'
+import type { GenerationContext } from './call.ts'
+import { Deadline } from './deadline.ts'
 
 interface ModelsRequest {
   readonly request: Request

@@ -1,4 +1,4 @@
-import type { Position } from './order.ts'
+import type { Position } from '../order.ts'
 import {
   endOf,
   isAtEnd,
@@ -9,7 +9,7 @@ import {
   readSlice,
   type Source,
   type WantedRows,
-} from './source.ts'
+} from '../source.ts'
 
 /**
  * Where to start reading: after a position. The search for it begins at the offset that it had when the token was

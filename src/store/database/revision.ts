@@ -1,5 +1,5 @@
-import type { Revision, RevisionChange } from '../../plugins/shared/identity/revision-cache.ts'
-import { type Database, type Statement, sql } from './database/database.ts'
+import type { Revision, RevisionChange } from '../../../plugins/shared/identity/revision-cache.ts'
+import { type Database, type Statement, sql } from './database.ts'
 
 /** Number of revisions whose changes are kept. A process that is further behind clears its whole cache. */
 const maxRevisions = 1_000

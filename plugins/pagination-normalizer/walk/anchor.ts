@@ -1,4 +1,4 @@
-import type { Position } from './order.ts'
+import type { Position } from '../order.ts'
 
 /** A point between two keys of a source, and the cursor that continues there. */
 export interface Anchor {

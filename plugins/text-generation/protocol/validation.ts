@@ -1,5 +1,5 @@
 import type { Json } from '../../shared/json/json.ts'
-import { TextProblem } from '../problem.ts'
+import { TextProblem } from './problem.ts'
 
 /** A field of a request, and its path, for example `messages[0].role`. */
 export interface Field {

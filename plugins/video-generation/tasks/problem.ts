@@ -1,7 +1,7 @@
-import { accessDenied } from '../shared/audit.ts'
-import { FieldProblem } from '../shared/field-problem.ts'
-import type { ProblemBody } from '../shared/problem.ts'
-import { UpstreamUnreachableError } from '../shared/upstream/upstream-error.ts'
+import { accessDenied } from '../../shared/audit.ts'
+import { FieldProblem } from '../../shared/field-problem.ts'
+import type { ProblemBody } from '../../shared/problem.ts'
+import { UpstreamUnreachableError } from '../../shared/upstream/upstream-error.ts'
 
 /** A problem of video generation, with the vendor's code. */
 export class VideoProblem extends FieldProblem {

@@ -1,8 +1,8 @@
-import { copyText } from '../shared/text.ts'
+import { copyText } from '../../shared/text.ts'
+import { type Position, positionOf } from '../order.ts'
+import { type Fingerprint, ListChangedError, type Order, type Source } from '../source.ts'
 import type { Anchor } from './anchor.ts'
-import { type Position, positionOf } from './order.ts'
 import type { RowRange } from './range.ts'
-import { type Fingerprint, ListChangedError, type Order, type Source } from './source.ts'
 import { addMark } from './walk-cache.ts'
 
 /**

@@ -1,5 +1,5 @@
+import type { Position } from '../order.ts'
 import type { Anchor } from './anchor.ts'
-import type { Position } from './order.ts'
 import type { RowRange, Start } from './range.ts'
 
 /** A position in a list of several sources, and the corresponding start in each source. */

@@ -1,4 +1,4 @@
-import type { Json } from '../../shared/json/json.ts'
+import type { Json } from '../../../shared/json/json.ts'
 import { rejectParameter } from '../problem.ts'
 import type { VideoServiceTier } from '../store.ts'
 import { defaultExpirySeconds, expiryBounds, type OwnFields, type TaskFields } from './fields.ts'

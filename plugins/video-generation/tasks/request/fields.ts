@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../shared/json/parsed.ts'
+import type { JsonObject } from '../../../shared/json/parsed.ts'
 
 /** The fields that the gateway owns, as the caller has sent them. */
 export interface OwnFields {

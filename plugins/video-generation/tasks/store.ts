@@ -1,5 +1,5 @@
 import type { VideoEventType } from './events.ts'
-import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks/tasks.ts'
+import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks.ts'
 
 /**
  * What the gateway does with a task:

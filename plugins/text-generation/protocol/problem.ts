@@ -1,6 +1,6 @@
-import { FieldProblem, fieldProblemBody } from '../shared/field-problem.ts'
-import type { ProblemBody } from '../shared/problem.ts'
-import { UpstreamUnreachableError } from '../shared/upstream/upstream-error.ts'
+import { FieldProblem, fieldProblemBody } from '../../shared/field-problem.ts'
+import type { ProblemBody } from '../../shared/problem.ts'
+import { UpstreamUnreachableError } from '../../shared/upstream/upstream-error.ts'
 
 /** A problem of text generation, which may name the invalid field of the request. */
 export class TextProblem extends FieldProblem {}
