@@ -97,12 +97,12 @@ export const createSessions = (options: SessionOptions): Sessions => {
       return { user: found.user, name: found.name, whenRevoked: (end) => watch.add(hash, end) }
     },
 
-    async begin(request, { id: user, password }) {
+    async begin(request, { id: user, name, password }) {
       const id = randomBytes(32).toString('base64url')
       const createdAt = clock.now()
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
-      const session = { hash: hashOf(id), user, password, createdAt, idleUntil, endsAt }
+      const session = { hash: hashOf(id), user, name, password, createdAt, idleUntil, endsAt }
       const ended = cookies.readAll(request).map(hashOf)
       const added = await storeCall(store.addSession(session, ended, maxSessions), sessionNotChecked)
       if (!added) return undefined

@@ -19,6 +19,8 @@ export interface NewSession {
   readonly hash: string
   /** Id of its user. */
   readonly user: string
+  /** The user's name at the login. */
+  readonly name: string
   /** The user's password hash at the login. The session ends when the user gets another one. */
   readonly password: string
   readonly createdAt: number

@@ -37,6 +37,7 @@ import { createStoredResponseStore } from './text/stored-responses.ts'
 import { createTextObjectStore } from './text/text-objects.ts'
 import { createUsageStore, type UsageRecords } from './usage/usage.ts'
 import { createAttemptStore } from './users/attempts.ts'
+import { createHostUserStore, type HostUserRecords } from './users/host-users.ts'
 import { readSecret } from './users/secrets.ts'
 import { createSessionStore } from './users/sessions.ts'
 import { createTokenStore, type TokenRecords } from './users/tokens.ts'
@@ -63,6 +64,7 @@ export interface StoreOptions {
 }
 
 type Records = UserRecords &
+  HostUserRecords &
   TokenRecords &
   GroupRecords &
   OpenClaimRecords &
@@ -144,6 +146,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
   const { closeUsage, ...usageRecords } = createUsageStore(database, { log })
   return {
     ...createUserStore(database),
+    ...createHostUserStore(database),
     ...createTokenStore(database),
     ...createGroupStore(database),
     ...createClaimStore(database),

@@ -163,7 +163,9 @@ describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
       const [hash, createdAt] = [`hash ${round}`, Date.now()]
       const ends = { idleUntil: createdAt + 60_000, endsAt: createdAt + 60_000 }
       await Promise.all([
-        Bun.sleep(round % 3).then(() => other.addSession({ hash, user: id, password, createdAt, ...ends })),
+        Bun.sleep(round % 3).then(() =>
+          other.addSession({ hash, user: id, name: 'zoe', password, createdAt, ...ends }),
+        ),
         Bun.sleep(round % 2).then(() => fixture.store.disableUser('zoe', createdAt)),
       ])
       await fixture.store.enableUser('zoe')

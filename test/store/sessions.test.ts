@@ -41,7 +41,7 @@ eachDatabase('sessions and login attempts', (tested) => {
   const userWithSession = async (more: { idleUntil?: number; createdAt?: number } = {}, ended?: readonly string[]) => {
     const [name, hash] = [randomUUID(), randomUUID()]
     const user = (await store.addUser({ name, password: 'p', createdAt: 1 })) ?? ''
-    const session = { hash, user, password: 'p', createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000, ...more }
+    const session = { hash, user, name, password: 'p', createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000, ...more }
     await store.addSession(session, ended)
     return { name, user, hash, session }
   }
@@ -63,7 +63,9 @@ eachDatabase('sessions and login attempts', (tested) => {
 
     test('ends the given sessions when it begins, and none when it cannot begin', async () => {
       const [one, two, three] = [await userWithSession(), await userWithSession(), await userWithSession()]
-      const nobodys = { ...one.session, user: randomUUID(), hash: randomUUID() }
+      const disabled = await userWithSession()
+      await store.disableUser(disabled.name, 1)
+      const nobodys = { ...disabled.session, hash: randomUUID() }
       expect(await store.addSession(nobodys, [one.hash])).toBe(false)
       expect(await store.session(nobodys.hash)).toBeUndefined()
       expect(await store.session(one.hash)).toBeDefined()

@@ -72,6 +72,23 @@ export const userChanged = (name: string): readonly Statement[] => [
   sweep,
 ]
 
+/** The last statements of a batch that disables or enables a user of a host app. All processes drop the user's tokens. */
+export const hostUserChanged = (id: string): readonly Statement[] => [
+  raise,
+  sql`
+    insert into changes (revision, kind, key)
+    select value, 'user', cast(${id} as text)
+    from revision`,
+  sql`
+    insert into changes (revision, kind, key)
+    select revision.value, 'token', tokens.hash
+    from revision, tokens
+    where tokens.revoked_at is null
+    and tokens.user_id = ${id}
+    limit ${maxChanges + 1}`,
+  sweep,
+]
+
 /**
  * The last statements of a batch that may add a token. If it did, all processes drop the token's hash: they may have
  * cached it as unknown.

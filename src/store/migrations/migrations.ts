@@ -2,6 +2,7 @@ import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
+import { hostUserTables } from './host-user-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
@@ -274,6 +275,7 @@ export const migrations: readonly (readonly Statement[])[] = [
   ],
   videoRequestTables,
   storedPieceTables,
+  hostUserTables,
 ]
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { LoginUser, Session, SessionStore } from '../../../plugins/web-session/store.ts'
+import type { Session, SessionStore } from '../../../plugins/web-session/store.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 import { lockUser } from '../database/user-locks.ts'
 
@@ -15,6 +15,15 @@ export const endSessionsOf = (userName: string): Statement => sql`
 /** Each login deletes at most this many expired sessions. */
 const maxRowsPerSweep = 100
 
+interface StoredSession extends Session {
+  /** The id, of a user of the store. */
+  readonly own?: string
+  /** The user's password hash. */
+  readonly password?: string
+  /** Digest of the password hash at the login. */
+  readonly given?: string
+}
+
 /** Sessions, by the hashes of their cookies. `userByName` of the port is in `users.ts`. */
 export const createSessionStore = (database: Database): Omit<SessionStore, 'userByName'> => {
   const deleteSession = (hash: string): Statement => sql`
@@ -23,7 +32,7 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
 
   return {
     async addSession(
-      { hash, user, password, createdAt, idleUntil, endsAt },
+      { hash, user, name, password, createdAt, idleUntil, endsAt },
       ended = [],
       max = Number.MAX_SAFE_INTEGER,
     ) {
@@ -39,12 +48,18 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
             limit ${maxRowsPerSweep}
           )`,
         sql`
-          insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at)
-          select cast(${hash} as text), id, cast(${digest(password)} as text), cast(${createdAt} as bigint),
-            cast(${idleUntil} as bigint), cast(${endsAt} as bigint)
-          from users
-          where id = ${user}
-          and disabled_at is null
+          insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at, host_user_name)
+          select cast(${hash} as text), cast(${user} as text), cast(${digest(password)} as text),
+            cast(${createdAt} as bigint), cast(${idleUntil} as bigint), cast(${endsAt} as bigint),
+            case when users.id is null then cast(${name} as text) end
+          from (select 1 as one) as new
+          left join users on users.id = ${user}
+          where users.disabled_at is null
+          and not exists (
+            select 1
+            from disabled_host_users
+            where id = ${user}
+          )
           returning hash`,
         ...ended.map(
           (other) => sql`
@@ -78,15 +93,24 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
     },
 
     async session(hash) {
-      const [found] = await database.query<Session & Pick<LoginUser, 'password'> & { given: string }>(sql`
-        select users.id as "user", users.name, users.password, sessions.password_hash as given,
-          sessions.idle_until as "idleUntil", sessions.ends_at as "endsAt"
+      const [found] = await database.query<StoredSession>(sql`
+        select sessions.user_id as "user", coalesce(users.name, sessions.host_user_name) as name, users.id as own,
+          users.password, sessions.password_hash as given, sessions.idle_until as "idleUntil",
+          sessions.ends_at as "endsAt"
         from sessions
-        join users on users.id = sessions.user_id
+        left join users on users.id = sessions.user_id
         where sessions.hash = ${hash}
-        and users.disabled_at is null`)
-      if (found?.password === undefined || digest(found.password) !== found.given) return undefined
-      const { user, name, idleUntil, endsAt } = found
+        and (users.id is not null or sessions.host_user_name is not null)
+        and users.disabled_at is null
+        and not exists (
+          select 1
+          from disabled_host_users
+          where disabled_host_users.id = sessions.user_id
+        )`)
+      if (!found) return undefined
+      const { user, name, own, password, given, idleUntil, endsAt } = found
+      // Only the host app knows the password of its user.
+      if (own !== undefined && (password === undefined || digest(password) !== given)) return undefined
       return { user, name, idleUntil, endsAt }
     },
 

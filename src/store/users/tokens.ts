@@ -9,6 +9,7 @@ export interface Token {
   readonly id: string
   /** Id of its user. */
   readonly user: string
+  /** Name of its user; the id, for a user of a host app. */
   readonly userName: string
   /** First characters of the token, so that a user can recognize it. */
   readonly start: string
@@ -19,7 +20,10 @@ export interface Token {
   readonly revokedAt?: number
 }
 
-/** A new token. `user` is the id of an existing user; `hash` is the hex SHA-256 of the whole token. */
+/**
+ * A new token. `user` is the id of a user of the store, or of a host app: any id that no user of the store has. `hash` is
+ * the hex SHA-256 of the whole token.
+ */
 type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>
 
 interface AddToken {
@@ -66,10 +70,16 @@ export const createTokenStore = (database: Database): TokenRecords => ({
     const [owner] = await database.query<TokenOwner>(sql`
       select tokens.user_id as "user", tokens.id as token, tokens.expires_at as "expiresAt"
       from tokens
-      join users on users.id = tokens.user_id
+      left join users on users.id = tokens.user_id
       where tokens.hash = ${hash}
       and tokens.revoked_at is null
-      and users.disabled_at is null`)
+      and (users.id is not null or tokens.host_user = 1)
+      and users.disabled_at is null
+      and not exists (
+        select 1
+        from disabled_host_users
+        where disabled_host_users.id = tokens.user_id
+      )`)
     return owner
   },
 
@@ -82,9 +92,17 @@ export const createTokenStore = (database: Database): TokenRecords => ({
       lockUser(user),
       // Three counts, because each of them uses an index of its own.
       sql`
-        insert into tokens (id, user_id, hash, start, label, created_at, expires_at)
+        insert into tokens (id, user_id, hash, start, label, created_at, expires_at, host_user)
         select cast(${randomUUID()} as text), cast(${user} as text), cast(${hash} as text), cast(${start} as text),
-          cast(${label} as text), cast(${createdAt} as bigint), cast(${expiresAt} as bigint)
+          cast(${label} as text), cast(${createdAt} as bigint), cast(${expiresAt} as bigint),
+          case
+            when exists (
+              select 1
+              from users
+              where id = ${user}
+            ) then 0
+            else 1
+          end
         where (
           select count(*)
           from tokens
@@ -132,24 +150,24 @@ export const createTokenStore = (database: Database): TokenRecords => ({
     const found = await database.query<Token>(
       user === undefined
         ? sql`
-            select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+            select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
               tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
             from tokens
-            join users on users.id = tokens.user_id
+            left join users on users.id = tokens.user_id
             order by tokens.created_at, tokens.id`
         : workingAt === undefined
           ? sql`
-              select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+              select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
                 tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
               from tokens
-              join users on users.id = tokens.user_id
+              left join users on users.id = tokens.user_id
               where tokens.user_id = ${user}
               order by tokens.created_at, tokens.id`
           : sql`
-              select tokens.id, tokens.user_id as "user", users.name as "userName", tokens.start, tokens.label,
+              select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
                 tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
               from tokens
-              join users on users.id = tokens.user_id
+              left join users on users.id = tokens.user_id
               where tokens.user_id = ${user}
               and tokens.revoked_at is null
               and (tokens.expires_at is null or tokens.expires_at > ${workingAt})

@@ -1,0 +1,129 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { Revision } from '../../plugins/shared/identity/revision-cache.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { databaseKinds } from '../../src/store/database/kinds.ts'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+
+eachDatabase('users of a host app', (tested) => {
+  let store: Store
+  let other: Store
+  beforeAll(async () => {
+    store = await tested.open()
+    other = await tested.open()
+  })
+
+  const addToken = async (user: string) => {
+    const hash = randomUUID()
+    return { hash, id: await store.addToken({ user, hash, start: 'sk-abcdef', createdAt: 2 }, 100) }
+  }
+
+  const session = (user: string, name = 'Ann of the host') => {
+    const times = { createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000 }
+    return { hash: randomUUID(), user, name, password: 'p', ...times }
+  }
+
+  const addSession = async (user: string) => {
+    const added = session(user)
+    expect(await store.addSession(added)).toBe(true)
+    return added
+  }
+
+  const addUser = async () => {
+    const name = randomUUID()
+    return { name, id: (await store.addUser({ name, password: 'p', createdAt: 1 })) ?? '' }
+  }
+
+  test('have tokens, which are listed with the id for a name, and revoked', async () => {
+    const user = `host|${randomUUID()}`
+    const { hash, id } = await addToken(user)
+    expect(await other.ownerOf(hash)).toEqual({ user, token: id ?? '' })
+    const listed = { id: id ?? '', user, userName: user, start: 'sk-abcdef', createdAt: 2 }
+    expect(await store.listTokens(user)).toEqual([listed])
+    expect(await store.listTokens(user, 2)).toEqual([listed])
+    expect(await store.listTokens()).toContainEqual(listed)
+    expect(await store.revokeToken(id ?? '', 5, user)).toBe(5)
+    expect(await other.ownerOf(hash)).toBeUndefined()
+  })
+
+  test('have sessions with the name that they had at the login', async () => {
+    const user = randomUUID()
+    const { hash } = await addSession(user)
+    expect(await other.session(hash)).toEqual({ user, name: 'Ann of the host', idleUntil: 5_000, endsAt: 9_000 })
+    await other.endSessions(user)
+    expect(await store.session(hash)).toBeUndefined()
+  })
+
+  describe('that are disabled by their id', () => {
+    test('lose tokens and sessions, and only the tokens return', async () => {
+      const [user, stranger] = [randomUUID(), randomUUID()]
+      const [token, foreign, ended] = [await addToken(user), await addToken(stranger), await addSession(user)]
+      const kept = await addSession(stranger)
+      expect(await store.disableHostUser(user, 5)).toBe(true)
+      expect(await store.disableHostUser(user, 6)).toBe(true)
+      expect(await other.ownerOf(token.hash)).toBeUndefined()
+      expect(await other.session(ended.hash)).toBeUndefined()
+      expect(await other.ownerOf(foreign.hash)).toBeDefined()
+      expect(await other.session(kept.hash)).toBeDefined()
+      expect(await store.enableHostUser(user)).toBe(true)
+      expect(await store.enableHostUser(user)).toBe(false)
+      expect(await other.ownerOf(token.hash)).toBeDefined()
+      expect(await other.session(ended.hash)).toBeUndefined()
+    })
+
+    test('get no session, and tokens that do not work', async () => {
+      const user = randomUUID()
+      await store.disableHostUser(user, 5)
+      const token = await addToken(user)
+      expect(await store.addSession(session(user))).toBe(false)
+      expect(await other.ownerOf(token.hash)).toBeUndefined()
+      await store.enableHostUser(user)
+      expect(await other.ownerOf(token.hash)).toBeDefined()
+    })
+
+    test('raise the revision each time, with their tokens as what has changed', async () => {
+      const user = randomUUID()
+      const { hash } = await addToken(user)
+      for (const change of [() => store.disableHostUser(user, 5), () => store.enableHostUser(user)]) {
+        const before = await other.revision()
+        await change()
+        const { value, changes } = (await other.revision(before)) as Revision
+        expect(value).toBe(before + 1)
+        expect(changes).toContainEqual(expect.objectContaining({ kind: 'token', key: hash }))
+      }
+    })
+  })
+
+  describe('are told from users of the store', () => {
+    test('who cannot be disabled like them', async () => {
+      const { id } = await addUser()
+      const [{ hash }, begun] = [await addToken(id), await addSession(id)]
+      expect(await store.disableHostUser(id, 5)).toBe(false)
+      expect(await other.ownerOf(hash)).toBeDefined()
+      expect(await other.session(begun.hash)).toBeDefined()
+    })
+
+    test('whose tokens and sessions end when they are disabled', async () => {
+      const { id, name } = await addUser()
+      const [{ hash }, begun] = [await addToken(id), await addSession(id)]
+      expect((await other.session(begun.hash))?.name).toBe(name)
+      await store.disableUser(name, 5)
+      expect(await other.ownerOf(hash)).toBeUndefined()
+      expect(await other.session(begun.hash)).toBeUndefined()
+      expect(await store.addSession(session(id))).toBe(false)
+    })
+
+    test('whose tokens and sessions end when someone deletes their row', async () => {
+      const { id } = await addUser()
+      const [{ hash }, begun] = [await addToken(id), await addSession(id)]
+      const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 3_000 })
+      await database.query(sql`
+        delete from users
+        where id = ${id}`)
+      await database.close()
+      expect(await other.ownerOf(hash)).toBeUndefined()
+      expect(await other.session(begun.hash)).toBeUndefined()
+    })
+  })
+})
