@@ -344,7 +344,11 @@ describe('several instances', () => {
         store: { ...store, [broken]: down },
         identify: () => ({ user: 'nobody' }),
       })
-      const [method, route] = broken === 'revokeToken' ? (['DELETE', `${path}/x`] as const) : (['POST', path] as const)
+      const [method, route] = {
+        listTokens: ['GET', path] as const,
+        addToken: ['POST', path] as const,
+        revokeToken: ['DELETE', `${path}/x`] as const,
+      }[broken]
       const { status, json } = await ask(app, method, route, asAnn)
       expect([broken, status, json]).toEqual([broken, 500, rejection('the token store is unavailable')])
     }

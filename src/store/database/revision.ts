@@ -72,7 +72,7 @@ export const userChanged = (name: string): readonly Statement[] => [
   sweep,
 ]
 
-/** The last statements of a batch that disables or enables a user of a host app. All processes drop the user's tokens. */
+/** Like `userChanged`, for a user of a host app, by id. */
 export const hostUserChanged = (id: string): readonly Statement[] => [
   raise,
   sql`

@@ -3,8 +3,8 @@ import { type Statement, sql } from '../database/database.ts'
 /**
  * A migration: tokens and sessions of users of a host app, who have no row in `users`. Never change it.
  *
- * SQLite cannot drop a foreign key, so both tables are made again. The old table is renamed first: PostgreSQL then locks
- * it, so that no other process adds a row that is not copied.
+ * SQLite cannot drop a foreign key, so both tables are made again. The old table is renamed first: PostgreSQL then
+ * locks it, so that no other process adds a row that is not copied.
  */
 export const hostUserTables: readonly Statement[] = [
   sql`alter table tokens rename to old_tokens`,

@@ -3,14 +3,14 @@ import { hostUserChanged } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
 
 /**
- * Users of a host app. The store knows only their ids: each id that none of its own users has when a token or session is
- * added.
+ * Users of a host app. The store knows only their ids: each id that none of its own users has when a token or session
+ * is added.
  */
 export interface HostUserRecords {
   /**
-   * Disables a user of a host app, by id: ends the user's sessions, and rejects the user's tokens and new sessions until
-   * `enableHostUser`, also tokens that are added later. False, and nothing changes, for a user of the store. Raises the
-   * revision.
+   * Disables a user of a host app, by id: ends the user's sessions, and rejects the user's tokens and new sessions
+   * until `enableHostUser`, also tokens that are added later. False, and nothing changes, for a user of the store.
+   * Raises the revision.
    */
   disableHostUser(id: string, now: number): Promise<boolean>
   /** Accepts the user's tokens again. False when the user was not disabled. Raises the revision. */

@@ -51,10 +51,20 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
           insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at, host_user_name)
           select cast(${hash} as text), cast(${user} as text), cast(${digest(password)} as text),
             cast(${createdAt} as bigint), cast(${idleUntil} as bigint), cast(${endsAt} as bigint),
-            case when users.id is null then cast(${name} as text) end
-          from (select 1 as one) as new
-          left join users on users.id = ${user}
-          where users.disabled_at is null
+            case
+              when exists (
+                select 1
+                from users
+                where id = ${user}
+              ) then null
+              else cast(${name} as text)
+            end
+          where not exists (
+            select 1
+            from users
+            where id = ${user}
+            and disabled_at is not null
+          )
           and not exists (
             select 1
             from disabled_host_users

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../../plugins/api-token/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import { type Database, fragment, sql } from '../database/database.ts'
 import { tokenAdded, tokenRevoked } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
 
@@ -21,8 +21,8 @@ export interface Token {
 }
 
 /**
- * A new token. `user` is the id of a user of the store, or of a host app: any id that no user of the store has. `hash` is
- * the hex SHA-256 of the whole token.
+ * A new token. `user` is the id of a user of the store, or of a host app: any id that no user of the store has. `hash`
+ * is the hex SHA-256 of the whole token.
  */
 type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>
 
@@ -63,6 +63,10 @@ const maxRowsPerSweep = 100
  */
 const maxPerDayFactor = 10
 const dayMs = 86_400_000
+
+const listedColumns = fragment`
+  tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
+  tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"`
 
 /** API tokens, by their hashes. */
 export const createTokenStore = (database: Database): TokenRecords => ({
@@ -150,22 +154,19 @@ export const createTokenStore = (database: Database): TokenRecords => ({
     const found = await database.query<Token>(
       user === undefined
         ? sql`
-            select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
-              tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+            select ${listedColumns}
             from tokens
             left join users on users.id = tokens.user_id
             order by tokens.created_at, tokens.id`
         : workingAt === undefined
           ? sql`
-              select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
-                tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+              select ${listedColumns}
               from tokens
               left join users on users.id = tokens.user_id
               where tokens.user_id = ${user}
               order by tokens.created_at, tokens.id`
           : sql`
-              select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
-                tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"
+              select ${listedColumns}
               from tokens
               left join users on users.id = tokens.user_id
               where tokens.user_id = ${user}
