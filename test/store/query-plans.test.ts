@@ -75,7 +75,7 @@ const scans = {
         .all()
         // A row of constants, the recursive queries `numbers`, `turns` and `waiting`, and the subqueries with other names are not tables.
         .map(({ detail }) =>
-          /^SCAN (?!CONSTANT ROW|numbers|turns|waiting|counted|due|leased|ranked)(\w+)(?: USING.* INDEX (\w+))?/.exec(
+          /^SCAN (?!CONSTANT ROW|numbers|turns|waiting|counted|due|leased|new|ranked)(\w+)(?: USING.* INDEX (\w+))?/.exec(
             String(detail),
           ),
         )
@@ -137,7 +137,7 @@ const expected = [
   'video/counts.ts: video_tasks_waiting',
   // Lists of the admin commands.
   'users/tokens.ts: tokens_by_age',
-  'users/users.ts: users',
+  'users/users.ts: users_by_age',
 ].sort()
 
 eachDatabase('the statements of the store', (database) => {

@@ -3,12 +3,16 @@ import { StoreError } from '../database/error.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
+import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
 
+/** Statements, or steps where a later statement depends on the rows of an earlier one. */
+export type Migration = readonly Statement[] | (() => Steps)
+
 /** All migrations, in SQL that both databases accept. Never change a released one: append a new one. */
-export const migrations: readonly (readonly Statement[])[] = [
+export const migrations: readonly Migration[] = [
   [
     sql`
       create table users (
@@ -276,13 +280,14 @@ export const migrations: readonly (readonly Statement[])[] = [
   videoRequestTables,
   storedPieceTables,
   hostUserTables,
+  peopleTables,
 ]
 
 /**
  * Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database
  * is newer than the program.
  */
-export function* migrate(now: number, allMigrations = migrations): Steps {
+export function* migrate(now: number, allMigrations: readonly Migration[] = migrations): Steps {
   yield sql`create table if not exists sluice_migrations (id integer primary key, applied_at bigint not null)`
   const [newest] = yield sql`select max(id) as id from sluice_migrations`
   const applied = Number(newest?.id ?? 0)
@@ -291,9 +296,10 @@ export function* migrate(now: number, allMigrations = migrations): Steps {
       `the database is newer than this program: it has migration ${applied}, this program knows ${allMigrations.length}`,
     )
   }
-  for (const [index, statements] of allMigrations.entries()) {
+  for (const [index, migration] of allMigrations.entries()) {
     if (index < applied) continue
-    for (const statement of statements) yield statement
+    if (typeof migration === 'function') yield* migration()
+    else for (const statement of migration) yield statement
     yield sql`insert into sluice_migrations (id, applied_at) values (${index + 1}, ${now})`
   }
 }

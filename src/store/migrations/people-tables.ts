@@ -1,0 +1,125 @@
+import { randomUUID } from 'node:crypto'
+import { type Statement, type Steps, sql } from '../database/database.ts'
+import { nameKey } from '../users/name-key.ts'
+
+/**
+ * A migration: roles, teams, service users, limits, scopes and models of tokens, rotation, invitations, logins of an
+ * identity provider, and what sessions show. Never change it.
+ */
+export function* peopleTables(): Steps {
+  for (const statement of tables) yield statement
+  yield* addNameKeys()
+  for (const statement of nameIndexes) yield statement
+  yield* addSessionIds()
+  yield sql`create unique index sessions_by_id on sessions (id)`
+}
+
+const tables: readonly Statement[] = [
+  sql`
+    create table teams (
+      id text primary key,
+      name text not null,
+      name_key text not null unique,
+      limits text,
+      created_at bigint not null
+    )`,
+  sql`create index teams_by_age on teams (created_at, id)`,
+  sql`alter table users add column role text not null default 'user' check (role in ('user', 'admin'))`,
+  sql`alter table users add column team_id text references teams (id)`,
+  sql`alter table users add column service integer not null default 0 check (service in (0, 1))`,
+  sql`alter table users add column external_id text`,
+  // A JSON list. Null: the limits of every user without a list.
+  sql`alter table users add column limits text`,
+  sql`alter table users add column last_active_at bigint`,
+  // Of the identity provider (OpenID Connect Core 1.0 section 2).
+  sql`alter table users add column issuer text`,
+  sql`alter table users add column subject text`,
+  // Names are compared by `name_key`. Those of older versions may differ in case only: `name_shared` is 1 for all but
+  // the oldest user of a key.
+  sql`alter table users add column name_key text`,
+  sql`alter table users add column name_shared integer not null default 0 check (name_shared in (0, 1))`,
+  sql`create unique index users_by_external_id on users (external_id) where external_id is not null`,
+  sql`create unique index users_by_subject on users (issuer, subject) where subject is not null`,
+  sql`create index users_by_age on users (created_at, id)`,
+  sql`create index users_of_team on users (team_id, created_at, id) where team_id is not null`,
+  sql`create index admins_by_age on users (created_at, id) where role = 'admin'`,
+  sql`create index disabled_users_by_age on users (created_at, id) where disabled_at is not null`,
+  // The parts of three characters of each `name_key`, for the search by a part of the name.
+  sql`create table user_name_parts (part text not null, user_id text not null, primary key (part, user_id))`,
+  sql`create index user_name_parts_of_user on user_name_parts (user_id)`,
+  sql`alter table tokens add column scopes text not null default 'media text video'`,
+  // JSON lists. Null: all models, no limits.
+  sql`alter table tokens add column models text`,
+  sql`alter table tokens add column limits text`,
+  sql`alter table tokens add column last_used_at bigint`,
+  // The hash before a rotation is valid until `old_until`.
+  sql`alter table tokens add column old_hash text`,
+  sql`alter table tokens add column old_until bigint`,
+  sql`create unique index tokens_by_old_hash on tokens (old_hash) where old_hash is not null`,
+  // A session has an id that may be shown; its hash is never shown.
+  sql`alter table sessions add column id text`,
+  sql`alter table sessions add column last_used_at bigint`,
+  sql`alter table sessions add column user_agent text`,
+  // One for each user: a new one ends the old one.
+  sql`
+    create table invitations (
+      user_id text primary key references users (id),
+      hash text not null unique,
+      created_at bigint not null,
+      expires_at bigint not null
+    )`,
+]
+
+const nameIndexes: readonly Statement[] = [
+  sql`
+    update users
+    set name_shared = 1
+    where exists (
+      select 1
+      from users older
+      where older.name_key = users.name_key
+      and (older.created_at < users.created_at or (older.created_at = users.created_at and older.id < users.id))
+    )`,
+  sql`create unique index one_user_a_name_key on users (name_key) where name_shared = 0`,
+  sql`
+    with recursive numbers (number) as (
+      select 1
+      union all
+      select number + 1
+      from numbers
+      where number < 254
+    )
+    insert into user_name_parts (part, user_id)
+    select distinct substr(users.name_key, numbers.number, 3), users.id
+    from users
+    join numbers on numbers.number <= length(users.name_key) - 2`,
+]
+
+const pageSize = 500
+
+/** The key is computed here: the databases do not agree on the lower case of letters. */
+function* addNameKeys(): Steps {
+  // Right for most names, and without a statement for each.
+  yield sql`update users set name_key = lower(name)`
+  yield sql`create index users_by_name_key on users (name_key)`
+  let after = ''
+  for (;;) {
+    const users = yield sql`
+      select id, name, name_key
+      from users
+      where id > ${after}
+      order by id
+      limit ${pageSize}`
+    for (const { id, name, name_key } of users) {
+      const key = nameKey(String(name))
+      if (key !== name_key) yield sql`update users set name_key = ${key} where id = ${id}`
+      after = String(id)
+    }
+    if (users.length < pageSize) return
+  }
+}
+
+function* addSessionIds(): Steps {
+  const sessions = yield sql`select hash from sessions`
+  for (const { hash } of sessions) yield sql`update sessions set id = ${randomUUID()} where hash = ${hash}`
+}
