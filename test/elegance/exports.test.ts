@@ -91,6 +91,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textProblemBody',
   ],
   './tracing': ['createTracing', 'tracing'],
+  './usage-limits': ['parseLimits'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',
