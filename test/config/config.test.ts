@@ -232,8 +232,7 @@ describe('config', () => {
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
       traces: { url: 'http://collector.example:4318/v1/traces', serviceName: 'the-gateway', sampledRatio: 0.25 },
-      files: [],
-      logLevel: 'silent',
+      ...{ files: [], logLevel: 'silent' },
       secrets: [
         'upstream-key',
         'text-key',
