@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type ConsoleTokenStore, consoleTokens, type TokenRoutes } from '../api-token/index.ts'
-import { type ConsolePaths, consolePages } from '../console/index.ts'
+import { type ConsolePagesOptions, type ConsolePaths, consolePages } from '../console/index.ts'
 import { type FaceRoutes, type FaceVerificationOptions, faceVerification } from '../face-verification/index.ts'
 import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -66,12 +66,11 @@ export interface AccountOptions
   /** Options of `faceVerification`. Its `store` is by default that of `account`. Undefined: no face verification. */
   readonly face?: AccountFaceOptions | undefined
   /**
-   * The console: its path, and the base paths of routes that `account` does not have. Defaults: those of
-   * `consolePages`.
+   * The console: its path, another login, and the base paths of routes that `account` does not have. Defaults: those
+   * of `consolePages`.
    */
-  readonly console?: { readonly prefix?: string } & Partial<
-    Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>
-  >
+  readonly console?: Pick<ConsolePagesOptions, 'prefix' | 'login'> &
+    Partial<Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
@@ -107,7 +106,7 @@ export const account = <
   const common = { errors, log, audit }
   const { throttle, verify, maxTokens } = options
   const paths = { session: `${prefix}/session`, tokens: `${prefix}/tokens`, usage: `${prefix}/usage` }
-  const { prefix: consolePrefix, ...served } = options.console ?? {}
+  const { prefix: consolePrefix, login, ...served } = options.console ?? {}
   const faceVerificationPath = options.face?.prefix ?? '/api/media/face-verifications'
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/account', seed: seedOf(options) })
@@ -119,6 +118,7 @@ export const account = <
         errors,
         log,
         prefix: consolePrefix,
+        login,
         paths: { ...served, ...paths, faceVerification: faceVerificationPath },
       }),
     )
