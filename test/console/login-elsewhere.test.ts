@@ -14,7 +14,11 @@ const openHost = async (login: ConsolePagesOptions['login']) => {
   await store.migrate()
   const isAnn = (request: Request) => /\bwho=ann\b/.test(request.headers.get('cookie') ?? '')
   const identify = (request: Request) => (isAnn(request) ? { user: 'host|ann' } : undefined)
-  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: (request) => app.handle(request) })
+  const server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    fetch: (request): Promise<Response> => app.handle(request),
+  })
   const app = new Elysia()
     .use(consolePages({ login }))
     .use(consoleTokens({ store, identify, publicUrl: server.url.origin }))

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gateway } from 'sluice'
-import { account } from 'sluice/account'
+import { account, usageRoutes } from 'sluice/account'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
@@ -41,6 +41,7 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     ['prefix', 'maxOpen', 'taskMs', 'upstream'],
   ],
   'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix', 'login']],
+  usageRoutes: [usageRoutes, { store, identify }, ['prefix', 'store', 'identify']],
   apiToken: [apiToken, { store }, ['store']],
   identifyByToken: [identifyByToken, { store }, ['store']],
   concurrencyLimits: [concurrencyLimits, {}, limits],
