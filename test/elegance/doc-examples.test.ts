@@ -62,4 +62,4 @@ test('the example of each public function compiles', async () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}, 300_000)
+}, 60_000)

@@ -26,7 +26,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'requireSameOrigin',
     'systemClock',
   ],
-  './account': ['account', 'usageRoutes'],
+  './account': ['account'],
   './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByPrompt', 'outcomeByUrl', 'startEmulator'],
@@ -91,7 +91,6 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textProblemBody',
   ],
   './tracing': ['createTracing', 'tracing'],
-  './usage-limits': ['parseLimits'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gateway } from 'sluice'
-import { account, usageRoutes } from 'sluice/account'
+import { account } from 'sluice/account'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
@@ -40,8 +40,7 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     {},
     ['prefix', 'maxOpen', 'taskMs', 'upstream'],
   ],
-  'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix', 'login']],
-  usageRoutes: [usageRoutes, { store, identify }, ['prefix', 'store', 'identify']],
+  'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix']],
   apiToken: [apiToken, { store }, ['store']],
   identifyByToken: [identifyByToken, { store }, ['store']],
   concurrencyLimits: [concurrencyLimits, {}, limits],
@@ -68,7 +67,7 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     {},
     ['identify', 'publicUrl', 'maxWebhooks', 'store'],
   ],
-  consolePages: [consolePages, {}, ['prefix', 'login']],
+  consolePages: [consolePages, {}, ['prefix']],
   metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token', 'metrics']],
   createOwnership: [createOwnership, { store }, ['store']],
   ownership: [ownership, { store, identify }, ['identify', 'store']],
@@ -132,7 +131,6 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   cookieName: ['', 'a b', 'a=b', 'a;b'],
   upstreams: [undefined, { url: 'http://upstream.invalid/v1' }],
   token: [''],
-  login: ['', 'login', '//host.example', 'javascript:alert(1)', 'https://me:key@host.example', 7, {}],
   signing: [[]],
   url: [undefined, '', 'nope', 'ftp://upstream.invalid', 'http://me:key@upstream.invalid', 'http://upstream.invalid?a'],
   perSecond: [{ GetAsset: 0 }, { GetAsset: -1 }, { GetAsset: Number.NaN }],

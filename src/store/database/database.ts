@@ -51,6 +51,39 @@ const withFragments = (strings: TemplateStringsArray, values: readonly unknown[]
   return whole
 }
 
+/** Template tag for a part of a statement, with parameters: see `joinClauses`. */
+export const clause = sql
+
+/** By the templates of the clauses, as numbers. */
+const joined = new Map<string, TemplateStringsArray>()
+const numbers = new WeakMap<TemplateStringsArray, number>()
+let lastNumber = 0
+
+const numberOf = (strings: TemplateStringsArray): number => {
+  const known = numbers.get(strings) ?? ++lastNumber
+  numbers.set(strings, known)
+  return known
+}
+
+/**
+ * One statement of several clauses, for statements of which some parts vary. The same templates give the same text,
+ * which a connection prepares once: a program has few combinations.
+ */
+export const joinClauses = (...clauses: readonly Statement[]): Statement => {
+  const key = clauses.map(({ strings }) => numberOf(strings)).join()
+  const values = clauses.flatMap((each) => each.values)
+  const known = joined.get(key)
+  if (known) return { strings: known, values }
+  const texts = ['']
+  for (const { strings } of clauses) {
+    texts[texts.length - 1] += strings[0] ?? ''
+    texts.push(...strings.slice(1))
+  }
+  const whole = Object.assign(texts, { raw: texts })
+  joined.set(key, whole)
+  return { strings: whole, values }
+}
+
 /**
  * A value as both databases store it. Throws UnstorableValueError (a TypeError) for a value that one of them would not
  * store unchanged.

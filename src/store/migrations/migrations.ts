@@ -5,6 +5,7 @@ import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
+import { usageTables } from './usage-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
 
@@ -281,6 +282,7 @@ export const migrations: readonly Migration[] = [
   storedPieceTables,
   hostUserTables,
   peopleTables,
+  usageTables,
 ]
 
 /**

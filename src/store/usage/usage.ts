@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import type { UsageSumStore } from '../../../plugins/admin/usage-sums.ts'
 import type { Clock } from '../../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
@@ -7,6 +8,7 @@ import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts
 import { type Database, fragment, type Statement, sql, toColumnValue } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
+import { createUsageSums } from './usage-sums.ts'
 
 /** Usage of one user, token, model and day. */
 export interface Usage {
@@ -74,7 +76,7 @@ export interface UsageOptions {
 }
 
 /** Recording and listing of usage. */
-export interface UsageRecords {
+export interface UsageRecords extends UsageSumStore {
   /**
    * Counts a call. It is written 50 ms later, or as soon as the database is reachable.
    *
@@ -111,6 +113,11 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
     // A duplicate batch id: an earlier attempt, whose outcome was unknown, has written the batch.
     write: (batch) => database.batch(statementsOf(batch)).then(() => {}, ignoreDuplicateBatch),
   })
+  /** While the database has no room, reports have what was written before. */
+  const flush = () =>
+    buffer.flush().catch((error: unknown) => {
+      if (!hasNoSpace(error)) throw error
+    })
   return {
     recordUsage(entry) {
       const { user, token = '' } = entry
@@ -125,12 +132,12 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
 
     flushUsage: () => buffer.flush(),
 
+    ...createUsageSums(database, flush),
+
     closeUsage: () => buffer.close(),
 
     async listUsage({ user, since = '', until = '9999-12-31' } = {}) {
-      await buffer.flush().catch((error: unknown) => {
-        if (!hasNoSpace(error)) throw error
-      })
+      await flush()
       const found = await database.query<Usage>(
         user === undefined
           ? sql`${selectUsage} where text_usage.day >= ${since} and text_usage.day <= ${until}`
@@ -184,7 +191,7 @@ export const addUsage = ({
 }: UsageSum & { readonly videoSeconds?: number }): Statement => sql`
   insert into text_usage (
     user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
-    video_seconds, cost
+    video_seconds, cost, team_id
   )
   select ${user}, ${token}, ${day},
     case
@@ -207,7 +214,12 @@ export const addUsage = ({
       else 'other'
     end,
     ${sum.calls}, ${sum.unreported}, ${sum.input}, ${sum.cachedInput}, ${sum.output}, ${sum.reasoning},
-    ${sum.videoSeconds}, ${sum.cost}
+    ${sum.videoSeconds}, ${sum.cost},
+    (
+      select team_id
+      from users
+      where id = ${user}
+    )
   where true
   on conflict (user_id, token_id, day, model) do update
   set calls = text_usage.calls + excluded.calls,

@@ -75,7 +75,8 @@ function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): S
     day: new Date(at).toISOString().slice(0, 10),
     ...{ calls: 1, unreported: Number(usage.completionTokens === undefined) },
     ...{ input: 0, cachedInput: 0, output: usage.completionTokens ?? 0, reasoning: 0 },
-    ...{ videoSeconds: usage.seconds, cost: usage.cost },
+    // Never undefined: it tells the usage of videos from that of text.
+    ...{ videoSeconds: usage.seconds ?? 0, cost: usage.cost },
   })
 }
 

@@ -1,4 +1,4 @@
-import { Problem } from '../problem.ts'
+import { Problem } from '../shared/problem.ts'
 
 export interface LoginQueueOptions {
   /** Jobs that run concurrently. */

@@ -1,0 +1,162 @@
+import type { UsageSumFilter } from '../../../plugins/admin/usage-sums.ts'
+import { clause, fragment, joinClauses, type Statement } from '../database/database.ts'
+
+/** The key of a row of usage: where a step of a scan ends. */
+export interface UsagePlace {
+  readonly day: string
+  readonly user: string
+  /** Empty: no token. */
+  readonly token: string
+  readonly model: string
+}
+
+/** A column of the key. */
+export type KeyColumn = keyof UsagePlace
+
+/** An order in which an index has rows of usage. */
+export interface UsageOrder {
+  /** The columns in their order, without the one that is the same in all rows. */
+  readonly columns: readonly KeyColumn[]
+  /** The rows of the order. */
+  readonly rows: (filter: UsageSumFilter) => Statement
+  readonly from: (place: UsagePlace) => Statement
+  readonly after: (place: UsagePlace) => Statement
+  readonly upTo: (place: UsagePlace) => Statement
+  readonly sorted: Statement
+  readonly reversed: Statement
+  /** Sorts sums, whose columns are numbered as those of `UsageDimension`. */
+  readonly sums: Statement
+}
+
+/** Orders by the filter of which each has the rows: all of them, or those of one user, team, token or model. */
+export const usageOrders = {
+  day: {
+    columns: ['day', 'user', 'token', 'model'],
+    rows: () => clause`true`,
+    from: (at) => clause`(day, user_id, token_id, model) >= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    after: (at) => clause`(day, user_id, token_id, model) > (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    upTo: (at) => clause`(day, user_id, token_id, model) <= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    sorted: clause`order by day, user_id, token_id, model`,
+    reversed: clause`order by day desc, user_id desc, token_id desc, model desc`,
+    sums: clause`order by 1, 2, 4, 5, 3`,
+  },
+  userFirst: {
+    columns: ['user', 'day', 'token', 'model'],
+    rows: () => clause`true`,
+    from: (at) => clause`(user_id, day, token_id, model) >= (${at.user}, ${at.day}, ${at.token}, ${at.model})`,
+    after: (at) => clause`(user_id, day, token_id, model) > (${at.user}, ${at.day}, ${at.token}, ${at.model})`,
+    upTo: (at) => clause`(user_id, day, token_id, model) <= (${at.user}, ${at.day}, ${at.token}, ${at.model})`,
+    sorted: clause`order by user_id, day, token_id, model`,
+    reversed: clause`order by user_id desc, day desc, token_id desc, model desc`,
+    sums: clause`order by 2, 1, 4, 5, 3`,
+  },
+  user: {
+    columns: ['day', 'token', 'model'],
+    rows: ({ user }) => clause`user_id = ${user}`,
+    from: (at) => clause`(day, token_id, model) >= (${at.day}, ${at.token}, ${at.model})`,
+    after: (at) => clause`(day, token_id, model) > (${at.day}, ${at.token}, ${at.model})`,
+    upTo: (at) => clause`(day, token_id, model) <= (${at.day}, ${at.token}, ${at.model})`,
+    sorted: clause`order by day, token_id, model`,
+    reversed: clause`order by day desc, token_id desc, model desc`,
+    sums: clause`order by 1, 4, 5, 2, 3`,
+  },
+  team: {
+    columns: ['day', 'user', 'token', 'model'],
+    rows: ({ team }) => clause`team_id = ${team}`,
+    from: (at) => clause`(day, user_id, token_id, model) >= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    after: (at) => clause`(day, user_id, token_id, model) > (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    upTo: (at) => clause`(day, user_id, token_id, model) <= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    sorted: clause`order by day, user_id, token_id, model`,
+    reversed: clause`order by day desc, user_id desc, token_id desc, model desc`,
+    sums: clause`order by 1, 2, 4, 5, 3`,
+  },
+  token: {
+    columns: ['day', 'user', 'model'],
+    rows: ({ token }) => clause`token_id = ${token}`,
+    from: (at) => clause`(day, user_id, model) >= (${at.day}, ${at.user}, ${at.model})`,
+    after: (at) => clause`(day, user_id, model) > (${at.day}, ${at.user}, ${at.model})`,
+    upTo: (at) => clause`(day, user_id, model) <= (${at.day}, ${at.user}, ${at.model})`,
+    sorted: clause`order by day, user_id, model`,
+    reversed: clause`order by day desc, user_id desc, model desc`,
+    sums: clause`order by 1, 2, 5, 3, 4`,
+  },
+  model: {
+    columns: ['day', 'user', 'token'],
+    rows: ({ model }) => clause`model = ${model}`,
+    from: (at) => clause`(day, user_id, token_id) >= (${at.day}, ${at.user}, ${at.token})`,
+    after: (at) => clause`(day, user_id, token_id) > (${at.day}, ${at.user}, ${at.token})`,
+    upTo: (at) => clause`(day, user_id, token_id) <= (${at.day}, ${at.user}, ${at.token})`,
+    sorted: clause`order by day, user_id, token_id`,
+    reversed: clause`order by day desc, user_id desc, token_id desc`,
+    sums: clause`order by 1, 2, 4, 3, 5`,
+  },
+} as const satisfies Readonly<Record<string, UsageOrder>>
+
+/** A step of a scan: rows of an order that follow a place. */
+export interface UsageStep {
+  readonly order: UsageOrder
+  readonly filter: UsageSumFilter
+  /** Where it begins: with the row at that place, or after it. */
+  readonly begin: { readonly place: UsagePlace; readonly inclusive: boolean }
+}
+
+const startOf = ({ order, begin }: UsageStep): Statement => (begin.inclusive ? order.from : order.after)(begin.place)
+
+const lastDay = '9999-12-31'
+
+/** The last of the first `max` rows of a step. No row: there are none. */
+export const endOfStep = (step: UsageStep, max: number): Statement =>
+  joinClauses(
+    clause`
+      select day, user_id as "user", token_id as token, model
+      from (
+        select day, user_id, token_id, model
+        from text_usage
+        where `,
+    step.order.rows(step.filter),
+    clause` and `,
+    startOf(step),
+    clause` and day <= ${step.filter.until ?? lastDay} `,
+    step.order.sorted,
+    clause` limit ${max}) step_rows `,
+    step.order.reversed,
+    clause` limit 1`,
+  )
+
+const totals = fragment`
+  cast(sum(calls) as bigint) as calls, cast(sum(unreported) as bigint) as unreported,
+  cast(sum(input_tokens) as bigint) as "inputTokens", cast(sum(cached_tokens) as bigint) as "cachedTokens",
+  cast(sum(output_tokens) as bigint) as "outputTokens", cast(sum(reasoning_tokens) as bigint) as "reasoningTokens",
+  cast(sum(video_seconds) as bigint) as "videoSeconds", cast(sum(cost) as bigint) as cost`
+
+/** Whether to sum by each dimension: 1 or 0. */
+export type SummedBy = Readonly<Record<'day' | 'user' | 'team' | 'token' | 'model', number>>
+
+/** Sums the rows of a step up to a place. Columns by which it does not sum are empty. */
+export const sumStep = (step: UsageStep, end: UsagePlace, by: SummedBy): Statement => {
+  const { user, team, token, model, kind, since = '' } = step.filter
+  return joinClauses(
+    clause`
+      select case when ${by.day} = 1 then day else '' end as day,
+        case when ${by.user} = 1 then user_id else '' end as "user",
+        case when ${by.team} = 1 then coalesce(team_id, '') else '' end as team,
+        case when ${by.token} = 1 then token_id else '' end as token,
+        case when ${by.model} = 1 then model else '' end as model, ${totals}
+      from text_usage
+      where `,
+    step.order.rows(step.filter),
+    clause` and `,
+    startOf(step),
+    clause` and `,
+    step.order.upTo(end),
+    clause`
+      and day >= ${since} and day <= ${step.filter.until ?? lastDay}
+      and (cast(${user} as text) is null or user_id = ${user})
+      and (cast(${team} as text) is null or team_id = ${team})
+      and (cast(${token} as text) is null or token_id = ${token})
+      and (cast(${model} as text) is null or model = ${model})
+      and (cast(${kind} as text) is null or (video_seconds is not null) = (cast(${kind} as text) = 'video'))
+      group by 1, 2, 3, 4, 5 `,
+    step.order.sums,
+  )
+}
