@@ -7,6 +7,7 @@ import { type CoarseTimers, createCoarseTimers } from '../plugins/shared/backgro
 import { attachBody } from '../plugins/shared/http/body/body.ts'
 import { setPeerAddress } from '../plugins/shared/http/client-address.ts'
 import { inFlightOf } from '../plugins/shared/http/in-flight.ts'
+import { requestTurn } from '../plugins/shared/http/request-turn.ts'
 import { offerWebSocket, webSocketAcceptanceOf } from '../plugins/shared/http/web-socket.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './node-server/body.ts'
@@ -257,7 +258,8 @@ const handleRequest = (
     await waitUntilSent(serverResponse, event, { stallMs, totalMs }, timers)
     inFlight?.sent()
   }
-  const response = request ? handle(request) : rejectionOf(problem, incoming, options)
+  const respond = () => (request ? handle(request) : rejectionOf(problem, incoming, options))
+  const response = requestTurn()?.then(respond) ?? respond()
   const sent = andThen(response, (response) => {
     const acceptance = upgrade && webSocketAcceptanceOf(response)
     if (acceptance) return webSockets.open(upgrade, acceptance, onClose)

@@ -89,6 +89,7 @@ class Body implements IncomingBody, CoarseTimer {
     return new ReadableStream<Uint8Array>(
       {
         start: (controller) => {
+          if (this.#hasEnded) return controller.error(disconnected())
           const deliver = () => {
             const [chunk, ...more] = this.#takePending()
             if (chunk) controller.enqueue(more.length === 0 ? chunk : Buffer.concat([chunk, ...more]))

@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { andThen } from '../../plugins/shared/awaitable.ts'
+import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
 import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
+import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
 import {
   asksForWebSocket,
   isWebSocketHandshake,
@@ -98,6 +99,41 @@ export const listenBun = async (
 
   const webSockets = new Set<WebSocketListener>()
   let isStopping = false
+  const respond = (pending: PendingRequest): Awaitable<Response | undefined> => {
+    const { request } = pending
+    const framing = framingOf(request.headers)
+    const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
+    if (problem) return renderError(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
+    setPeerAddress(request, pending)
+    inNextTurn(() => pending.keepOpen())
+    const body = hasBody(framing)
+      ? watchBody(request, (stalls) => {
+          pending.isReading = stalls > 0
+          server.timeout(request, stalls * stallSeconds)
+        })
+      : undefined
+    if (canOpenWebSocket(request.headers)) offerWebSocket(request)
+    return andThen(handle(request), (handled) => {
+      const acceptance = webSocketAcceptanceOf(handled)
+      if (acceptance) {
+        pending.hasResponse = true
+        const data = bunWebSocketData(acceptance, handle, (listener, isOpen) => {
+          if (isOpen) webSockets.add(listener)
+          else webSockets.delete(listener)
+        })
+        if (server.upgrade(request, { data })) return undefined
+        return renderError(invalid, '/')
+      }
+      return andThen(withBunBody(handled, request, whenEnded), (response) => {
+        pending.hasResponse = true
+        if (isEventStream(response.headers)) renewIdleTimer(request)
+        else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
+        if (isStopping || (body && !body.canReuseConnection())) response.headers.set('connection', 'close')
+        return response
+      })
+    })
+  }
+
   const server = Bun.serve<BunWebSocketData>({
     hostname: http.host,
     port: http.port,
@@ -126,38 +162,12 @@ export const listenBun = async (
       return renderError(failed, '/')
     },
     fetch(request) {
-      const framing = framingOf(request.headers)
-      const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
-      if (problem) return renderError(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
       const pending = new PendingRequest(request, server)
-      setPeerAddress(request, pending)
-      inNextTurn(() => pending.keepOpen())
-      const body = hasBody(framing)
-        ? watchBody(request, (stalls) => {
-            pending.isReading = stalls > 0
-            server.timeout(request, stalls * stallSeconds)
-          })
-        : undefined
-      if (canOpenWebSocket(request.headers)) offerWebSocket(request)
-      return andThen(handle(request), (handled) => {
-        const acceptance = webSocketAcceptanceOf(handled)
-        if (acceptance) {
-          pending.hasResponse = true
-          const data = bunWebSocketData(acceptance, handle, (listener, isOpen) => {
-            if (isOpen) webSockets.add(listener)
-            else webSockets.delete(listener)
-          })
-          if (server.upgrade(request, { data })) return undefined
-          return renderError(invalid, '/')
-        }
-        return andThen(withBunBody(handled, request, whenEnded), (response) => {
-          pending.hasResponse = true
-          if (isEventStream(response.headers)) renewIdleTimer(request)
-          else if (pending.isTimerOff || body) server.timeout(request, idleSeconds)
-          if (isStopping || (body && !body.canReuseConnection())) response.headers.set('connection', 'close')
-          return response
-        })
-      })
+      const turn = requestTurn()
+      if (!turn) return respond(pending)
+      // The caller may disconnect before.
+      void pending.address
+      return turn.then(() => respond(pending))
     },
   })
   const port = server.port ?? 0
@@ -181,7 +191,7 @@ export const listenBun = async (
  * rejections.
  */
 class PendingRequest {
-  readonly #request: Request
+  readonly request: Request
   readonly #server: Bun.Server<BunWebSocketData>
   #address: string | undefined
   hasResponse = false
@@ -190,13 +200,13 @@ class PendingRequest {
   isReading = false
 
   constructor(request: Request, server: Bun.Server<BunWebSocketData>) {
-    this.#request = request
+    this.request = request
     this.#server = server
   }
 
   /** Bun knows the address only as long as the connection is open. */
   get address(): string | undefined {
-    this.#address ??= this.#server.requestIP(this.#request)?.address
+    this.#address ??= this.#server.requestIP(this.request)?.address
     return this.#address
   }
 
@@ -209,7 +219,7 @@ class PendingRequest {
     this.isTimerOff = true
     void this.address
     // A request may take longer than Bun's longest idle timeout. The app has its own deadline.
-    if (!this.isReading) this.#server.timeout(this.#request, 0)
+    if (!this.isReading) this.#server.timeout(this.request, 0)
   }
 }
 

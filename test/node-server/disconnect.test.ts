@@ -130,6 +130,25 @@ describe('a disconnect of the caller', () => {
     expect(await failed.promise).toBeInstanceOf(Error)
   })
 
+  test.each(['Content-Length: 100\r\n\r\nhalf', 'Transfer-Encoding: chunked\r\n\r\nff\r\nhalf'])(
+    'before the app reads the request body makes the read fail: %j',
+    async (head) => {
+      const asked = Promise.withResolvers<void>()
+      const failed = Promise.withResolvers<unknown>()
+      await using served = await startTestServer(async (request) => {
+        asked.resolve()
+        await aborted(request.signal)
+        await request.text().catch(failed.resolve)
+        return new Response('whatever')
+      })
+      const connection = served.dial()
+      connection.write(`POST / HTTP/1.1\r\n${host}${head}`)
+      await asked.promise
+      connection.socket.destroy()
+      expect(await failed.promise).toBeInstanceOf(Error)
+    },
+  )
+
   test('is not reported for completed requests', async () => {
     const signals: AbortSignal[] = []
     await using served = await startTestServer((request) => {
