@@ -1,4 +1,5 @@
 import type { ReadRevision } from '../shared/identity/revision-cache.ts'
+import type { Role, Scope } from '../shared/identity/scopes.ts'
 
 /** The user and the id of a valid token. */
 export interface TokenOwner {
@@ -7,6 +8,12 @@ export interface TokenOwner {
   readonly token: string
   /** Milliseconds since 1970. Undefined if the token does not expire. */
   readonly expiresAt?: number
+  /** What its holder may do. Undefined: everything. */
+  readonly scopes?: readonly Scope[]
+  /** The models that it may use; `*` at the end of one stands for any rest. Undefined: all. */
+  readonly models?: readonly string[]
+  /** Role of the user. Undefined: the users have no roles. */
+  readonly role?: Role
 }
 
 /** The store port of `api-token`. It receives only hashes of tokens. */

@@ -49,13 +49,14 @@ export const raisesRevision = (statements: readonly Statement[]): boolean =>
   statements.some(({ strings: [text = ''] }) => /^\s*update revision/.test(text))
 
 /**
- * The last statements of a batch that disables or changes a user. All processes drop the user and the user's tokens.
+ * The last statements of a batch that disables or changes a user, of the store or of a host app. All processes drop the
+ * user and the user's tokens.
  */
-export const userChanged = (name: string): readonly Statement[] => [
+export const userChanged = (id: string): readonly Statement[] => [
   raise,
   sql`
     insert into changes (revision, kind, key)
-    select value, 'user', cast(${name} as text)
+    select value, 'user', cast(${id} as text)
     from revision`,
   // A reader that finds more than `maxChanges` clears its whole cache, so one more is enough.
   sql`
@@ -63,29 +64,39 @@ export const userChanged = (name: string): readonly Statement[] => [
     select revision.value, 'token', tokens.hash
     from revision, tokens
     where tokens.revoked_at is null
-    and tokens.user_id = (
-      select id
-      from users
-      where name = ${name}
-    )
+    and tokens.user_id = ${id}
+    limit ${maxChanges + 1}`,
+  // The secrets before a rotation.
+  sql`
+    insert into changes (revision, kind, key)
+    select revision.value, 'token', tokens.old_hash
+    from revision, tokens
+    where tokens.revoked_at is null
+    and tokens.user_id = ${id}
+    and tokens.old_hash is not null
     limit ${maxChanges + 1}`,
   sweep,
 ]
 
-/** Like `userChanged`, for a user of a host app, by id. */
-export const hostUserChanged = (id: string): readonly Statement[] => [
+/** The last statements of a batch that changes a team. All processes drop the team. */
+export const teamChanged = (id: string): readonly Statement[] => [
   raise,
   sql`
     insert into changes (revision, kind, key)
-    select value, 'user', cast(${id} as text)
+    select value, 'team', cast(${id} as text)
     from revision`,
-  sql`
-    insert into changes (revision, kind, key)
-    select revision.value, 'token', tokens.hash
-    from revision, tokens
-    where tokens.revoked_at is null
-    and tokens.user_id = ${id}
-    limit ${maxChanges + 1}`,
+  sweep,
+]
+
+/** The last statements of a batch that changes a token, or gives it another secret. All processes drop the token. */
+export const tokenChanged = (...hashes: readonly string[]): readonly Statement[] => [
+  raise,
+  ...hashes.map(
+    (hash) => sql`
+      insert into changes (revision, kind, key)
+      select value, 'token', cast(${hash} as text)
+      from revision`,
+  ),
   sweep,
 ]
 
@@ -130,6 +141,13 @@ export const tokenRevoked = (id: string, now: number): readonly Statement[] => [
     from revision, tokens
     where tokens.id = ${id}
     and tokens.revoked_at = ${now}`,
+  sql`
+    insert into changes (revision, kind, key)
+    select revision.value, 'token', tokens.old_hash
+    from revision, tokens
+    where tokens.id = ${id}
+    and tokens.revoked_at = ${now}
+    and tokens.old_hash is not null`,
   sweep,
 ]
 

@@ -12,11 +12,20 @@ export const lockUser = (user: string): Statement => sql`
   on conflict (user_id) do update
   set turn = user_turns.turn + 1`
 
-/** Like `lockUser`, for the user with that name. Locks nothing when there is none. */
-export const lockUserByName = (name: string): Statement => sql`
+/** Like `lockUser`, for a user of the store. Locks nothing when there is none of that id. */
+export const lockKnownUser = (user: string): Statement => sql`
   insert into user_turns (user_id, turn)
   select id, 1
   from users
-  where name = ${name}
+  where id = ${user}
   on conflict (user_id) do update
   set turn = user_turns.turn + 1`
+
+/** No user has this id: users have a text of one character or more. */
+const admins = ''
+
+/**
+ * Locks the set of all admins until the end of the batch. It must come before the lock of a user. Batches that count the
+ * admins and then remove one need it.
+ */
+export const lockAdmins = lockUser(admins)

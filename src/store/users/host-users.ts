@@ -1,5 +1,5 @@
 import { type Database, sql } from '../database/database.ts'
-import { hostUserChanged } from '../database/revision.ts'
+import { userChanged } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
 
 /**
@@ -41,7 +41,7 @@ export const createHostUserStore = (database: Database): HostUserRecords => ({
         delete from sessions
         where user_id = ${id}
         and host_user_name is not null`,
-      ...hostUserChanged(id),
+      ...userChanged(id),
     ])
     return disabled?.length === 1
   },
@@ -53,7 +53,7 @@ export const createHostUserStore = (database: Database): HostUserRecords => ({
         delete from disabled_host_users
         where id = ${id}
         returning id`,
-      ...hostUserChanged(id),
+      ...userChanged(id),
     ])
     return enabled?.length === 1
   },

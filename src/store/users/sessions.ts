@@ -3,15 +3,6 @@ import type { Session, SessionStore } from '../../../plugins/web-session/store.t
 import { type Database, type Statement, sql } from '../database/database.ts'
 import { lockUser } from '../database/user-locks.ts'
 
-/** Deletes all sessions of a user. Part of the batches that disable or enable a user, or replace the password. */
-export const endSessionsOf = (userName: string): Statement => sql`
-  delete from sessions
-  where user_id = (
-    select id
-    from users
-    where name = ${userName}
-  )`
-
 /** Each login deletes at most this many expired sessions. */
 const maxRowsPerSweep = 100
 

@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../../plugins/api-token/store.ts'
+import { defaultScopes, type Scope } from '../../../plugins/shared/identity/scopes.ts'
 import { type Database, fragment, sql } from '../database/database.ts'
 import { tokenAdded, tokenRevoked } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
+import { modelsColumn, modelsOf, scopesColumn, scopesOf, type TokenListColumns } from './token-rows.ts'
 
 /** The stored record of an API token. Times are milliseconds since 1970. */
 export interface Token {
@@ -18,13 +20,19 @@ export interface Token {
   /** Undefined: the token never expires. */
   readonly expiresAt?: number
   readonly revokedAt?: number
+  readonly scopes: readonly Scope[]
+  /** The models that it may use; `*` at the end of one stands for any rest. Undefined: all. */
+  readonly models?: readonly string[]
+  /** A minute late at most. Undefined: not used yet. */
+  readonly lastUsedAt?: number
 }
 
 /**
  * A new token. `user` is the id of a user of the store, or of a host app: any id that no user of the store has. `hash`
  * is the hex SHA-256 of the whole token.
  */
-type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'>
+type NewToken = { readonly hash: string } & Pick<Token, 'user' | 'start' | 'label' | 'createdAt' | 'expiresAt'> &
+  Partial<Pick<Token, 'scopes' | 'models'>>
 
 interface AddToken {
   /** Returns the id of the new token. */
@@ -66,16 +74,32 @@ const dayMs = 86_400_000
 
 const listedColumns = fragment`
   tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
-  tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt"`
+  tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt",
+  tokens.scopes, tokens.models, tokens.last_used_at as "lastUsedAt"`
+
+type TokenRow = Omit<Token, 'scopes' | 'models'> & TokenListColumns
+
+const toToken = ({ scopes, models, ...token }: TokenRow): Token => ({
+  ...token,
+  scopes: scopesOf(scopes),
+  ...(models !== undefined && { models: modelsOf(models) }),
+})
+
+type OwnerRow = Omit<TokenOwner, 'scopes' | 'models'> & TokenListColumns
 
 /** API tokens, by their hashes. */
 export const createTokenStore = (database: Database): TokenRecords => ({
   async ownerOf(hash: string): Promise<TokenOwner | undefined> {
-    const [owner] = await database.query<TokenOwner>(sql`
-      select tokens.user_id as "user", tokens.id as token, tokens.expires_at as "expiresAt"
+    const [owner] = await database.query<OwnerRow>(sql`
+      select tokens.user_id as "user", tokens.id as token, tokens.scopes, tokens.models, users.role,
+        case
+          when tokens.hash = ${hash} then tokens.expires_at
+          when tokens.expires_at < tokens.old_until then tokens.expires_at
+          else tokens.old_until
+        end as "expiresAt"
       from tokens
       left join users on users.id = tokens.user_id
-      where tokens.hash = ${hash}
+      where (tokens.hash = ${hash} or tokens.old_hash = ${hash})
       and tokens.revoked_at is null
       and (users.id is not null or tokens.host_user = 1)
       and users.disabled_at is null
@@ -84,11 +108,13 @@ export const createTokenStore = (database: Database): TokenRecords => ({
         from disabled_host_users
         where disabled_host_users.id = tokens.user_id
       )`)
-    return owner
+    if (!owner) return undefined
+    const { scopes, models, ...rest } = owner
+    return { ...rest, scopes: scopesOf(scopes), ...(models !== undefined && { models: modelsOf(models) }) }
   },
 
   addToken: (async (
-    { user, hash, start, label, createdAt, expiresAt }: NewToken,
+    { user, hash, start, label, createdAt, expiresAt, scopes = defaultScopes, models }: NewToken,
     max?: number,
   ): Promise<string | undefined> => {
     const endedBefore = createdAt - endedKeptMs
@@ -96,9 +122,10 @@ export const createTokenStore = (database: Database): TokenRecords => ({
       lockUser(user),
       // Three counts, because each of them uses an index of its own.
       sql`
-        insert into tokens (id, user_id, hash, start, label, created_at, expires_at, host_user)
+        insert into tokens (id, user_id, hash, start, label, scopes, models, created_at, expires_at, host_user)
         select cast(${randomUUID()} as text), cast(${user} as text), cast(${hash} as text), cast(${start} as text),
-          cast(${label} as text), cast(${createdAt} as bigint), cast(${expiresAt} as bigint),
+          cast(${label} as text), cast(${scopesColumn(scopes)} as text), cast(${modelsColumn(models)} as text),
+          cast(${createdAt} as bigint), cast(${expiresAt} as bigint),
           case
             when exists (
               select 1
@@ -151,7 +178,7 @@ export const createTokenStore = (database: Database): TokenRecords => ({
   }) as AddToken,
 
   async listTokens(user?: string, workingAt?: number): Promise<readonly Token[]> {
-    const found = await database.query<Token>(
+    const found = await database.query<TokenRow>(
       user === undefined
         ? sql`
             select ${listedColumns}
@@ -174,7 +201,7 @@ export const createTokenStore = (database: Database): TokenRecords => ({
               and (tokens.expires_at is null or tokens.expires_at > ${workingAt})
               order by tokens.created_at, tokens.id`,
     )
-    return found
+    return found.map(toToken)
   },
 
   async revokeToken(id: string, now: number, user?: string): Promise<number | undefined> {

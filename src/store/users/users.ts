@@ -1,8 +1,6 @@
-import { randomUUID } from 'node:crypto'
-import { type Database, type Statement, sql } from '../database/database.ts'
-import { userChanged } from '../database/revision.ts'
-import { lockUserByName } from '../database/user-locks.ts'
-import { endSessionsOf } from './sessions.ts'
+import type { AdminStore, UserChange } from '../../../plugins/admin/store.ts'
+import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
+import { type Database, sql } from '../database/database.ts'
 
 /** A user of the gateway. Times are milliseconds since 1970. */
 export interface User {
@@ -18,8 +16,9 @@ export interface User {
 
 /** The gateway's own users. */
 export interface UserRecords {
-  /** Returns the new user's id. Undefined when the name is taken. */
+  /** Returns the new user's id. Undefined when the name is taken: names are compared without regard to case. */
   addUser(user: Pick<User, 'name' | 'password' | 'createdAt'>): Promise<string | undefined>
+  /** The user of that name, without regard to case. A user of exactly that name comes first. */
   userByName(name: string): Promise<User | undefined>
   /** All users, oldest first. */
   listUsers(): Promise<readonly User[]>
@@ -41,70 +40,46 @@ export interface UserRecords {
 }
 
 /** The gateway's own users, for an installation without a host app. */
-export const createUserStore = (database: Database): UserRecords => {
-  const changeUser = async (name: string, ...statements: readonly Statement[]): Promise<boolean> => {
-    // The lock orders this batch against `addToken`: a concurrent token is either committed before, and reported as
-    // changed, or added after.
-    const [, changed] = await database.batch([lockUserByName(name), ...statements, ...userChanged(name)])
-    return changed?.length === 1
+export const createUserStore = (
+  database: Database,
+  admin: Pick<AdminStore, 'addAdminUser' | 'changeUser'>,
+): UserRecords => {
+  const change = async (name: string, what: UserChange, now = 0): Promise<boolean> => {
+    const [user] = await database.query<{ id: string }>(sql`
+      select id
+      from users
+      where name = ${name}`)
+    return user !== undefined && (await admin.changeUser(user.id, what, { now })) === 'changed'
   }
 
   return {
-    async addUser(user: Pick<User, 'name' | 'password' | 'createdAt'>): Promise<string | undefined> {
-      const [added] = await database.query<{ id: string }>(sql`
-        insert into users (id, name, password, created_at)
-        values (${randomUUID()}, ${user.name}, ${user.password}, ${user.createdAt})
-        on conflict do nothing
-        returning id`)
-      return added?.id
+    async addUser({ name, password, createdAt }) {
+      const added = await admin.addAdminUser({ name, password, createdAt })
+      return typeof added === 'string' ? undefined : added.id
     },
 
-    async userByName(name: string): Promise<User | undefined> {
+    async userByName(name) {
       const [user] = await database.query<User>(sql`
         select id, name, password, created_at as "createdAt", disabled_at as "disabledAt"
         from users
-        where name = ${name}`)
+        where name = ${name}
+        or name_key = ${nameKey(name)}
+        order by case when name = ${name} then 0 else 1 end, name_shared
+        limit 1`)
       return user
     },
 
-    async listUsers(): Promise<readonly User[]> {
+    async listUsers() {
       return database.query<User>(sql`
         select id, name, password, created_at as "createdAt", disabled_at as "disabledAt"
         from users
         order by created_at, id`)
     },
 
-    disableUser: (name: string, now: number): Promise<boolean> =>
-      changeUser(
-        name,
-        sql`
-          update users
-          set disabled_at = coalesce(disabled_at, ${now})
-          where name = ${name}
-          returning id`,
-        endSessionsOf(name),
-      ),
+    disableUser: (name, now) => change(name, { disabled: true }, now),
 
-    enableUser: (name: string): Promise<boolean> =>
-      changeUser(
-        name,
-        sql`
-          update users
-          set disabled_at = null
-          where name = ${name}
-          returning id`,
-        endSessionsOf(name),
-      ),
+    enableUser: (name) => change(name, { disabled: false }),
 
-    setPassword: (name: string, password: string): Promise<boolean> =>
-      changeUser(
-        name,
-        sql`
-          update users
-          set password = ${password}
-          where name = ${name}
-          returning id`,
-        endSessionsOf(name),
-      ),
+    setPassword: (name, password) => change(name, { password }),
   }
 }

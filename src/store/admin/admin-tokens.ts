@@ -1,0 +1,146 @@
+import { randomUUID } from 'node:crypto'
+import type {
+  AdminStore,
+  AdminToken,
+  NewAdminToken,
+  TokenChange,
+  TokenConditions,
+  TokenOutcome,
+  TokenRotation,
+} from '../../../plugins/admin/store.ts'
+import type { Role } from '../../../plugins/shared/identity/scopes.ts'
+import { type Database, fragment, type Statement, type Steps, sql } from '../database/database.ts'
+import { tokenChanged } from '../database/revision.ts'
+import { lockKnownUser } from '../database/user-locks.ts'
+import { modelsColumn, modelsOf, scopesColumn, scopesOf, type TokenListColumns } from '../users/token-rows.ts'
+import { pageOf, timeOf } from './page.ts'
+import { flag } from './transaction.ts'
+
+type TokenMethods = 'listUserTokens' | 'adminToken' | 'addUserToken' | 'changeToken' | 'rotateToken' | 'revokeUserToken'
+
+/** Valid tokens of one user. */
+const maxTokens = 10_000
+
+type TokenRow = Omit<AdminToken, 'scopes' | 'models'> & TokenListColumns
+
+const toToken = ({ scopes, models, ...token }: TokenRow): AdminToken => ({
+  ...token,
+  scopes: scopesOf(scopes),
+  ...(models !== undefined && { models: modelsOf(models) }),
+})
+
+const selectToken = fragment`
+  select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start,
+    tokens.label, tokens.scopes, tokens.models, tokens.limits, tokens.created_at as "createdAt",
+    tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt", tokens.last_used_at as "lastUsedAt",
+    tokens.old_until as "oldUntil"
+  from tokens
+  left join users on users.id = tokens.user_id`
+
+/** The tokens of all users, for operators. */
+export const createAdminTokenStore = (database: Database): Pick<AdminStore, TokenMethods> => ({
+  async listUserTokens(user, { limit, after }) {
+    const rows = await database.query<TokenRow>(sql`
+      ${selectToken}
+      where tokens.user_id = ${user}
+      and (tokens.created_at, tokens.id) > (${timeOf(after)}, ${after?.id ?? ''})
+      order by tokens.created_at, tokens.id
+      limit ${limit + 1}`)
+    return pageOf(rows.map(toToken), limit)
+  },
+
+  async adminToken(id) {
+    const [row] = await database.query<TokenRow>(sql`
+      ${selectToken}
+      where tokens.id = ${id}`)
+    return row && toToken(row)
+  },
+
+  addUserToken: (user, token, { ifRole } = {}) => database.transaction(() => addSteps(user, token, ifRole)),
+
+  changeToken: (id, change, conditions) =>
+    database.transaction(() => changeSteps(id, conditions, () => updateToken(id, change))),
+
+  rotateToken: (id, rotation, conditions) =>
+    database.transaction(() => changeSteps(id, conditions, () => updateSecret(id, rotation), rotation.hash)),
+
+  revokeUserToken: (id, now, conditions) =>
+    database.transaction(() =>
+      changeSteps(id, conditions, () => sql`update tokens set revoked_at = ${now} where id = ${id}`),
+    ),
+})
+
+function* addSteps(user: string, token: NewAdminToken, ifRole: Role | undefined): Steps<Added> {
+  yield lockKnownUser(user)
+  const [owner] = yield sql`select role from users where id = ${user}`
+  if (!owner) return 'unknown'
+  if (ifRole !== undefined && owner.role !== ifRole) return 'other-role'
+  const [counted] = yield sql`
+    select count(*) as tokens
+    from tokens
+    where user_id = ${user}
+    and revoked_at is null
+    and (expires_at is null or expires_at > ${token.createdAt})`
+  if (Number(counted?.tokens) >= maxTokens) return 'too-many'
+  const id = randomUUID()
+  yield sql`
+    insert into tokens (id, user_id, hash, start, label, scopes, models, limits, created_at, expires_at)
+    values (${id}, ${user}, ${token.hash}, ${token.start}, ${token.label}, ${scopesColumn(token.scopes)},
+      ${modelsColumn(token.models)}, ${token.limits}, ${token.createdAt}, ${token.expiresAt})`
+  yield* tokenChanged(token.hash)
+  const [added] = yield sql`
+    ${selectToken}
+    where tokens.id = ${id}`
+  return toToken(added as unknown as TokenRow)
+}
+
+type Added = Awaited<ReturnType<AdminStore['addUserToken']>>
+
+interface Found extends Pick<TokenListColumns, 'scopes'> {
+  readonly user: string
+  readonly role?: Role
+  readonly hash: string
+  readonly oldHash?: string
+}
+
+/** Changes a token that is not revoked, under the lock of its user. @param newHash of the secret that it gets */
+function* changeSteps(
+  id: string,
+  { ifRole, ifScopes }: TokenConditions = {},
+  update: () => Statement,
+  newHash?: string,
+): Steps<TokenOutcome> {
+  const [owner] = yield sql`select user_id from tokens where id = ${id}`
+  if (!owner) return 'unknown'
+  yield lockKnownUser(String(owner.user_id))
+  const [found] = (yield sql`
+    select tokens.hash, tokens.old_hash as "oldHash", tokens.scopes, users.role
+    from tokens
+    left join users on users.id = tokens.user_id
+    where tokens.id = ${id}
+    and tokens.revoked_at is null`) as unknown as readonly Found[]
+  if (!found) return 'unknown'
+  if (ifRole !== undefined && found.role !== ifRole) return 'other-role'
+  if (ifScopes && !scopesOf(found.scopes).every((scope) => ifScopes.includes(scope))) return 'other-scopes'
+  yield update()
+  const hashes = [found.hash, found.oldHash, newHash].filter((hash) => hash !== undefined)
+  yield* tokenChanged(...hashes)
+  return 'changed'
+}
+
+const updateToken = (id: string, { label, expiresAt, scopes, models, limits }: TokenChange): Statement => sql`
+  update tokens
+  set label = case when ${flag(label)} = 1 then cast(${label} as text) else label end,
+    expires_at = case when ${flag(expiresAt)} = 1 then cast(${expiresAt} as bigint) else expires_at end,
+    scopes = coalesce(cast(${scopes && scopesColumn(scopes)} as text), scopes),
+    models = case when ${flag(models)} = 1 then cast(${modelsColumn(models)} as text) else models end,
+    limits = case when ${flag(limits)} = 1 then cast(${limits} as text) else limits end
+  where id = ${id}`
+
+/** The hash on the right is the one before the update. */
+const updateSecret = (id: string, { hash, start, now, oldUntil }: TokenRotation): Statement => sql`
+  update tokens
+  set old_hash = case when ${oldUntil > now ? 1 : 0} = 1 then hash end,
+    old_until = case when ${oldUntil > now ? 1 : 0} = 1 then cast(${oldUntil} as bigint) end,
+    hash = ${hash}, start = ${start}
+  where id = ${id}`

@@ -1,0 +1,115 @@
+import type { AdminStore, ChangeUserOutcome, UserChange } from '../../../plugins/admin/store.ts'
+import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
+import type { Role } from '../../../plugins/shared/identity/scopes.ts'
+import { type Database, type Steps, sql } from '../database/database.ts'
+import { userChanged } from '../database/revision.ts'
+import { lockAdmins, lockKnownUser } from '../database/user-locks.ts'
+import { again, flag } from './transaction.ts'
+import { lockTeam } from './teams.ts'
+import { addNameParts, endInvitationOf, endSessionsOf, nameTakenBy } from '../users/user-rows.ts'
+
+type ChangeOptions = Parameters<AdminStore['changeUser']>[2]
+
+/** Changes a user. See `AdminStore.changeUser`. */
+export const changeUser = (
+  database: Database,
+  id: string,
+  change: UserChange,
+  options: ChangeOptions,
+): Promise<ChangeUserOutcome> => again(() => database.transaction(() => steps(id, change, options)))
+
+interface Found {
+  readonly role: Role
+  readonly service: number
+  readonly nameKey?: string
+  readonly disabledAt?: number
+}
+
+function* steps(id: string, change: UserChange, options: ChangeOptions): Steps<ChangeUserOutcome> {
+  const { role, disabled, name, team, password, externalId } = change
+  const removesAdmin = role === 'user' || disabled === true
+  if (removesAdmin && options.keepLastAdmin) yield lockAdmins
+  yield lockKnownUser(id)
+  const [user] = (yield sql`
+    select role, service, name_key as "nameKey", disabled_at as "disabledAt"
+    from users
+    where id = ${id}`) as unknown as readonly Found[]
+  if (!user) return 'unknown'
+  if (options.ifRole !== undefined && user.role !== options.ifRole) return 'other-role'
+  if (password !== undefined && user.service === 1) return 'service'
+  if (removesAdmin && options.keepLastAdmin && user.role === 'admin' && user.disabledAt === undefined) {
+    const others = yield sql`
+      select id
+      from users
+      where role = 'admin'
+      and disabled_at is null
+      and id <> ${id}
+      limit 1`
+    if (others.length === 0) return 'last-admin'
+  }
+  if (name !== undefined && (yield nameTakenBy(name, id)).length > 0) return 'name-taken'
+  if (typeof externalId === 'string') {
+    const taken = yield sql`
+      select id
+      from users
+      where external_id = ${externalId}
+      and id <> ${id}`
+    if (taken.length > 0) return 'external-id-taken'
+  }
+  if (typeof team === 'string' && (yield lockTeam(team)).length === 0)
+    return 'unknown-team'
+  yield update(id, change, options.now)
+  if (name !== undefined && user.nameKey !== nameKey(name)) {
+    if (user.nameKey !== undefined) yield passOnNameKey(user.nameKey)
+    yield sql`delete from user_name_parts where user_id = ${id}`
+    yield addNameParts(id)
+  }
+  if (disabled !== undefined || password !== undefined) yield endSessionsOf(id)
+  if (disabled === true || password !== undefined) yield endInvitationOf(id)
+  yield* userChanged(id)
+  return 'changed'
+}
+
+const update = (id: string, change: UserChange, now: number) => {
+  const { name, role, team, disabled, password, externalId, limits } = change
+  const key = name === undefined ? undefined : nameKey(name)
+  const disabledAt = disabled === true ? now : undefined
+  return sql`
+    update users
+    set name = coalesce(cast(${name} as text), name),
+      name_shared = case
+        when cast(${key} as text) is null or name_key = cast(${key} as text) then name_shared
+        else 0
+      end,
+      name_key = coalesce(cast(${key} as text), name_key),
+      role = coalesce(cast(${role} as text), role),
+      team_id = case when ${flag(team)} = 1 then cast(${team} as text) else team_id end,
+      disabled_at = case
+        when ${flag(disabled)} = 0 then disabled_at
+        when cast(${disabledAt} as bigint) is null then null
+        else coalesce(disabled_at, cast(${disabledAt} as bigint))
+      end,
+      password = coalesce(cast(${password} as text), password),
+      external_id = case when ${flag(externalId)} = 1 then cast(${externalId} as text) else external_id end,
+      limits = case when ${flag(limits)} = 1 then cast(${limits} as text) else limits end
+    where id = ${id}`
+}
+
+/** Gives a key that is no longer in use to the oldest of the users who shared it, so that it stays taken. */
+const passOnNameKey = (key: string) => sql`
+  update users
+  set name_shared = 0
+  where id = (
+    select id
+    from users
+    where name_key = ${key}
+    and name_shared = 1
+    order by created_at, id
+    limit 1
+  )
+  and not exists (
+    select 1
+    from users taken
+    where taken.name_key = ${key}
+    and taken.name_shared = 0
+  )`
