@@ -33,7 +33,18 @@ export type { QueueFlow } from './login-queue.ts'
 export type { LoginRequest, SessionRoutes, SessionUser } from './openapi.ts'
 export { hashPassword, verifyPassword } from './password.ts'
 export type { SessionIdentity, SessionOptions } from './session.ts'
-export type { Attempt, AttemptStore, Counter, LoginUser, NewSession, Session, SessionStore } from './store.ts'
+export type {
+  Attempt,
+  AttemptStore,
+  Counter,
+  ExternalLogin,
+  ExternalLoginResult,
+  ExternalLoginStore,
+  LoginUser,
+  NewSession,
+  Session,
+  SessionStore,
+} from './store.ts'
 export type { ThrottleOptions } from './throttle.ts'
 
 export interface WebSessionOptions extends SessionOptions {

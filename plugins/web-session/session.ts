@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { type PublicUrl, readPublicUrl } from '../shared/http/origin.ts'
 import type { Identity } from '../shared/identity/identify.ts'
@@ -36,6 +36,8 @@ export interface SessionOptions {
 export interface SessionIdentity extends Identity {
   /** The user's login name. */
   readonly name: string
+  /** Id of the session, which may be shown. Undefined: the store keeps none. */
+  readonly session?: string
 }
 
 /** Sessions. The cookie holds a random id of 256 bits; the store holds only its hash. */
@@ -49,7 +51,7 @@ export interface Sessions {
    * Starts a session, and ends the request's own ones. Returns the `Set-Cookie` header; undefined when the user may no
    * longer log in.
    */
-  begin(request: Request, user: LoginUser & { readonly password: string }): Promise<string | undefined>
+  begin(request: Request, user: LoginUser): Promise<string | undefined>
   /** Ends the request's sessions. Returns the `Set-Cookie` header. */
   end(request: Request): Promise<string>
 }
@@ -92,9 +94,15 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const found = await storeCall(store.session(hash), sessionNotChecked)
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
-      if (idleUntil - found.idleUntil > touchMs) await storeCall(store.touchSession(hash, idleUntil), sessionNotChecked)
+      if (idleUntil - found.idleUntil > touchMs)
+        await storeCall(store.touchSession(hash, idleUntil, time), sessionNotChecked)
       // A plain object, so that a handler may return it as JSON.
-      return { user: found.user, name: found.name, whenRevoked: (end) => watch.add(hash, end) }
+      const { user, name, role, id: session } = found
+      return {
+        ...{ user, name, whenRevoked: (end) => watch.add(hash, end) },
+        ...(role !== undefined && { role }),
+        ...(session !== undefined && { session }),
+      }
     },
 
     async begin(request, { id: user, name, password }) {
@@ -102,7 +110,10 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const createdAt = clock.now()
       const endsAt = createdAt + absoluteMs
       const idleUntil = Math.min(createdAt + idleMs, endsAt)
-      const session = { hash: hashOf(id), user, name, password, createdAt, idleUntil, endsAt }
+      const session = {
+        ...{ hash: hashOf(id), id: randomUUID(), user, name, password, createdAt, idleUntil, endsAt },
+        userAgent: userAgentOf(request),
+      }
       const ended = cookies.readAll(request).map(hashOf)
       const added = await storeCall(store.addSession(session, ended, maxSessions), sessionNotChecked)
       if (!added) return undefined
@@ -115,6 +126,16 @@ export const createSessions = (options: SessionOptions): Sessions => {
     },
   }
 }
+
+const maxUserAgent = 256
+
+/** The browser, as it calls itself, without what a database would not keep or a page should not show. */
+const userAgentOf = ({ headers }: Request): string | undefined =>
+  headers
+    .get('user-agent')
+    ?.slice(0, maxUserAgent)
+    .toWellFormed()
+    .replace(/\p{Cc}/gu, ' ') || undefined
 
 const hashOf = (id: string): string => createHash('sha256').update(id).digest('hex')
 

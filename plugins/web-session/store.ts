@@ -3,11 +3,13 @@
  * hangs.
  */
 
+import type { Role } from '../shared/identity/scopes.ts'
+
 /** A user who may log in. Times are milliseconds since 1970. */
 export interface LoginUser {
   readonly id: string
   readonly name: string
-  /** Hash of the password, in the format of `verify`. A user without one cannot log in. */
+  /** Hash of the password, in the format of `verify`. A user without one cannot log in with a password. */
   readonly password?: string
   /** When the user was disabled. A disabled user cannot log in. */
   readonly disabledAt?: number
@@ -17,38 +19,47 @@ export interface LoginUser {
 export interface NewSession {
   /** Hex SHA-256 of the id in the cookie. */
   readonly hash: string
+  /** Random id, which may be shown. */
+  readonly id: string
   /** Id of its user. */
   readonly user: string
   /** The user's name at the login. */
   readonly name: string
-  /** The user's password hash at the login. The session ends when the user gets another one. */
-  readonly password: string
+  /** The user's password hash at the login. The session ends when the user gets another one. Undefined: none. */
+  readonly password?: string | undefined
   readonly createdAt: number
   /** When it ends unless a request extends it. Never after `endsAt`. */
   readonly idleUntil: number
   /** When it ends, used or not. */
   readonly endsAt: number
+  /** The browser, as it calls itself: at most 256 characters. */
+  readonly userAgent?: string | undefined
 }
 
 /** A stored session. Times are milliseconds since 1970. */
 export interface Session {
+  /** The id that may be shown. Undefined: the store keeps none. */
+  readonly id?: string
   /** Id of its user. */
   readonly user: string
   /** The user's name. */
   readonly name: string
+  /** The user's role. Undefined: the users have no roles. */
+  readonly role?: Role
   readonly idleUntil: number
   readonly endsAt: number
 }
 
 /** Stores users and their sessions. */
 export interface SessionStore {
-  /** The user with exactly that name, also when disabled. */
+  /** The user of that name, also when disabled. Whether case matters is up to the store. */
   userByName(name: string): Promise<LoginUser | undefined>
   /**
    * Adds a session, ends the sessions with the hashes `ended`, and ends the user's oldest sessions beyond `max`. One
    * transaction, atomic across processes.
    *
-   * Returns false, and changes nothing, when the user does not exist, is disabled, or has another password hash by now.
+   * Returns false, and changes nothing, when the user does not exist, is disabled, is a service user, or has another
+   * password hash by now.
    */
   addSession(session: NewSession, ended?: readonly string[], max?: number): Promise<boolean>
   /**
@@ -56,8 +67,8 @@ export interface SessionStore {
    * return an expired session.
    */
   session(hash: string): Promise<Session | undefined>
-  /** Sets `idleUntil`, unless the stored one is later. */
-  touchSession(hash: string, idleUntil: number): Promise<void>
+  /** Sets `idleUntil`, unless the stored one is later, and the time of the last use. */
+  touchSession(hash: string, idleUntil: number, usedAt?: number): Promise<void>
   endSession(hash: string): Promise<void>
 }
 
@@ -103,3 +114,47 @@ export interface AttemptStore {
   /** Takes back the counts of the attempt. Resets the counter with the key `cleared`, where one is given. */
   revertAttempt(attempt: Attempt, cleared?: string): Promise<void>
 }
+
+/** A login with an identity provider. Times are milliseconds since 1970. */
+export interface ExternalLogin {
+  /** The provider (`iss`), and its id of the user (`sub`). Together they are the user. */
+  readonly issuer: string
+  readonly subject: string
+  /** Name of a new user. A user who is known keeps the name. */
+  readonly name: string
+  /** The role that the provider's claims give. Undefined: the role stays; a new user is a `user`. */
+  readonly role?: Role | undefined
+  /**
+   * Hex SHA-256 of the secret of an invitation with which the browser came. If it is valid, the invited user becomes the
+   * user of this issuer and subject, and the invitation ends. Without effect on a subject that is known.
+   */
+  readonly invitation?: string | undefined
+  readonly now: number
+}
+
+/** Stores who logs in with an identity provider. */
+export interface ExternalLoginStore {
+  /**
+   * Finds the user by issuer and subject, or adds one.
+   *
+   * - `name-taken`: a new user's name belongs to another user, who is never taken over. Nothing changes
+   * - `disabled`: the user is disabled. Nothing changes
+   *
+   * The last enabled admin stays admin, whatever `role` says.
+   */
+  loginByExternalIdentity(login: ExternalLogin): Promise<ExternalLoginResult>
+}
+
+/** The user, and what the login changed: for the audit trail. */
+export type ExternalLoginResult =
+  | {
+      readonly user: LoginUser
+      /** Whether the user is new. */
+      readonly added: boolean
+      /** The role, if it has changed. */
+      readonly newRole?: Role
+      /** Whether the invitation was used. */
+      readonly invited: boolean
+    }
+  | 'name-taken'
+  | 'disabled'

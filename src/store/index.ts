@@ -1,3 +1,4 @@
+import type { AdminStore } from '../../plugins/admin/store.ts'
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { AssetWatchStore } from '../../plugins/asset-library/index.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
@@ -16,7 +17,11 @@ import type { TextObjectStore } from '../../plugins/text-generation/objects/stor
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored/store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
-import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
+import type { OwnAccountStore } from '../../plugins/web-session/account/store.ts'
+import type { AttemptStore, ExternalLoginStore, SessionStore } from '../../plugins/web-session/store.ts'
+import { createAdminTokenStore } from './admin/admin-tokens.ts'
+import { createAdminUserStore } from './admin/admin-users.ts'
+import { createTeamStore } from './admin/teams.ts'
 import { type AuditRecords, createAuditStore } from './audit.ts'
 import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database/database.ts'
 import { databaseKindOf, databaseUrlForms } from './database/kinds.ts'
@@ -37,7 +42,10 @@ import { createStoredResponseStore } from './text/stored-responses.ts'
 import { createTextObjectStore } from './text/text-objects.ts'
 import { createUsageStore, type UsageRecords } from './usage/usage.ts'
 import { createAttemptStore } from './users/attempts.ts'
+import { createExternalLoginStore } from './users/external-logins.ts'
 import { createHostUserStore, type HostUserRecords } from './users/host-users.ts'
+import { createInvitationStore } from './users/invitations.ts'
+import { createOwnAccountStore } from './users/own-accounts.ts'
 import { readSecret } from './users/secrets.ts'
 import { createSessionStore } from './users/sessions.ts'
 import { createTokenStore, type TokenRecords } from './users/tokens.ts'
@@ -86,6 +94,9 @@ export interface Store
     StoredResponseStore,
     Omit<SessionStore, 'userByName'>,
     AttemptStore,
+    AdminStore,
+    ExternalLoginStore,
+    OwnAccountStore,
     VerificationStore,
     VideoTaskStore,
     LeaseStore,
@@ -144,8 +155,15 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     if (addsEvents(statements)) for (const added of eventListeners) added()
   })
   const { closeUsage, ...usageRecords } = createUsageStore(database, { log })
+  const adminUsers = createAdminUserStore(database)
   return {
-    ...createUserStore(database),
+    ...adminUsers,
+    ...createTeamStore(database),
+    ...createAdminTokenStore(database),
+    ...createInvitationStore(database),
+    ...createExternalLoginStore(database),
+    ...createOwnAccountStore(database),
+    ...createUserStore(database, adminUsers),
     ...createHostUserStore(database),
     ...createTokenStore(database),
     ...createGroupStore(database),

@@ -164,7 +164,7 @@ describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
       const ends = { idleUntil: createdAt + 60_000, endsAt: createdAt + 60_000 }
       await Promise.all([
         Bun.sleep(round % 3).then(() =>
-          other.addSession({ hash, user: id, name: 'zoe', password, createdAt, ...ends }),
+          other.addSession({ hash, id: hash, user: id, name: 'zoe', password, createdAt, ...ends }),
         ),
         Bun.sleep(round % 2).then(() => fixture.store.disableUser('zoe', createdAt)),
       ])

@@ -69,11 +69,14 @@ eachEmptyDatabase('a database of a version whose tokens and sessions had foreign
     expect(await tokenRows(database)).toEqual(tokens)
     expect(await sessionRows(database)).toEqual(sessions)
     expect(await indices(database)).toEqual(expect.arrayContaining(indexNames))
-    expect(await store.ownerOf('h1')).toEqual({ user: 'u1', token: 't1', expiresAt: 1_890_000_000_456 })
+    expect(await store.ownerOf('h1')).toEqual({
+      ...{ user: 'u1', token: 't1', expiresAt: 1_890_000_000_456 },
+      ...{ role: 'user', scopes: ['media', 'text', 'video'] },
+    })
     expect(await store.ownerOf('h2')).toBeUndefined()
     expect(await store.ownerOf('h3')).toBeUndefined()
     expect(await store.session('s1')).toEqual({
-      ...{ user: 'u1', name: 'ann' },
+      ...{ id: expect.any(String), user: 'u1', name: 'ann', role: 'user' },
       ...{ idleUntil: 1_790_000_000_123, endsAt: 1_890_000_000_456 },
     })
     expect(await store.session('s2')).toBeUndefined()

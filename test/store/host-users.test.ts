@@ -1,10 +1,13 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { Revision } from '../../plugins/shared/identity/revision-cache.ts'
+import type { Scope } from '../../plugins/shared/identity/scopes.ts'
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
+
+const scopes: readonly Scope[] = ['media', 'text', 'video']
 
 eachDatabase('users of a host app', (tested) => {
   let store: Store
@@ -21,7 +24,7 @@ eachDatabase('users of a host app', (tested) => {
 
   const session = (user: string, name = 'Ann of the host') => {
     const times = { createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000 }
-    return { hash: randomUUID(), user, name, password: 'p', ...times }
+    return { hash: randomUUID(), id: randomUUID(), user, name, password: 'p', ...times }
   }
 
   const addSession = async (user: string) => {
@@ -38,8 +41,8 @@ eachDatabase('users of a host app', (tested) => {
   test('have tokens, which are listed with the id for a name, and revoked', async () => {
     const user = `host|${randomUUID()}`
     const { hash, id } = await addToken(user)
-    expect(await other.ownerOf(hash)).toEqual({ user, token: id ?? '' })
-    const listed = { id: id ?? '', user, userName: user, start: 'sk-abcdef', createdAt: 2 }
+    expect(await other.ownerOf(hash)).toEqual({ user, token: id ?? '', scopes })
+    const listed = { id: id ?? '', user, userName: user, start: 'sk-abcdef', createdAt: 2, scopes }
     expect(await store.listTokens(user)).toEqual([listed])
     expect(await store.listTokens(user, 2)).toEqual([listed])
     expect(await store.listTokens()).toContainEqual(listed)
@@ -49,8 +52,8 @@ eachDatabase('users of a host app', (tested) => {
 
   test('have sessions with the name that they had at the login', async () => {
     const user = randomUUID()
-    const { hash } = await addSession(user)
-    expect(await other.session(hash)).toEqual({ user, name: 'Ann of the host', idleUntil: 5_000, endsAt: 9_000 })
+    const { hash, id } = await addSession(user)
+    expect(await other.session(hash)).toEqual({ id, user, name: 'Ann of the host', idleUntil: 5_000, endsAt: 9_000 })
     await other.endSessions(user)
     expect(await store.session(hash)).toBeUndefined()
   })

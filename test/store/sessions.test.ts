@@ -41,15 +41,19 @@ eachDatabase('sessions and login attempts', (tested) => {
   const userWithSession = async (more: { idleUntil?: number; createdAt?: number } = {}, ended?: readonly string[]) => {
     const [name, hash] = [randomUUID(), randomUUID()]
     const user = (await store.addUser({ name, password: 'p', createdAt: 1 })) ?? ''
-    const session = { hash, user, name, password: 'p', createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000, ...more }
+    const times = { createdAt: 1_000, idleUntil: 5_000, endsAt: 9_000, ...more }
+    const session = { hash, id: randomUUID(), user, name, password: 'p', ...times }
     await store.addSession(session, ended)
     return { name, user, hash, session }
   }
 
   describe('a session', () => {
     test('is found by its hash, with its user and times', async () => {
-      const { name, user, hash } = await userWithSession({ idleUntil: 1_790_000_000_123 })
-      expect(await other.session(hash)).toEqual({ user, name, idleUntil: 1_790_000_000_123, endsAt: 9_000 })
+      const { name, user, hash, session } = await userWithSession({ idleUntil: 1_790_000_000_123 })
+      expect(await other.session(hash)).toEqual({
+        ...{ id: session.id, user, name, role: 'user' },
+        ...{ idleUntil: 1_790_000_000_123, endsAt: 9_000 },
+      })
       expect(await other.session(randomUUID())).toBeUndefined()
     })
 
@@ -65,7 +69,7 @@ eachDatabase('sessions and login attempts', (tested) => {
       const [one, two, three] = [await userWithSession(), await userWithSession(), await userWithSession()]
       const disabled = await userWithSession()
       await store.disableUser(disabled.name, 1)
-      const nobodys = { ...disabled.session, hash: randomUUID() }
+      const nobodys = { ...disabled.session, hash: randomUUID(), id: randomUUID() }
       expect(await store.addSession(nobodys, [one.hash])).toBe(false)
       expect(await store.session(nobodys.hash)).toBeUndefined()
       expect(await store.session(one.hash)).toBeDefined()
@@ -85,7 +89,7 @@ eachDatabase('sessions and login attempts', (tested) => {
 
     test('cannot begin while its user is disabled, and does not exist after the user is enabled', async () => {
       const { name, session } = await userWithSession()
-      const late = { ...session, hash: randomUUID() }
+      const late = { ...session, hash: randomUUID(), id: randomUUID() }
       await store.disableUser(name, 1)
       expect(await store.addSession(late)).toBe(false)
       await store.enableUser(name)
@@ -114,15 +118,15 @@ eachDatabase('sessions and login attempts', (tested) => {
     test('keeps no copy of the password’s hash', async () => {
       const password = randomUUID()
       const { session } = await userWithSession()
-      await store.addSession({ ...session, hash: randomUUID(), password })
+      await store.addSession({ ...session, hash: randomUUID(), id: randomUUID(), password })
       expect(JSON.stringify(await database.query(sql`select * from sessions`))).not.toContain(password)
     })
 
     test('ends with all other sessions of its user, and no others', async () => {
       const [one, two] = [await userWithSession(), await userWithSession()]
       const second = randomUUID()
-      await store.addSession({ ...one.session, hash: second })
-      await other.endSessionsOf(one.name)
+      await store.addSession({ ...one.session, hash: second, id: randomUUID() })
+      await other.endSessionsOf(one.user)
       expect(await store.session(one.hash)).toBeUndefined()
       expect(await store.session(second)).toBeUndefined()
       expect(await store.session(two.hash)).toBeDefined()

@@ -3,6 +3,8 @@ import { randomUUID } from 'node:crypto'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
+const defaults = { role: 'user', scopes: ['media', 'text', 'video'] } as const
+
 eachDatabase('tokens', (database) => {
   let store: Store
   let other: Store
@@ -20,13 +22,13 @@ eachDatabase('tokens', (database) => {
 
   test('the owner of a token is found by its hash', async () => {
     const { user, token, hash } = await userWithToken()
-    expect(await other.ownerOf(hash)).toEqual({ user, token })
+    expect(await other.ownerOf(hash)).toEqual({ user, token, ...defaults })
     expect(await store.ownerOf(randomUUID())).toBeUndefined()
   })
 
   test('a token has its expiry time', async () => {
     const { user, token, hash } = await userWithToken({ expiresAt: 1_790_000_000_123 })
-    expect(await store.ownerOf(hash)).toEqual({ user, token, expiresAt: 1_790_000_000_123 })
+    expect(await store.ownerOf(hash)).toEqual({ user, token, expiresAt: 1_790_000_000_123, ...defaults })
   })
 
   test('a revoked token has no owner, and the revision rises', async () => {
@@ -64,7 +66,15 @@ eachDatabase('tokens', (database) => {
     const { name, user, token } = await userWithToken({ label: 'ci' })
     const second = await userWithToken()
     expect(await store.listTokens(user)).toEqual([
-      { id: token, user, userName: name, start: 'sk-abcdef', label: 'ci', createdAt: 2 },
+      {
+        id: token,
+        user,
+        userName: name,
+        start: 'sk-abcdef',
+        label: 'ci',
+        createdAt: 2,
+        scopes: ['media', 'text', 'video'],
+      },
     ])
     const all = (await store.listTokens()).map((each) => each.id)
     expect(all).toContain(token)

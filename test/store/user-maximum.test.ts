@@ -69,7 +69,7 @@ eachDatabase('the maximum for one user', (database) => {
     const { id: user, password } = await newUser()
     const session = (createdAt: number) => {
       const ends = { idleUntil: createdAt + day, endsAt: createdAt + day }
-      return { hash: randomUUID(), user, name: 'ann', password, createdAt, ...ends }
+      return { hash: randomUUID(), id: randomUUID(), user, name: 'ann', password, createdAt, ...ends }
     }
     const begun = [session(1), session(2), session(3), session(4)]
     for (const each of begun) expect(await store.addSession(each, [], 3)).toBe(true)

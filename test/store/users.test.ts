@@ -9,11 +9,13 @@ eachDatabase('users', (database) => {
     store = await database.open()
   })
 
-  test('a user is found by the exact name', async () => {
+  test('a user is found by the name, without regard to case', async () => {
     const name = `Ann ${randomUUID()}`
     const id = (await store.addUser({ name, createdAt: 1 })) ?? ''
     expect(await store.userByName(name)).toEqual({ id, name, createdAt: 1 })
-    expect(await store.userByName(name.toLowerCase())).toBeUndefined()
+    expect(await store.userByName(name.toLowerCase())).toEqual({ id, name, createdAt: 1 })
+    expect(await store.userByName(name.slice(1))).toBeUndefined()
+    expect(await store.addUser({ name: name.toUpperCase(), createdAt: 2 })).toBeUndefined()
     expect(await store.listUsers()).toContainEqual({ id, name, createdAt: 1 })
   })
 

@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto'
 import { type WebSessionOptions, webSession } from '../../plugins/web-session/index.ts'
+import { createAdminUserStore } from '../../src/store/admin/admin-users.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
 import { migrate } from '../../src/store/migrations/migrations.ts'
 import { createAttemptStore } from '../../src/store/users/attempts.ts'
-import { createSessionStore, endSessionsOf } from '../../src/store/users/sessions.ts'
+import { createSessionStore } from '../../src/store/users/sessions.ts'
 import { createTokenStore } from '../../src/store/users/tokens.ts'
+import { endSessionsOf } from '../../src/store/users/user-rows.ts'
 import { createUserStore } from '../../src/store/users/users.ts'
 
 /** Creates the tables of users, tokens and sessions in a new database. */
 export const makeTables = (database: Database): Promise<void> => database.exclusively(() => migrate(1))
 
 export const storeOn = (database: Database) => ({
-  ...createUserStore(database),
+  ...createUserStore(database, createAdminUserStore(database)),
   ...createTokenStore(database),
   ...createSessionStore(database),
   ...createAttemptStore(database),
-  endSessionsOf: (name: string) => database.query(endSessionsOf(name)),
+  endSessionsOf: (user: string) => database.query(endSessionsOf(user)),
 })
 
 export const publicUrl = 'https://sluice.test'

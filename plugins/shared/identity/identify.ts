@@ -2,6 +2,7 @@ import { type Awaitable, andThen } from '../awaitable.ts'
 import { inFlightOf } from '../http/in-flight.ts'
 import { Problem } from '../problem.ts'
 import type { WhenRevoked } from './revocation.ts'
+import type { Role, Scope } from './scopes.ts'
 
 /** The authenticated caller. */
 export interface Identity {
@@ -12,6 +13,15 @@ export interface Identity {
   readonly user: string
   /** Id of the credential, if a user may have several. */
   readonly token?: string
+  /** What the credential may do. Undefined: everything, as for a session or a host app without scopes. */
+  readonly scopes?: readonly Scope[]
+  /**
+   * The models that the credential may use; `*` at the end of one stands for any rest. Others do not exist for it.
+   * Undefined: all.
+   */
+  readonly models?: readonly string[]
+  /** Role of the user. Undefined: the users have no roles. */
+  readonly role?: Role
   /**
    * Reports when the credential is revoked, so that a text generation stream ends within a second. If undefined, as for
    * most identities of a host app, running responses continue to their end.

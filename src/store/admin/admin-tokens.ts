@@ -12,7 +12,14 @@ import type { Role } from '../../../plugins/shared/identity/scopes.ts'
 import { type Database, fragment, type Statement, type Steps, sql } from '../database/database.ts'
 import { tokenChanged } from '../database/revision.ts'
 import { lockKnownUser } from '../database/user-locks.ts'
-import { modelsColumn, modelsOf, scopesColumn, scopesOf, type TokenListColumns } from '../users/token-rows.ts'
+import {
+  modelsColumn,
+  modelsOf,
+  scopesColumn,
+  scopesOf,
+  sweepTokens,
+  type TokenListColumns,
+} from '../users/token-rows.ts'
 import { pageOf, timeOf } from './page.ts'
 import { flag } from './transaction.ts'
 
@@ -87,6 +94,7 @@ function* addSteps(user: string, token: NewAdminToken, ifRole: Role | undefined)
     insert into tokens (id, user_id, hash, start, label, scopes, models, limits, created_at, expires_at)
     values (${id}, ${user}, ${token.hash}, ${token.start}, ${token.label}, ${scopesColumn(token.scopes)},
       ${modelsColumn(token.models)}, ${token.limits}, ${token.createdAt}, ${token.expiresAt})`
+  yield* sweepTokens(token.createdAt)
   yield* tokenChanged(token.hash)
   const [added] = yield sql`
     ${selectToken}

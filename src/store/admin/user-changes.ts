@@ -4,9 +4,9 @@ import type { Role } from '../../../plugins/shared/identity/scopes.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { userChanged } from '../database/revision.ts'
 import { lockAdmins, lockKnownUser } from '../database/user-locks.ts'
-import { again, flag } from './transaction.ts'
-import { lockTeam } from './teams.ts'
 import { addNameParts, endInvitationOf, endSessionsOf, nameTakenBy } from '../users/user-rows.ts'
+import { lockTeam } from './teams.ts'
+import { again, flag } from './transaction.ts'
 
 type ChangeOptions = Parameters<AdminStore['changeUser']>[2]
 
@@ -16,7 +16,7 @@ export const changeUser = (
   id: string,
   change: UserChange,
   options: ChangeOptions,
-): Promise<ChangeUserOutcome> => again(() => database.transaction(() => steps(id, change, options)))
+): Promise<ChangeUserOutcome> => again(() => database.transaction(() => changeUserSteps(id, change, options)))
 
 interface Found {
   readonly role: Role
@@ -25,7 +25,8 @@ interface Found {
   readonly disabledAt?: number
 }
 
-function* steps(id: string, change: UserChange, options: ChangeOptions): Steps<ChangeUserOutcome> {
+/** The steps of a transaction that changes a user. */
+export function* changeUserSteps(id: string, change: UserChange, options: ChangeOptions): Steps<ChangeUserOutcome> {
   const { role, disabled, name, team, password, externalId } = change
   const removesAdmin = role === 'user' || disabled === true
   if (removesAdmin && options.keepLastAdmin) yield lockAdmins
@@ -56,8 +57,7 @@ function* steps(id: string, change: UserChange, options: ChangeOptions): Steps<C
       and id <> ${id}`
     if (taken.length > 0) return 'external-id-taken'
   }
-  if (typeof team === 'string' && (yield lockTeam(team)).length === 0)
-    return 'unknown-team'
+  if (typeof team === 'string' && (yield lockTeam(team)).length === 0) return 'unknown-team'
   yield update(id, change, options.now)
   if (name !== undefined && user.nameKey !== nameKey(name)) {
     if (user.nameKey !== undefined) yield passOnNameKey(user.nameKey)

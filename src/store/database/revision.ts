@@ -73,7 +73,7 @@ export const userChanged = (id: string): readonly Statement[] => [
     from revision, tokens
     where tokens.revoked_at is null
     and tokens.user_id = ${id}
-    and tokens.old_hash is not null
+    and tokens.old_until is not null
     limit ${maxChanges + 1}`,
   sweep,
 ]
@@ -147,7 +147,7 @@ export const tokenRevoked = (id: string, now: number): readonly Statement[] => [
     from revision, tokens
     where tokens.id = ${id}
     and tokens.revoked_at = ${now}
-    and tokens.old_hash is not null`,
+    and tokens.old_until is not null`,
   sweep,
 ]
 

@@ -23,7 +23,7 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
 
   return {
     async addSession(
-      { hash, user, name, password, createdAt, idleUntil, endsAt },
+      { hash, id, user, name, password, createdAt, idleUntil, endsAt, userAgent },
       ended = [],
       max = Number.MAX_SAFE_INTEGER,
     ) {
@@ -39,9 +39,12 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
             limit ${maxRowsPerSweep}
           )`,
         sql`
-          insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at, host_user_name)
-          select cast(${hash} as text), cast(${user} as text), cast(${digest(password)} as text),
-            cast(${createdAt} as bigint), cast(${idleUntil} as bigint), cast(${endsAt} as bigint),
+          insert into sessions (
+            hash, id, user_id, password_hash, created_at, last_used_at, idle_until, ends_at, user_agent, host_user_name
+          )
+          select cast(${hash} as text), cast(${id} as text), cast(${user} as text), cast(${passwordDigest(password)} as text),
+            cast(${createdAt} as bigint), cast(${createdAt} as bigint), cast(${idleUntil} as bigint),
+            cast(${endsAt} as bigint), cast(${userAgent} as text),
             case
               when exists (
                 select 1
@@ -54,7 +57,7 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
             select 1
             from users
             where id = ${user}
-            and disabled_at is not null
+            and (disabled_at is not null or service = 1)
           )
           and not exists (
             select 1
@@ -95,9 +98,9 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
 
     async session(hash) {
       const [found] = await database.query<StoredSession>(sql`
-        select sessions.user_id as "user", coalesce(users.name, sessions.host_user_name) as name, users.id as own,
-          users.password, sessions.password_hash as given, sessions.idle_until as "idleUntil",
-          sessions.ends_at as "endsAt"
+        select sessions.id, sessions.user_id as "user", coalesce(users.name, sessions.host_user_name) as name,
+          users.role, users.id as own, users.password, sessions.password_hash as given,
+          sessions.idle_until as "idleUntil", sessions.ends_at as "endsAt"
         from sessions
         left join users on users.id = sessions.user_id
         where sessions.hash = ${hash}
@@ -109,16 +112,16 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
           where disabled_host_users.id = sessions.user_id
         )`)
       if (!found) return undefined
-      const { user, name, own, password, given, idleUntil, endsAt } = found
+      const { own, password, given, ...session } = found
       // Only the host app knows the password of its user.
-      if (own !== undefined && (password === undefined || digest(password) !== given)) return undefined
-      return { user, name, idleUntil, endsAt }
+      if (own !== undefined && passwordDigest(password) !== given) return undefined
+      return session
     },
 
-    async touchSession(hash, idleUntil) {
+    async touchSession(hash, idleUntil, usedAt) {
       await database.query(sql`
         update sessions
-        set idle_until = ${idleUntil}
+        set idle_until = ${idleUntil}, last_used_at = coalesce(cast(${usedAt} as bigint), last_used_at)
         where hash = ${hash}
         and idle_until < ${idleUntil}`)
     },
@@ -129,5 +132,9 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
   }
 }
 
-/** Digest of a password hash: shows whether the password has changed, without a second copy of its hash. */
-const digest = (password: string): string => createHash('sha256').update(password).digest('hex')
+/**
+ * Digest of a password hash: shows whether the password has changed, without a second copy of its hash. Undefined for a
+ * user without a password.
+ */
+export const passwordDigest = (password: string | undefined): string | undefined =>
+  password === undefined ? undefined : createHash('sha256').update(password).digest('hex')

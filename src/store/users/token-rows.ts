@@ -1,4 +1,32 @@
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
+import { type Statement, sql } from '../database/database.ts'
+
+/** Revoked and expired tokens stay in the list for this time. */
+const endedKeptMs = 30 * 86_400_000
+/** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
+const maxRowsPerSweep = 100
+
+/** Deletes some of the tokens that were revoked or have expired long ago. */
+export const sweepTokens = (now: number): readonly Statement[] => [
+  sql`
+    delete from tokens
+    where id in (
+      select id
+      from tokens
+      where revoked_at < ${now - endedKeptMs}
+      order by revoked_at
+      limit ${maxRowsPerSweep}
+    )`,
+  sql`
+    delete from tokens
+    where id in (
+      select id
+      from tokens
+      where expires_at < ${now - endedKeptMs}
+      order by expires_at
+      limit ${maxRowsPerSweep}
+    )`,
+]
 
 /** The columns of a token that hold a list. */
 export interface TokenListColumns {

@@ -4,7 +4,7 @@ import { defaultScopes, type Scope } from '../../../plugins/shared/identity/scop
 import { type Database, fragment, sql } from '../database/database.ts'
 import { tokenAdded, tokenRevoked } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
-import { modelsColumn, modelsOf, scopesColumn, scopesOf, type TokenListColumns } from './token-rows.ts'
+import { modelsColumn, modelsOf, scopesColumn, scopesOf, sweepTokens, type TokenListColumns } from './token-rows.ts'
 
 /** The stored record of an API token. Times are milliseconds since 1970. */
 export interface Token {
@@ -61,10 +61,6 @@ export interface TokenRecords {
   revokeToken(id: string, now: number, user?: string): Promise<number | undefined>
 }
 
-/** Revoked and expired tokens stay in the list for this time. */
-const endedKeptMs = 30 * 86_400_000
-/** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
-const maxRowsPerSweep = 100
 /**
  * A user may create this many times the maximum of active tokens a day: creating and revoking in a loop must not fill
  * the database.
@@ -117,7 +113,6 @@ export const createTokenStore = (database: Database): TokenRecords => ({
     { user, hash, start, label, createdAt, expiresAt, scopes = defaultScopes, models }: NewToken,
     max?: number,
   ): Promise<string | undefined> => {
-    const endedBefore = createdAt - endedKeptMs
     const [, added] = await database.batch([
       lockUser(user),
       // Three counts, because each of them uses an index of its own.
@@ -154,24 +149,7 @@ export const createTokenStore = (database: Database): TokenRecords => ({
           and created_at > ${createdAt - dayMs}
         ) < cast(${max ?? Number.MAX_SAFE_INTEGER} as bigint) * ${maxPerDayFactor}
         returning id`,
-      sql`
-        delete from tokens
-        where id in (
-          select id
-          from tokens
-          where revoked_at < ${endedBefore}
-          order by revoked_at
-          limit ${maxRowsPerSweep}
-        )`,
-      sql`
-        delete from tokens
-        where id in (
-          select id
-          from tokens
-          where expires_at < ${endedBefore}
-          order by expires_at
-          limit ${maxRowsPerSweep}
-        )`,
+      ...sweepTokens(createdAt),
       ...tokenAdded(hash),
     ])
     return added?.[0] === undefined ? undefined : String(added[0].id)
