@@ -125,8 +125,8 @@ export interface ExternalLogin {
   /** The role that the provider's claims give. Undefined: the role stays; a new user is a `user`. */
   readonly role?: Role | undefined
   /**
-   * Hex SHA-256 of the secret of an invitation with which the browser came. If it is valid, the invited user becomes the
-   * user of this issuer and subject, and the invitation ends. Without effect on a subject that is known.
+   * Hex SHA-256 of the secret of an invitation with which the browser came. If it is valid, the invited user becomes
+   * the user of this issuer and subject, and the invitation ends. Without effect on a subject that is known.
    */
   readonly invitation?: string | undefined
   readonly now: number

@@ -96,7 +96,7 @@ eachDatabase('admin', (database) => {
       expect(out).toEqual([expect.stringMatching(/^sk-[A-Za-z0-9]{43}$/)])
       const hash = hashToken(out[0] ?? '')
       const token = (await store.ownerOf(hash))?.token ?? ''
-      expect(await store.ownerOf(hash)).toEqual({ user: id, token })
+      expect(await store.ownerOf(hash)).toMatchObject({ user: id, token })
       await run(`user disable ${name}`)
       expect(await store.ownerOf(hash)).toBeUndefined()
       await run(`user enable ${name}`)

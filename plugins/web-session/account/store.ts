@@ -1,16 +1,19 @@
 import type { Role } from '../../shared/identity/scopes.ts'
 
 /**
- * The store port of `ownAccount`. Every method rejects when the store does not respond within its own deadline. Times are
- * milliseconds since 1970.
+ * The store port of `ownAccount`. Every method rejects when the store does not respond within its own deadline. Times
+ * are milliseconds since 1970.
  */
 export interface OwnAccountStore {
-  /** What a user may know about the own account. Undefined: there is no such user, or the user belongs to a host app. */
+  /**
+   * What a user may know about the own account. Undefined: there is no such user, or the user belongs to a host app.
+   */
   account(user: string): Promise<Account | undefined>
   /**
    * Replaces the password, ends the user's other sessions and the invitation. The session with the id `keep` stays.
    *
-   * Returns false, and changes nothing, when the user's password hash is not `before` any more, or the user is disabled.
+   * Returns false, and changes nothing, when the user's password hash is not `before` any more, or the user is
+   * disabled.
    */
   changeOwnPassword(
     user: string,
@@ -23,8 +26,8 @@ export interface OwnAccountStore {
   /** The user of an invitation that is valid at `now`, by the hex SHA-256 of its secret. */
   invitedUser(hash: string, now: number): Promise<{ readonly user: string; readonly name: string } | undefined>
   /**
-   * Sets the password hash of the invited user, ends the invitation and the user's sessions. Of two concurrent calls one
-   * succeeds. Undefined, and nothing changes, when the invitation is not valid at `now`.
+   * Sets the password hash of the invited user, ends the invitation and the user's sessions. Of two concurrent calls
+   * one succeeds. Undefined, and nothing changes, when the invitation is not valid at `now`.
    */
   redeemInvitation(
     hash: string,

@@ -80,7 +80,9 @@ export const createTeamStore = (database: Database): Pick<AdminStore, TeamMethod
   }
 }
 
-/** Locks a team until the end of the transaction: no user can join it, and no one else can delete it. No row: unknown. */
+/**
+ * Locks a team until the end of the transaction: no user can join it, and no one else can delete it. No row: unknown.
+ */
 export const lockTeam = (id: string): Statement => sql`
   update teams
   set created_at = created_at

@@ -11,8 +11,8 @@ export interface UserRow extends Omit<AdminUser, 'service'> {
 export const toAdminUser = ({ service, ...user }: UserRow): AdminUser => ({ ...user, service: service === 1 })
 
 /**
- * Rows that one query examines. SQLite runs synchronously, so a filter that few users match must not keep other requests
- * waiting.
+ * Rows that one query examines. SQLite runs synchronously, so a filter that few users match must not keep other
+ * requests waiting.
  */
 const maxExamined = 500
 /** A part of a name that more users have than this is not counted further. */

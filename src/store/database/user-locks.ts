@@ -25,7 +25,7 @@ export const lockKnownUser = (user: string): Statement => sql`
 const admins = ''
 
 /**
- * Locks the set of all admins until the end of the batch. It must come before the lock of a user. Batches that count the
- * admins and then remove one need it.
+ * Locks the set of all admins until the end of the batch. It must come before the lock of a user. Batches that count
+ * the admins and then remove one need it.
  */
 export const lockAdmins = lockUser(admins)
