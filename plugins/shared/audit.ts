@@ -5,12 +5,20 @@ export const auditActions = [
   'session.lockout',
   'session.logout',
   'token.create',
+  'token.update',
+  'token.rotate',
   'token.revoke',
   'token.expire',
   'user.create',
+  'user.update',
+  'user.invite',
+  'user.logout',
   'user.disable',
   'user.enable',
   'user.password',
+  'team.create',
+  'team.update',
+  'team.delete',
   'group.create',
   'group.update',
   'group.delete',
@@ -28,6 +36,9 @@ export const auditActions = [
   'response.delete',
   'video.cancel',
   'video.delete',
+  'video.adopt',
+  'video.release',
+  'admin.read',
   'access.refuse',
   'limit.reach',
   'audit.lose',
@@ -53,6 +64,8 @@ export interface AuditEvent {
   /** HTTP status, for a rejected request. */
   readonly status?: number
   readonly reason?: string
+  /** Names of the fields that were set or changed. */
+  readonly fields?: readonly string[]
 }
 
 /** The audit trail, as plugins use it: who did what, when, and from where. */

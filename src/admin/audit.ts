@@ -4,8 +4,8 @@ import type { AuditEntry, AuditFilter, NewAuditEntry, Store } from '../store/ind
 import { escapeForTerminal } from './terminal.ts'
 
 /** The audit entry of an admin command. Its address is `admin`, because the command line has no login. */
-export const byAdmin = ({ action, user, name, target }: AuditEvent, at: number): NewAuditEntry => ({
-  ...{ id: randomUUID(), at, action, user, name, kind: target?.kind, target: target?.id },
+export const byAdmin = ({ action, user, name, target, fields }: AuditEvent, at: number): NewAuditEntry => ({
+  ...{ id: randomUUID(), at, action, user, name, kind: target?.kind, target: target?.id, fields },
   ...{ address: 'admin', times: 1 },
 })
 
@@ -22,7 +22,20 @@ export const printAudit = async (
   }
 }
 
-const toOutput = ({ at, action, user, name, token, kind, target, address, status, reason, times }: AuditEntry) => ({
+const toOutput = ({
+  at,
+  action,
+  user,
+  name,
+  token,
+  kind,
+  target,
+  address,
+  status,
+  reason,
+  fields,
+  times,
+}: AuditEntry) => ({
   ...{ at: new Date(at).toISOString(), action, user: name, user_id: user, token },
-  ...{ kind, id: target, address, status, reason, times },
+  ...{ kind, id: target, address, status, reason, fields, times },
 })

@@ -52,6 +52,7 @@ const repeatable: ReadonlySet<AuditAction> = new Set([
   'token.expire',
   'access.refuse',
   'limit.reach',
+  'admin.read',
 ])
 
 interface Waiting {
@@ -101,6 +102,7 @@ export const createAudit = ({
       address: storableOrUndefined(request && addressOf(request)),
       status: event.status,
       reason: event.reason,
+      fields: event.fields,
       times: 1,
     }
   }

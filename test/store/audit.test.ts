@@ -19,7 +19,16 @@ eachDatabase('the audit trail', (database) => {
   test('stores all known fields of an entry, and omits the unknown ones', async () => {
     const user = unknownName()
     const whole = entry({
-      ...{ user, token: 't', kind: 'asset', target: 'a', address: '2001:db8::1', status: 403, reason: 'so' },
+      ...{
+        user,
+        token: 't',
+        kind: 'asset',
+        target: 'a',
+        address: '2001:db8::1',
+        status: 403,
+        reason: 'so',
+        fields: ['role', 'limits'],
+      },
       ...{ at: 1_900_000_000_123, times: 9_000_000_000 },
     })
     const bare = entry({ user })
@@ -40,6 +49,37 @@ eachDatabase('the audit trail', (database) => {
     const { name: _, ...nameless } = unknown
     expect(all.find(({ id }) => id === unknown.id)).toEqual(nameless)
     expect(JSON.stringify(all)).not.toContain(secret)
+  })
+
+  test('is listed newest first in pages, by user, action and time', async () => {
+    const user = unknownName()
+    const entries = Array.from({ length: 23 }, (_, nth) =>
+      entry({ user, at: 2_000_000_000_000 + Math.floor(nth / 3), action: nth % 2 ? 'group.create' : 'asset.create' }),
+    )
+    await store.recordAudit(entries)
+    const walk = async (filter: Parameters<Store['auditPage']>[0], limit: number) => {
+      const found: string[] = []
+      for (let after: Parameters<Store['auditPage']>[1]['after']; ; ) {
+        const { items, next } = await store.auditPage(filter, { limit, after })
+        found.push(...items.map(({ id }) => id))
+        if (!next) return found
+        expect(items).toHaveLength(limit)
+        after = next
+      }
+    }
+    const newestFirst = entries.toSorted((a, b) => b.at - a.at || (a.id < b.id ? 1 : -1))
+    const idsOf = (filter: (entry: NewAuditEntry) => boolean) => newestFirst.filter(filter).map(({ id }) => id)
+    for (const limit of [1, 4, 23, 200]) {
+      expect(await walk({ user }, limit)).toEqual(idsOf(() => true))
+      expect(await walk({ since: 2_000_000_000_000 }, limit)).toEqual(idsOf(() => true))
+      expect(await walk({ user, action: 'group.create' }, limit)).toEqual(
+        idsOf(({ action }) => action === 'group.create'),
+      )
+      expect(await walk({ user, since: 2_000_000_000_002, until: 2_000_000_000_005 }, limit)).toEqual(
+        idsOf(({ at }) => at >= 2_000_000_000_002 && at < 2_000_000_000_005),
+      )
+    }
+    expect(await walk({ user: unknownName() }, 5)).toEqual([])
   })
 
   test('stores an entry once, even when it is written several times', async () => {

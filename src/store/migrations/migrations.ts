@@ -1,5 +1,6 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { auditReportTables } from './audit-report-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
@@ -283,6 +284,7 @@ export const migrations: readonly Migration[] = [
   hostUserTables,
   peopleTables,
   usageTables,
+  auditReportTables,
 ]
 
 /**
