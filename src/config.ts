@@ -33,6 +33,7 @@ import {
 import { createReader, type Environment, type Problems } from './config/reader.ts'
 import { readStorage, type StorageConfig, storageSecrets } from './config/storage.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
+import { readUsageLimits, type UsageLimitsConfig } from './config/usage-limits.ts'
 import { readVideoConfig, type VideoConfig } from './config/video-upstream.ts'
 import { databaseKindOf } from './store/database/kinds.ts'
 
@@ -73,6 +74,8 @@ export interface Config extends DatabaseConfig {
       readonly maxUnreadBodyBytes: number
     }
   }
+  /** Limits of what is used up or exists, for all processes together. */
+  readonly usageLimits: UsageLimitsConfig
   /** What one user may have in the database at most. */
   readonly people: {
     readonly maxTokens: number
@@ -218,6 +221,7 @@ export const readConfig = (env: Environment): Config | Problems => {
         maxUnreadBodyBytes: count('USER_MAX_UNREAD_BODY_BYTES', 2 * maxBodyBytes),
       },
     },
+    usageLimits: readUsageLimits(read, addProblem),
     people: {
       maxTokens: count('USER_MAX_TOKENS', 100),
       maxSessions: count('USER_MAX_SESSIONS', 20),

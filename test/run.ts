@@ -42,7 +42,7 @@ const check = async (script: string): Promise<Outcome> => {
  * measures time against that limit. It is long, because a test that reaches it ends more than itself: the runner then kills all processes that the tests of its
  * process have started, also the PostgreSQL of the files that follow.
  */
-const timeout = '--timeout=60000'
+const timeout = '--timeout=300000'
 
 const test = async (...args: readonly string[]): Promise<{ ok: boolean; broken: boolean; report: TestReport }> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type ConsoleTokenStore, consoleTokens, type TokenRoutes } from '../api-token/index.ts'
-import { type ConsolePaths, consolePages } from '../console/index.ts'
+import { type ConsolePagesOptions, type ConsolePaths, consolePages } from '../console/index.ts'
 import { type FaceRoutes, type FaceVerificationOptions, faceVerification } from '../face-verification/index.ts'
 import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
@@ -8,7 +8,8 @@ import { createClientAddressOf } from '../shared/http/client-address.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { requireSameOrigin } from '../shared/http/origin.ts'
-import { checkPath } from '../shared/plugin/options.ts'
+import type { Identify } from '../shared/identity/identify.ts'
+import { checkCollaborator, checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { MacroPlugin, RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import type { Log } from '../shared/problem.ts'
@@ -66,12 +67,11 @@ export interface AccountOptions
   /** Options of `faceVerification`. Its `store` is by default that of `account`. Undefined: no face verification. */
   readonly face?: AccountFaceOptions | undefined
   /**
-   * The console: its path, and the base paths of routes that `account` does not have. Defaults: those of
-   * `consolePages`.
+   * The console: its path, another login, and the base paths of routes that `account` does not have. Defaults: those
+   * of `consolePages`.
    */
-  readonly console?: { readonly prefix?: string } & Partial<
-    Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>
-  >
+  readonly console?: Pick<ConsolePagesOptions, 'prefix' | 'login'> &
+    Partial<Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
@@ -107,7 +107,7 @@ export const account = <
   const common = { errors, log, audit }
   const { throttle, verify, maxTokens } = options
   const paths = { session: `${prefix}/session`, tokens: `${prefix}/tokens`, usage: `${prefix}/usage` }
-  const { prefix: consolePrefix, ...served } = options.console ?? {}
+  const { prefix: consolePrefix, login, ...served } = options.console ?? {}
   const faceVerificationPath = options.face?.prefix ?? '/api/media/face-verifications'
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/account', seed: seedOf(options) })
@@ -119,6 +119,7 @@ export const account = <
         errors,
         log,
         prefix: consolePrefix,
+        login,
         paths: { ...served, ...paths, faceVerification: faceVerificationPath },
       }),
     )
@@ -143,20 +144,31 @@ export type AccountRoutes<Prefix extends string, Face> = RoutesAt<
       ? RoutesAt<'/api/media/face-verifications', FaceRoutes>
       : Record<never, never>)
 
-interface UsageRoutesOptions extends Pick<AccountOptions, 'errors' | 'log' | 'audit'> {
-  readonly prefix: string
+/** Options of `usageRoutes`. */
+export interface UsageRoutesOptions extends Pick<AccountOptions, 'errors' | 'log' | 'audit'> {
   readonly store: UsageReportStore
-  readonly identify: ReturnType<typeof identifyBySession>
+  /** Authenticates by session: `identifyBySession` or a function of the host app. */
+  readonly identify: Identify
 }
 
 /**
- * `GET` of the prefix: the caller's usage by day, API token and model, newest day first. `?since` and `?until` are
- * days, both inclusive.
+ * The usage route alone, for a host app with a login of its own. `GET` of the prefix: the caller's usage by day, API
+ * token and model, newest day first. `?since` and `?until` are days, both inclusive.
+ *
+ * Throws TypeError for a wrong `prefix`, `store` or `identify`.
+ *
+ * @example
+ * new Elysia().use(usageRoutes({ store, identify }))
  */
-const usageRoutes = ({ prefix, store, identify, ...options }: UsageRoutesOptions): RoutesPlugin => {
-  const list = listUsage(store, identify)
+export const usageRoutes = <const Prefix extends string = '/api/usage'>(
+  options: UsageRoutesOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, UsageRoutes['usage']>> => {
+  const prefix = checkPath('prefix', options.prefix ?? '/api/usage')
+  checkCollaborator('store', options.store)
+  checkIdentify(options.identify)
+  const list = listUsage(options.store, options.identify)
   const errors = createErrorHandler(options)
-  const plugin: AnyElysia = new Elysia({ prefix })
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/usage', seed: seedOf(options), prefix })
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), usageDocs)
     .use(fallbackRoutes(errors))
   return plugin

@@ -1,10 +1,10 @@
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { checkAbove0 } from '../shared/plugin/options.ts'
 import { Problem } from '../shared/problem.ts'
-import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './limiter.ts'
+import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './counts.ts'
 
 export { type InFlight, inFlightOf } from '../shared/http/in-flight.ts'
-export type { Concurrency, MaxConcurrency } from './limiter.ts'
+export type { Concurrency, MaxConcurrency } from './counts.ts'
 
 /** Options of `concurrencyLimits`: the limits of the process, and of each user. */
 export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { libraries } from './files.ts'
+import type { ConsoleLogin } from './login.ts'
 
 /**
  * Base paths of the routes that the page calls. A host app around the console and these routes may put a prefix before
@@ -29,6 +30,8 @@ export interface DocumentOptions {
   /** Path of the page. */
   readonly prefix: string
   readonly paths: ConsolePaths
+  /** Undefined: users log in by the page's form. */
+  readonly login?: ConsoleLogin | undefined
   /** File names of the modules that the browser preloads. It loads the others when the page imports them. */
   readonly modules: readonly string[]
 }
@@ -42,8 +45,8 @@ const importMapOf = (prefix: string): string => {
 }
 
 /** The HTML document of the console. Its modules render the content. */
-export const documentOf = ({ prefix, paths, modules }: DocumentOptions): string => `<!doctype html>
-<html lang="en" data-paths='${JSON.stringify({ page: prefix, ...paths })}'>
+export const documentOf = ({ prefix, paths, login, modules }: DocumentOptions): string => `<!doctype html>
+<html lang="en" data-paths='${JSON.stringify({ page: prefix, ...paths })}'${login ? ` data-login='${attribute(login)}'` : ''}>
 <head>
 <meta charset="utf-8">
 <title>sluice</title>
@@ -64,6 +67,9 @@ ${modules.map((name) => `<link rel="modulepreload" href="${folderOf(prefix)}/${n
 </body>
 </html>
 `
+
+/** JSON as the value of an attribute in single quotes. */
+const attribute = (value: object): string => JSON.stringify(value).replaceAll('&', '&amp;').replaceAll("'", '&#39;')
 
 const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2450c8"/><path d="M7 12c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 17.5c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 23c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>'

@@ -7,9 +7,11 @@ import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { type ConsolePaths, type DocumentOptions, documentOf, securityHeadersOf } from './document.ts'
 import { type File, fileOf, readFiles } from './files.ts'
+import { type ConsoleLogin, readLogin } from './login.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { ConsolePaths } from './document.ts'
+export type { ConsoleLogin } from './login.ts'
 
 /** Options of `consolePages`. */
 export interface ConsolePagesOptions {
@@ -26,6 +28,12 @@ export interface ConsolePagesOptions {
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */
   readonly paths?: Partial<ConsolePaths>
+  /**
+   * Where users log in, if not by the page's form: the address of a page of the host app, or more about it. The page
+   * asks `paths.session` for the user in every case. Default: the form, which sends a name and a password to
+   * `paths.session`.
+   */
+  readonly login?: string | ConsoleLogin
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Receives unexpected errors. */
@@ -48,7 +56,7 @@ const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
  * The web console: one page and its files, the same for every user.
  *
  * The page calls the routes of `paths`, at its own origin, as every other client does. Throws TypeError for a wrong
- * `prefix` or path.
+ * `prefix`, path or `login`.
  *
  * @example
  * new Elysia().use(consolePages({ prefix: '/console' }))
@@ -58,7 +66,7 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
   const paths = { ...defaultPaths, ...options.paths }
   for (const [name, path] of Object.entries(paths)) if (path !== undefined) checkPath(`paths.${name}`, path)
   const securityHeaders = securityHeadersOf(prefix)
-  const content = contentOf({ prefix, paths })
+  const content = contentOf({ prefix, paths, login: readLogin(options.login) })
 
   const showPage = async (request: Request): Promise<Response> => {
     // With a slash at the end, the page's relative addresses would be wrong.
@@ -93,7 +101,7 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
 }
 
 /** The page and its files, which are loaded at the first request. */
-const contentOf = (options: Pick<DocumentOptions, 'prefix' | 'paths'>) => {
+const contentOf = (options: Omit<DocumentOptions, 'modules'>) => {
   let content: Promise<{ readonly page: File; readonly files: ReadonlyMap<string, File> }> | undefined
   const load = async () => {
     const files = await readFiles()

@@ -1,6 +1,6 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto'
 import { readPublicUrl } from '../shared/http/origin.ts'
-import { createCookies } from './cookie.ts'
+import { createCookies } from '../shared/login/cookie.ts'
 import type { SessionOptions } from './session.ts'
 
 /**

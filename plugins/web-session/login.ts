@@ -1,7 +1,7 @@
 import { isJson, readJsonBody } from '../shared/http/body/body.ts'
+import type { QueueFlow } from '../shared/login/login-queue.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
-import type { QueueFlow } from './login-queue.ts'
 import { sessionNotChecked } from './session.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 

@@ -1,5 +1,5 @@
 import * as crypto from 'node:crypto'
-import { LoginQueue, type QueueFlow } from './login-queue.ts'
+import { LoginQueue, type QueueFlow } from '../shared/login/login-queue.ts'
 
 /**
  * Hashes a password with Argon2id (RFC 9106), in PHC string format. 19 MiB, 2 passes, 1 lane: the minimum that OWASP

@@ -3,9 +3,9 @@ import { type Clock, systemClock } from '../shared/clock.ts'
 import { type PublicUrl, readPublicUrl } from '../shared/http/origin.ts'
 import type { Identity } from '../shared/identity/identify.ts'
 import { RevocationWatch } from '../shared/identity/revocation.ts'
+import { createCookies } from '../shared/login/cookie.ts'
 import { checkAbove0, checkCollaborator, checkPublicUrl, checkSecrets } from '../shared/plugin/options.ts'
 import { storeCall } from '../shared/store-call.ts'
-import { createCookies } from './cookie.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
 export interface SessionOptions {

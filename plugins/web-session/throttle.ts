@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Clock } from '../shared/clock.ts'
+import { LoginQueue, type QueueFlow } from '../shared/login/login-queue.ts'
+import { networksOf } from '../shared/login/networks.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
-import { LoginQueue, type QueueFlow } from './login-queue.ts'
-import { networksOf } from './networks.ts'
 import { sessionNotChecked } from './session.ts'
 import type { Attempt, AttemptStore, Counter } from './store.ts'
 

@@ -57,7 +57,7 @@ for (const [name, command] of Object.entries(runtimes)) {
       expect(await run(command, ['nonsense'], url)).toMatchObject({ status: 2, out: '' })
       await store.close()
       await remove()
-    }, 60_000)
+    }, 300_000)
   }
 }
 

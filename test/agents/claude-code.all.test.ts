@@ -40,7 +40,7 @@ describeAgent('claude-code', () => {
         { reason: 'Enough.', say: 'All are written.' },
       ],
     })
-  }, 60_000)
+  }, 300_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   for (const kind of upstreams) {

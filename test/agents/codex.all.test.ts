@@ -78,7 +78,7 @@ describeAgent('codex', () => {
       let fixture: AgentFixture
       beforeAll(async () => {
         fixture = await openAgentFixture(runtime)
-      }, 60_000)
+      }, 300_000)
       afterAll(() => fixture[Symbol.asyncDispose]())
 
       /** Codex works until the model calls no tool. With the home of an earlier turn, it continues that conversation. */

@@ -57,7 +57,7 @@ describeSlowAgent('opencode', () => {
         { reason: 'Enough.', say: 'All are written.' },
       ],
     })
-  }, 60_000)
+  }, 300_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   for (const kind of upstreams) {

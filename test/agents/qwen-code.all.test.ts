@@ -32,7 +32,7 @@ describeSlowAgent('qwen-code', () => {
         { reason: 'Enough.', say: 'Both are written.' },
       ],
     })
-  }, 60_000)
+  }, 300_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   for (const kind of upstreams) {

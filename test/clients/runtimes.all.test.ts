@@ -42,7 +42,7 @@ for (const { runtime, getBodies } of [
       given = { baseURL: `${server.url}/v1`, apiKey: user.token }
       openai = new OpenAI({ ...given, maxRetries: 0 })
       direct = new OpenAI({ baseURL: url, apiKey: key, maxRetries: 0 })
-    }, 60_000)
+    }, 300_000)
     afterAll(() => fixture[Symbol.asyncDispose]())
 
     test('OpenAI’s client creates chat completions, streaming and non-streaming', async () => {

@@ -56,7 +56,7 @@ test('@ai-sdk/bytedance that repeats a generation with a key creates one task', 
   })
   expect(keys).toEqual(['my-key', 'my-key'])
   expect(fixture.emulator.video.tasks()).toHaveLength(1)
-}, 60_000)
+}, 300_000)
 
 test('ai sends one key for a start and its repetitions: each start creates one task', async () => {
   await using fixture = await open()
@@ -89,4 +89,4 @@ test('ai sends one key for a start and its repetitions: each start creates one t
   expect(emulator.video.tasks()).toHaveLength(2)
   const { items } = (await ann.send('GET', '')).json
   expect(items.map(({ id }: { id: string }) => id).sort()).toEqual([first.operation, second.operation].sort())
-}, 60_000)
+}, 300_000)

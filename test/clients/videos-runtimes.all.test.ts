@@ -35,7 +35,7 @@ for (const { runtime, getBodies } of [
         const { error } = (await response.json()) as { error?: { message: string } }
         return { status: response.status, ...(error && { message: error.message }) }
       }
-    }, 60_000)
+    }, 300_000)
     afterAll(() => fixture[Symbol.asyncDispose]())
 
     test('OpenAI’s client creates, polls, downloads, lists and deletes a video', async () => {
@@ -49,7 +49,7 @@ for (const { runtime, getBodies } of [
       expect((await all(videos.list())).map((video) => video.id)).toEqual([id])
       expect((await videos.delete(id)).deleted).toBeTrue()
       expect(await all(videos.list())).toEqual([])
-    }, 60_000)
+    }, 300_000)
 
     test('hostile forms are rejected alike', async () => {
       const incomplete = { status: 400, message: 'request body is not a complete multipart/form-data form' }

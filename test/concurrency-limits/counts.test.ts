@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ConcurrencyCounts, type CountedRequest } from '../../plugins/concurrency-limits/limiter.ts'
+import { ConcurrencyCounts, type CountedRequest } from '../../plugins/concurrency-limits/counts.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 
 const limits = {

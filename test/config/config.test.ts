@@ -40,6 +40,7 @@ describe('config', () => {
         maxUnreadBodyBytes: 536_870_912,
         user: { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 134_217_728 },
       },
+      usageLimits: { accountLimits: [], userLimits: [], timeZone: 'UTC' },
       people: {
         maxTokens: 100,
         maxSessions: 20,
@@ -175,6 +176,7 @@ describe('config', () => {
         maxUnreadBodyBytes: 3,
         user: { maxRequests: 4, maxStreams: 5, maxUnreadBodyBytes: 6 },
       },
+      usageLimits: { accountLimits: [], userLimits: [], timeZone: 'UTC' },
       people: {
         maxTokens: 7,
         maxSessions: 8,
@@ -230,8 +232,7 @@ describe('config', () => {
       sessionSecrets: ['one-one-one-one-one', 'two-two-two-two-two'],
       metricsToken: 'metrics-token',
       traces: { url: 'http://collector.example:4318/v1/traces', serviceName: 'the-gateway', sampledRatio: 0.25 },
-      files: [],
-      logLevel: 'silent',
+      ...{ files: [], logLevel: 'silent' },
       secrets: [
         'upstream-key',
         'text-key',

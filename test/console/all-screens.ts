@@ -45,7 +45,7 @@ export const describeWalk = (sizes: Readonly<Record<string, ViewportSize>>): voi
     let browser: Browser
     beforeAll(async () => {
       browser = await openBrowser()
-    }, 60_000)
+    }, 300_000)
     afterAll(() => browser?.close())
 
     for (const [size, viewport] of Object.entries(sizes)) {

@@ -61,6 +61,8 @@ export const visit = async (
   })
   context.on('weberror', (error) => errors.push(String(error.error())))
   context.on('console', (message) => {
+    // Before the login, the page asks for a session. The browser reports each response with such a status.
+    if (/status of 401/.test(message.text()) && message.location().url.endsWith('/api/session')) return
     if (message.type() === 'error' || message.type() === 'warning')
       errors.push(`${message.text()} ${message.location().url}`)
   })

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Elysia } from 'elysia'
-import { consolePages } from '../../plugins/console/index.ts'
+import { type ConsolePagesOptions, consolePages } from '../../plugins/console/index.ts'
 
 const app = new Elysia().use(consolePages())
 
@@ -94,25 +94,67 @@ describe('the page', () => {
   })
 })
 
-test('the page puts what stands before its own path before the paths of the routes', async () => {
-  const pathsAt = async (pathname: string) => {
-    const configured = { page: '/console', library: '/api/media/proxy', text: '/v1' }
-    const globals = {
-      document: { documentElement: { dataset: { paths: JSON.stringify(configured) } } },
-      location: { pathname },
+describe('a login elsewhere', () => {
+  const htmlWith = async (login: ConsolePagesOptions['login']) =>
+    (await new Elysia().use(consolePages({ login })).handle(new Request('http://localhost/console'))).text()
+  const loginIn = (html: string) => {
+    const json = /data-login='([^']*)'/.exec(html)?.[1]
+    return json && JSON.parse(json.replaceAll('&#39;', "'").replaceAll('&amp;', '&'))
+  }
+
+  test('is in the page, as text of an attribute', async () => {
+    expect(loginIn(await htmlWith(undefined))).toBeUndefined()
+    expect(loginIn(await htmlWith('/login?next=/console&a=1'))).toEqual({
+      address: '/login?next=/console&a=1',
+      form: false,
+    })
+    const label = `It's "Corporate" <b>&amp;</b>`
+    const html = await htmlWith({ address: "https://login.example/o'hara", label, form: true })
+    expect(loginIn(html)).toEqual({ address: "https://login.example/o'hara", label, form: true })
+    expect(await htmlWith({ address: '/login', label: "' onload='alert(1)" })).not.toContain("' onload")
+  })
+
+  test('has no address of a script or of a host that looks like a path', () => {
+    for (const address of [
+      ...['javascript:alert(1)', 'data:text/html,x', '//evil.example', '/\\evil.example', 'login', '', '/a b'],
+      ...['ftp://host.example', 'https://user:secret@host.example', '/\t/evil.example'],
+    ]) {
+      expect(() => consolePages({ login: address })).toThrow('login must be a path such as /login, or an http(s) URL')
     }
+    expect(() => consolePages({ login: { address: '/login', label: 'x'.repeat(65) } })).toThrow(TypeError)
+    expect(() => consolePages({ login: { address: '/login', label: ' ' } })).toThrow(TypeError)
+  })
+})
+
+describe('the page puts what stands before its own path', () => {
+  const loadAt = async (pathname: string, dataset: Record<string, string>) => {
+    const globals = { document: { documentElement: { dataset } }, location: { pathname } }
     Object.assign(globalThis, globals)
     try {
-      return (await import(`${page}/paths.js?${pathname}`)).paths
+      return await import(`${page}/paths.js?${pathname}${JSON.stringify(dataset)}`)
     } finally {
       for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
     }
   }
-  expect(await pathsAt('/console')).toEqual({ page: '/console', library: '/api/media/proxy', text: '/v1' })
-  expect(await pathsAt('/a/b/console')).toEqual({
-    page: '/a/b/console',
-    library: '/a/b/api/media/proxy',
-    text: '/a/b/v1',
+  const paths = JSON.stringify({ page: '/console', library: '/api/media/proxy', text: '/v1' })
+
+  test('before the paths of the routes', async () => {
+    const pathsAt = async (pathname: string) => (await loadAt(pathname, { paths })).paths
+    expect(await pathsAt('/console')).toEqual({ page: '/console', library: '/api/media/proxy', text: '/v1' })
+    expect(await pathsAt('/a/b/console')).toEqual({
+      page: '/a/b/console',
+      library: '/a/b/api/media/proxy',
+      text: '/a/b/v1',
+    })
+  })
+
+  test('before the path of a login elsewhere, and not before its URL', async () => {
+    const loginAt = async (pathname: string, address: string) =>
+      (await loadAt(pathname, { paths, login: JSON.stringify({ address, form: false }) })).elsewhere
+    expect(await loginAt('/console', '/login')).toEqual({ address: '/login', form: false })
+    expect(await loginAt('/a/console', '/login')).toEqual({ address: '/a/login', form: false })
+    expect((await loginAt('/a/console', 'https://login.example')).address).toBe('https://login.example')
+    expect((await loadAt('/a/console', { paths })).elsewhere).toBeUndefined()
   })
 })
 

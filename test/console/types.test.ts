@@ -11,4 +11,4 @@ test('the page passes the type check, so both languages have all texts', () => {
   })
   expect(`${result.stdout}${result.stderr}`).toBe('')
   expect(result.status).toBe(0)
-}, 60_000)
+}, 300_000)

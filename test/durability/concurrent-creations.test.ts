@@ -16,5 +16,5 @@ for (const kind of databaseNames) {
     expect(statuses.filter((status) => status === 200)).toHaveLength(1)
     expect(statuses.filter((status) => status === 400)).toHaveLength(49)
     expect(fixture.emulator.calls.filter((call) => call.action === 'CreateAssetGroup')).toHaveLength(1)
-  }, 60_000)
+  }, 300_000)
 }

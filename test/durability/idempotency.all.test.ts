@@ -64,7 +64,7 @@ describe.each(cases)('an Idempotency-Key on %s, on %s, when the process is kille
     expect([reply.status, reply.json, others]).toEqual([200, { Result: { Id: group?.id } }, []])
     expect(reply.headers.get('idempotent-replayed')).toBe('true')
     expect((await ann.at(next).ask('GET', `/assets/groups/${group?.id}`)).status).toBe(200)
-  }, 60_000)
+  }, 300_000)
 
   test('while an asset is created: the repetition creates no second one', async () => {
     await using fixture = await openServerFixture(kind)
@@ -76,7 +76,7 @@ describe.each(cases)('an Idempotency-Key on %s, on %s, when the process is kille
     })
     const reply = await repeat(() => createAsset(ann.at(next), 'k', group))
     expect([reply.status, fixture.emulator.library.assets(group).length]).toEqual([503, 1])
-  }, 60_000)
+  }, 300_000)
 
   test('before an asset was created: the repetition creates it', async () => {
     await using fixture = await openServerFixture(kind)
@@ -89,7 +89,7 @@ describe.each(cases)('an Idempotency-Key on %s, on %s, when the process is kille
     const reply = await repeat(() => createAsset(ann.at(next), 'k', group))
     const [asset, ...others] = fixture.emulator.library.assets(group)
     expect([reply.status, reply.json.Result.Id, others]).toEqual([200, asset?.id, []])
-  }, 60_000)
+  }, 300_000)
 })
 
 for (const kind of databaseNames) {

@@ -34,7 +34,7 @@ test('with a frozen database requests get the documented 500, the process stays 
   }
   expect(status).toBe(200)
   expect(fixture.emulator.library.groups().map((group) => group.name)).not.toContain('during')
-}, 60_000)
+}, 300_000)
 
 /** Repeats a creation until it succeeds, and resolves with the seconds that it took. */
 const createAgain = async (user: { ask: Asks }, name: string): Promise<number> => {
@@ -66,7 +66,7 @@ test('once another process no longer locks the SQLite file, its names are free, 
   other.close()
   while ((await fixture.store.openClaims()).length > 0) await Bun.sleep(100)
   expect((await user.ask('GET', '/assets/groups')).json.Result.TotalCount).toBe(2)
-}, 60_000)
+}, 300_000)
 
 test('a server that starts without a reachable database waits for it', async () => {
   await using fixture = await openServerFixture('postgres')
@@ -87,4 +87,4 @@ test('a server that starts without a reachable database waits for it', async () 
     status = (await ann.at(server).ask('GET', '/assets/groups')).status
   }
   expect(status).toBe(200)
-}, 60_000)
+}, 300_000)

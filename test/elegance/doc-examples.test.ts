@@ -62,4 +62,4 @@ test('the example of each public function compiles', async () => {
   } finally {
     rmSync(folder, { recursive: true })
   }
-}, 60_000)
+}, 300_000)

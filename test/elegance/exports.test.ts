@@ -26,7 +26,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'requireSameOrigin',
     'systemClock',
   ],
-  './account': ['account'],
+  './account': ['account', 'usageRoutes'],
   './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByPrompt', 'outcomeByUrl', 'startEmulator'],
@@ -91,6 +91,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textProblemBody',
   ],
   './tracing': ['createTracing', 'tracing'],
+  './usage-limits': ['parseLimits'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',

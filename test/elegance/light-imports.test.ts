@@ -31,6 +31,7 @@ describe('a plugin loads no other plugin that it does not need', () => {
     'pagination-normalizer': [],
     'sse-relay': [],
     'upstream-proxy': [],
+    'usage-limits': [],
     'video-generation': ['idempotency'],
     'web-session': [],
     'text-generation': ['sse-relay'],

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { gateway } from 'sluice'
-import { account } from 'sluice/account'
+import { account, usageRoutes } from 'sluice/account'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
@@ -40,7 +40,8 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     {},
     ['prefix', 'maxOpen', 'taskMs', 'upstream'],
   ],
-  'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix']],
+  'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix', 'login']],
+  usageRoutes: [usageRoutes, { store, identify }, ['prefix', 'store', 'identify']],
   apiToken: [apiToken, { store }, ['store']],
   identifyByToken: [identifyByToken, { store }, ['store']],
   concurrencyLimits: [concurrencyLimits, {}, limits],
@@ -67,7 +68,7 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     {},
     ['identify', 'publicUrl', 'maxWebhooks', 'store'],
   ],
-  consolePages: [consolePages, {}, ['prefix']],
+  consolePages: [consolePages, {}, ['prefix', 'login']],
   metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token', 'metrics']],
   createOwnership: [createOwnership, { store }, ['store']],
   ownership: [ownership, { store, identify }, ['identify', 'store']],
@@ -131,6 +132,7 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   cookieName: ['', 'a b', 'a=b', 'a;b'],
   upstreams: [undefined, { url: 'http://upstream.invalid/v1' }],
   token: [''],
+  login: ['', 'login', '//host.example', 'javascript:alert(1)', 'https://me:key@host.example', 7, {}],
   signing: [[]],
   url: [undefined, '', 'nope', 'ftp://upstream.invalid', 'http://me:key@upstream.invalid', 'http://upstream.invalid?a'],
   perSecond: [{ GetAsset: 0 }, { GetAsset: -1 }, { GetAsset: Number.NaN }],

@@ -61,5 +61,5 @@ for (const [runtime, command] of Object.entries(runtimes)) {
       },
     ])
     expect(proxied).toBe(0)
-  }, 60_000)
+  }, 300_000)
 }

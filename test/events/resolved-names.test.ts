@@ -36,5 +36,5 @@ for (const [runtime, command] of Object.entries(commands)) {
         stopped: ['the host cannot be reached at a public address', 0],
       },
     ])
-  }, 60_000)
+  }, 300_000)
 }

@@ -81,12 +81,72 @@ describe('better-auth: the users of better-auth own what they create', () => {
     expect((await bob.send('GET', `${path}/${check.verification_id}`)).status).toBe(404)
   })
 
+  describe('a program', () => {
+    const withToken = async (browser: Browser) => {
+      const { status, text } = await browser.send('POST', '/api/tokens', { label: 'laptop' })
+      expect([status, text]).toEqual([200, expect.stringContaining('"token":"sk-')])
+      const { id, token } = JSON.parse(text).token
+      const groups = async () => {
+        const headers = { authorization: `Bearer ${token}` }
+        const response = await fetch(`${host.url}/api/media/proxy/assets/groups`, { headers })
+        return { status: response.status, text: await response.text() }
+      }
+      /** Within a second, in every process. */
+      const revoked = async () => {
+        const deadline = Date.now() + 10_000
+        while ((await groups()).status !== 401 && Date.now() < deadline) await Bun.sleep(20)
+        return (await groups()).status === 401
+      }
+      return { id, token, groups, revoked }
+    }
+
+    test('uses a token of a user of better-auth, who lists and revokes it', async () => {
+      await createGroup(ann, 'of the program')
+      const { id, groups, revoked } = await withToken(ann)
+      expect(await groups()).toMatchObject({ status: 200, text: expect.stringContaining('of the program') })
+      expect(JSON.parse((await ann.send('GET', '/api/tokens')).text).tokens).toMatchObject([{ id, label: 'laptop' }])
+      expect((await bob.send('DELETE', `/api/tokens/${id}`)).status).toBe(404)
+      expect((await ann.send('DELETE', `/api/tokens/${id}`)).status).toBe(200)
+      expect(await revoked()).toBe(true)
+    })
+
+    test('changes something without an origin, which only a cookie needs', async () => {
+      const { token } = await withToken(ann)
+      const create = (headers: Record<string, string>) =>
+        fetch(`${host.url}/api/media/proxy/assets/groups`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify({ Name: crypto.randomUUID() }),
+        })
+      expect((await create({ authorization: `Bearer ${token}` })).status).toBe(200)
+      expect((await create({ authorization: 'Bearer sk-0123456789' })).status).toBe(401)
+    })
+
+    test('cannot use the token of a user who has been deleted', async () => {
+      const dora = await signUp('dora')
+      const { groups, revoked } = await withToken(dora)
+      expect((await groups()).status).toBe(200)
+      expect((await dora.send('POST', '/api/auth/delete-user', { password: 'correct horse' })).status).toBe(200)
+      expect(await revoked()).toBe(true)
+    })
+  })
+
+  test('the page of the console knows the user of a session, until the logout', async () => {
+    const eve = await signUp('eve')
+    expect(JSON.parse((await eve.send('GET', '/api/session')).text)).toMatchObject({ user: { name: 'eve' } })
+    expect(JSON.parse((await eve.send('GET', '/api/usage')).text)).toEqual({ success: true, usage: [] })
+    expect((await eve.at('https://evil.example').send('DELETE', `${host.url}/api/session`)).status).toBe(403)
+    expect((await eve.send('DELETE', '/api/session')).status).toBe(200)
+    expect((await eve.send('GET', '/api/session')).status).toBe(401)
+  })
+
   /** Every kind of change that a cookie could authorize. */
   const changes = [
     ['POST', '/api/media/proxy/assets/groups', { Name: 'injected' }],
     ['POST', '/api/media/face-verifications', {}],
     ['POST', '/v1/chat/completions', { model: 'm', messages: [{ role: 'user', content: 'hello' }] }],
     ['POST', '/v1/responses', { model: 'm', input: 'hello' }],
+    ['POST', '/api/tokens', {}],
     ['POST', '/api/auth/sign-out', {}],
   ] as const
 

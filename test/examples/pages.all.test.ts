@@ -29,5 +29,5 @@ describe('the page of each plugin, and of the other exports', () => {
   test('examples compile', async () => {
     const { status, output } = await runBun('x', '--bun', 'tsc', '-p', join(folder, 'tsconfig.json'), '--noEmit')
     expect({ status, output }).toEqual({ status: 0, output: '' })
-  }, 60_000)
+  }, 300_000)
 })

@@ -34,7 +34,7 @@ export const eachStore = (name: string, suite: (stores: () => readonly [FaceStor
         remove = fresh.remove
         open.push(await openDatabase(fresh.url), await openDatabase(fresh.url))
         stores = [storeOn(open[0] as Database), storeOn(open[1] as Database)]
-      }, 60_000)
+      }, 300_000)
       afterAll(async () => {
         await Promise.all(open.map((database) => database.close()))
         await remove()
@@ -108,7 +108,7 @@ export const openFixture = async (
     maxOpen: 1_000_000,
     ...pluginOptions,
     upstream: countCalls(options.upstream ?? (kind === 'ark' ? vendor : restUpstream).upstream({ log }), clock),
-    store,
+    store: countStoreCalls(store, clock),
   })
 
   const ask = async (url: string, init: RequestInit = {}): Promise<Reply> =>
@@ -128,19 +128,31 @@ export const openFixture = async (
 /** The stored status of a verification. */
 export const statusOf = async (store: FaceStore, id: string) => (await store.verification(id))?.status
 
-/** Upstream calls that have not ended, for each clock. Signing takes real time, which the virtual clock must wait for. */
+/** Calls of the upstream and the store that have not ended, for each clock. Signing and a database take real time, which the virtual clock must wait for. */
 const pendingCalls = new WeakMap<VirtualClock, number>()
 
-const countCalls = (upstream: Upstream, clock: VirtualClock): Upstream => {
+const pendingOn = <Result>(clock: VirtualClock, call: Promise<Result>): Promise<Result> => {
   const add = (change: number) => pendingCalls.set(clock, (pendingCalls.get(clock) ?? 0) + change)
-  return {
-    faceVerification: upstream.faceVerification,
-    send(...call) {
-      add(1)
-      return upstream.send(...call).finally(() => add(-1))
-    },
-  }
+  add(1)
+  return call.finally(() => add(-1))
 }
+
+const countCalls = (upstream: Upstream, clock: VirtualClock): Upstream => ({
+  faceVerification: upstream.faceVerification,
+  send: (...call) => pendingOn(clock, upstream.send(...call)),
+})
+
+const countStoreCalls = (store: FaceStore, clock: VirtualClock): FaceStore =>
+  new Proxy(store, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name)
+      if (typeof member !== 'function') return member
+      return (...given: unknown[]) => {
+        const result: unknown = member.apply(target, given)
+        return result instanceof Promise ? pendingOn(clock, result) : result
+      }
+    },
+  })
 
 /** Advances the clock in steps. After each step it waits until nothing is pending that needs no timer. */
 export const pass = async (clock: VirtualClock, ms: number): Promise<void> => {

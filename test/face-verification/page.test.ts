@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { languageOf } from '../../plugins/face-verification/callback/language.ts'
 import { callbackPage, type PageOutcome } from '../../plugins/face-verification/callback/page.ts'
+import { languageOf } from '../../plugins/shared/page/language.ts'
 import { base, openFixture } from './fixture.ts'
 
 const outcomes: readonly PageOutcome[] = ['verified', 'received', 'failed', 'expired', 'unknown', 'error']

@@ -38,7 +38,7 @@ export const describeRaces = (rounds: number): void =>
           expect((await store.groupsOf('ann')).filter((each) => each.id === group).length).toBe(1)
           expect(vendor.callsTo().filter(({ body }) => body.BytedToken === vendor.token).length).toBe(1)
         }
-      }, 60_000)
+      }, 300_000)
 
       test('at the expiry verify the task', async () => {
         for (let round = 0; round < rounds; round++) {
@@ -51,7 +51,7 @@ export const describeRaces = (rounds: number): void =>
           expect(json).toEqual({ verification_id: id, status: 'verified', group_id: group })
           expect(await store.group(group)).toMatchObject({ user: 'ann' })
         }
-      }, 60_000)
+      }, 300_000)
 
       test('with a success and a failure: only one of the two counts', async () => {
         for (let round = 0; round < rounds; round++) {
@@ -66,7 +66,7 @@ export const describeRaces = (rounds: number): void =>
             expect(text).toMatch(status === 'failed' ? /Not verified/ : /Face verified|Check received/)
           }
         }
-      }, 60_000)
+      }, 300_000)
     })
 
     test('when tasks of two users yield the same group, one of the users gets it', async () => {
@@ -83,7 +83,7 @@ export const describeRaces = (rounds: number): void =>
         const winner = replies[0]?.status === 200 ? 'ann' : 'bob'
         expect(await store.group(group)).toMatchObject({ user: winner })
       }
-    }, 60_000)
+    }, 300_000)
 
     test('rest: concurrent polls record the group once', async () => {
       const [one, other] = stores()
@@ -107,5 +107,5 @@ export const describeRaces = (rounds: number): void =>
         for (const { status, json } of replies) expect([status, json.group_id]).toEqual([200, group_id])
         expect((await one.groupsOf('ann')).filter((each) => each.id === group_id).length).toBe(1)
       }
-    }, 60_000)
+    }, 300_000)
   })

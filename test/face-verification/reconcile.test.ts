@@ -203,7 +203,7 @@ describe('background polling', () => {
     await pass(clock, minutes(60 * 25))
     expect(await store.verification(id)).toBeUndefined()
     stop()
-  }, 60_000)
+  }, 300_000)
 
   test('keeps to perSecond, and polls tasks with a callback first', async () => {
     const { ann, ask, vendor, clock, stop } = await polling({ perSecond: 2 })
@@ -244,17 +244,13 @@ eachStore('background polling in two processes', (stores) => {
       ids.push((await first.ann.create()).json.verification_id)
       first.vendor.finish()
     }
-    // A database responds in real time, not in that of the virtual clock.
-    for (let round = 0; round < 400 && !(await allVerified(one, ids)); round++) {
-      await pass(first.clock, 200)
-      await Bun.sleep(1)
-    }
+    for (let round = 0; round < 400 && !(await allVerified(one, ids)); round++) await pass(first.clock, 200)
     expect(await allVerified(other, ids)).toBeTrue()
     const tokens = first.vendor.callsTo().map(({ body }) => String(body.BytedToken))
     expect(tokens.length).toBe(new Set(tokens).size)
     first.stop()
     second.stop()
-  }, 60_000)
+  }, 300_000)
 })
 
 const allVerified = async (store: FaceStore, ids: readonly string[]) =>

@@ -139,7 +139,7 @@ describe('an upload', () => {
   })
 
   test('that is cut off, or stays silent for too long, leaves nothing behind', async () => {
-    await using files = await openFiles({ uploadTimeoutMs: 20 })
+    await using files = await openFiles()
     const cut = new ReadableStream({
       async pull(controller) {
         controller.enqueue(png())
@@ -149,9 +149,10 @@ describe('an upload', () => {
     })
     expect(await messageOf(await files.upload(cut as never))).toEqual([500, 'the file could not be stored'])
     expect(await leftOf(files)).toEqual(nothing)
+    await using impatient = await openFiles({ uploadTimeoutMs: 20 })
     const silent = new ReadableStream({ start: (controller) => controller.enqueue(png()) })
-    expect(await messageOf(await files.upload(silent as never))).toEqual([408, 'the file did not arrive in time'])
-    expect(await leftOf(files)).toEqual(nothing)
+    expect(await messageOf(await impatient.upload(silent as never))).toEqual([408, 'the file did not arrive in time'])
+    expect(await leftOf(impatient)).toEqual(nothing)
   })
 
   test('that the storage fails to store leaves a record, by which the sweep removes what is left', async () => {

@@ -108,14 +108,14 @@ describe('the server with Bun.serve', () => {
       const unwanted = dial(`POST / HTTP/1.1\r\n${host}${half}`)
       const streamed = dial(`GET /stream HTTP/1.1\r\n${host}\r\n`)
       await Promise.all([...silent, stalled, unwanted, streamed].map((connection) => connection.closed))
-    }, 60_000)
+    }, 300_000)
 
     test.concurrent('a response and a stream may be silent for longer than these timeouts', async () => {
       const call = dial(`POST /silent?13000 HTTP/1.1\r\n${host}Content-Length: 2\r\n\r\n{}`)
       const stream = dial(`GET /stream?13000 HTTP/1.1\r\n${host}\r\n`)
       expect((await call.readResponse()).body).toBe('answered')
       expect((await stream.readResponse()).body).toBe('data: 1\n\ndata: 2\n\n')
-    }, 60_000)
+    }, 300_000)
 
     for (const [size, atOnce] of [
       ['short', 0],
@@ -128,7 +128,7 @@ describe('the server with Bun.serve', () => {
         const dripping = setInterval(() => connection.write('x'), 500)
         expect((await connection.readResponse()).body).toBe(String(atOnce + 24))
         clearInterval(dripping)
-      }, 60_000)
+      }, 300_000)
     }
   })
 })

@@ -6,7 +6,7 @@ describe.each(Object.entries(runtimes))('on %s, a body is sent as it comes', (_,
   let program: Program
   beforeAll(async () => {
     program = await startProgram(command, './streaming-app.ts')
-  }, 60_000)
+  }, 300_000)
   afterAll(() => program[Symbol.asyncDispose]())
 
   const dial = (target: string, version = '1.1') => program.dial(`GET ${target} HTTP/${version}\r\n${host}\r\n`)
@@ -73,7 +73,7 @@ describe.each(Object.entries(runtimes))('on %s, a body is sent as it comes', (_,
       while ((await counts()).cancelled === before.cancelled) await new Promise((resolve) => setTimeout(resolve, 50))
       connection.socket.resume()
       await connection.closed
-    }, 60_000)
+    }, 300_000)
   }
 
   test('a caller that disconnects aborts the signal, before the response and during it, and cancels the stream', async () => {
@@ -92,7 +92,7 @@ describe.each(Object.entries(runtimes))('on %s, a body is sent as it comes', (_,
   test('a download reaches a reader completely', async () => {
     const { headers, body } = await dial('/zeros/30000000').readResponse()
     expect([headers.get('transfer-encoding'), body.length]).toEqual(['chunked', 30_000_000])
-  }, 60_000)
+  }, 300_000)
 
   test('the length that the app announces is kept, and no response has another one', async () => {
     const { headers, body } = await dial('/announced/100000/100000').readResponse()

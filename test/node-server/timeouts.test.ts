@@ -11,20 +11,20 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
   const dial = (text?: string) => program.dial(text)
   beforeAll(async () => {
     program = await startProgram(command, './fixture.ts')
-  }, 60_000)
+  }, 300_000)
   afterAll(() => program[Symbol.asyncDispose]())
 
   test.concurrent('a connection without a complete request is closed', async () => {
     const others = [dial(), dial('GET / HT'), dial(`GET / HTTP/1.1\r\n${host}a: b`)]
     await Promise.all(others.map((connection) => connection.closed))
-  }, 60_000)
+  }, 300_000)
 
   test.concurrent('slow headers do not extend the timeout', async () => {
     const connection = dial(`GET / HTTP/1.1\r\n${host}a: `)
     const dripping = setInterval(() => connection.write('b'), 100)
     await connection.closed
     clearInterval(dripping)
-  }, 60_000)
+  }, 300_000)
 
   test.concurrent('an idle connection is closed after the keep-alive timeout', async () => {
     const connection = dial(`GET / HTTP/1.1\r\n${host}\r\n`)
@@ -32,7 +32,7 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
     connection.write(`GET / HTTP/1.1\r\n${host}\r\n`)
     expect((await connection.readResponse()).body).toBe('answered')
     await connection.closed
-  }, 60_000)
+  }, 300_000)
 
   for (const method of ['GET', 'POST']) {
     test.concurrent(`a ${method} whose body stalls receives 408, and the connection is closed`, async () => {
@@ -44,7 +44,7 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
         'request body did not arrive in time',
       ])
       await connection.closed
-    }, 60_000)
+    }, 300_000)
 
     test.concurrent(`a ${method} with a very slow body has a total timeout`, async () => {
       const connection = dial(half(method, '/read'))
@@ -52,20 +52,20 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
       expect((await connection.readResponse()).status).toBe(408)
       await connection.closed
       clearInterval(dripping)
-    }, 60_000)
+    }, 300_000)
 
     test.concurrent(`a ${method} whose body the app does not read yet has no body timeout`, async () => {
       const connection = dial(half(method, '/later'))
       connection.write(' '.repeat(95))
       const { status, body } = await connection.readResponse()
       expect([status, body]).toEqual([200, '100'])
-    }, 60_000)
+    }, 300_000)
 
     test.concurrent(`the rest of an unread ${method} body is not awaited`, async () => {
       const connection = dial(half(method, '/'))
       expect((await connection.readResponse()).body).toBe('answered')
       await connection.closed
-    }, 60_000)
+    }, 300_000)
   }
 
   test.concurrent('a silent response and a silent stream have no timeout', async () => {
@@ -74,7 +74,7 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
     expect((await stream.readResponse()).body).toBe('data: 1\n\ndata: 2\n\n')
     expect((await call.readResponse()).body).toBe('answered')
     await Promise.all([call.closed, stream.closed])
-  }, 60_000)
+  }, 300_000)
 
   test.concurrent('hundreds of idle connections do not block others, and are closed', async () => {
     const idle = Array.from({ length: 300 }, (_, at) => dial(at % 2 === 0 ? '' : half('POST', '/read')))
@@ -83,5 +83,5 @@ describe.each(Object.entries(runtimes))('on %s', (_, command) => {
       expect((await connection.readResponse()).body).toBe('3')
     }
     await Promise.all(idle.map((connection) => connection.closed))
-  }, 60_000)
+  }, 300_000)
 })

@@ -15,7 +15,7 @@ describe.each(Object.entries(runtimes))('on %s with tls', (_, command) => {
   }
   beforeAll(async () => {
     program = await startProgram(command, './upgrade-app.ts', 'tls')
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     for (const connection of connections) connection.socket.destroy()
     await program[Symbol.asyncDispose]()
@@ -30,9 +30,9 @@ describe.each(Object.entries(runtimes))('on %s with tls', (_, command) => {
     const half = `POST / HTTP/1.1\r\n${host}Content-Length: 100\r\n\r\nhalf`
     const connections = [dial(), dial('GET / HT'), dial(half), dial(`GET / HTTP/1.1\r\n${host}\r\n`)]
     await Promise.all(connections.map((connection) => connection.closed))
-  }, 60_000)
+  }, 300_000)
 
   test('a connection without a TLS handshake is closed', async () => {
     await program.dial('\x16').closed
-  }, 60_000)
+  }, 300_000)
 })

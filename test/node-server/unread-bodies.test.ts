@@ -54,7 +54,7 @@ describe('no body is read before authentication', () => {
         expect(served.identified()).toBe(20)
         served.proceed()
         for (const connection of connections) expect((await connection.readResponse()).status).toBe(401)
-      }, 60_000)
+      }, 300_000)
     }
   }
 
@@ -79,7 +79,7 @@ describe('no body is read before authentication', () => {
         expect([method, path, expected.includes(status)]).toEqual([method, path, true])
       }
     }
-  }, 60_000)
+  }, 300_000)
 
   test('an unknown caller with Expect: 100-continue receives no 100', async () => {
     await using served = await unauthenticated()

@@ -13,7 +13,7 @@ describe.each(Object.entries(runtimes))('on %s, a request for another protocol',
   let program: Program
   beforeAll(async () => {
     program = await startProgram(command, './upgrade-app.ts', 'upgrade')
-  }, 60_000)
+  }, 300_000)
   afterAll(() => program[Symbol.asyncDispose]())
 
   test('reaches onUpgrade, and a WebSocket client works', async () => {
@@ -33,7 +33,7 @@ describe.each(Object.entries(runtimes))('on %s, a request for another protocol',
     await Promise.race([connection.closed, new Promise((resolve) => setTimeout(resolve, 4_000))])
     connection.socket.write(frame)
     await connection.until('hi')
-  }, 60_000)
+  }, 300_000)
 
   test('gets an ordinary response if onUpgrade returns false, and its connection closes', async () => {
     const connection = program.dial(`${upgradeTo('h2c', '/a')}\r\n`)

@@ -71,7 +71,7 @@ describe('a backup of SQLite', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 300_000)
 })
 
 const pgDump = findProgram('pg_dump')
@@ -106,7 +106,7 @@ describeIf(pgDump !== undefined && programs !== undefined, 'PostgreSQL and its t
       const settings = `-c listen_addresses=127.0.0.1 -c port=${port} -c unix_socket_directories= -c fsync=off`
       await control('--silent', '--log', join(folder, 'log'), '--options', settings, 'start')
       await run([join(programs ?? '', 'createdb'), '--maintenance-db', databaseUrl('postgres'), 'sluice'])
-    }, 60_000)
+    }, 300_000)
     afterAll(async () => {
       await control('--mode=immediate', 'stop')
       await rm(folder, { recursive: true, force: true })
@@ -125,7 +125,7 @@ describeIf(pgDump !== undefined && programs !== undefined, 'PostgreSQL and its t
       await runCommands('postgres-restore', folder, { DATABASE_URL: restored })
       expect(await knows(url, [before.token, after.token])).toEqual([true, true])
       expect(await knows(restored, [before.token, after.token])).toEqual([true, false])
-    }, 60_000)
+    }, 300_000)
   },
 )
 
@@ -149,5 +149,5 @@ describe('an older version on a newer database', () => {
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 60_000)
+  }, 300_000)
 })

@@ -134,7 +134,7 @@ for (const proxy of proxies) {
     beforeAll(async () => {
       await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
       running = await startProxy(proxy, (upstream.address() as AddressInfo).port)
-    }, 60_000)
+    }, 300_000)
     afterAll(async () => {
       await running?.stop()
       upstream.closeAllConnections()
@@ -219,7 +219,7 @@ for (const proxy of proxies) {
       } finally {
         await front.stop()
       }
-    }, 60_000)
+    }, 300_000)
   })
 }
 

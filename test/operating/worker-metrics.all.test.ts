@@ -81,7 +81,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
     values = await scrape(server)
     expect([values.get(rejected), values.get('sluice_processes')]).toEqual([50, 2])
     expect(await server.kill('SIGTERM')).toBe(0)
-  }, 60_000)
+  }, 300_000)
 }
 
 for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
@@ -92,7 +92,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
     expect(workers).toHaveLength(2)
     await server.kill('SIGKILL')
     while (workers.some(isRunning)) await Bun.sleep(10)
-  }, 60_000)
+  }, 300_000)
 }
 
 const isRunning = (pid: number): boolean => {

@@ -36,7 +36,7 @@ for (const workers of [1, 2]) {
     if (workers === 1) expect(unusedGrants(flags, audit.path)).toEqual([])
     server.stop()
     expect(await server.ended()).toMatchObject({ status: 0, errors: '' })
-  }, 60_000)
+  }, 300_000)
 }
 
 test('`sluice admin` runs on Deno with the permissions of the page about Deno', async () => {
@@ -48,4 +48,4 @@ test('`sluice admin` runs on Deno with the permissions of the page about Deno', 
   expect(await admin('user', 'add', 'ann', '--password', 'pw')).toMatchObject({ status: 0, errors: '' })
   const { output } = await admin('user', 'list')
   expect(output).toContain('ann')
-}, 60_000)
+}, 300_000)

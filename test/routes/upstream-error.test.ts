@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { EmulatorAction, Fault } from '../../src/emulator/index.ts'
-import type { User } from '../support/gateway.ts'
+import { startGateway, type TestGateway, type User, userAt } from '../support/gateway.ts'
 import {
   eachKind,
   errorReply,
@@ -35,10 +35,17 @@ const invalid = errorReply(502, 'upstream returned an invalid response')
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(requests)('%s', (action, ask) => {
     let fixture: Fixture
+    /** A second gateway of the same users, which soon gives up. Only silence is a matter of time. */
+    let impatient: TestGateway
     beforeAll(async () => {
-      fixture = await openFixture({ kindOf, timeoutMs: 300 })
+      fixture = await openFixture({ kindOf })
+      const { store, emulator } = fixture
+      impatient = await startGateway({ kindOf, store, emulator, timeoutMs: 300 })
     })
-    afterAll(() => fixture[Symbol.asyncDispose]())
+    afterAll(async () => {
+      await impatient[Symbol.asyncDispose]()
+      await fixture[Symbol.asyncDispose]()
+    })
     let users = 0
     /** A new user with a group and an asset, and a fault of the next call. */
     const open = async (fault: Fault) => {
@@ -95,11 +102,15 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     test.each<[string, Fault]>([
       ['a refused connection', { kind: 'reset-before', times: Number.POSITIVE_INFINITY }],
       ['a connection that ends without a response', { kind: 'reset-after', times: Number.POSITIVE_INFINITY }],
-      ['silence', { kind: 'hang' }],
       ['a truncated response', { kind: 'truncate' }],
     ])('is 502 after %s', async (_what, fault) => {
       const { user, things } = await open(fault)
       expect(statusAndText(await ask(user, things))).toEqual(unavailable)
+    })
+
+    test('is 502 after silence', async () => {
+      const { user, things } = await open({ kind: 'hang' })
+      expect(statusAndText(await ask(userAt(impatient.url, user.id, user.token), things))).toEqual(unavailable)
     })
 
     test.each<[string, Fault]>([

@@ -50,7 +50,7 @@ for (const { runtime, mode, getBodies } of shores) {
         runtime,
       )
       user = (await fixture.addUser('ann')).at(server)
-    }, 60_000)
+    }, 300_000)
     afterAll(() => fixture[Symbol.asyncDispose]())
 
     for (const { title, method, path, body, anonymous, status } of refusals) {

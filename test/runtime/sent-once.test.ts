@@ -82,7 +82,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
       upstream = await startUpstream()
       server = await fixture.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
       token = (await fixture.addUser('ann')).token
-    }, 60_000)
+    }, 300_000)
     afterAll(async () => {
       await fixture[Symbol.asyncDispose]()
       upstream.close()

@@ -50,7 +50,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
       upstream = await startUpstream()
       server = await fixture.start({ TEXT_UPSTREAM_URL: upstream.url, TEXT_UPSTREAM_KEY: 'the-upstream-key' }, runtime)
       for (const name of ['ann', 'ben']) tokens.push((await fixture.addUser(name)).token)
-    }, 60_000)
+    }, 300_000)
     afterAll(async () => {
       await fixture[Symbol.asyncDispose]()
       upstream.close()

@@ -38,7 +38,7 @@ describe.each(databaseNames)('the audit trail of two servers (%s)', (kind: TestD
       TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
     }
     servers = [await fixture.start(environment), await fixture.start(environment)]
-  }, 60_000)
+  }, 300_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   const forwardedFor = (address: string) => ({ 'x-forwarded-for': address })
@@ -294,7 +294,7 @@ describe.each(databaseNames)('the audit trail of a server that ends (%s)', (kind
     expect(await server.kill('SIGTERM')).toBe(0)
     const created = await trailOf(fixture, '--action', 'group.create')
     expect(created.map(({ id }) => id).sort()).toEqual(ids.sort())
-  }, 60_000)
+  }, 300_000)
 
   test('lacks after SIGKILL at most the latest changes, and no login and no change of a token', async () => {
     await using fixture = await openFixture(kind)
@@ -315,7 +315,7 @@ describe.each(databaseNames)('the audit trail of a server that ends (%s)', (kind
     expect(entries.map(({ action, id = '' }) => `${action} ${id}`).sort()).toEqual(
       [`group.create ${early}`, 'session.login ', `token.create ${id}`, `token.revoke ${id}`].sort(),
     )
-  }, 60_000)
+  }, 300_000)
 
   test('has a group whose creation got no response and was recovered later', async () => {
     await using fixture = await openFixture(kind)
@@ -329,7 +329,7 @@ describe.each(databaseNames)('the audit trail of a server that ends (%s)', (kind
       return entries.length > 0
     })
     expect(entries).toMatchObject([{ action: 'group.create', kind: 'group', reason: 'found after a lost response' }])
-  }, 60_000)
+  }, 300_000)
 
   test('does not exist with AUDIT_DAYS 0', async () => {
     await using fixture = await openFixture(kind)
@@ -340,5 +340,5 @@ describe.each(databaseNames)('the audit trail of a server that ends (%s)', (kind
     const store = openStore(fixture.environment.DATABASE_URL ?? '')
     expect(await store.listAudit()).toEqual([])
     await store.close()
-  }, 60_000)
+  }, 300_000)
 })

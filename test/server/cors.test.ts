@@ -35,7 +35,7 @@ for (const [runtime, getBodies] of [
       const text = { TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: key, GET_BODIES: getBodies }
       server = await fixture.start({ ...text, CORS_ORIGINS: `${origin}, http://localhost:5173` }, runtime)
       token = (await fixture.addUser('ann')).token
-    }, 60_000)
+    }, 300_000)
     afterAll(() => fixture[Symbol.asyncDispose]())
 
     test('a preflight needs no token', async () => {
@@ -121,5 +121,5 @@ describeWithBrowser('in a browser', () => {
     expect(await readFrom(foreign)).toContain('Failed to fetch')
     await browser.close()
     for (const each of pages) await each.stop(true)
-  }, 60_000)
+  }, 300_000)
 })

@@ -16,7 +16,7 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
     servers = [await fixture.start(environment), await fixture.start(environment)]
     // One test makes the upstream send a result without its id.
     for (const { url } of servers) await checkRemoteServer(url, { hasCallback: kind === 'ark', checked: 'own' })
-  }, 60_000)
+  }, 300_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   const addPerson = async (name: string): Promise<Browser & { id: string }> => {
@@ -64,7 +64,7 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
       expect((await fixture.store.groupsOf(ann.id)).length).toBe(before + 1)
       expect((await fixture.store.group(groups[0]))?.user).toBe(ann.id)
     }
-  }, 60_000)
+  }, 300_000)
 
   test('record a group that the upstream reports to two users for one of them, permanently', async () => {
     const [bob, eve] = [await addPerson('bob'), await addPerson('eve')]
@@ -95,7 +95,7 @@ describe.each(['rest', 'ark'] as const)('two servers on PostgreSQL, with an upst
       fault.remove()
       expect((await fixture.store.group(group))?.user).toBe(owner ?? '')
     }
-  }, 60_000)
+  }, 300_000)
 
   test('accept assets for a new group at once, whichever of them has recorded it', async () => {
     const kim = await addPerson('kim')

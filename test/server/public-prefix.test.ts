@@ -26,7 +26,7 @@ describe.each(fronts)('with a PUBLIC_URL that has a path, on %s with GET_BODIES 
     }
     server = await fixture.start({ ...ark, PUBLIC_URL: proxy.url, GET_BODIES: getBodies }, runtime)
     proxy.to(server.url)
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     proxy.stop()
     await fixture[Symbol.asyncDispose]()

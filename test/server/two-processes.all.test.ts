@@ -22,7 +22,7 @@ describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
       TRUSTED_PROXIES: '127.0.0.1',
     }
     servers = [await fixture.start(environment), await fixture.start(environment)]
-  }, 60_000)
+  }, 300_000)
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   const person = async (name: string): Promise<Browser> => {
@@ -173,5 +173,5 @@ describe.each(databaseNames)('two servers on one database (%s)', (kind) => {
     }
     await other.close()
     expect(survivors).toEqual([])
-  }, 60_000)
+  }, 300_000)
 })

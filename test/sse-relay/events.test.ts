@@ -174,12 +174,12 @@ describe('the time for ten mebibytes does not grow with the number of pieces', (
   for (const size of [100, 65_536, Number.POSITIVE_INFINITY]) {
     test(`pieces of ${size}`, () => {
       expect([one, many, lines, returns].map((bytes) => count(bytes, size))).toEqual([1, 350_000, 1, 1])
-    }, 60_000)
+    }, 300_000)
   }
 
   test('single bytes', () => {
     expect(count(one, 1)).toBe(1)
-  }, 60_000)
+  }, 300_000)
 })
 
 describe('bytes that are recognised as an event', () => {

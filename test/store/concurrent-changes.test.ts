@@ -64,5 +64,5 @@ eachDatabase('races', (database) => {
       }),
       { numRuns: 60 },
     )
-  }, 60_000)
+  }, 300_000)
 })

@@ -39,7 +39,7 @@ eachEmptyDatabase('processes', (database) => {
     expect(leased).toHaveLength(40)
     expect(new Set(leased).size).toBe(40)
     expect(new Set(results.map((result) => result.secret)).size).toBe(1)
-  }, 60_000)
+  }, 300_000)
 })
 
 test('a file that Deno creates is accessible to its owner only', async () => {

@@ -10,7 +10,7 @@ beforeAll(async () => {
   database = openPostgres(made.url, { deadlineMs: 3_000 })
   await database.query(sql`create table counts (id bigint primary key, value bigint)`)
   await database.query(sql`insert into counts (id, value) values (1, 0), (2, 0)`)
-}, 60_000)
+}, 300_000)
 afterAll(async () => {
   await database.close()
   await made.remove()

@@ -36,7 +36,7 @@ eachDatabase('sessions and login attempts', (tested) => {
     store = storeOn(database)
     other = storeOn(open(tested))
     return async () => Promise.all(opened.splice(0).map((each) => each.close()))
-  }, 60_000)
+  }, 300_000)
 
   const userWithSession = async (more: { idleUntil?: number; createdAt?: number } = {}, ended?: readonly string[]) => {
     const [name, hash] = [randomUUID(), randomUUID()]

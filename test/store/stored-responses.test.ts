@@ -135,7 +135,7 @@ eachDatabase('stored responses', (database) => {
     const read = await conversation(ann, previous ?? '', at, bounds)
     expect(read?.cut).toBeUndefined()
     expect(read?.items.filter(({ isOutput }) => isOutput).map(({ json }) => JSON.parse(json).out)).toEqual(ids)
-  }, 60_000)
+  }, 300_000)
 
   test('give the latest item of an id', async () => {
     const ann = newUser()

@@ -6,7 +6,7 @@ import { type FreshDatabase, freshDatabase } from '../support/database.ts'
 let database: FreshDatabase
 beforeAll(async () => {
   database = await freshDatabase('postgres')
-}, 60_000)
+}, 300_000)
 afterAll(() => database.remove())
 
 /** A TCP proxy in front of the database, which can disappear and come back. */

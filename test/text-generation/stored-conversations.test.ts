@@ -40,7 +40,7 @@ test('a conversation of 1,000 turns is continued and listed', async () => {
     if (!page.has_more) break
   }
   expect(listed).toEqual(Array.from({ length: 2 * turns - 1 }, (_, nth) => id('msg', nth)))
-}, 60_000)
+}, 300_000)
 
 test('many requests continue one response at the same time, each on its own', async () => {
   const app = open()

@@ -92,7 +92,7 @@ test('a conversation is read in calls of the length of a turn, or of one item', 
   for (const { items, bytes } of reads) expect(items === 1 || (bytes <= bytesPerTurn && items <= 256)).toBe(true)
   expect(reads.reduce((sum, { items }) => sum + items, 0)).toBe(sizes.length)
   expect(reads.length).toBeLessThan(10)
-}, 60_000)
+}, 300_000)
 
 test('input_items reads its page only', async () => {
   const { counted, reads } = counting()
@@ -186,7 +186,7 @@ test('the turns of a conversation are found without its items, also beyond one q
     const some = await store.findStoredConversation('gil', last, Date.now(), { ...bounds, maxTurns })
     expect([some?.turns.length, some?.cut]).toEqual([maxTurns, cut])
   }
-}, 60_000)
+}, 300_000)
 
 test('one turn of the event loop continues one of all that wait for a turn', async () => {
   const order: string[] = []

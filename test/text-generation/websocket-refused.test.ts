@@ -48,7 +48,7 @@ describe('GET /v1/responses is 426', () => {
       const server = await fixture.start(environment, runtime)
       const { token } = await fixture.addUser('ann')
       await expectRejections(server.url, `Bearer ${token}`, { 'sec-websocket-version': '8' })
-    }, 60_000)
+    }, 300_000)
   }
 
   test('where the server of a host cannot open a connection', async () => {

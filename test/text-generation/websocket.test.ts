@@ -43,7 +43,7 @@ for (const [runtime, getBodies] of [
       }
       server = await fixture.start(environment, runtime)
       ann = await fixture.addUser('ann')
-    }, 60_000)
+    }, 300_000)
     afterAll(() => fixture[Symbol.asyncDispose]())
 
     for (const model of [native, bridged]) {
@@ -202,7 +202,7 @@ for (const [runtime, getBodies] of [
       expect((await client.end()).type).toBe('response.completed')
       expect((await client.closed)[0]).toBe(1001)
       expect(await ended).toBe(0)
-    }, 60_000)
+    }, 300_000)
 
     test('the server still runs and has logged no warning about connections', async () => {
       expect((await fetch(`${server.url}/healthz`)).ok).toBe(true)

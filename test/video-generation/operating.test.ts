@@ -20,7 +20,7 @@ test('the metrics have the waiting and running tasks of each pool, and the ended
   emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
   await until(async () => (await ann.statusOf(first)) === 'succeeded')
   expect(await metrics()).toContain('sluice_video_tasks_total{status="succeeded"} 1')
-}, 60_000)
+}, 300_000)
 
 test('admin video list shows the tasks of all users or of one, also by status', async () => {
   await using fixture = await openVideoFixture()

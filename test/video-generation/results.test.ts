@@ -212,7 +212,7 @@ describe('with a storage, a result', () => {
       expect(playMp4((await downloaded(video_url)).bytes).seconds).toBeGreaterThan(0)
     }
     expect(fixture.files()).toHaveLength(30)
-  }, 60_000)
+  }, 300_000)
 
   testIf(isSlow, 'takes half an hour: SLUICE_SLOW is not set')(
     '30 minutes of real time with results that expire after one: every stored one still plays',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { networksOf } from '../../plugins/web-session/networks.ts'
+import { networksOf } from '../../plugins/shared/login/networks.ts'
 
 describe('the networks of', () => {
   for (const [address, ...names] of [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { LoginQueue } from '../../plugins/web-session/login-queue.ts'
+import { LoginQueue } from '../../plugins/shared/login/login-queue.ts'
 
 /** A queue whose jobs end when the test calls `end`. */
 const openQueue = (atOnce: number, maxWaiting: number) => {

@@ -5,14 +5,33 @@ import { Field } from './field.js'
 import { useAction } from './hooks.js'
 import { html } from './html.js'
 import { Logo } from './icons.js'
+import { elsewhere } from './paths.js'
 import { Failure } from './placeholder.js'
 import { t } from './strings.js'
 
+/** @typedef {(name: string, password: string) => Promise<void>} LogIn */
+
 /**
  * The login screen.
- * @param {{ notice: string | undefined, login: (name: string, password: string) => Promise<void> }} props
+ * @param {{ notice: string | undefined, login: LogIn }} props
  */
-export const Login = ({ notice, login }) => {
+export const Login = ({ notice, login }) => html`
+  <main class="login" id="main">
+    <div class="brand"><${Logo} /><span>sluice</span></div>
+    <h1 tabindex="-1">${t.login.title}</h1>
+    <p class="lead">${t.login.lead}</p>
+    ${notice && html`<p class="notice" role="status">${notice}</p>`}
+    ${(!elsewhere || elsewhere.form) && html`<${Form} login=${login} />`}
+    ${
+      elsewhere
+        ? html`<a class=${`button wide${elsewhere.form ? '' : ' primary'}`} href=${elsewhere.address}>${elsewhere.label ?? t.login.submit}</a>`
+        : html`<p class="hint">${t.login.hint}</p>`
+    }
+  </main>
+`
+
+/** @param {{ login: LogIn }} props */
+const Form = ({ login }) => {
   const [waitUntil, setWaitUntil] = useState(0)
   const now = useServerTime(waitUntil > 0)
   const wait = Math.max(0, Math.ceil((waitUntil - now) / 1000))
@@ -38,20 +57,13 @@ export const Login = ({ notice, login }) => {
     if (wait === 0) void run()
   }
   return html`
-    <main class="login" id="main">
-      <div class="brand"><${Logo} /><span>sluice</span></div>
-      <h1 tabindex="-1">${t.login.title}</h1>
-      <p class="lead">${t.login.lead}</p>
-      ${notice && html`<p class="notice" role="status">${notice}</p>`}
-      <form ref=${form} onSubmit=${submit} aria-busy=${busy}>
-        <${Field} label=${t.login.name} name="name" autocomplete="username" autocapitalize="none" spellcheck=${false} required />
-        <${Field} label=${t.login.password} name="password" type="password" autocomplete="current-password" required />
-        <${Failure} message=${wait > 0 ? t.login.tooManyAttempts : error} />
-        <button type="submit" class="primary wide" aria-disabled=${busy || wait > 0}>
-          ${wait > 0 ? t.login.wait(wait) : busy ? t.working : t.login.submit}
-        </button>
-      </form>
-      <p class="hint">${t.login.hint}</p>
-    </main>
+    <form ref=${form} onSubmit=${submit} aria-busy=${busy}>
+      <${Field} label=${t.login.name} name="name" autocomplete="username" autocapitalize="none" spellcheck=${false} required />
+      <${Field} label=${t.login.password} name="password" type="password" autocomplete="current-password" required />
+      <${Failure} message=${wait > 0 ? t.login.tooManyAttempts : error} />
+      <button type="submit" class="primary wide" aria-disabled=${busy || wait > 0}>
+        ${wait > 0 ? t.login.wait(wait) : busy ? t.working : t.login.submit}
+      </button>
+    </form>
   `
 }

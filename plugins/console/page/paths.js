@@ -16,3 +16,14 @@ const outer = location.pathname.slice(0, -configured.page.length)
 export const paths = /** @type {typeof configured} */ (
   Object.fromEntries(Object.entries(configured).map(([name, path]) => [name, outer + path]))
 )
+
+/** @typedef {{ address: string, label?: string, form: boolean }} ElsewhereLogin */
+
+/** @type {ElsewhereLogin | undefined} */
+const configuredLogin = JSON.parse(document.documentElement.dataset.login ?? 'null') ?? undefined
+
+/** A login outside the page. Undefined: users log in by the page's form. */
+export const elsewhere = configuredLogin && {
+  ...configuredLogin,
+  address: (configuredLogin.address.startsWith('/') ? outer : '') + configuredLogin.address,
+}

@@ -10,46 +10,15 @@ import { t } from './strings.js'
  * { status: 'logged in', user: User, justLoggedIn: boolean }} State
  */
 
-/**
- * Remembers whether a user has logged in with this browser.
- *
- * Without that, the page shows the login form at once. The session itself is in an HttpOnly cookie.
- */
-const loginMarker = {
-  key: 'sluice-console',
-  /** @returns {boolean} */
-  get known() {
-    try {
-      return localStorage.getItem(this.key) !== null
-    } catch {
-      return true
-    }
-  },
-  /** @param {boolean} known */
-  set known(known) {
-    try {
-      if (known) localStorage.setItem(this.key, 'known')
-      else localStorage.removeItem(this.key)
-    } catch {
-      // Storage is disabled: then the page requests the session each time.
-    }
-  },
-}
-
 /** While the user is active, the page requests the session this often. Requests with the token do not extend it. */
 const refreshMs = 300_000
 
 /** The session of the page, with login and logout. */
 export const useSession = () => {
-  const [state, setState] = useState(
-    /** @type {State} */ (loginMarker.known ? { status: 'loading' } : { status: 'logged out' }),
-  )
+  const [state, setState] = useState(/** @type {State} */ ({ status: 'loading' }))
   const user = state.status === 'logged in' ? state.user : undefined
 
-  const showLogin = (/** @type {string | undefined} */ notice) => {
-    loginMarker.known = false
-    setState({ status: 'logged out', notice })
-  }
+  const showLogin = (/** @type {string | undefined} */ notice) => setState({ status: 'logged out', notice })
   const api = useMemo(() => createApi({ onSessionEnd: () => showLogin(t.login.sessionEnded) }), [user?.id])
   const tabs = useMemo(() => new BroadcastChannel('sluice-console'), [])
 
@@ -70,7 +39,6 @@ export const useSession = () => {
    */
   const login = async (name, password) => {
     const { user } = await (await send(paths.session, { method: 'POST', body: { name, password } })).json()
-    loginMarker.known = true
     setState({ status: 'logged in', user, justLoggedIn: true })
   }
 
@@ -84,7 +52,8 @@ export const useSession = () => {
   }
 
   useEffect(() => {
-    if (state.status === 'loading') void load()
+    // Also at the first visit: the user may have logged in elsewhere. The session itself is in an HttpOnly cookie.
+    void load()
     tabs.onmessage = () => showLogin(t.login.loggedOutElsewhere)
   }, [])
 

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
-import { type Language, languageOf } from './language.ts'
+import { type Language, languageOf } from '../../shared/page/language.ts'
+import { messagePage } from '../../shared/page/message-page.ts'
 
 /** The outcome that the callback page shows to the person. */
 export type PageOutcome = 'verified' | 'received' | 'failed' | 'expired' | 'unknown' | 'error'
@@ -46,49 +46,15 @@ const texts: Readonly<Record<Language, Readonly<Record<PageOutcome, PageText>>>>
   },
 }
 
-const tags: Readonly<Record<Language, string>> = { en: 'en', zh: 'zh-CN' }
 const statuses: Readonly<Partial<Record<PageOutcome, number>>> = { unknown: 404, error: 500 }
 
-const style =
-  ':root{color-scheme:light dark;font:1.125rem/1.6 system-ui,sans-serif}' +
-  'body{margin:0;min-height:100vh;display:grid;place-items:center}' +
-  'main{max-width:26rem;padding:1.5rem;text-align:center}h1{font-size:1.6rem;line-height:1.3}'
-
-const styleHash = createHash('sha256').update(style).digest('base64')
-
 /**
- * The policy allows the page's own style and nothing else. The page contains no text of the request, so nothing can be
- * injected through the address.
+ * The page for an outcome, in the best language for an `Accept-Language` header. It contains no text of the request, so
+ * nothing can be injected through the address.
  */
-const headers = {
-  'content-type': 'text/html; charset=utf-8',
-  'content-security-policy': `default-src 'none'; style-src 'sha256-${styleHash}'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
-  'referrer-policy': 'no-referrer',
-  'cache-control': 'no-store',
-  'x-content-type-options': 'nosniff',
-  'x-robots-tag': 'noindex',
-  vary: 'accept-language',
-}
-
-/** The page for an outcome, in the best language for an `Accept-Language` header. */
 export const callbackPage = (outcome: PageOutcome, acceptLanguage: string | null): Response => {
   const language = languageOf(acceptLanguage)
-  const { title, text } = texts[language][outcome]
-  const html = `<!doctype html>
-<html lang="${tags[language]}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${title}</title>
-<style>${style}</style>
-</head>
-<body><main><h1>${title}</h1><p>${text}</p></main></body>
-</html>
-`
-  return new Response(html, {
-    status: statuses[outcome] ?? 200,
-    headers: { ...headers, 'content-language': tags[language] },
-  })
+  return messagePage({ ...texts[language][outcome], language, status: statuses[outcome] })
 }
 
 /**

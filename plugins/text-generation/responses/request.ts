@@ -1,4 +1,4 @@
-import { Pace, runSteps, type SteppedWork } from '../../shared/background/turns.ts'
+import { runSteps, type SteppedWork } from '../../shared/background/turns.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
 import type { Capabilities } from '../models/routing.ts'
 import {
@@ -6,17 +6,14 @@ import {
   checkInteger,
   checkNumber,
   checkObject,
-  checkString,
-  elementsOf,
   fieldOf,
   isPresent,
-  type PresentField,
   readBoolean,
   readModel,
   rejectField,
   requireField,
-  shortStringOf,
 } from '../protocol/validation.ts'
+import { checkInput } from './input.ts'
 
 /** The fields of a Responses request that the gateway itself uses. */
 export interface ResponsesRequest {
@@ -62,44 +59,6 @@ export function* validateResponsesRequest(
   checkNumber(fieldOf(request, 'temperature'), 0, maxTemperature)
   checkNumber(fieldOf(request, 'top_p'), 0, 1)
   return { model, stream, background, stores }
-}
-
-function* checkInput(input: PresentField): SteppedWork<void> {
-  if (input.json.isString) return
-  if (!input.json.isArray) rejectField(input.param, 'must be a string or an array of items')
-  const pace = new Pace()
-  for (const item of elementsOf(input)) {
-    if (pace.isDue()) yield
-    for (const part of checkItem(item)) {
-      if (pace.isDue()) yield
-      checkPart(part)
-    }
-  }
-}
-
-const noParts: readonly PresentField[] = []
-
-/** Checks an item, and returns the parts of its content, which are to be checked. */
-const checkItem = ({ param, json }: PresentField): readonly PresentField[] => {
-  checkObject({ param, json })
-  const type = fieldOf(json, 'type', param)
-  checkString(type)
-  // An item without a type is a message. The upstream checks items of other types.
-  if (isPresent(type) && shortStringOf(type.json) !== 'message') return noParts
-  checkString(fieldOf(json, 'role', param))
-  checkString(fieldOf(json, 'text', param))
-  const content = fieldOf(json, 'content', param)
-  if (!isPresent(content) || content.json.isString) return noParts
-  if (!content.json.isArray) rejectField(content.param, 'must be a string or an array of parts')
-  return elementsOf(content)
-}
-
-const textTypes: readonly unknown[] = ['text', 'input_text', 'output_text']
-
-const checkPart = ({ param, json }: PresentField): void => {
-  const type = fieldOf(json, 'type', param)
-  if (isPresent(type) && textTypes.includes(shortStringOf(type.json)))
-    checkString(requireField(fieldOf(json, 'text', param)))
 }
 
 /** The request with `stream: true`. */

@@ -1,13 +1,12 @@
 import { readAtMost } from '../../shared/http/body/read-body.ts'
 import { forwardedHeaders, responseHeaders } from '../../shared/http/headers.ts'
 import { type Json, JsonError, readJson, responseLimits } from '../../shared/json/json.ts'
-import { type Log, Problem } from '../../shared/problem.ts'
+import type { Log, Problem } from '../../shared/problem.ts'
 import { decodeText } from '../../shared/text.ts'
 import { connectionLost, fetchPooledPost } from '../../shared/upstream/fetch.ts'
 import type { TraceCall } from '../../shared/upstream/trace-call.ts'
 import { type Fetch, isNeverSent, UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
-import { EventTooLargeError } from '../../sse-relay/index.ts'
 import { nameOf, type TextUpstream } from '../models/routing.ts'
 import { upstreamUnavailable } from '../protocol/problem.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
@@ -172,14 +171,6 @@ export const readJsonObject = (bytes: Uint8Array): Json => {
     if (!(error instanceof JsonError)) throw error
   }
   throw new UpstreamInvalidError('the response is not a JSON object')
-}
-
-/** Converts any error to a Problem. Errors that are none count as failures of the upstream. */
-export const asProblem = (error: unknown): Problem => {
-  if (error instanceof Problem) return error
-  return error instanceof EventTooLargeError
-    ? new UpstreamInvalidError(error.message)
-    : upstreamUnavailable(error, true)
 }
 
 const requestInit = (

@@ -1,9 +1,9 @@
-import type { Log, Problem } from '../../shared/problem.ts'
+import { type Log, Problem } from '../../shared/problem.ts'
 import { type RawResponse, UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
-import { errorStatus } from '../../sse-relay/index.ts'
+import { EventTooLargeError, errorStatus } from '../../sse-relay/index.ts'
 import type { TextUpstream } from '../models/routing.ts'
 import { StreamError } from '../protocol/assembly.ts'
-import { asProblem } from './client.ts'
+import { upstreamUnavailable } from '../protocol/problem.ts'
 import { requireNoCredential } from './credentials.ts'
 import { rejectionOf } from './rejection.ts'
 
@@ -16,6 +16,14 @@ export const problemOf = (error: unknown, upstream: TextUpstream, log: Log, head
   if (error.upstreamError === undefined) return new UpstreamInvalidError(error.message)
   requireNoCredential(upstream, JSON.stringify(error.upstreamError))
   return rejectionOf(errorResponse(error.upstreamError, headers), { upstream, log })
+}
+
+/** Converts any error to a Problem. Errors that are none count as failures of the upstream. */
+const asProblem = (error: unknown): Problem => {
+  if (error instanceof Problem) return error
+  return error instanceof EventTooLargeError
+    ? new UpstreamInvalidError(error.message)
+    : upstreamUnavailable(error, true)
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { signingSecret } from '../shared/plugin/options.ts'
+import { signingSecret } from '../plugin/options.ts'
 
 export interface CookieOptions {
   readonly name: string
@@ -57,7 +57,7 @@ export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies
 }
 
 /** A base64url value with its HMAC-SHA-256 in base64. For any other text no HMAC is computed. */
-const pattern = /^[\w-]{1,256}\.[A-Za-z0-9+/]{43}$/
+const pattern = /^[\w-]{1,1024}\.[A-Za-z0-9+/]{43}$/
 
 /** Signs a value in the format of `@elysiajs/cookie` and `cookie-signature`, so that a host can verify it with them. */
 const sign = (value: string, secret: string): string =>

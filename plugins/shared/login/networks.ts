@@ -1,4 +1,4 @@
-import { parseAddress } from '../shared/http/client-address.ts'
+import { parseAddress } from '../http/client-address.ts'
 
 /** A network that contains a client address. */
 export interface Network {

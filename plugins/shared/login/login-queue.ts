@@ -1,4 +1,4 @@
-import { Problem } from '../shared/problem.ts'
+import { Problem } from '../problem.ts'
 
 export interface LoginQueueOptions {
   /** Jobs that run concurrently. */

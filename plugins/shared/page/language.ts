@@ -1,4 +1,4 @@
-/** Languages of the callback page. The first is the default. */
+/** Languages of pages. The first is the default. */
 export const languages = ['en', 'zh'] as const
 export type Language = (typeof languages)[number]
 

@@ -1,0 +1,10 @@
+export { type InvalidLimits, type Limit, type LimitUnit, type LimitWindow, parseLimits } from './limit.ts'
+export type {
+  Amounts,
+  LimitedCall,
+  LimitReport,
+  LimitSubject,
+  LimitUsedRatio,
+  UsageLimits,
+  UsageReservation,
+} from './usage-limits.ts'
