@@ -21,6 +21,7 @@ import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
+import { ignoreNewConnections } from './server/new-connections.ts'
 import { stopOnSignal } from './server/stop-on-signal.ts'
 import { expectNoArguments, serverUsage } from './server/usage.ts'
 import { openStore, type Store } from './store/index.ts'
@@ -112,10 +113,12 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       draining = true
       const { drainGraceMs: graceMs, drainMs } = config.http
       const deadline = performance.now() + graceMs + drainMs
-      // Work in the background goes on as long as requests are accepted.
-      const graceEnds = setTimeout(() => void background.stop(), graceMs)
-      await listening.stop({ graceMs, drainMs })
-      clearTimeout(graceEnds)
+      const beforeClose = async () => {
+        // Work in the background goes on as long as requests are accepted.
+        void background.stop()
+        if (graceMs > 0) await ignoreNewConnections(listening.port)
+      }
+      await listening.stop({ graceMs, beforeClose, drainMs })
       if (!(await background.stop(Math.max(0, deadline - performance.now()))))
         log.warn({}, 'work in the background is interrupted')
       await audit.close()

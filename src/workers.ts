@@ -11,62 +11,99 @@ export interface WorkersOptions {
   readonly environment: (worker: number) => Record<string, string | undefined>
   /** Recognizes the line on standard output with which a worker reports that it listens. */
   readonly isListening: (line: string) => boolean
+  /**
+   * Pause before a worker that has ended is started again, in milliseconds. Default 1,000. It doubles each time that
+   * the worker ends again, up to 32 times the first one, until the worker has run for that longest pause.
+   */
+  readonly restartMs?: number
   readonly log: Log
 }
 
 /** The running workers. */
 export interface Workers {
   /**
-   * Resolves when every worker listens; rejects when one cannot be started, or with its exit status when it ends before
-   * it listens.
+   * Resolves when every worker has listened. Rejects when one cannot be started, or with its exit status when one ends
+   * before any of them listens.
    */
   readonly listening: Promise<void>
   /** Sends SIGTERM to all workers, and resolves when they have exited. */
   stop(): Promise<void>
 }
 
+/** The longest pause, in multiples of the first one. */
+const maxDoubled = 32
+
 /**
- * Starts processes that share one port. A worker that dies is replaced after a second.
+ * Starts processes that share one port. A worker that ends is started again after a pause, also one that ends before it
+ * listens: the others serve meanwhile.
  *
  * Each worker can read the metrics of all through its IPC channel: see `connectToSupervisor`.
  */
-export const startWorkers = ({ count, command, environment, isListening, log }: WorkersOptions): Workers => {
+export const startWorkers = ({
+  count,
+  command,
+  environment,
+  isListening,
+  restartMs = 1_000,
+  log,
+}: WorkersOptions): Workers => {
   const [program, ...args] = command
   const running = new Map<number, ChildProcess>()
   const metrics = createWorkerMetrics()
+  let hasListened = false
   let stopping = false
 
-  const startWorker = (worker: number): Promise<void> =>
+  /** Starts a worker, again whenever it ends. Resolves when it listens for the first time. */
+  const keepRunning = (worker: number): Promise<void> =>
     new Promise((resolve, reject) => {
-      const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
-      running.set(worker, child)
-      metrics.add(child)
-      let listening = false
-      child.stdout?.on('data', (chunk: Buffer) => {
-        listening ||= isListening(String(chunk))
-        if (listening) resolve()
-      })
-      child.on('error', (error) => {
-        if (child.pid !== undefined) return
-        // It could not be started, for example without Deno's permission to do so.
-        running.delete(worker)
-        metrics.remove(child)
-        reject(error)
-      })
-      child.on('exit', (code, signal) => {
-        running.delete(worker)
-        metrics.remove(child)
-        if (!listening) reject(code ?? 1)
-        if (!listening || stopping) return
-        log.error({ worker, code, signal }, 'worker died')
+      let pauseMs = restartMs
+      const startAgain = (reason: object) => {
+        if (stopping) return
+        log.error({ worker, ...reason, restartMs: pauseMs }, 'worker died')
         setTimeout(() => {
-          if (!stopping) startWorker(worker).catch(() => log.error({ worker }, 'worker could not be replaced'))
-        }, 1000)
-      })
+          if (!stopping) start()
+        }, pauseMs)
+        pauseMs = Math.min(2 * pauseMs, maxDoubled * restartMs)
+      }
+      const start = () => {
+        const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+        running.set(worker, child)
+        metrics.add(child)
+        let listening = false
+        let isSound: ReturnType<typeof setTimeout> | undefined
+        child.stdout?.on('data', (chunk: Buffer) => {
+          if (listening || !isListening(String(chunk))) return
+          listening = true
+          hasListened = true
+          isSound = setTimeout(() => {
+            pauseMs = restartMs
+          }, maxDoubled * restartMs)
+          resolve()
+        })
+        const remove = () => {
+          clearTimeout(isSound)
+          running.delete(worker)
+          metrics.remove(child)
+        }
+        child.on('error', (err) => {
+          if (child.pid !== undefined) return
+          // It could not be started, for example without Deno's permission to do so.
+          remove()
+          if (hasListened) startAgain({ err })
+          else reject(err)
+        })
+        child.on('exit', (code, signal) => {
+          remove()
+          // The reason is probably the same for all of them, such as a port that is in use.
+          if (!hasListened && code !== null) reject(code)
+          else startAgain({ code, signal })
+        })
+      }
+      start()
     })
 
   return {
-    listening: Promise.all(Array.from({ length: count }, (_, index) => startWorker(index + 1))).then(() => {}),
+    listening: Promise.all(Array.from({ length: count }, (_, index) => keepRunning(index + 1))).then(() => {}),
     async stop() {
       stopping = true
       const ends = [...running.values()].map((child) => new Promise((resolve) => child.once('exit', resolve)))

@@ -10,6 +10,8 @@ export interface StopOptions {
    * that it stops before a connection is refused. In milliseconds, default 0.
    */
   readonly graceMs?: number
+  /** Called after `graceMs`. The server stops listening when it has resolved. It must not reject. */
+  readonly beforeClose?: () => Promise<unknown>
   /** Maximum time that requests in flight have to finish, in milliseconds. Default: no limit. */
   readonly drainMs?: number
 }
@@ -23,6 +25,8 @@ export class Drain {
   #openRequests = 0
   #isStopping = false
   #isListening = true
+  /** Number of calls of `stop`. The latest one counts. */
+  #stops = 0
   #timer: ReturnType<typeof setTimeout> | undefined
 
   /** @param onClosing called when the server stops to listen */
@@ -52,11 +56,16 @@ export class Drain {
   }
 
   /** Stops the server. Resolves when all connections are closed. */
-  stop({ graceMs = 0, ...options }: StopOptions = {}): Promise<void> {
+  stop({ graceMs = 0, beforeClose, ...options }: StopOptions = {}): Promise<void> {
     this.#isStopping = true
-    if (graceMs > 0 && this.#isListening && !options.closeActiveConnections)
-      this.#setTimer(() => this.#stopListening(options), graceMs)
-    else this.#stopListening(options)
+    const stop = ++this.#stops
+    const close = () => {
+      if (stop === this.#stops) this.#stopListening(options)
+    }
+    const afterGrace = () => (beforeClose ? void beforeClose().finally(close) : close())
+    if (!this.#isListening || options.closeActiveConnections) close()
+    else if (graceMs > 0) this.#setTimer(afterGrace, graceMs)
+    else afterGrace()
     return this.#stopped.promise
   }
 

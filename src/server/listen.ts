@@ -171,9 +171,15 @@ export const listenBun = async (
     },
   })
   const port = server.port ?? 0
-  const stop: ListeningServer['stop'] = async ({ closeActiveConnections = false, graceMs = 0, drainMs } = {}) => {
+  const stop: ListeningServer['stop'] = async ({
+    closeActiveConnections = false,
+    graceMs = 0,
+    beforeClose,
+    drainMs,
+  } = {}) => {
     isStopping = true
     if (graceMs > 0 && !closeActiveConnections) await delay(graceMs)
+    if (!closeActiveConnections) await beforeClose?.()
     for (const listener of webSockets) listener.onStop()
     if (!closeActiveConnections) await withTimeout(drainMs, server.stop())
     await server.stop(true)

@@ -87,6 +87,36 @@ test('stop accepts connections for graceMs, with Connection: close, and then no 
   expect(await fetch(server.url).catch(() => 'refused')).toBe('refused')
 })
 
+test('stop listens until the promise of beforeClose has resolved', async () => {
+  const server = await createNodeServer(() => new Response('ok')).listen(0)
+  const [called, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const beforeClose = () => {
+    called.resolve()
+    return released.promise
+  }
+  const stopped = server.stop({ graceMs: 1, beforeClose })
+  await called.promise
+  expect((await fetch(server.url)).headers.get('connection')).toBe('close')
+  released.resolve()
+  await stopped
+  expect(await fetch(server.url).catch(() => 'refused')).toBe('refused')
+})
+
+test('a second stop does not wait for beforeClose of the first one', async () => {
+  const { server, asked, release } = await startHolding()
+  const connection = dial(server, get)
+  await asked
+  const before = Promise.withResolvers<void>()
+  const stopped = server.stop({ beforeClose: () => before.promise, drainMs: 1 })
+  const second = server.stop()
+  before.resolve()
+  // Longer than the first one would have left the connection open.
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  release()
+  expect((await connection.readResponse()).headers.get('connection')).toBe('close')
+  await Promise.all([stopped, second])
+})
+
 test('a second stop ends the grace of the first one', async () => {
   const server = await createNodeServer(() => new Response('ok')).listen(0)
   const stopped = server.stop({ graceMs: 2 ** 30 })

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer, type IncomingHttpHeaders, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -8,76 +7,8 @@ import { join } from 'node:path'
 import { createClientAddressOf, setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { describeIf } from '../support/run-if.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { findProgram, freePort, operatingFile, run } from './fixture.ts'
-
-const read = (name: string) => readFileSync(operatingFile(name), 'utf8')
-
-/** How a proxy is started with its example, on other addresses, and without TLS. */
-interface Proxy {
-  readonly program: string
-  /** The example changed as its comment says, for a gateway below `/gateway`. */
-  belowPath(example: string): string
-  configure(site: { readonly folder: string; readonly port: number; readonly upstream: number }): string
-  command(program: string, folder: string): readonly string[]
-}
-
-const proxies: readonly Proxy[] = [
-  {
-    program: 'nginx',
-    belowPath: (example) =>
-      example
-        .replace('location / {', 'location /gateway/ {')
-        .replace('proxy_pass http://sluice;', 'proxy_pass http://sluice/;')
-        .replace('location = /metrics', 'location = /gateway/metrics'),
-    configure: ({ folder, port, upstream }) => {
-      const site = read('nginx.conf')
-        .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${upstream};`)
-        .replace('listen 443 ssl;', `listen 127.0.0.1:${port};`)
-        .replace('listen [::]:443 ssl;', '')
-        .replace(/ssl_certificate.*;/g, '')
-      const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-        .map((name) => `${name}_temp_path ${folder}/${name};`)
-        .join('\n')
-      return `daemon off; master_process off; pid ${folder}/pid; error_log stderr; events {}
-        http { access_log off; ${temporary}\n${site} }`
-    },
-    command: (program, folder) => [program, '-e', 'stderr', '-p', folder, '-c', join(folder, 'configuration')],
-  },
-  {
-    program: 'caddy',
-    belowPath: (example) => example.replace(/^(\S+ \{)\n([\s\S]*)^\}/m, '$1\nhandle_path /gateway/* {\n$2}\n}'),
-    configure: ({ port, upstream }) =>
-      `{\nadmin off\n}\n${read('Caddyfile')}`
-        .replace('{$SITE:gateway.example}', `http://127.0.0.1:${port}`)
-        .replace('{$UPSTREAM:127.0.0.1:3000}', `127.0.0.1:${upstream}`),
-    command: (program, folder) => [program, 'run', '--adapter', 'caddyfile', '--config', join(folder, 'configuration')],
-  },
-]
-
-const startProxy = async ({ program, configure, command }: Proxy, upstream: number, path = '') => {
-  const folder = await mkdtemp(join(tmpdir(), `sluice-${program}-`))
-  const port = await freePort()
-  await writeFile(join(folder, 'configuration'), configure({ folder, port, upstream }))
-  const child = Bun.spawn([...command(findProgram(program) ?? '', folder)], {
-    env: { PATH: process.env.PATH ?? '', HOME: folder },
-    stdio: ['ignore', 'ignore', 'ignore'],
-  })
-  const url = `http://127.0.0.1:${port}${path}`
-  // The proxy itself answers for /metrics.
-  while (!(await fetch(`${url}/metrics`).catch(() => undefined))) {
-    if (child.exitCode !== null) throw new Error(`${program} has ended with ${child.exitCode}`)
-    await Bun.sleep(20)
-  }
-  return {
-    url,
-    async stop() {
-      // On SIGTERM, Caddy waits for open streams.
-      child.kill('SIGKILL')
-      await child.exited
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
-}
+import { findProgram, freePort, run } from './fixture.ts'
+import { proxies, type ReverseProxy, type RunningProxy, read, startProxy } from './proxies.ts'
 
 /** Sends a request from another address than that of the proxy. */
 const send = (
@@ -120,20 +51,28 @@ for (const proxy of proxies) {
   describeIf(installed, `${proxy.program} is not installed`)(`${proxy.program}, with its example,`, () => {
     /** What a scripted upstream has received. */
     let received: { method?: string; url?: string; headers: IncomingHttpHeaders; body: string } | undefined
+    /** Number of requests that it has received, and how many of the next ones it breaks off. */
+    let [times, breaks] = [0, 0]
     const upstream = createServer((incoming, outgoing) => {
+      // The proxy's own question.
+      if (incoming.url === '/readyz') return void outgoing.end('ok')
       let body = ''
       incoming.on('data', (chunk) => {
         body += chunk
       })
       incoming.on('end', () => {
         received = { method: incoming.method, url: incoming.url, headers: incoming.headers, body }
-        outgoing.end('ok')
+        times++
+        if (breaks-- > 0) incoming.socket.destroy()
+        else outgoing.end('ok')
       })
     })
-    let running: Awaited<ReturnType<typeof startProxy>>
+    let running: RunningProxy
+    let port: number
     beforeAll(async () => {
       await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
-      running = await startProxy(proxy, (upstream.address() as AddressInfo).port)
+      port = (upstream.address() as AddressInfo).port
+      running = await startProxy(proxy, [port, port])
     }, 300_000)
     afterAll(async () => {
       await running?.stop()
@@ -163,9 +102,8 @@ for (const proxy of proxies) {
     })
 
     test('passes a request below a path on without the path, changed as its comment says', async () => {
-      const configure: Proxy['configure'] = (site) => proxy.belowPath(proxy.configure(site))
-      const { port } = upstream.address() as AddressInfo
-      const below = await startProxy({ ...proxy, configure }, port, '/gateway')
+      const configure: ReverseProxy['configure'] = (site) => proxy.belowPath(proxy.configure(site))
+      const below = await startProxy({ ...proxy, configure }, [port, port], '/gateway')
       try {
         for (const path of ['/api/uploads', '/v1/videos/a%20b?x=1&y=%2F', '/console']) {
           expect((await fetch(below.url + path)).status).toBe(200)
@@ -186,6 +124,67 @@ for (const proxy of proxies) {
       expect(received).toBe(undefined)
     })
 
+    const tasks = '/api/v3/contents/generations/tasks'
+    const groups = '/api/media/proxy/assets/groups'
+    const key = { 'idempotency-key': 'one' }
+
+    const repeated: readonly [string, string, Record<string, string>, string][] = [
+      ['GET', '/v1/models', {}, ''],
+      ['HEAD', '/v1/models', {}, ''],
+      ['OPTIONS', '/v1/models', {}, ''],
+    ]
+    const repeatedWithBody: typeof repeated = [
+      ['GET', groups, {}, '{"Filter":{"Name":"one"}}'],
+      ['POST', groups, key, '{"Name":"one"}'],
+      ['POST', '/v1/videos', key, '{"model":"one"}'],
+      ['POST', tasks, key, '{"model":"one"}'],
+    ]
+
+    // Caddy cannot repeat a body.
+    test.each([...repeated, ...(proxy.program === 'caddy' ? [] : repeatedWithBody)])(
+      'sends a %s %s again whose connection broke, because that changes nothing',
+      async (method, path, headers, body) => {
+        ;[times, breaks] = [0, 1]
+        const sent = await send(running.url + path, { method, headers, body })
+        expect([sent.status, times, received?.method, received?.body]).toEqual([200, 2, method, body])
+      },
+    )
+
+    test.each([
+      ['POST', groups, {}, '{"Name":"one"}'],
+      ['POST', '/v1/chat/completions', {}, '{"model":"one"}'],
+      // A route that ignores the key.
+      ['POST', '/v1/chat/completions', key, '{"model":"one"}'],
+      ['POST', '/api/tokens', key, '{}'],
+      ['PUT', '/api/media/proxy/assets/a', {}, '{"Name":"one"}'],
+      ['PUT', '/api/media/proxy/assets/a', {}, 'x'.repeat(500_000)],
+      ['PATCH', '/api/media/proxy/assets/a', {}, '{"Name":"one"}'],
+      ['DELETE', `${tasks}/cgt-1`, {}, ''],
+      ['DELETE', `${tasks}/cgt-1`, key, ''],
+      ...(proxy.program === 'caddy' ? repeatedWithBody : []),
+    ] satisfies typeof repeated)('never sends a %s %s a second time', async (method, path, headers, body) => {
+      ;[times, breaks] = [0, 1]
+      // HAProxy closes the connection, if it was in use before.
+      const sent = await send(running.url + path, { method, headers, body }).catch(() => undefined)
+      expect([sent?.status ?? 502, times]).toEqual([502, 1])
+    })
+
+    test('sends every request to the other process when one does not listen', async () => {
+      for (const upstreams of [[await freePort(), port] as const, [port, await freePort()] as const]) {
+        const front = await startProxy(proxy, upstreams)
+        try {
+          for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'GET', 'POST', 'DELETE', 'PUT', 'PATCH']) {
+            const body = ['GET', 'DELETE'].includes(method) ? '' : 'x'.repeat(200_000)
+            ;[times, breaks] = [0, 0]
+            const sent = await send(`${front.url}/v1/files`, { method, body })
+            expect([method, sent.text, times, received?.body]).toEqual([method, 'ok', 1, body])
+          }
+        } finally {
+          await front.stop()
+        }
+      }
+    })
+
     test('passes each event of a stream at once, and the disconnection of the client', async () => {
       await using fixture = await openServerFixture()
       const server = await fixture.start({
@@ -195,7 +194,8 @@ for (const proxy of proxies) {
       })
       fixture.emulator.faults.add({ kind: 'silence', action: 'CreateChatCompletion', events: 1 })
       const { token } = await fixture.addUser('ann')
-      const front = await startProxy(proxy, Number(new URL(server.url).port))
+      const gateway = Number(new URL(server.url).port)
+      const front = await startProxy(proxy, [gateway, gateway])
       const client = new AbortController()
       try {
         const response = await fetch(`${front.url}/v1/chat/completions`, {
@@ -211,7 +211,7 @@ for (const proxy of proxies) {
         client.abort()
         while (!fixture.emulator.calls.some(({ aborted }) => aborted)) await Bun.sleep(5)
         // Go's HTTP server, and so Caddy, sends no response while it waits for more of a body.
-        if (proxy.program === 'nginx') {
+        if (proxy.program !== 'caddy') {
           expect(await sendPartOfBody(`${front.url}/v1/chat/completions`)).toBe(401)
           // The largest upload: nginx itself would respond 413.
           expect(await sendPartOfBody(`${front.url}/api/uploads`, 200 * 2 ** 20)).toBe(401)
@@ -226,33 +226,58 @@ for (const proxy of proxies) {
 /** The seconds of a setting. */
 const secondsOf = (name: string, setting: string) => Number(new RegExp(`${setting} (\\d+)s`).exec(read(name))?.[1])
 
-test('both proxies wait longer than a call without a stream may take, and close idle connections before the gateway', () => {
+test('all proxies wait longer than a call without a stream may take, and close idle connections before the gateway', () => {
   const textSeconds = 200
   const keepAliveSeconds = 75
+  const graceSeconds = 5
   expect(secondsOf('nginx.conf', 'proxy_read_timeout')).toBeGreaterThan(textSeconds)
   expect(secondsOf('Caddyfile', 'response_header_timeout')).toBeGreaterThan(textSeconds)
-  expect(secondsOf('nginx.conf', 'keepalive_timeout')).toBeLessThan(keepAliveSeconds)
+  expect(secondsOf('haproxy.cfg', 'timeout server')).toBeGreaterThan(textSeconds)
+  // nginx does not learn from /readyz that a process stops.
+  expect(secondsOf('nginx.conf', 'keepalive_timeout')).toBeLessThan(graceSeconds)
   expect(secondsOf('Caddyfile', 'keepalive')).toBeLessThan(keepAliveSeconds)
+  expect(secondsOf('haproxy.cfg', 'pool-purge-delay')).toBeLessThan(keepAliveSeconds)
 })
 
-const [nginx, openssl] = ['nginx', 'openssl'].map(findProgram)
-describeIf(Boolean(nginx && openssl), 'nginx or openssl is not installed')('nginx -t', () => {
-  test('accepts the example with TLS', async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-nginx-'))
-    try {
-      const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
-      const options = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=gateway.example']
-      await run([openssl ?? '', 'req', ...options, '-keyout', key, '-out', certificate])
-      const site = read('nginx.conf')
-        .replace('/etc/ssl/gateway.example.pem', certificate)
-        .replace('/etc/ssl/gateway.example.key', key)
-      const path = join(folder, 'configuration')
-      await writeFile(path, `pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${site} }`)
-      const { status, errors } = await run([nginx ?? '', '-t', '-e', 'stderr', '-c', path])
-      expect({ status, errors }).toEqual({ status: 0, errors: expect.stringContaining('test is successful') })
-      expect(errors).not.toContain('[warn]')
-    } finally {
-      await rm(folder, { recursive: true, force: true })
-    }
+/** The examples with a certificate, as the program itself checks them. */
+const checks = [
+  {
+    program: 'nginx',
+    configurationOf: (folder: string) =>
+      `pid ${folder}/pid; error_log stderr; events {} http { access_log off; ${read('nginx.conf')
+        .replace('/etc/ssl/gateway.example.pem', join(folder, 'certificate.pem'))
+        .replace('/etc/ssl/gateway.example.key', join(folder, 'key.pem'))} }`,
+    options: ['-t', '-e', 'stderr', '-c'],
+  },
+  {
+    program: 'haproxy',
+    configurationOf: (folder: string) =>
+      read('haproxy.cfg').replace('/etc/haproxy/gateway.example.pem', join(folder, 'both.pem')),
+    options: ['-c', '-f'],
+  },
+]
+
+for (const { program, configurationOf, options } of checks) {
+  const [proxy, openssl] = [program, 'openssl'].map(findProgram)
+  describeIf(Boolean(proxy && openssl), `${program} or openssl is not installed`)(`${program} itself`, () => {
+    test('accepts the example with TLS, without a warning', async () => {
+      const folder = await mkdtemp(join(tmpdir(), `sluice-${program}-`))
+      try {
+        const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')]
+        const request = ['-x509', '-newkey', 'rsa:2048', '-nodes', '-subj', '/CN=gateway.example']
+        await run([openssl ?? '', 'req', ...request, '-keyout', key, '-out', certificate])
+        await writeFile(join(folder, 'both.pem'), `${await Bun.file(certificate).text()}${await Bun.file(key).text()}`)
+        const path = join(folder, 'configuration')
+        await writeFile(path, configurationOf(folder))
+        const { status, output, errors } = await run([proxy ?? '', ...options, path])
+        expect({ status, text: output + errors }).toEqual({
+          status: 0,
+          text: expect.stringMatching(/test is successful|Configuration file is valid/),
+        })
+        expect(output + errors).not.toMatch(/warn/i)
+      } finally {
+        await rm(folder, { recursive: true, force: true })
+      }
+    })
   })
-})
+}

@@ -1,0 +1,94 @@
+/** Runs with `--all`: restarts both processes of a gateway behind each proxy twice, under load. */
+import { expect, test } from 'bun:test'
+import { describeIf } from '../support/run-if.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
+import { findProgram, freePort } from './fixture.ts'
+import { type LoadKind, startLoad } from './load.ts'
+import { proxies, startProxy } from './proxies.ts'
+
+/** Requests that are sent at least. */
+const minRequests = Number(process.env.SLUICE_RESTART_REQUESTS ?? 2_000)
+const connections = 24
+/** A proxy that asks for `/readyz` knows by then that a process is ready again. */
+const noticedMs = 3_000
+
+const model = 'doubao-seed-emulated'
+const chatPath = '/v1/chat/completions'
+
+/** The kinds of requests of a load: lists, calls without and with a stream, deletions, and creations with a key. */
+const kindsOf = (token: string): ((nth: number) => LoadKind) => {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+  const chat = (tokens: number, stream: boolean) =>
+    JSON.stringify({ model, stream, messages: [{ role: 'user', content: `${tokens} tokens` }] })
+  const streamOf = (tokens: number): LoadKind => ({
+    ...{ name: 'stream', method: 'POST', path: chatPath, headers, body: chat(tokens, true) },
+    isRight: (status, body) => status === 200 && body.endsWith('data: [DONE]\n\n'),
+  })
+  const [shortStream, longStream] = [streamOf(3), streamOf(400)]
+  const list: LoadKind = {
+    ...{ name: 'list', method: 'GET', path: '/api/media/proxy/assets/groups?PageSize=5&PageNumber=1', headers },
+    isRight: (status, body) => status === 200 && body.includes('"Items"'),
+  }
+  const call: LoadKind = {
+    ...{ name: 'call', method: 'POST', path: chatPath, headers, body: chat(12, false) },
+    isRight: (status, body) => status === 200 && body.includes('chat.completion'),
+  }
+  const deletion: LoadKind = {
+    ...{ name: 'deletion', method: 'DELETE', path: '/api/media/proxy/assets/asset-unknown', headers },
+    isRight: (status, body) => status === 403 && body.includes('asset not found'),
+  }
+  const creation = (nth: number): LoadKind => ({
+    ...{ name: 'creation', method: 'POST', path: '/api/media/proxy/assets/groups' },
+    headers: { ...headers, 'idempotency-key': `key-${nth}` },
+    body: JSON.stringify({ Name: `group ${nth}` }),
+    isRight: (status, body) => status === 200 && body.includes('"Id"'),
+  })
+  const usual = [list, call, list, deletion, call, list, shortStream, call]
+  return (nth) => {
+    if (nth % 500 === 7) return longStream
+    return nth % 100 === 3 ? creation(nth) : (usual[nth % usual.length] ?? list)
+  }
+}
+
+for (const proxy of proxies) {
+  const installed = findProgram(proxy.program) !== undefined
+  describeIf(installed, `${proxy.program} is not installed`)(`behind ${proxy.program}`, () => {
+    test('no request is lost, and none is executed twice, while both processes restart twice', async () => {
+      await using fixture = await openServerFixture('sqlite', { text: { msPerDelta: 4 } })
+      const { token } = await fixture.addUser('ann')
+      const start = (port: number) =>
+        fixture.start({
+          PORT: String(port),
+          DRAIN_GRACE_SECONDS: undefined,
+          TEXT_UPSTREAM_URL: fixture.emulator.text.url,
+          TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
+          TRUSTED_PROXIES: '127.0.0.1',
+        })
+      const ports = [await freePort(), await freePort()] as const
+      const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)))
+      const front = await startProxy(proxy, ports)
+      const begun = performance.now()
+      const load = startLoad(front.url, connections, kindsOf(token))
+      try {
+        for (const [nth, port] of [...ports, ...ports].entries()) {
+          await load.reaches((minRequests * (nth + 1)) / 5)
+          expect(await servers.get(port)?.kill('SIGTERM')).toBe(0)
+          servers.set(port, await start(port))
+          await Bun.sleep(noticedMs)
+        }
+        await load.reaches(minRequests)
+      } finally {
+        await load.end()
+        await front.stop()
+      }
+      const seconds = Math.round((performance.now() - begun) / 1000)
+      const { list = 0, call = 0, stream = 0, deletion = 0, creation = 0 } = load.counts()
+      const sent = list + call + stream + deletion + creation
+      console.log(`${proxy.program}: lost ${load.lost.length} of ${sent} requests in ${seconds} s`)
+      expect(load.lost.slice(0, 10)).toEqual([])
+      const executed = (name: string) => fixture.emulator.calls.filter(({ action }) => action === name).length
+      expect(executed('CreateChatCompletion')).toBe(call + stream)
+      expect(executed('CreateAssetGroup')).toBe(creation)
+    }, 900_000)
+  })
+}

@@ -1,0 +1,129 @@
+import { expect, test } from 'bun:test'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Log, noLog } from '../../plugins/shared/problem.ts'
+import { startWorkers } from '../../src/workers.ts'
+
+/** Starts two workers that run a script. It can use `worker`, the number of the worker, `start`, which counts its starts, and `listen`. */
+const startTwo = async (script: string) => {
+  const folder = await mkdtemp(join(tmpdir(), 'sluice-workers-'))
+  await writeFile(
+    join(folder, 'worker.cjs'),
+    `const { readdirSync, writeFileSync } = require('node:fs')
+    const worker = Number(process.env.WORKER)
+    const start = readdirSync('.').filter((name) => name.startsWith(worker + '-')).length + 1
+    writeFileSync(worker + '-' + start + '-' + process.pid, '')
+    const listen = () => {
+      console.log('listening')
+      writeFileSync('listens-' + worker + '-' + start, '')
+      setInterval(() => {}, 1000)
+    }
+    ${script}`,
+  )
+  const deaths: Readonly<Record<string, unknown>>[] = []
+  let onDeath = () => {}
+  const log: Log = {
+    ...noLog,
+    error(fields) {
+      deaths.push({ ...fields })
+      onDeath()
+    },
+  }
+  const workers = startWorkers({
+    count: 2,
+    command: ['sh', '-c', `cd ${folder} && exec ${process.execPath} worker.cjs`],
+    environment: (worker) => ({ PATH: process.env.PATH, WORKER: String(worker) }),
+    isListening: (line) => line.includes('listening'),
+    restartMs: 1,
+    log,
+  })
+  const starts = async (worker: number) => (await readdir(folder)).filter((name) => name.startsWith(`${worker}-`))
+  return {
+    workers,
+    deaths,
+    starts,
+    pid: async (worker: number, start: number) => {
+      const name = (await starts(worker)).find((one) => one.startsWith(`${worker}-${start}-`))
+      return Number(name?.split('-')[2])
+    },
+    listened: async (worker: number, start: number) => {
+      while (!(await readdir(folder)).includes(`listens-${worker}-${start}`)) await new Promise(setImmediate)
+    },
+    died: async (count: number) => {
+      while (deaths.length < count)
+        await new Promise<void>((resolve) => {
+          onDeath = resolve
+        })
+    },
+    async [Symbol.asyncDispose]() {
+      await workers.stop()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+test('a worker that exits before it listens is started again, after pauses that double, while the other listens', async () => {
+  await using two = await startTwo(`
+    if (worker === 1 || start > 7) listen()
+    else {
+      const otherListens = setInterval(() => {
+        if (!readdirSync('.').includes('listens-1-1')) return
+        clearInterval(otherListens)
+        // The first process reads the line of the other worker in the meantime.
+        setTimeout(() => process.exit(3), start === 1 ? 300 : 0)
+      }, 5)
+    }`)
+  await two.workers.listening
+  const pauses = [1, 2, 4, 8, 16, 32, 32]
+  expect(two.deaths).toEqual(pauses.map((restartMs) => ({ worker: 2, code: 3, signal: null, restartMs })))
+  expect(await two.starts(1)).toHaveLength(1)
+  expect(await two.starts(2)).toHaveLength(8)
+})
+
+test('a worker that is killed before any of them listens is started again', async () => {
+  await using two = await startTwo(`if (start === 1) process.kill(process.pid, 'SIGKILL'); else listen()`)
+  await two.workers.listening
+  expect(two.deaths).toHaveLength(2)
+})
+
+test('workers that all exit before they listen are given up, with the status', async () => {
+  await using two = await startTwo('process.exit(7)')
+  await expect(two.workers.listening).rejects.toBe(7)
+})
+
+test('a program that cannot be started is given up', async () => {
+  const workers = startWorkers({
+    ...{ count: 2, command: ['/nowhere/sluice'], environment: () => ({}), isListening: () => true, log: noLog },
+  })
+  await expect(workers.listening).rejects.toThrow('ENOENT')
+})
+
+test('the pause is short again after a worker has run for the longest one', async () => {
+  await using two = await startTwo('listen()')
+  await two.workers.listening
+  for (let start = 1; start <= 3; start++) {
+    process.kill(await two.pid(2, start), 'SIGKILL')
+    await two.died(start)
+    while ((await two.starts(2)).length < start + 1) await new Promise(setImmediate)
+  }
+  await two.listened(2, 4)
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  process.kill(await two.pid(2, 4), 'SIGKILL')
+  await two.died(4)
+  expect(two.deaths.map(({ restartMs }) => restartMs)).toEqual([1, 2, 4, 1])
+})
+
+test('a worker that dies is started again, and after a stop none is', async () => {
+  await using two = await startTwo('listen()')
+  await two.workers.listening
+  process.kill(await two.pid(2, 1), 'SIGKILL')
+  await two.died(1)
+  expect(two.deaths).toEqual([{ worker: 2, code: null, signal: 'SIGKILL', restartMs: 1 }])
+  while ((await two.starts(2)).length < 2) await new Promise(setImmediate)
+  await two.workers.stop()
+  const [first, second] = [await two.starts(1), await two.starts(2)]
+  await new Promise((resolve) => setTimeout(resolve, 100))
+  expect([await two.starts(1), await two.starts(2)]).toEqual([first, second])
+  expect(two.deaths).toHaveLength(1)
+})
