@@ -48,7 +48,7 @@ for (const [name, runtime, environment] of [
       expect((await connection.readResponse()).status).toBe(200)
     }
     expect(await server.kill('SIGTERM')).toBe(0)
-  }, 60_000)
+  }, 300_000)
 }
 
 for (const GET_BODIES of ['on', 'off']) {
@@ -74,5 +74,5 @@ for (const GET_BODIES of ['on', 'off']) {
     isOver = true
     await Promise.all(working)
     expect(counts).toMatchObject({ reset: 0, refused: 0 })
-  }, 60_000)
+  }, 300_000)
 }
