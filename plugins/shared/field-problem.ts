@@ -6,15 +6,22 @@ export class FieldProblem extends Problem {
   readonly param: string | undefined
   /** Machine-readable code, for example `model_not_found`. */
   readonly code: string | undefined
+  /** Type of the error. Default: that of its status. */
+  readonly type: string | undefined
 
   constructor(
     status: number,
     message: string,
-    options: ConstructorParameters<typeof Problem>[2] & { readonly param?: string; readonly code?: string } = {},
+    options: ConstructorParameters<typeof Problem>[2] & {
+      readonly param?: string
+      readonly code?: string
+      readonly type?: string
+    } = {},
   ) {
     super(status, message, options)
     this.param = options.param
     this.code = options.code
+    this.type = options.type
   }
 
   override toResponse(body: ProblemBody = fieldProblemBody): Response {
@@ -24,10 +31,9 @@ export class FieldProblem extends Problem {
 
 /** `{"error":{"message","type","param","code"}}`: the error object of the OpenAI API. */
 export const fieldProblemBody: ProblemBody = (problem) => {
-  const { param = null, code = null } = problem instanceof FieldProblem ? problem : {}
-  return {
-    error: { message: problem.message, type: typeOf(problem.status), param, code: code ?? codeOf(problem.status) },
-  }
+  const { status, message } = problem
+  const { param = null, code = codeOf(status), type = typeOf(status) } = problem instanceof FieldProblem ? problem : {}
+  return { error: { message, type, param, code } }
 }
 
 const typeOf = (status: number): string => {

@@ -2,6 +2,7 @@ import { backgroundOf } from '../shared/background/background.ts'
 import type { GenerationOptions } from './call/generate.ts'
 import { createProtocols, type Protocols } from './call/protocols.ts'
 import { type ResponseRoutesOptions, retrieve } from './call/response-routes.ts'
+import { createOutputHistory } from './limits/output-history.ts'
 import { createModelRouting } from './models/routing.ts'
 import { createBackgroundUsageRecorder, pollBackgroundResponses } from './objects/background-responses.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
@@ -24,9 +25,9 @@ export interface TextContext extends GenerationOptions, ResponseRoutesOptions {
 export const createTextContext = (settings: TextSettings): TextContext => {
   const { objects: store, storedResponses, clock, log, audit } = settings
   const routing = createModelRouting(settings.upstreams)
+  const costOf = settings.prices && createCostOf(settings.prices)
   const record = createUsageRecorder({
-    ...{ usage: settings.usage, observe: settings.observeUsage, log },
-    costOf: settings.prices && createCostOf(settings.prices),
+    ...{ usage: settings.usage, observe: settings.observeUsage, costOf, log },
     models: [...routing.named.keys(), ...Object.keys(settings.prices ?? {})],
   })
   const recordBackground = store ? createBackgroundUsageRecorder({ store, record, clock, log }) : async () => {}
@@ -38,8 +39,10 @@ export const createTextContext = (settings: TextSettings): TextContext => {
     ...{ clock, log, audit },
   }
   const protocols = createProtocols({ ...settings, storesResponses: storing !== undefined })
+  const { limits, usualOutputTokens, defaultMaxTokens } = settings
   const context: TextContext = {
     ...settings,
+    callLimits: limits && { limits, history: createOutputHistory(usualOutputTokens), costOf, defaultMaxTokens },
     protocols,
     client: createUpstreamClient(settings),
     routing,

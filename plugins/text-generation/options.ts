@@ -8,6 +8,7 @@ import type { Identify } from '../shared/identity/identify.ts'
 import { checkAbove0, checkIdentify, checkSecrets } from '../shared/plugin/options.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
+import type { UsageLimits } from '../usage-limits/index.ts'
 import type { TextUpstream } from './models/routing.ts'
 import type { TextObjectStore } from './objects/store.ts'
 import type { StoredResponseStore } from './objects/stored/store.ts'
@@ -46,6 +47,15 @@ export interface TextGenerationOptions {
   readonly observeUsage?: ObserveUsage
   /** Prices by model. Usage then has the cost of each call. Default: no model has a price. */
   readonly prices?: Prices | undefined
+  /**
+   * Limits of users: what a call may use is reserved before the upstream is called, and settled by what the upstream
+   * reports. A stream that uses up a limit ends with an error event. Default: no limits.
+   */
+  readonly limits?: UsageLimits | undefined
+  /**
+   * Output that is reserved for a call of a user and a model without earlier calls, in tokens. Above 0, default 1,000.
+   */
+  readonly usualOutputTokens?: number
   /**
    * Stores the owners of responses, conversations and items. Default: they have no owners, so none can be continued,
    * retrieved or referenced.
@@ -122,6 +132,7 @@ export interface TextGenerationOptions {
 
 type Defaulted =
   | ('clock' | 'log' | 'audit' | 'timeoutMs')
+  | 'usualOutputTokens'
   | ('maxBodyBytes' | 'maxResponseBytes' | 'maxStoredResponseBytes' | 'objectTtlMs')
 
 /** The options with their defaults. */
@@ -143,10 +154,11 @@ export const readTextOptions = (options: TextGenerationOptions): TextSettings =>
   if (problem !== undefined) throw new TypeError(`upstreams${problem}`)
   const { clock = systemClock, log = noLog, audit = noAudit, heartbeatMs, timeoutMs = 200_000 } = options
   const { maxBodyBytes = 2 ** 26, maxResponseBytes = 2 ** 26, maxStoredResponseBytes = 2 ** 26 } = options
-  const { objectTtlMs = 30 * 86_400_000, defaultMaxTokens = 4_096 } = options
+  const { objectTtlMs = 30 * 86_400_000, defaultMaxTokens = 4_096, usualOutputTokens = 1_000 } = options
   const numbers = {
     ...{ timeoutMs, heartbeatMs, maxBodyBytes, maxResponseBytes, maxStoredResponseBytes, objectTtlMs },
     defaultMaxTokens: defaultMaxTokens ?? undefined,
+    usualOutputTokens,
   }
   checkAbove0(numbers)
   return { ...options, ...numbers, clock, log, audit }

@@ -1,4 +1,5 @@
 export { type InvalidLimits, type Limit, type LimitUnit, type LimitWindow, parseLimits } from './limit.ts'
+export { LimitProblem, type ReachedLimit } from './limit-problem.ts'
 export type {
   Amounts,
   LimitedCall,

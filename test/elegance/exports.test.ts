@@ -91,7 +91,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textProblemBody',
   ],
   './tracing': ['createTracing', 'tracing'],
-  './usage-limits': ['parseLimits'],
+  './usage-limits': ['LimitProblem', 'parseLimits'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',

@@ -13,6 +13,7 @@ import {
   readFrames,
 } from '../../sse-relay/index.ts'
 import { jsonOf, readEvent } from '../events/event.ts'
+import type { CallLimit } from '../limits/call-limit.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import type { TextSettings } from '../options.ts'
@@ -37,6 +38,8 @@ export interface Call {
    * to record.
    */
   readonly issued?: IssuedObjects
+  /** What the call holds of the limits of its user. Undefined: no limit applies. */
+  readonly limit?: CallLimit | undefined
   /** The caller's request: its headers, and its signal, which aborts when the caller disconnects. */
   readonly request: Request
   /** Milliseconds since 1970. The time limit starts here. */
@@ -143,11 +146,12 @@ const bytesOf = (json: Json | undefined, body: JsonBody | undefined): Promise<Ui
 
 /** The frames of a response. Each becomes available when its ids are recorded as the caller's. */
 const framesOf = (
-  { issued }: Pick<Call, 'issued'>,
+  { issued, limit }: Pick<Call, 'issued' | 'limit'>,
   body: ReadableStream<Uint8Array>,
   options: FrameSplitterOptions,
 ): FrameReader => {
-  const frames = readFrames(body, options)
+  const read = readFrames(body, options)
+  const frames = limit?.meter(read) ?? read
   return issued?.wrapReader(frames) ?? frames
 }
 
@@ -167,7 +171,7 @@ export interface StartStreamOptions {
  * Throws StreamError when the first event is an error, UpstreamInvalidError when there is no event.
  */
 export const startStream = async (
-  call: Pick<Call, 'issued'>,
+  call: Pick<Call, 'issued' | 'limit'>,
   body: ReadableStream<Uint8Array> | null,
   { signal, maxSilenceMs, clock, events = { parse: readEvent } }: StartStreamOptions,
 ): Promise<FrameReader> => {

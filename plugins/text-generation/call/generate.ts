@@ -4,6 +4,8 @@ import { readJsonBody } from '../../shared/http/body/body.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
+import { type CallLimit, type CallLimitOptions, reserveCall } from '../limits/call-limit.ts'
+import { estimateInputTokens } from '../limits/input-tokens.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
@@ -12,7 +14,7 @@ import { withoutGatewayItems } from '../objects/stored/continuation.ts'
 import { requestFor, type StoredResponses } from '../objects/stored/responses.ts'
 import { indexInTurns } from '../protocol/index-in-turns.ts'
 import { upstreamUnavailable } from '../protocol/problem.ts'
-import type { Protocol, TranslatedProtocol, ValidatedRequest } from '../protocol/protocol.ts'
+import type { Exchange, Protocol, TranslatedProtocol, ValidatedRequest } from '../protocol/protocol.ts'
 import { shortStringOf } from '../protocol/validation.ts'
 import type { DroppedTools } from '../upstream/dropped-tools.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
@@ -31,6 +33,8 @@ export interface GenerationOptions extends GenerationContext, RouteAttemptsOptio
   readonly droppedTools: DroppedTools
   readonly maxBodyBytes: number
   readonly record: RecordUsage
+  /** Undefined: no limits. */
+  readonly callLimits: CallLimitOptions | undefined
 }
 
 /** A request and its caller. */
@@ -76,6 +80,7 @@ export const generate = async (
   const whole = continuation?.body ?? body
   const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
+  let limit: CallLimit | undefined
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     const sending = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
@@ -103,9 +108,16 @@ export const generate = async (
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
         : recorder
-    const usage = new CallUsage({ user, token, model, issued, unmetered: exchange.unmetered }, options)
+    if (!limit && options.callLimits && !exchange.unmetered) {
+      const reserving = reserve(sent, { user, token, model, stream, exchange, route, signal: request.signal }, options)
+      limit = isPromise(reserving) ? await reserving : reserving
+    }
+    const usage = new CallUsage({ user, token, model, issued, limit, unmetered: exchange.unmetered }, options)
     const { onAccepted, onEnd } = usage
-    const call = { user, exchange, route, body: whole, issued, request, arrivedAt, whenRevoked, onAccepted, onEnd }
+    const call = {
+      ...{ user, exchange, route, body: whole, issued, limit, request, arrivedAt, whenRevoked },
+      ...{ onAccepted, onEnd },
+    }
     const respond = stream ? respondStreaming : respondNonStreaming
     try {
       const response = await (traceCall
@@ -113,12 +125,50 @@ export const generate = async (
         : respond(call, options))
       attempts.succeed(route)
       if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
+      if (limit) for (const [name, value] of Object.entries(limit.headers())) response.headers.set(name, value)
       return response
     } catch (error) {
-      route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
-      validated = await validate(route)
+      try {
+        route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
+        validated = await validate(route)
+      } catch (failure) {
+        limit?.release()
+        throw failure
+      }
     }
   }
+}
+
+interface Reserved {
+  readonly user: string
+  readonly token: string | undefined
+  readonly model: string
+  readonly stream: boolean
+  readonly exchange: Exchange
+  readonly route: ModelRoute
+  readonly signal: AbortSignal
+}
+
+/** Reserves what the call will probably use. A large request is counted in turns of the event loop. */
+const reserve = (
+  request: Json,
+  { exchange, route, ...call }: Reserved,
+  { callLimits }: Pick<GenerationOptions, 'callLimits'>,
+): Awaitable<CallLimit | undefined> => {
+  if (!callLimits) return undefined
+  const limited = {
+    ...call,
+    request,
+    inputOnly: exchange.action === 'CreateEmbedding',
+    unstoppable: route.streams === false || exchange.unassembled === true || exchange.respondsAtOnce === true,
+  }
+  if (!isLarge(request)) {
+    const input = () => runSteps(estimateInputTokens(request))
+    return reserveCall({ ...limited, input }, callLimits)
+  }
+  return runInTurns(estimateInputTokens(request)).then((input) =>
+    reserveCall({ ...limited, input: () => input }, callLimits),
+  )
 }
 
 /**
@@ -133,6 +183,7 @@ interface CallUsageOptions {
   readonly token: string | undefined
   readonly model: string
   readonly issued: IssuedObjects | undefined
+  readonly limit: CallLimit | undefined
   readonly unmetered: boolean | undefined
 }
 
@@ -153,13 +204,16 @@ class CallUsage {
 
   readonly onAccepted = (): void => {
     this.accepted = true
+    this.#call.limit?.onAccepted()
   }
 
   readonly onEnd = (usage: object | undefined): void | Promise<void> => {
-    const { user, token, model, issued, unmetered } = this.#call
+    const { user, token, model, issued, limit, unmetered } = this.#call
     const { recordBackground, record, clock } = this.#options
     // Usage of a background response is recorded when the response ends.
     if (issued?.backgroundResponse) return usage && recordBackground(issued.backgroundResponse, usage)
-    if (!unmetered) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) }, this.accepted)
+    const tokens = readTokens(usage)
+    limit?.onEnd(tokens)
+    if (!unmetered) record({ user, token, model, at: clock.now(), tokens }, this.accepted)
   }
 }

@@ -53,7 +53,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
       if (!isJsonResponse(response)) {
         // The ids of a background response are recorded as soon as they arrive. Of any other stream the caller receives
         // nothing before its end, so its ids are recorded then.
-        const streamCall = exchange.respondsAtOnce ? call : {}
+        const streamCall = exchange.respondsAtOnce ? call : { limit: call.limit }
         return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
@@ -78,8 +78,8 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     usage ??= assembly.usage
     if (deadline.revoked) throw notAuthenticated()
     if (call.issued?.problem) throw call.issued.problem
-    if (deadline.passed) {
-      log.info({ action: exchange.action }, 'time limit exceeded: sending the partial response')
+    if (deadline.passed || call.limit?.exhausted) {
+      log.info({ action: exchange.action }, 'a limit of time or use is reached: sending the partial response')
       const partial = assembly.partial()
       // If the gateway has made the id of a response that the upstream keeps, the upstream does not know it.
       const isIssued = assembly.hasUpstreamId || !exchange.native

@@ -3,6 +3,7 @@ import { responseFrom } from '../../shared/http/body/byte-source.ts'
 import { type InFlight, inFlightOf } from '../../shared/http/in-flight.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
 import { parseLossless } from '../../shared/json/lossless.ts'
+import type { Problem } from '../../shared/problem.ts'
 import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../../sse-relay/index.ts'
 import { EventReader, jsonOf } from '../events/event.ts'
 import { eventText, isDone } from '../events/text.ts'
@@ -84,10 +85,11 @@ class StreamedResponse implements RelayOptions {
   readonly #unwatchCredential: (() => void) | undefined
   readonly #recordUsage: Call['onEnd']
   readonly #errorEvent: Exchange['errorEvent']
+  readonly #limit: Call['limit']
   #ended = false
 
   constructor(
-    { exchange, issued, request, route, whenRevoked, onEnd }: Call,
+    { exchange, issued, limit, request, route, whenRevoked, onEnd }: Call,
     { heartbeatMs, clock }: GenerationContext,
   ) {
     this.signal = request.signal
@@ -99,6 +101,7 @@ class StreamedResponse implements RelayOptions {
     this.#inFlight = inFlightOf(request)
     this.#recordUsage = onEnd
     this.#errorEvent = exchange.errorEvent
+    this.#limit = limit
     this.#unwatchCredential = whenRevoked?.(() => {
       this.revoked = true
       this.upstreamCall.abort(new Error('credential revoked'))
@@ -118,7 +121,8 @@ class StreamedResponse implements RelayOptions {
 
   async onEnd({ kind }: StreamEnd): Promise<Uint8Array> {
     try {
-      return encoder.encode(this.revoked ? this.#revokedEvent() : await this.#relay.onEnd(kind === 'broken'))
+      const problem = this.revoked ? notAuthenticated() : this.#limit?.exhausted
+      return encoder.encode(problem ? this.#eventOf(problem) : await this.#relay.onEnd(kind === 'broken'))
     } finally {
       await this.end()
     }
@@ -129,8 +133,8 @@ class StreamedResponse implements RelayOptions {
     this.end().catch(() => {})
   }
 
-  #revokedEvent(): string {
-    return this.#errorEvent?.(notAuthenticated()) ?? revokedEvent
+  #eventOf(problem: Problem): string {
+    return this.#errorEvent?.(problem) ?? lastEventOf(problem)
   }
 
   /** Ends the counting of this stream and the watch of its credential. */
@@ -154,16 +158,16 @@ const eventStream = (body: CompleteResponse, exchange: Exchange): Response['body
 const encoder = new TextEncoder()
 
 /**
- * Last event of a stream whose credential is revoked. Clients of both protocols raise it: one reads `error`, the other
- * the event type `error`.
+ * Last event of a stream that the gateway ends. Clients of both protocols raise it: one reads `error`, the other the
+ * event type `error`.
  */
-const revokedEvent = `event: error\n${eventText(
-  JSON.stringify({
-    type: 'error',
-    ...textProblemBody(notAuthenticated()),
-    ...{ code: 'invalid_api_key', message: notAuthenticated().message, param: null, sequence_number: 0 },
-  }),
-)}`
+const lastEventOf = (problem: Problem): string => {
+  const { error } = textProblemBody(problem) as { readonly error: { readonly code: string | null } }
+  const { code } = error
+  return `event: error\n${eventText(
+    JSON.stringify({ type: 'error', error, code, message: problem.message, param: null, sequence_number: 0 }),
+  )}`
+}
 
 /** Whether the stream ended inside an event whose data is not valid JSON. */
 const isIncomplete = ({ missingEnd, event }: Frame): boolean =>

@@ -24,7 +24,13 @@ export const videoProblemBody: ProblemBody = (problem) => {
   const { status, message } = problem
   const { param = '', code } = problem instanceof FieldProblem ? problem : {}
   const [defaultCode, type] = words[status] ?? (status < 500 ? words[400] : words[500]) ?? []
-  return { error: { code: code ?? defaultCode, message, param, type } }
+  return { error: { code: (code && limitCodes[code]) ?? code ?? defaultCode, message, param, type } }
+}
+
+/** The codes of a limit that has been reached, in the vendor's form. */
+const limitCodes: Readonly<Record<string, string>> = {
+  insufficient_quota: 'QuotaExceeded',
+  rate_limit_exceeded: 'RateLimitExceeded',
 }
 
 /** Code and type by status. */
