@@ -1,4 +1,4 @@
-import { Elysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 import { type AccountOptions, account } from '../plugins/account/index.ts'
 import { assetLibrary, type GatewayOptions } from '../plugins/asset-library/index.ts'
 import {
@@ -22,6 +22,7 @@ import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/http/headers.ts'
 import { loggedStatus } from '../plugins/shared/http/logged-status.ts'
 import { requestPath } from '../plugins/shared/http/request-path.ts'
+import { requireScope } from '../plugins/shared/identity/require-scope.ts'
 import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import {
   messagesProblemBody,
@@ -86,10 +87,38 @@ export interface AppOptions {
 
 export type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
 
-/** Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics. */
+/**
+ * Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics.
+ *
+ * Each route with a user belongs to a family, whose scope its credential needs: see `requireScope`. People's own routes
+ * take sessions, which have no scopes.
+ */
 export const createApp = (options: AppOptions): FetchHandler => {
-  const { log, audit = noAudit } = options
+  const { log } = options
   const recorder = createMetrics()
+  const app = createRoutes(options, recorder)
+  const toResponse = renderRejection(options.gateway.segment)
+  const limits = concurrencyLimits({
+    ...options.limits,
+    renderRejection: (problem, { url }) => toResponse(problem, pathOf(url)),
+    exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
+  })
+  recorder.inFlight(limits.counts)
+  countDroppedLines(recorder.registry, log)
+  const handle = measured(
+    limits.limited((request) => app.fetch(request)),
+    recorder,
+    log,
+  )
+  const { tracing } = options
+  if (!tracing) return withRequestIds(handle)
+  const traced = tracing.traceRequests(handle)
+  return withRequestIds((request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request)))
+}
+
+/** The routes of `createApp`, with nothing around them. */
+export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia => {
+  const { log, audit = noAudit } = options
   const readOwn = () => readSnapshot(recorder.registry)
   const states = createUpstreamStates({
     assets: options.gateway.kind !== undefined,
@@ -113,9 +142,14 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const faceVerificationPath = `/api/${segment}/face-verifications`
   const { tracing } = options
   const traceCall = tracing?.traceCall
-  const library = assetLibrary({ ...options.gateway, log, audit, traceCall, observe: observeAssets })
+  const library = assetLibrary({
+    ...options.gateway,
+    identify: requireScope('media', options.gateway.identify),
+    ...{ log, audit, traceCall, observe: observeAssets },
+  })
   const text = textGeneration({
     ...options.text,
+    identify: requireScope('text', options.text.identify),
     assets: library.assets,
     log,
     audit,
@@ -125,6 +159,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
   })
   const videoOptions = {
     ...options.video,
+    identify: requireScope('video', options.video.identify),
     assets: library.authorizedAssets,
     log,
     audit,
@@ -183,6 +218,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     .use(
       events({
         ...options.events,
+        identify: requireScope('media', options.events.identify),
         webhooks: options.events.webhooks && {
           ...options.events.webhooks,
           observe: countDeliveries(recorder.registry),
@@ -190,23 +226,11 @@ export const createApp = (options: AppOptions): FetchHandler => {
         ...{ errors, log, audit },
       }),
     )
-  if (options.files) app.use(fileStorage({ ...options.files, errors, log, audit }))
-  const toResponse = renderRejection(options.gateway.segment)
-  const limits = concurrencyLimits({
-    ...options.limits,
-    renderRejection: (problem, { url }) => toResponse(problem, pathOf(url)),
-    exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
-  })
-  recorder.inFlight(limits.counts)
-  countDroppedLines(recorder.registry, log)
-  const handle = measured(
-    limits.limited((request) => app.fetch(request)),
-    recorder,
-    log,
-  )
-  if (!tracing) return withRequestIds(handle)
-  const traced = tracing.traceRequests(handle)
-  return withRequestIds((request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request)))
+  if (options.files) {
+    const identify = requireScope('media', options.files.identify)
+    app.use(fileStorage({ ...options.files, identify, errors, log, audit }))
+  }
+  return app as AnyElysia
 }
 
 type UpstreamCall = Parameters<Metrics['upstream']>[0]

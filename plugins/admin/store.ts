@@ -90,8 +90,8 @@ export interface NewAdminUser {
 }
 
 /**
- * Why a user was not added: the name or the external id belongs to another user, there is no such team, or a service user
- * was to get a password or an invitation.
+ * Why a user was not added: the name or the external id belongs to another user, there is no such team, or a service
+ * user was to get a password or an invitation.
  */
 export type AddUserFailure = 'name-taken' | 'external-id-taken' | 'unknown-team' | 'service'
 

@@ -62,8 +62,8 @@ export const identifyByToken = ({
     owners.get(hash, async () => {
       const owner = await store.ownerOf(hash)
       if (!owner) return undefined
-      const { user, token, expiresAt } = owner
-      return { user, token, whenRevoked, [hashKey]: hash, [expiresAtKey]: expiresAt }
+      const { expiresAt, ...identity } = owner
+      return { ...identity, whenRevoked, [hashKey]: hash, [expiresAtKey]: expiresAt }
     })
   const isValid = (owner: CachedOwner | undefined): owner is CachedOwner =>
     owner !== undefined && (owner[expiresAtKey] === undefined || clock.now() < owner[expiresAtKey])

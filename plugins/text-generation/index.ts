@@ -81,9 +81,9 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
   /** Creates a route's handler from a function that may throw. */
   const route =
     (respond: (request: RouteRequest) => Promise<Response>) =>
-    async ({ request, user, token, arrivedAt, whenRevoked, params, set }: RouteRequest & HandlerContext) => {
+    async ({ request, user, token, models, arrivedAt, whenRevoked, params, set }: RouteRequest & HandlerContext) => {
       try {
-        return await respond({ request, user, token, arrivedAt, whenRevoked, params })
+        return await respond({ request, user, token, models, arrivedAt, whenRevoked, params })
       } catch (error) {
         return errors.respond(error, { request, set })
       }
@@ -102,8 +102,8 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
             const arrivedAt = clock.now()
             const caller = await requireIdentity(identify, request)
             if (upstreams.length === 0) throw upstreamUnavailable(new Error('no upstream is configured'), false)
-            const { user, token } = caller
-            return { user, token, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
+            const { user, token, models } = caller
+            return { user, token, models, arrivedAt, whenRevoked: caller.whenRevoked?.bind(caller) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -152,20 +152,18 @@ export const textGeneration = <const Prefix extends string = '/v1'>(
     })
     .get(
       '/models',
-      route(({ request, arrivedAt }) => listModels({ request, arrivedAt }, context)),
+      route((request) => listModels(request, context)),
       { generates: true, ...textDocs.listModels },
     )
     .get(
       '/models/:model',
-      route(({ request, arrivedAt, params }) => getModel({ request, arrivedAt, id: params.model ?? null }, context)),
+      route((request) => getModel({ ...request, id: request.params.model ?? null }, context)),
       { generates: true, ...textDocs.getModel },
     )
     // Ids with slashes. The path has a parameter above, so that documents and Eden describe it.
     .get(
       '/models/*',
-      route(({ request, arrivedAt, params }) =>
-        getModel({ request, arrivedAt, id: decodePath(params['*'] ?? '') }, context),
-      ),
+      route((request) => getModel({ ...request, id: decodePath(request.params['*'] ?? '') }, context)),
       { generates: true, detail: { hide: true } },
     )
     .use(fallbackRoutes(errors, unknownPath(prefix)))

@@ -9,7 +9,7 @@ export const videoCallerOf = async (
   identify: Identify,
   { hasUpstream }: Pick<VideoService, 'hasUpstream'>,
 ): Promise<VideoCaller> => {
-  const { user, token } = await requireIdentity(identify, request)
+  const { user, token, models } = await requireIdentity(identify, request)
   if (!hasUpstream) throw videoUnavailable(new Error('no upstream is configured'), false)
-  return token === undefined ? { user } : { user, token }
+  return { user, ...(token !== undefined && { token }), ...(models && { models }) }
 }

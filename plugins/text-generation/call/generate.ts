@@ -6,6 +6,7 @@ import { isLarge, type Json } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
 import { type CallLimit, type CallLimitOptions, reserveCall } from '../limits/call-limit.ts'
 import { estimateInputTokens } from '../limits/input-tokens.ts'
+import { requirePermittedModels } from '../models/permitted.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
@@ -42,6 +43,8 @@ export interface GenerationRequest {
   readonly request: Request
   readonly user: string
   readonly token: string | undefined
+  /** See `Identity.models`. Others do not exist for the caller. */
+  readonly models: readonly string[] | undefined
   readonly whenRevoked: WhenRevoked | undefined
   /** Milliseconds since 1970. */
   readonly arrivedAt: number
@@ -54,11 +57,12 @@ export interface GenerationRequest {
  * An attempt that has failed without generating anything may be followed by another one, see `RouteAttempts`.
  */
 export const generate = async (
-  { request, user, token, whenRevoked, arrivedAt }: GenerationRequest,
+  { request, user, token, models, whenRevoked, arrivedAt }: GenerationRequest,
   given: Protocol | TranslatedProtocol,
   options: GenerationOptions,
 ): Promise<Response> => {
   const body = await readJsonBody(request, options.maxBodyBytes, given.bodyLimits)
+  requirePermittedModels(body.json, models)
   // A large request may have 100,000 values. Each step handles some of them, and then the event loop serves other
   // requests.
   const run = <Result>(steps: SteppedWork<Result>): Awaitable<Result> =>

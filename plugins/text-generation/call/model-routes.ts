@@ -1,10 +1,11 @@
 import { noStoreText } from '../../shared/http/no-store.ts'
-import type { Json } from '../../shared/json/json.ts'
+import { permitsModel } from '../../shared/identity/models.ts'
+import { composeArray, type Json } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { toResponse, UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { describeModel, listedModels } from '../models/list.ts'
+import { modelNotFound } from '../models/permitted.ts'
 import type { ModelRoute, ModelRouting, TextUpstream } from '../models/routing.ts'
-import { TextProblem } from '../protocol/problem.ts'
 import { readJsonObject, readResponse } from '../upstream/client.ts'
 import { hasNoRoute } from '../upstream/learnt-capabilities.ts'
 import type { GenerationContext } from './call.ts'
@@ -13,6 +14,8 @@ import { Deadline } from './deadline.ts'
 interface ModelsRequest {
   readonly request: Request
   readonly arrivedAt: number
+  /** See `Identity.models`. Others do not exist for the caller. */
+  readonly models: readonly string[] | undefined
 }
 
 interface ModelsContext extends GenerationContext {
@@ -29,7 +32,8 @@ export const getModel = async (
   { id: name, ...request }: ModelsRequest & { readonly id: string | null },
   context: ModelsContext,
 ): Promise<Response> => {
-  const route = isModelId(name) ? context.routing.routesOf(name)[0] : undefined
+  const isPermitted = isModelId(name) && permitsModel(request.models, name)
+  const route = isPermitted ? context.routing.routesOf(name)[0] : undefined
   if (!route || name === null) throw modelNotFound()
   const id = route.id ?? name
   try {
@@ -44,8 +48,6 @@ export const getModel = async (
     throw error instanceof UpstreamRejectedError && !hasNoRoute(error, id) ? error : modelNotFound()
   }
 }
-
-const modelNotFound = () => new TextProblem(404, 'model not found', { param: 'model', code: 'model_not_found' })
 
 /** Whether an upstream may have no route for a single model. Some respond with a page to every path. */
 const mayBeListed = (error: unknown): boolean =>
@@ -81,7 +83,7 @@ export const listModels = async (request: ModelsRequest, context: ModelsContext)
   const { upstreams } = context.routing
   const [first, ...others] = upstreams
   const listFrom = (upstream: TextUpstream) => forward(upstream, 'ListModels', '/models', request, context)
-  if (first && others.length === 0 && !first.models) return toResponse(await listFrom(first))
+  if (first && others.length === 0 && !first.models) return withPermitted(await listFrom(first), request.models)
   const results = await Promise.allSettled(upstreams.map(listFrom))
   const failed = results.find((result) => result.status === 'rejected')
   const isUsable = (result: (typeof results)[number], index: number) =>
@@ -94,7 +96,20 @@ export const listModels = async (request: ModelsRequest, context: ModelsContext)
       result.status === 'fulfilled' ? (result.value.json.get('data')?.elements() ?? []) : [],
     ),
   )
-  return noStoreText(`{"object":"list","data":[${models.map(({ raw }) => raw).join(',')}]}`)
+  const permitted = models.filter(isPermitted(request.models))
+  return noStoreText(`{"object":"list","data":[${permitted.map(({ raw }) => raw).join(',')}]}`)
+}
+
+const isPermitted =
+  (models: ModelsRequest['models']) =>
+  (model: Json): boolean =>
+    models === undefined || permitsModel(models, model.get('id')?.string() ?? '')
+
+/** The list of an upstream, as it is for a credential that may use all models. */
+const withPermitted = (found: Forwarded, models: ModelsRequest['models']): Response => {
+  if (models === undefined) return toResponse(found)
+  const data = found.json.get('data')?.elements().filter(isPermitted(models)) ?? []
+  return noStoreText(found.json.with('data', composeArray(data)).raw)
 }
 
 /**
@@ -118,11 +133,13 @@ export const decodePath = (path: string): string | null => {
   }
 }
 
+type Forwarded = Awaited<ReturnType<typeof forward>>
+
 const forward = async (
   upstream: TextUpstream,
   action: 'ListModels' | 'GetModel',
   path: string,
-  { request, arrivedAt }: ModelsRequest,
+  { request, arrivedAt }: Pick<ModelsRequest, 'request' | 'arrivedAt'>,
   { client, clock, timeoutMs, maxResponseBytes }: GenerationContext,
 ) => {
   using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })

@@ -4,6 +4,7 @@ import { noStoreText } from '../../shared/http/no-store.ts'
 import { isLarge } from '../../shared/json/json.ts'
 import type { GenerationRequest } from '../call/generate.ts'
 import { estimateInputTokens } from '../limits/input-tokens.ts'
+import { requirePermittedModels } from '../models/permitted.ts'
 import { indexInTurns } from '../protocol/index-in-turns.ts'
 import { translateMessagesRequest } from './request/request.ts'
 
@@ -12,10 +13,11 @@ import { translateMessagesRequest } from './request/request.ts'
  * such route for chat completions. The header `x-token-count: estimate` says so.
  */
 export const countTokens = async (
-  { request }: Pick<GenerationRequest, 'request'>,
+  { request, models }: Pick<GenerationRequest, 'request' | 'models'>,
   { maxBodyBytes }: { readonly maxBodyBytes: number },
 ): Promise<Response> => {
   const { json } = await readJsonBody(request, maxBodyBytes)
+  requirePermittedModels(json, models)
   // Reasoning of earlier turns counts little: upstreams drop most of it.
   const steps = translateMessagesRequest(json, { openSignature: () => undefined, generates: false })
   const { chatRequest } = isLarge(json) ? await runInTurns(steps) : runSteps(steps)

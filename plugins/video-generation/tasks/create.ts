@@ -1,5 +1,6 @@
 import { accessDenied } from '../../shared/audit.ts'
 import { delay } from '../../shared/background/delay.ts'
+import { permitsModel } from '../../shared/identity/models.ts'
 import { composeArray, type Json, textInTurns, toJson } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
 import { Problem } from '../../shared/problem.ts'
@@ -7,7 +8,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { VideoServiceOptions } from '../options.ts'
 import { settleClaims, unknownOutcomeCode } from '../queue/settle.ts'
 import { submit, type VideoContext } from '../queue/submit.ts'
-import { rejectParameter, VideoProblem } from './problem.ts'
+import { rejectParameter, unknownModel, VideoProblem } from './problem.ts'
 import type { TaskFields } from './request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from './request/request.ts'
 import type { ClaimedVideoTask, VideoTask } from './store.ts'
@@ -34,8 +35,9 @@ export const createTask = async (
   context: CreateContext,
 ): Promise<VideoTask> => {
   const { store, limitsOf, clock, leaseMs } = context
-  const { user, token } = caller
+  const { user, token, models } = caller
   const read = readVideoRequest(body)
+  if (!permitsModel(models, read.model)) throw unknownModel(read.model)
   await requireOwnAssets(body, user, request, context)
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)

@@ -56,5 +56,12 @@ export const unknownTask = (id?: string): VideoProblem =>
     event: accessDenied('video', id),
   })
 
+/** The error for a model that does not exist, or not for this caller, as the vendor words it. */
+export const unknownModel = (model: string): VideoProblem =>
+  new VideoProblem(404, `The model or endpoint ${model} does not exist or you do not have access to it.`, {
+    code: 'InvalidEndpointOrModel.NotFound',
+    param: 'model',
+  })
+
 /** The error for a callback with a wrong key. */
 export const unknownCallback = new VideoProblem(404, 'not found')

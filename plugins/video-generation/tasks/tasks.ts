@@ -5,8 +5,8 @@ import type { JsonObject } from '../../shared/json/parsed.ts'
 /** The statuses of a task, as the vendor has them. */
 export type VideoStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
 
-/** The user for whom a task is created, and the token, if there is one. */
-export type VideoCaller = Pick<Identity, 'user' | 'token'>
+/** The user for whom a task is created, the token, if there is one, and the models that it may use. */
+export type VideoCaller = Pick<Identity, 'user' | 'token' | 'models'>
 
 /** A task as its owner sees it. Times are milliseconds since 1970. */
 export interface VideoTaskView {

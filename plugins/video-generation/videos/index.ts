@@ -5,6 +5,7 @@ import { fieldProblemBody } from '../../shared/field-problem.ts'
 import { createErrorHandler, type HandlerContext } from '../../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../../shared/http/fallback-routes.ts'
 import { identifySameOrigin } from '../../shared/http/origin.ts'
+import { permitsModel } from '../../shared/identity/models.ts'
 import { checkAbove0, checkCollaborator, checkElysia, checkIdentify, checkPath } from '../../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../../shared/plugin/plugin.ts'
 import { seedOf } from '../../shared/plugin/seed.ts'
@@ -67,8 +68,9 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
   checkAbove0({ maxBodyBytes, silenceMs })
   checkCollaborator('service', options.service)
   const prefix = checkPath('prefix', options.prefix ?? '/v1/videos')
+  const aliases = options.modelAliases ?? {}
   const videos = createVideos({
-    ...{ service: options.service, aliases: options.modelAliases ?? {}, maxBodyBytes },
+    ...{ service: options.service, aliases, maxBodyBytes },
     ...{ openCopy: options.openCopy, fetch: options.fetch ?? fetch, silenceMs, clock },
   })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
@@ -89,7 +91,7 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
       makesVideos: (_required: true) => ({
         resolve: async ({ request, set, status }): Promise<Pick<VideosRouteContext, 'videosCaller'>> => {
           try {
-            return { videosCaller: await videoCallerOf(request, identify, options.service) }
+            return { videosCaller: withAliases(await videoCallerOf(request, identify, options.service), aliases) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -106,6 +108,14 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
     .post('/:video_id/remix', route(videos.remix), { makesVideos: true, ...videosDocs.remix })
     .use(fallbackRoutes(errors))
   return plugin
+}
+
+/** A credential that may use a model by an alias may use it by the upstream's name. */
+const withAliases = (caller: VideoCaller, aliases: Readonly<Record<string, string>>): VideoCaller => {
+  const { models } = caller
+  if (!models) return caller
+  const aliased = Object.keys(aliases).filter((alias) => permitsModel(models, alias))
+  return { ...caller, models: [...models, ...aliased.map((alias) => aliases[alias] ?? alias)] }
 }
 
 type VideosRouteContext = HandlerContext & {
