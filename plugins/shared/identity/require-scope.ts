@@ -20,7 +20,7 @@ export type RouteFamily = Exclude<Scope, 'read'>
  * user of a host app.
  *
  * @example
- * textGeneration({ ...options, identify: requireScope('text', identify) })
+ * new Elysia().use(textGeneration({ upstreams: [upstream], identify: requireScope('text', identify) }))
  */
 export const requireScope = (family: RouteFamily, identify: Identify): Identify => {
   const needsAdmin = family === 'admin' || family === 'provision'
