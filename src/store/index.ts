@@ -12,6 +12,7 @@ import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import type { Revision } from '../../plugins/shared/identity/revision-cache.ts'
 import { SpaceCheck } from '../../plugins/shared/no-space.ts'
+import { checkSecrets } from '../../plugins/shared/plugin/options.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored/store.ts'
@@ -22,7 +23,8 @@ import type { AttemptStore, ExternalLoginStore, SessionStore } from '../../plugi
 import { createAdminTokenStore } from './admin/admin-tokens.ts'
 import { createAdminUserStore } from './admin/admin-users.ts'
 import { createTeamStore } from './admin/teams.ts'
-import { type AuditRecords, createAuditStore } from './audit.ts'
+import type { ChainKey } from './audit/chain.ts'
+import { type AuditRecords, createAuditStore } from './audit/records.ts'
 import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database/database.ts'
 import { databaseKindOf, databaseUrlForms } from './database/kinds.ts'
 import { raisesRevision, readRevision } from './database/revision.ts'
@@ -53,7 +55,10 @@ import { createUserStore, type UserRecords } from './users/users.ts'
 import { createVerificationStore } from './users/verifications.ts'
 import { createVideoTaskStore } from './video/tasks.ts'
 
-export type { AuditEntry, AuditFilter, NewAuditEntry } from './audit.ts'
+export type { ChainKey, ChainPlace } from './audit/chain.ts'
+export type { KeyRange } from './audit/chain-check.ts'
+export type { AuditEntry, AuditFilter, AuditPosition, NewAuditEntry } from './audit/entry.ts'
+export type { AuditReport, VerifyAuditOptions } from './audit/verify.ts'
 export { StoreError } from './database/error.ts'
 export type { AdoptionFailure } from './library/groups.ts'
 export type { OpenClaim } from './library/open-claims.ts'
@@ -69,6 +74,11 @@ export interface StoreOptions {
   readonly clock?: Pick<Clock, 'now'>
   /** Receives an error when usage cannot be written or is lost. Default: no log. */
   readonly log?: Log
+  /**
+   * Keys of the audit trail's chain, of at least 16 characters: the first signs new entries, the others verify older
+   * ones. Default: a secret that the database keeps, which proves nothing against someone who has the database.
+   */
+  readonly auditKeys?: readonly string[]
 }
 
 type Records = UserRecords &
@@ -145,7 +155,9 @@ const readyMs = 1_000
  * const store = openStore('sqlite:data/sluice.db')
  * await store.migrate()
  */
-export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock, log }: StoreOptions = {}): Store => {
+export const openStore = (url: string, options: StoreOptions = {}): Store => {
+  const { deadlineMs = 3_000, clock = systemClock, log, auditKeys = [] } = options
+  if (auditKeys.length > 0) checkSecrets(auditKeys)
   const readyDeadlineMs = Math.min(readyMs, deadlineMs)
   const [raiseListeners, eventListeners] = [new Set<() => void>(), new Set<() => void>()]
   const opened = openDatabase(url, { deadlineMs, onError: (error) => space.note(error) })
@@ -172,7 +184,7 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
     ...usageRecords,
     ...createTextObjectStore(database),
     ...createStoredResponseStore(database),
-    ...createAuditStore(database),
+    ...createAuditStore(database, { readKeys: () => chainKeys(database, auditKeys), clock }),
     ...createSessionStore(database),
     ...createAttemptStore(database),
     ...createVerificationStore(database, clock),
@@ -198,6 +210,17 @@ export const openStore = (url: string, { deadlineMs = 3_000, clock = systemClock
       await database.close()
     },
   }
+}
+
+/** The configured keys, then the secret of the database, with which the chain of a store without keys is signed. */
+const chainKeys = async (
+  database: Database,
+  configured: readonly string[],
+): Promise<readonly [ChainKey, ...ChainKey[]]> => {
+  const own = { name: 'database', secret: await readSecret(database, 'audit') }
+  const named = configured.map((secret, index) => ({ name: `AUDIT_KEY ${index + 1}`, secret }))
+  const [first = own, ...others] = [...named, own]
+  return [first, ...others]
 }
 
 const openDatabase = (url: string, options: DatabaseOptions): Database => {

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, test } from 'bun:test'
+import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { NewAuditEntry, Store } from '../../src/store/index.ts'
+import type { AuditEntry, NewAuditEntry, Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('the audit trail', (database) => {
@@ -13,6 +13,8 @@ eachDatabase('the audit trail', (database) => {
     ...{ id: randomUUID(), at: 1_800_000_000_000, action: 'asset.create', times: 1 },
     ...more,
   })
+  /** An entry without its place in the chain. */
+  const plain = ({ sequence, hmac, previous, ...rest }: AuditEntry): NewAuditEntry => rest
   /** A name that is unique to a test; no such user exists. */
   const unknownName = () => `unknownName-${randomUUID()}`
 
@@ -33,7 +35,7 @@ eachDatabase('the audit trail', (database) => {
     })
     const bare = entry({ user })
     await store.recordAudit([whole, bare])
-    expect(await store.listAudit({ user })).toEqual([bare, whole])
+    expect((await store.listAudit({ user })).map(plain)).toEqual([bare, whole])
   })
 
   test('stores the name that belongs to a user id, and the id that belongs to a name if that user exists', async () => {
@@ -47,7 +49,7 @@ eachDatabase('the audit trail', (database) => {
     await store.recordAudit([unknown])
     const all = await store.listAudit({ since: unknown.at, until: unknown.at + 1 })
     const { name: _, ...nameless } = unknown
-    expect(all.find(({ id }) => id === unknown.id)).toEqual(nameless)
+    expect(all.map(plain).find(({ id }) => id === unknown.id)).toEqual(nameless)
     expect(JSON.stringify(all)).not.toContain(secret)
   })
 
@@ -87,7 +89,7 @@ eachDatabase('the audit trail', (database) => {
     const one = entry({ user })
     await store.recordAudit([one, one])
     await store.recordAudit([one])
-    expect(await store.listAudit({ user })).toEqual([one])
+    expect((await store.listAudit({ user })).map(plain)).toEqual([one])
   })
 
   test('is listed by user, action and time, oldest first, page by page', async () => {
@@ -109,16 +111,5 @@ eachDatabase('the audit trail', (database) => {
     }
     expect(seen.length).toBe(6)
     expect(new Set(seen)).toEqual(new Set(entries.map(({ id }) => id)))
-  })
-
-  describe('sweeps', () => {
-    test('old entries, the oldest first, at most the given number at a time', async () => {
-      const user = unknownName()
-      await store.recordAudit([-30, -20, -10, 0].map((at) => entry({ user, at })))
-      expect(await store.sweepAudit(-5, 2)).toBe(2)
-      expect((await store.listAudit({ user, since: -100 }, { at: -100, id: '' })).map(({ at }) => at)).toEqual([-10, 0])
-      expect(await store.sweepAudit(-5, 2)).toBe(1)
-      expect(await store.sweepAudit(-5, 2)).toBe(0)
-    })
   })
 })

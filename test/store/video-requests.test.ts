@@ -40,7 +40,7 @@ eachDatabase('long video requests', (database) => {
           const run = steps()
           let step = run.next()
           while (!step.done) {
-            asked.push([...(asked.pop() ?? []), step.value])
+            asked.push([...(asked.pop() ?? []), ...[step.value].flat()])
             step = run.next(yield step.value)
           }
           return step.value

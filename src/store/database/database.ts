@@ -99,8 +99,14 @@ export const toColumnValue = (value: Value | undefined): Value => {
   return value ?? null
 }
 
-/** Statements in sequence, where a later one may depend on the rows of an earlier one. */
-export type Steps<Result = void> = Generator<Statement, Result, readonly Row[]>
+/**
+ * Statements in sequence, where a later one may depend on the rows of an earlier one. A list of statements costs one
+ * round trip: its rows come together.
+ */
+export type Steps<Result = void> = Generator<Statement | readonly Statement[], Result, readonly Row[]>
+
+/** Whether a step is a list of statements. */
+export const isList = (step: Statement | readonly Statement[]): step is readonly Statement[] => Array.isArray(step)
 
 /** A connection to a database. Every method rejects with StoreError, within its deadline. */
 export interface Database {
@@ -144,7 +150,7 @@ export const notifyOnCommit = (
 function* record<Result>(steps: Steps<Result>, executed: Statement[]): Steps<Result> {
   let step = steps.next()
   while (!step.done) {
-    executed.push(step.value)
+    executed.push(...(isList(step.value) ? step.value : [step.value]))
     step = steps.next(yield step.value)
   }
   return step.value

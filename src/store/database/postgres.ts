@@ -4,6 +4,7 @@ import {
   type Database,
   type DatabaseKind,
   type DatabaseOptions,
+  isList,
   type Row,
   renderStatement,
   type Statement,
@@ -134,7 +135,13 @@ const execute = async (connection: Queryable, statement: Statement): Promise<Row
 
 const runSteps = async <Result>(tx: Queryable, steps: Steps<Result>): Promise<Result> => {
   let step = steps.next()
-  while (!step.done) step = steps.next(await execute(tx, step.value))
+  while (!step.done) {
+    const { value } = step
+    const rows = isList(value)
+      ? (await Promise.all(value.map((each) => execute(tx, each)))).flat()
+      : await execute(tx, value)
+    step = steps.next(rows)
+  }
   return step.value
 }
 

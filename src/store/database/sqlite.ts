@@ -5,6 +5,7 @@ import {
   type Database,
   type DatabaseKind,
   type DatabaseOptions,
+  isList,
   type Row,
   renderStatement,
   type Statement,
@@ -89,7 +90,7 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
 
   const runSteps = <Result>(steps: Steps<Result>): Result => {
     let step = steps.next()
-    while (!step.done) step = steps.next(execute(step.value))
+    while (!step.done) step = steps.next(isList(step.value) ? step.value.flatMap(execute) : execute(step.value))
     return step.value
   }
 

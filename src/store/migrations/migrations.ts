@@ -1,5 +1,6 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { auditChainTables } from './audit-chain-tables.ts'
 import { auditReportTables } from './audit-report-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
@@ -285,6 +286,7 @@ export const migrations: readonly Migration[] = [
   peopleTables,
   usageTables,
   auditReportTables,
+  auditChainTables,
 ]
 
 /**

@@ -1,0 +1,63 @@
+import type { Clock } from '../../../plugins/shared/clock.ts'
+import type { Database } from '../database/database.ts'
+import { appendEntries } from './append.ts'
+import type { ChainKey } from './chain.ts'
+import type { NewAuditEntry } from './entry.ts'
+import { type AuditLists, createAuditLists } from './lists.ts'
+import { sweepAudit } from './sweep.ts'
+import { type AuditReport, type VerifyAuditOptions, verifyAudit } from './verify.ts'
+
+/** The audit trail. */
+export interface AuditRecords extends AuditLists {
+  /**
+   * Writes all entries, or none, at the end of the chain: each has a number, and an HMAC over it and the entry before.
+   */
+  recordAudit(entries: readonly NewAuditEntry[]): Promise<void>
+  /**
+   * Deletes the oldest entries from before the time `before`, at most `max`. Returns their number. Of the chain it
+   * deletes the beginning only: an older entry stays until those before it are old.
+   */
+  sweepAudit(before: number, max: number): Promise<number>
+  /** Verifies the chain: each entry, that none is missing between them, and where it begins and ends. */
+  verifyAudit(options?: VerifyAuditOptions): Promise<AuditReport>
+  /** The keys that verify the chain, for a check of an exported file. The first one signs. */
+  auditKeys(): Promise<readonly ChainKey[]>
+}
+
+/** Options of `createAuditStore`. */
+export interface AuditStoreOptions {
+  /** Called once. Must resolve with the same keys in all processes. */
+  readonly readKeys: () => Promise<readonly [ChainKey, ...ChainKey[]]>
+  readonly clock: Pick<Clock, 'now'>
+}
+
+/** The audit trail. Its table has no foreign keys: entries outlive the users, tokens and groups that they name. */
+export const createAuditStore = (database: Database, { readKeys, clock }: AuditStoreOptions): AuditRecords => {
+  const lists = createAuditLists(database)
+  let known: readonly [ChainKey, ...ChainKey[]] | undefined
+  const auditKeys = async () => {
+    known ??= await readKeys()
+    return known
+  }
+
+  return {
+    ...lists,
+    auditKeys,
+
+    async recordAudit(entries) {
+      const unique = [...new Map(entries.map((entry) => [entry.id, entry])).values()]
+      if (unique.length === 0) return
+      const [{ secret }] = await auditKeys()
+      await database.transaction(() => appendEntries(unique, secret))
+    },
+
+    async sweepAudit(before, max) {
+      const keys = await auditKeys()
+      return database.transaction(() => sweepAudit({ before, max, now: clock.now(), keys }))
+    },
+
+    async verifyAudit(options = {}) {
+      return verifyAudit(database, lists, await auditKeys(), options)
+    },
+  }
+}
