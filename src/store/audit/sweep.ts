@@ -16,8 +16,7 @@ export interface Sweep {
  * Deletes old entries, and returns their number.
  *
  * Of the chain it removes the beginning, and keeps the HMAC of the last removed entry as the anchor, signed. It
- * verifies what it removes: whoever cannot forge an HMAC cannot have entries removed by changing their times, without a trace in
- * the anchor.
+ * verifies what it removes: otherwise, someone without the key could have entries removed by changing their times.
  */
 export function* sweepAudit({ before, now, max, keys }: Sweep): Steps<number> {
   const unchained = yield deleteUnchained(before, max)

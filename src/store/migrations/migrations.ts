@@ -5,6 +5,7 @@ import { auditReportTables } from './audit-report-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
+import { idempotencyTables } from './idempotency-tables.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { usageTables } from './usage-tables.ts'
@@ -238,28 +239,7 @@ export const migrations: readonly Migration[] = [
   // Billionths of the currency unit. Null: no call had a price.
   [sql`alter table text_usage add column cost bigint`],
   eventTables,
-  [
-    // `holder` is the request that holds the key, `attempt` the one whose outcome is not known. A kept response has a
-    // status; its `body` is base64. The users may be users of a host app, so `user_id` is no foreign key.
-    sql`
-      create table idempotency_keys (
-        user_id text not null,
-        route text not null,
-        key text not null,
-        fingerprint text not null,
-        holder text not null,
-        attempt text not null,
-        attempted_at bigint not null,
-        lease_until bigint not null,
-        expires_at bigint not null,
-        status integer,
-        headers text,
-        body text,
-        primary key (user_id, route, key)
-      )`,
-    sql`create index idempotency_keys_of_user on idempotency_keys (user_id, expires_at)`,
-    sql`create index idempotency_keys_by_end on idempotency_keys (expires_at)`,
-  ],
+  idempotencyTables,
   videoTables,
   // The status of a video task that its user was told last.
   [sql`alter table video_tasks add column told text`],
