@@ -48,3 +48,10 @@ const messageOf = ({ limit, subject, returnsAt }: ReachedLimit): string => {
   const returns = returnsAt === undefined ? '' : `; it returns at ${new Date(returnsAt).toISOString()}`
   return `the limit of ${what}${per} of the ${subject.type} is reached${returns}`
 }
+
+/** Problem 403: a limit of the unit `cost` covers a model that has no price. */
+export const modelWithoutPrice = (): FieldProblem =>
+  new FieldProblem(403, 'a limit of cost covers this model, and it has no price', {
+    code: 'model_without_price',
+    param: 'model',
+  })

@@ -17,6 +17,7 @@ import type { Log } from '../../plugins/shared/problem.ts'
 import type { TextObjectStore } from '../../plugins/text-generation/objects/store.ts'
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored/store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
+import type { LimitStore } from '../../plugins/usage-limits/store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
 import type { OwnAccountStore } from '../../plugins/web-session/account/store.ts'
 import type { AttemptStore, ExternalLoginStore, SessionStore } from '../../plugins/web-session/store.ts'
@@ -38,6 +39,7 @@ import { createAssetWatchStore } from './library/asset-watches.ts'
 import { createClaimStore } from './library/claims.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
+import { createLimitStore } from './limits/limits.ts'
 import { migrate } from './migrations/migrations.ts'
 import { createRateLimitStore } from './rate-limits.ts'
 import { createStoredResponseStore } from './text/stored-responses.ts'
@@ -123,6 +125,8 @@ export interface Store
   readonly rateLimits: RateLimitStore
   /** Idempotency keys and the responses that are kept for them. */
   readonly idempotency: IdempotencyStore
+  /** The use of limits, shared by all processes. */
+  readonly limits: LimitStore
   /** A random secret. The first call creates it; from then on it is the same for all processes. */
   secret(name: string): Promise<string>
   /**
@@ -197,6 +201,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createFileStore(database),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),
+    limits: createLimitStore(database),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),

@@ -99,7 +99,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textProblemBody',
   ],
   './tracing': ['createTracing', 'tracing'],
-  './usage-limits': ['LimitProblem', 'parseLimits'],
+  './usage-limits': ['LimitProblem', 'firstStep', 'grantOf', 'parseLimits', 'stepOf', 'usageLimits'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',

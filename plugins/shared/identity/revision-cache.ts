@@ -127,6 +127,8 @@ const monotonicClock: Pick<Clock, 'now'> = { now: () => performance.now() }
 export interface RevisionCacheOptions<Value> {
   /** The kind of changes that invalidate values of this cache. Default: each change clears the cache. */
   readonly kind?: string
+  /** Kinds of changes that clear the cache. Default: with `kind` none, else all. */
+  readonly clearedBy?: readonly string[]
   /** Returns the key that a change uses for a value. Default: the cache key. */
   readonly namedBy?: (value: Value) => string
   /** Maximum number of values, or maximum total of their sizes. Default 100,000. */
@@ -155,13 +157,14 @@ export class RevisionCache<Value> {
   #size = 0
 
   constructor(revisionClock: RevisionClock, options: RevisionCacheOptions<Value> = {}) {
-    const { kind, namedBy, maxSize = 100_000, sizeOf = () => 1, negativeTtlMs } = options
+    const { kind, clearedBy, namedBy, maxSize = 100_000, sizeOf = () => 1, negativeTtlMs } = options
     this.#revisionClock = revisionClock
     this.#maxSize = maxSize
     this.#sizeOf = sizeOf
     this.#negative = negativeTtlMs === undefined ? undefined : new NegativeCache(negativeTtlMs, maxNegative)
     revisionClock.onChange((changes) => {
-      if (!changes || kind === undefined) {
+      const clears = clearedBy ? changes?.some((change) => clearedBy.includes(change.kind)) : kind === undefined
+      if (!changes || clears) {
         this.#negative?.clear()
         this.#size = 0
         return this.#values.clear()

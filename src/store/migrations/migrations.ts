@@ -6,6 +6,7 @@ import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
 import { idempotencyTables } from './idempotency-tables.ts'
+import { limitTables } from './limit-tables.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { usageTables } from './usage-tables.ts'
@@ -267,6 +268,7 @@ export const migrations: readonly Migration[] = [
   usageTables,
   auditReportTables,
   auditChainTables,
+  limitTables,
 ]
 
 /**

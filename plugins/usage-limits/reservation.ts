@@ -1,0 +1,156 @@
+import type { Awaitable } from '../shared/awaitable.ts'
+import type { Block, Counter } from './counter.ts'
+import type { Ledger, Need } from './ledger.ts'
+import type { LimitUnit } from './limit.ts'
+import { LimitProblem } from './limit-problem.ts'
+import type { Amounts, UsageReservation } from './usage-limits.ts'
+
+/** More than a call uses. The sum of many such amounts is still one that a database stores. */
+const maxAmount = 2 ** 46
+
+/** An amount as it is counted: an integer, and not below 0. */
+export const countable = (amount: number | undefined): number =>
+  amount !== undefined && amount > 0 ? Math.min(Math.ceil(amount), maxAmount) : 0
+
+/** What a reservation holds of one limit. */
+interface Part {
+  readonly counter: Counter
+  block: Block
+  amount: number
+}
+
+const holdLeaseMs = 60_000
+
+/** What one call holds of the blocks of this process. */
+export class Reservation implements UsageReservation {
+  readonly #ledger: Ledger
+  readonly #parts: Part[] = []
+  readonly #signal: AbortSignal | undefined
+  readonly #now: () => number
+  #released = false
+
+  /** The caller has taken the amounts of the ledger. */
+  constructor(
+    ledger: Ledger,
+    amounts: Iterable<readonly [Counter, number]>,
+    { signal, now }: { readonly signal: AbortSignal | undefined; readonly now: () => number },
+  ) {
+    this.#ledger = ledger
+    this.#signal = signal
+    this.#now = now
+    for (const [counter, amount] of amounts) this.#parts.push({ counter, block: counter.block, amount })
+  }
+
+  get reserved(): Amounts {
+    const reserved: Partial<Record<LimitUnit, number>> = {}
+    for (const { counter, amount } of this.#parts) {
+      const { unit } = counter.limit
+      reserved[unit] = Math.min(reserved[unit] ?? amount, amount)
+    }
+    return reserved
+  }
+
+  extend(uses: Amounts): Awaitable<boolean> {
+    if (this.#released) return false
+    const needs: Need[] = []
+    for (const counter of new Set(this.#parts.map((part) => part.counter))) {
+      const amount = countable(uses[counter.limit.unit])
+      if (amount > 0) needs.push({ counter, amount, least: amount })
+    }
+    if (this.#ledger.takeNow(needs)) {
+      for (const { counter, amount } of needs) this.#add(counter, amount)
+      return true
+    }
+    return this.#ledger.take(needs, this.#signal).then(
+      (granted) => {
+        for (const [counter, amount] of granted) this.#add(counter, amount)
+        if (this.#released) this.#giveBack()
+        return !this.#released
+      },
+      (error: unknown) => {
+        if (error instanceof LimitProblem) return false
+        throw error
+      },
+    )
+  }
+
+  settle(used: Amounts): void {
+    if (this.#released) return
+    // A call that has run from one window into the next may have a part in each: the last one has the rest.
+    const rests = new Map<Counter, number>()
+    for (const [index, part] of this.#parts.entries()) {
+      const { counter } = part
+      const amount = used[counter.limit.unit]
+      if (amount === undefined) continue
+      const rest = rests.get(counter) ?? countable(amount)
+      const isLast = !this.#parts.some((other, at) => at > index && other.counter === counter)
+      const share = isLast ? rest : Math.min(rest, part.amount)
+      rests.set(counter, rest - share)
+      this.#end(part, share)
+    }
+  }
+
+  release(): void {
+    if (this.#released) return
+    this.#released = true
+    this.#giveBack()
+  }
+
+  async hold(holder: string): Promise<void> {
+    const leaseUntil = this.#now() + holdLeaseMs
+    const moves = this.#parts.map((part) => {
+      const { block, amount } = part
+      if (amount === 0) return undefined
+      part.amount = 0
+      return new Promise<void>((moved, failed) =>
+        this.#ledger.move(block, { holder, amount, leaseUntil, moved, failed }),
+      )
+    })
+    await Promise.all(moves)
+  }
+
+  headers(): Readonly<Record<string, string>> {
+    const headers: Record<string, string> = {}
+    const now = this.#now()
+    for (const unit of ['requests', 'tokens'] as const) {
+      let tightest: Counter | undefined
+      for (const { counter } of this.#parts) {
+        const { remaining } = counter
+        if (counter.limit.unit === unit && remaining !== undefined && !(remaining >= (tightest?.remaining ?? Infinity)))
+          tightest = counter
+      }
+      if (!tightest) continue
+      headers[`x-ratelimit-limit-${unit}`] = String(tightest.amount)
+      headers[`x-ratelimit-remaining-${unit}`] = String(tightest.remaining)
+      const resetsAt = tightest.resetsAt(now)
+      if (resetsAt !== undefined) headers[`x-ratelimit-reset-${unit}`] = durationText(resetsAt - now)
+    }
+    return headers
+  }
+
+  /** A window may have ended since the first part of a counter was taken: the blocks differ. */
+  #add(counter: Counter, amount: number): void {
+    const part = this.#parts.find((known) => known.counter === counter && known.block === counter.block)
+    if (part) part.amount += amount
+    else this.#parts.push({ counter, block: counter.block, amount })
+  }
+
+  #giveBack(): void {
+    for (const part of this.#parts) if (part.amount > 0) this.#end(part, 0)
+  }
+
+  #end(part: Part, used: number): void {
+    const { block, amount } = part
+    part.amount = 0
+    if (amount === 0 && used === 0) return
+    this.#ledger.change(block.settle(amount, used))
+  }
+}
+
+/** Such as `1h30m0s` or `250ms`, as other gateways write these headers. */
+const durationText = (ms: number): string => {
+  if (ms < 1_000) return `${Math.max(0, Math.ceil(ms))}ms`
+  const seconds = Math.ceil(ms / 1_000)
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds % 60}s`
+}

@@ -1,0 +1,97 @@
+import { type Awaitable, andThen, orFail } from '../shared/awaitable.ts'
+import { RevisionCache, type RevisionClock } from '../shared/identity/revision-cache.ts'
+import { Problem } from '../shared/problem.ts'
+import type { Counter, CounterSubject } from './counter.ts'
+import { coversModel, type Limit } from './limit.ts'
+import type { LimitStore } from './store.ts'
+
+/** Options of `createSubjectLimits`. */
+export interface SubjectLimitsOptions {
+  readonly store: Pick<LimitStore, 'limitSubjects'>
+  readonly revisionClock: RevisionClock
+  readonly accountLimits: readonly Limit[]
+  /** Of users without a list. */
+  readonly userLimits: readonly Limit[]
+  readonly counterOf: (subject: CounterSubject, limit: Limit) => Counter
+}
+
+/** The limits of one user and token. */
+export interface CallerLimits {
+  /** All of them. */
+  readonly counters: () => readonly Counter[]
+  /** Those that apply to calls for a model. */
+  readonly countersFor: (model: string | undefined) => readonly Counter[]
+}
+
+/** Models whose limits a caller's entry remembers. */
+const maxModels = 100
+
+/**
+ * Finds the limits of callers: synchronous if they are cached. A change in the store takes effect within a second.
+ * Rejects with Problem 500 when the store fails.
+ */
+export const createSubjectLimits = (
+  options: SubjectLimitsOptions,
+): ((user: string, token: string | undefined) => Awaitable<CallerLimits>) => {
+  const { store, revisionClock, accountLimits, userLimits, counterOf } = options
+  // Not by other changes, such as new groups: they are frequent.
+  const cache = new RevisionCache<CallerLimits>(revisionClock, { clearedBy: ['user', 'team', 'token', 'limits'] })
+
+  const load = async (user: string, token: string | undefined): Promise<CallerLimits> => {
+    const found = await store.limitSubjects(user, token)
+    const entries: (readonly [CounterSubject, Limit])[] = []
+    const add = (subject: CounterSubject, limits: readonly Limit[]) => {
+      for (const limit of limits) entries.push([subject, limit])
+    }
+    add({ type: 'account', id: 'account', name: 'account' }, accountLimits)
+    if (found?.team) add({ type: 'team', id: found.team.id, name: found.team.name }, found.team.limits)
+    add({ type: 'user', id: user, name: found?.user.name ?? user }, found?.user.limits ?? userLimits)
+    if (found?.token) add({ type: 'token', id: found.token.id, name: found.token.name, user }, found.token.limits)
+    return callerLimits(entries, counterOf)
+  }
+
+  const fail = (cause: unknown): never => {
+    throw cause instanceof Problem ? cause : new Problem(500, 'the limits could not be read', { cause })
+  }
+
+  return (user, token) => {
+    const key = token === undefined ? user : `${user}\0${token}`
+    return andThen(
+      orFail(
+        cache.get(key, () => load(user, token)),
+        fail,
+      ),
+      (limits) => limits ?? fail(new Error('a cache has lost its entry')),
+    )
+  }
+}
+
+const callerLimits = (
+  entries: readonly (readonly [CounterSubject, Limit])[],
+  counterOf: SubjectLimitsOptions['counterOf'],
+): CallerLimits => {
+  let all = entries.map(([subject, limit]) => counterOf(subject, limit))
+  const byModel = new Map<string, readonly Counter[]>()
+  const isOfModel = entries.some(([, { model }]) => model !== undefined)
+  /** Another entry may have made a counter again that was dropped. */
+  const counters = (): readonly Counter[] => {
+    if (all.some(({ isDropped }) => isDropped)) {
+      all = entries.map(([subject, limit]) => counterOf(subject, limit))
+      byModel.clear()
+    }
+    return all
+  }
+  return {
+    counters,
+    countersFor(model) {
+      const found = counters()
+      if (!isOfModel) return found
+      const key = model ?? ''
+      const known = byModel.get(key)
+      if (known) return known
+      const covered = found.filter(({ limit }) => coversModel(limit, model))
+      if (byModel.size < maxModels) byModel.set(key, covered)
+      return covered
+    },
+  }
+}

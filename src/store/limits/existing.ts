@@ -1,0 +1,165 @@
+import type { LimitCounter } from '../../../plugins/usage-limits/store.ts'
+import { type Statement, sql } from '../database/database.ts'
+
+/**
+ * Counts what exists of a unit, as `counted`: up to one more than `amount`. What a token may have is what its user has,
+ * but for running videos.
+ *
+ * Streams are not in the database: only the blocks of the processes count.
+ */
+export const countExisting = (counter: LimitCounter, amount: number, now: number): Statement => {
+  const { unit } = counter
+  const atMost = Math.min(amount, maxCounted)
+  if (unit === 'groups') return countGroups(counter, atMost)
+  if (unit === 'assets') return countAssets(counter, atMost)
+  if (unit === 'storage_bytes') return sumStorage(counter, now)
+  if (unit === 'running_videos') return countRunning(counter, atMost)
+  return sql`select 0 as counted`
+}
+
+/** More than there are, and one more is a safe integer. */
+const maxCounted = 2 ** 50
+
+/** The user whose things count: undefined for a team and the account. */
+const userOf = ({ subject: { type, id, user } }: LimitCounter): string | undefined =>
+  type === 'user' ? id : type === 'token' ? user : undefined
+
+/** A name that a new group claims counts as a group, also while it is not known whether the group exists. */
+const countGroups = (counter: LimitCounter, atMost: number): Statement => {
+  const user = userOf(counter)
+  if (user !== undefined) {
+    return sql`
+      select count(*) as counted
+      from (
+        select 1
+        from groups
+        where user_id = ${user}
+        and (state = 'owned' or renames is null)
+        limit ${atMost + 1}
+      ) existing`
+  }
+  return counter.subject.type === 'team'
+    ? sql`
+        select count(*) as counted
+        from (
+          select 1
+          from groups
+          join users on users.id = groups.user_id
+          where users.team_id = ${counter.subject.id}
+          and (groups.state = 'owned' or groups.renames is null)
+          limit ${atMost + 1}
+        ) existing`
+    : sql`
+        select count(*) as counted
+        from (
+          select 1
+          from groups
+          where state = 'owned' or renames is null
+          limit ${atMost + 1}
+        ) existing`
+}
+
+const countAssets = (counter: LimitCounter, atMost: number): Statement => {
+  const user = userOf(counter)
+  if (user !== undefined) {
+    return sql`
+      select count(*) as counted
+      from (
+        select 1
+        from groups
+        join assets on assets.group_id = groups.group_id
+        where groups.user_id = ${user}
+        and groups.state = 'owned'
+        limit ${atMost + 1}
+      ) existing`
+  }
+  return counter.subject.type === 'team'
+    ? sql`
+        select count(*) as counted
+        from (
+          select 1
+          from users
+          join groups on groups.user_id = users.id
+          join assets on assets.group_id = groups.group_id
+          where users.team_id = ${counter.subject.id}
+          and groups.state = 'owned'
+          limit ${atMost + 1}
+        ) existing`
+    : sql`
+        select count(*) as counted
+        from (
+          select 1
+          from groups
+          join assets on assets.group_id = groups.group_id
+          where groups.state = 'owned'
+          limit ${atMost + 1}
+        ) existing`
+}
+
+const sumStorage = (counter: LimitCounter, now: number): Statement => {
+  const user = userOf(counter)
+  if (user !== undefined) {
+    return sql`
+      select cast(coalesce(sum(bytes), 0) as bigint) as counted
+      from files
+      where user_id = ${user}
+      and kind in ('upload', 'result')
+      and expires_at > ${now}`
+  }
+  return counter.subject.type === 'team'
+    ? sql`
+        select cast(coalesce(sum(files.bytes), 0) as bigint) as counted
+        from users
+        join files on files.user_id = users.id
+        where users.team_id = ${counter.subject.id}
+        and files.kind in ('upload', 'result')
+        and files.expires_at > ${now}`
+    : sql`
+        select cast(coalesce(sum(bytes), 0) as bigint) as counted
+        from files
+        where expires_at > ${now}`
+}
+
+const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): Statement => {
+  if (type === 'user') {
+    return sql`
+      select count(*) as counted
+      from (
+        select 1
+        from video_tasks
+        where phase in ('submitting', 'submitted')
+        and user_id = ${id}
+        limit ${atMost + 1}
+      ) running`
+  }
+  if (type === 'token') {
+    return sql`
+      select count(*) as counted
+      from (
+        select 1
+        from video_tasks
+        where phase in ('submitting', 'submitted')
+        and token_id = ${id}
+        limit ${atMost + 1}
+      ) running`
+  }
+  return type === 'team'
+    ? sql`
+        select count(*) as counted
+        from (
+          select 1
+          from video_tasks
+          join users on users.id = video_tasks.user_id
+          where video_tasks.phase in ('submitting', 'submitted')
+          and users.team_id = ${id}
+          limit ${atMost + 1}
+        ) running`
+    : sql`
+        select count(*) as counted
+        from (
+          select 1
+          from video_tasks
+          where phase in ('submitting', 'submitted')
+          limit ${atMost + 1}
+        ) running`
+}
