@@ -5,19 +5,20 @@ import { checkCollaborator } from '../shared/plugin/options.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { createCalendar } from './calendar.ts'
-import { Counter, type CounterSubject, counterId } from './counter.ts'
-import { Ledger, type Need } from './ledger.ts'
+import { type CounterSubject, counterId, UsageCounter } from './ledger/counter.ts'
+import { Ledger } from './ledger/ledger.ts'
+import { BlockReservation, countable } from './ledger/reservation.ts'
+import type { Need } from './ledger/waiting-calls.ts'
 import { type Limit, parseLimits } from './limit.ts'
 import { modelWithoutPrice } from './limit-problem.ts'
 import { reportOf, usedRatiosOf } from './reports.ts'
-import { countable, Reservation } from './reservation.ts'
 import type { LimitStore } from './store.ts'
 import { type CallerLimits, createSubjectLimits } from './subject-limits.ts'
 import type { LimitedCall, UsageLimits, UsageReservation } from './usage-limits.ts'
 
 /** Options of `usageLimits`. */
 export interface UsageLimitsOptions {
-  /** `store` of `openStore`, for all processes the same; or your own. */
+  /** `limits` of the store of `openStore`, one for all processes; or your own. */
   readonly store: LimitStore
   /** Limits of everybody together. Default: none. */
   readonly accountLimits?: readonly Limit[]
@@ -45,7 +46,7 @@ const unusedMs = 60_000
  * Throws TypeError for a list of limits that is not valid, and RangeError for an unknown time zone.
  *
  * @example
- * const limits = usageLimits({ store, userLimits: [{ unit: 'requests', amount: 100, window: 'day' }] })
+ * const limits = usageLimits({ store: store.limits, userLimits: [{ unit: 'requests', amount: 100, window: 'day' }] })
  */
 export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
   const { store, accountLimits = [], userLimits = [], timeZone = 'UTC', clock = systemClock, log = noLog } = options
@@ -56,9 +57,9 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
   }
   const calendar = createCalendar(timeZone)
   const ledger = new Ledger({ store, clock, log })
-  const counters = new Map<string, Counter>()
+  const counters = new Map<string, UsageCounter>()
 
-  const counterOf = (subject: CounterSubject, limit: Limit): Counter => {
+  const counterOf = (subject: CounterSubject, limit: Limit): UsageCounter => {
     const id = counterId(subject, limit)
     const known = counters.get(id)
     if (known) {
@@ -67,7 +68,7 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
     }
     const now = clock.now()
     if (counters.size >= maxCounters && Math.abs(now - droppedAt) > unusedMs) dropUnused(now)
-    const counter = new Counter(subject, limit, calendar, now)
+    const counter = new UsageCounter(subject, limit, calendar, now)
     counters.set(id, counter)
     return counter
   }
@@ -103,8 +104,8 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
       needs.push({ counter, amount, least: Math.min(amount, countable(atLeast?.[unit] ?? use)) })
     }
     if (needs.length === 0) return undefined
-    const reservation = (granted: Iterable<readonly [Counter, number]>) =>
-      new Reservation(ledger, granted, { signal, now: clock.now })
+    const reservation = (granted: Iterable<readonly [UsageCounter, number]>) =>
+      new BlockReservation(ledger, granted, { signal, clock })
     if (ledger.takeNow(needs)) return reservation(needs.map(({ counter, amount }) => [counter, amount] as const))
     return ledger.take(needs, signal).then(reservation)
   }
@@ -118,10 +119,7 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
       await ledger.sweep()
       const now = clock.now()
       const reported = limits.counters()
-      for (const counter of reported) {
-        const ended = counter.roll(now)
-        if (ended) ledger.change(ended)
-      }
+      for (const counter of reported) ledger.roll(counter, now)
       const uses = await storeCall(
         store.limitUse(
           reported.map(({ block }) => block.counter),

@@ -1,10 +1,10 @@
-import type { Counter } from './counter.ts'
+import type { UsageCounter } from './ledger/counter.ts'
 import type { LimitUnit } from './limit.ts'
 import type { LimitUse } from './store.ts'
 import type { LimitReport, LimitUsedRatio } from './usage-limits.ts'
 
 /** A limit as callers see it. The counts of this process are newer than those of the store. */
-export const reportOf = (counter: Counter, use: LimitUse, now: number): LimitReport => {
+export const reportOf = (counter: UsageCounter, use: LimitUse, now: number): LimitReport => {
   const { limit, block, amount } = counter
   const { type, id, name } = counter.subject
   const { unit, window = null, model = null } = limit
@@ -28,7 +28,7 @@ export const reportOf = (counter: Counter, use: LimitUse, now: number): LimitRep
 const shown = (unit: LimitUnit, amount: number): number => (unit === 'cost' ? amount / 1e9 : amount)
 
 /** The highest ratios of the counters whose use in the present window is known. */
-export const usedRatiosOf = (counters: Iterable<Counter>): readonly LimitUsedRatio[] => {
+export const usedRatiosOf = (counters: Iterable<UsageCounter>): readonly LimitUsedRatio[] => {
   const highest = new Map<string, LimitUsedRatio>()
   for (const { subject, limit, amount, counts, block } of counters) {
     if (!counts || amount === 0) continue

@@ -1,7 +1,7 @@
 import { type Awaitable, andThen, orFail } from '../shared/awaitable.ts'
 import { RevisionCache, type RevisionClock } from '../shared/identity/revision-cache.ts'
 import { Problem } from '../shared/problem.ts'
-import type { Counter, CounterSubject } from './counter.ts'
+import type { CounterSubject, UsageCounter } from './ledger/counter.ts'
 import { coversModel, type Limit } from './limit.ts'
 import type { LimitStore } from './store.ts'
 
@@ -12,15 +12,15 @@ export interface SubjectLimitsOptions {
   readonly accountLimits: readonly Limit[]
   /** Of users without a list. */
   readonly userLimits: readonly Limit[]
-  readonly counterOf: (subject: CounterSubject, limit: Limit) => Counter
+  readonly counterOf: (subject: CounterSubject, limit: Limit) => UsageCounter
 }
 
 /** The limits of one user and token. */
 export interface CallerLimits {
   /** All of them. */
-  readonly counters: () => readonly Counter[]
+  readonly counters: () => readonly UsageCounter[]
   /** Those that apply to calls for a model. */
-  readonly countersFor: (model: string | undefined) => readonly Counter[]
+  readonly countersFor: (model: string | undefined) => readonly UsageCounter[]
 }
 
 /** Models whose limits a caller's entry remembers. */
@@ -71,10 +71,10 @@ const callerLimits = (
   counterOf: SubjectLimitsOptions['counterOf'],
 ): CallerLimits => {
   let all = entries.map(([subject, limit]) => counterOf(subject, limit))
-  const byModel = new Map<string, readonly Counter[]>()
+  const byModel = new Map<string, readonly UsageCounter[]>()
   const isOfModel = entries.some(([, { model }]) => model !== undefined)
   /** Another entry may have made a counter again that was dropped. */
-  const counters = (): readonly Counter[] => {
+  const counters = (): readonly UsageCounter[] => {
     if (all.some(({ isDropped }) => isDropped)) {
       all = entries.map(([subject, limit]) => counterOf(subject, limit))
       byModel.clear()

@@ -137,6 +137,11 @@ const expected = [
   // The waiting and the running tasks only; every few seconds, for metrics. There are two indexes of the waiting ones.
   'video/counts.ts: video_tasks_running',
   'video/counts.ts: video_tasks_waiting',
+  // What exists of all users together, for a limit of the account: as many as the limit allows.
+  'limits/existing.ts: groups',
+  'limits/existing.ts: one_owner_a_group',
+  // The running tasks only.
+  'limits/existing.ts: video_tasks_running',
   // Lists of the admin commands.
   'users/tokens.ts: tokens_by_age',
   'users/users.ts: users_by_age',

@@ -36,7 +36,7 @@ const countGroups = (counter: LimitCounter, atMost: number): Statement => {
         where user_id = ${user}
         and (state = 'owned' or renames is null)
         limit ${atMost + 1}
-      ) existing`
+      ) counted`
   }
   return counter.subject.type === 'team'
     ? sql`
@@ -48,7 +48,7 @@ const countGroups = (counter: LimitCounter, atMost: number): Statement => {
           where users.team_id = ${counter.subject.id}
           and (groups.state = 'owned' or groups.renames is null)
           limit ${atMost + 1}
-        ) existing`
+        ) counted`
     : sql`
         select count(*) as counted
         from (
@@ -56,7 +56,7 @@ const countGroups = (counter: LimitCounter, atMost: number): Statement => {
           from groups
           where state = 'owned' or renames is null
           limit ${atMost + 1}
-        ) existing`
+        ) counted`
 }
 
 const countAssets = (counter: LimitCounter, atMost: number): Statement => {
@@ -71,7 +71,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
         where groups.user_id = ${user}
         and groups.state = 'owned'
         limit ${atMost + 1}
-      ) existing`
+      ) counted`
   }
   return counter.subject.type === 'team'
     ? sql`
@@ -84,7 +84,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
           where users.team_id = ${counter.subject.id}
           and groups.state = 'owned'
           limit ${atMost + 1}
-        ) existing`
+        ) counted`
     : sql`
         select count(*) as counted
         from (
@@ -93,7 +93,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
           join assets on assets.group_id = groups.group_id
           where groups.state = 'owned'
           limit ${atMost + 1}
-        ) existing`
+        ) counted`
 }
 
 const sumStorage = (counter: LimitCounter, now: number): Statement => {
@@ -130,7 +130,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
         where phase in ('submitting', 'submitted')
         and user_id = ${id}
         limit ${atMost + 1}
-      ) running`
+      ) counted`
   }
   if (type === 'token') {
     return sql`
@@ -141,7 +141,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
         where phase in ('submitting', 'submitted')
         and token_id = ${id}
         limit ${atMost + 1}
-      ) running`
+      ) counted`
   }
   return type === 'team'
     ? sql`
@@ -153,7 +153,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
           where video_tasks.phase in ('submitting', 'submitted')
           and users.team_id = ${id}
           limit ${atMost + 1}
-        ) running`
+        ) counted`
     : sql`
         select count(*) as counted
         from (
@@ -161,5 +161,5 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
           from video_tasks
           where phase in ('submitting', 'submitted')
           limit ${atMost + 1}
-        ) running`
+        ) counted`
 }

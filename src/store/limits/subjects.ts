@@ -11,10 +11,10 @@ export const readSubjects = async (
   const [found] = await database.query(sql`
     select users.name, users.limits, teams.id as "teamId", teams.name as "teamName", teams.limits as "teamLimits",
       tokens.id as "tokenId", tokens.label, tokens.start, tokens.limits as "tokenLimits"
-    from (select cast(${user} as text) as id) caller
-    left join users on users.id = caller.id
+    from (select cast(${user} as text) as id) wanted
+    left join users on users.id = wanted.id
     left join teams on teams.id = users.team_id
-    left join tokens on tokens.user_id = caller.id and tokens.id = ${token}`)
+    left join tokens on tokens.user_id = wanted.id and tokens.id = ${token}`)
   const { name, limits, teamId, teamName, teamLimits, tokenId, label, start, tokenLimits } = found ?? {}
   if (name === undefined && tokenId === undefined) return undefined
   return {

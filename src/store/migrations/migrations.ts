@@ -9,6 +9,7 @@ import { idempotencyTables } from './idempotency-tables.ts'
 import { limitTables } from './limit-tables.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
+import { storedResponseTables } from './stored-response-tables.ts'
 import { usageTables } from './usage-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
@@ -206,37 +207,7 @@ export const migrations: readonly Migration[] = [
   [sql`create index tokens_by_age on tokens (user_id, created_at)`, sql`drop index tokens_of_user`],
   // Ids of usage batches that have been written: a batch that is retried after an unknown outcome counts once.
   [sql`create table text_usage_batches (id text primary key, at bigint not null)`],
-  [
-    // The users may be users of a host app, so `user_id` is no foreign key; nor is `previous_id`, because the oldest
-    // responses are removed first. `response` is the last column: SQLite reads a row up to the columns that a query
-    // needs.
-    sql`
-      create table stored_responses (
-        id text primary key,
-        user_id text not null,
-        previous_id text,
-        item_bytes bigint not null,
-        bytes bigint not null,
-        bytes_before bigint not null,
-        created_at bigint not null,
-        expires_at bigint not null,
-        response text not null
-      )`,
-    sql`create index stored_responses_of_user on stored_responses (user_id, bytes_before)`,
-    sql`create index stored_responses_by_end on stored_responses (expires_at)`,
-    sql`
-      create table stored_items (
-        response_id text not null references stored_responses (id) on delete cascade,
-        position bigint not null,
-        id text not null,
-        user_id text not null,
-        is_output integer not null check (is_output in (0, 1)),
-        json text not null,
-        created_at bigint not null,
-        primary key (response_id, position)
-      )`,
-    sql`create index stored_items_of_user on stored_items (user_id, id, created_at)`,
-  ],
+  storedResponseTables,
   // Billionths of the currency unit. Null: no call had a price.
   [sql`alter table text_usage add column cost bigint`],
   eventTables,

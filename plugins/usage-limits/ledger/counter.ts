@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import type { Calendar } from './calendar.ts'
-import { isConsumed, type Limit, type LimitWindow } from './limit.ts'
-import type { HeldMove, LimitCounter, LimitCounts, SlidingWindow } from './store.ts'
-import type { LimitSubject } from './usage-limits.ts'
+import type { Calendar } from '../calendar.ts'
+import { isConsumed, type Limit, type LimitWindow } from '../limit.ts'
+import type { HeldMove, LimitCounter, LimitCounts, SlidingWindow } from '../store.ts'
+import type { LimitSubject } from '../usage-limits.ts'
 
 /** Whose limit it is. */
 export interface CounterSubject extends LimitSubject {
@@ -28,11 +28,11 @@ export const counterId = ({ type, id }: Pick<LimitSubject, 'type' | 'id'>, { uni
 /** The amount of a limit, as it is counted: `cost` in billionths. */
 export const amountOf = ({ unit, amount }: Limit): number => (unit === 'cost' ? Math.round(amount * 1e9) : amount)
 
-/** How long the time is for which `Counter.recent` adds up. */
+/** How long the time is for which `UsageCounter.recent` adds up. */
 const recentMs = 500
 
 /** A limit of one subject, as this process knows it. */
-export class Counter {
+export class UsageCounter {
   readonly id: string
   readonly subject: CounterSubject
   readonly #calendar: Calendar
@@ -40,9 +40,9 @@ export class Counter {
   /** The amount of the limit, an integer. */
   amount: number
   /** The block of the present window. */
-  block: Block
+  block: UsageBlock
   /** Blocks of windows that have ended, until they are settled. */
-  readonly past = new Map<number, Block>()
+  readonly past = new Map<number, UsageBlock>()
   /** What the last exchange for the present window has shown, and when it was sent. */
   counts: (LimitCounts & { readonly at: number }) | undefined
   /** The last exchange had less than it was asked for. */
@@ -71,7 +71,7 @@ export class Counter {
   }
 
   /** Makes `block` that of the window at this time. Returns the block before, if it still has something. */
-  roll(now: number): Block | undefined {
+  roll(now: number): UsageBlock | undefined {
     const { block } = this
     const { bucket, endsAt } = block.counter
     if (endsAt === undefined || (now >= bucket && now < endsAt)) return undefined
@@ -128,16 +128,16 @@ export class Counter {
     this.#recent = { amount: 0, calls: 0, since: now }
   }
 
-  #open(now: number): Block {
+  #open(now: number): UsageBlock {
     const { unit, window } = this.limit
     const { type, id, user } = this.subject
     const subject = { type, id, ...(user !== undefined && { user }) }
     const slides = window && sliding[window]
     if (slides || !window || window === 'minute' || window === 'hour') {
-      return new Block(this, { id: this.id, unit, subject, bucket: 0, ...(slides && { slides }) })
+      return new UsageBlock(this, { id: this.id, unit, subject, bucket: 0, ...(slides && { slides }) })
     }
     const { start, end } = this.#calendar.periodAt(window, now)
-    return this.past.get(start) ?? new Block(this, { id: this.id, unit, subject, bucket: start, endsAt: end })
+    return this.past.get(start) ?? new UsageBlock(this, { id: this.id, unit, subject, bucket: start, endsAt: end })
   }
 }
 
@@ -151,8 +151,8 @@ export interface PendingMove extends HeldMove {
  * The part of a counter's amount that this process holds, in one window. `held` is what the database has; the others
  * add up to no more than that, unless a call has used more than it had reserved.
  */
-export class Block {
-  readonly owner: Counter
+export class UsageBlock {
+  readonly owner: UsageCounter
   readonly counter: LimitCounter
   held = 0
   /** Calls may reserve it. */
@@ -165,9 +165,9 @@ export class Block {
   moves: PendingMove[] = []
   touchedAt = Number.NEGATIVE_INFINITY
   /** Has taken its place, because another process has settled it: all that it held counts as used. */
-  successor: Block | undefined
+  successor: UsageBlock | undefined
 
-  constructor(owner: Counter, counter: LimitCounter) {
+  constructor(owner: UsageCounter, counter: LimitCounter) {
     this.owner = owner
     this.counter = counter
   }
@@ -177,7 +177,7 @@ export class Block {
   }
 
   /** Ends a part of what is reserved: `used` is booked, the rest is free. Returns the block that has changed. */
-  settle(reserved: number, used: number): Block {
+  settle(reserved: number, used: number): UsageBlock {
     // What was reserved of a block that is lost is booked already.
     if (this.successor) return this.successor.settle(0, Math.max(0, used - reserved))
     this.reserved -= reserved
@@ -187,7 +187,7 @@ export class Block {
   }
 
   /** Another process may have settled the block. Returns the one that takes its place. */
-  lose(): Block {
+  lose(): UsageBlock {
     if (!isConsumed(this.counter.unit)) {
       // What exists was given back, and is held again with the next exchange.
       this.held = 0
@@ -196,7 +196,7 @@ export class Block {
       this.sentUsed = 0
       return this
     }
-    const next = new Block(this.owner, this.counter)
+    const next = new UsageBlock(this.owner, this.counter)
     next.used = Math.max(0, this.used + this.sentUsed + this.reserved - this.held)
     this.successor = next
     const { past, block } = this.owner

@@ -1,9 +1,12 @@
-import type { Awaitable } from '../shared/awaitable.ts'
-import type { Block, Counter } from './counter.ts'
-import type { Ledger, Need } from './ledger.ts'
-import type { LimitUnit } from './limit.ts'
-import { LimitProblem } from './limit-problem.ts'
-import type { Amounts, UsageReservation } from './usage-limits.ts'
+import type { Awaitable } from '../../shared/awaitable.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { Problem } from '../../shared/problem.ts'
+import type { LimitUnit } from '../limit.ts'
+import { LimitProblem } from '../limit-problem.ts'
+import type { Amounts, UsageReservation } from '../usage-limits.ts'
+import type { UsageBlock, UsageCounter } from './counter.ts'
+import type { Ledger } from './ledger.ts'
+import type { Need } from './waiting-calls.ts'
 
 /** More than a call uses. The sum of many such amounts is still one that a database stores. */
 const maxAmount = 2 ** 46
@@ -14,30 +17,30 @@ export const countable = (amount: number | undefined): number =>
 
 /** What a reservation holds of one limit. */
 interface Part {
-  readonly counter: Counter
-  block: Block
+  readonly counter: UsageCounter
+  block: UsageBlock
   amount: number
 }
 
 const holdLeaseMs = 60_000
 
 /** What one call holds of the blocks of this process. */
-export class Reservation implements UsageReservation {
+export class BlockReservation implements UsageReservation {
   readonly #ledger: Ledger
   readonly #parts: Part[] = []
   readonly #signal: AbortSignal | undefined
-  readonly #now: () => number
+  readonly #clock: Pick<Clock, 'now'>
   #released = false
 
   /** The caller has taken the amounts of the ledger. */
   constructor(
     ledger: Ledger,
-    amounts: Iterable<readonly [Counter, number]>,
-    { signal, now }: { readonly signal: AbortSignal | undefined; readonly now: () => number },
+    amounts: Iterable<readonly [UsageCounter, number]>,
+    { signal, clock }: { readonly signal: AbortSignal | undefined; readonly clock: Pick<Clock, 'now'> },
   ) {
     this.#ledger = ledger
     this.#signal = signal
-    this.#now = now
+    this.#clock = clock
     for (const [counter, amount] of amounts) this.#parts.push({ counter, block: counter.block, amount })
   }
 
@@ -77,7 +80,7 @@ export class Reservation implements UsageReservation {
   settle(used: Amounts): void {
     if (this.#released) return
     // A call that has run from one window into the next may have a part in each: the last one has the rest.
-    const rests = new Map<Counter, number>()
+    const rests = new Map<UsageCounter, number>()
     for (const [index, part] of this.#parts.entries()) {
       const { counter } = part
       const amount = used[counter.limit.unit]
@@ -97,7 +100,7 @@ export class Reservation implements UsageReservation {
   }
 
   async hold(holder: string): Promise<void> {
-    const leaseUntil = this.#now() + holdLeaseMs
+    const leaseUntil = this.#clock.now() + holdLeaseMs
     const moves = this.#parts.map((part) => {
       const { block, amount } = part
       if (amount === 0) return undefined
@@ -106,14 +109,16 @@ export class Reservation implements UsageReservation {
         this.#ledger.move(block, { holder, amount, leaseUntil, moved, failed }),
       )
     })
-    await Promise.all(moves)
+    await Promise.all(moves).catch((cause: unknown) => {
+      throw cause instanceof Problem ? cause : new Problem(500, 'the limits could not be checked', { cause })
+    })
   }
 
   headers(): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {}
-    const now = this.#now()
+    const now = this.#clock.now()
     for (const unit of ['requests', 'tokens'] as const) {
-      let tightest: Counter | undefined
+      let tightest: UsageCounter | undefined
       for (const { counter } of this.#parts) {
         const { remaining } = counter
         if (counter.limit.unit === unit && remaining !== undefined && !(remaining >= (tightest?.remaining ?? Infinity)))
@@ -129,7 +134,7 @@ export class Reservation implements UsageReservation {
   }
 
   /** A window may have ended since the first part of a counter was taken: the blocks differ. */
-  #add(counter: Counter, amount: number): void {
+  #add(counter: UsageCounter, amount: number): void {
     const part = this.#parts.find((known) => known.counter === counter && known.block === counter.block)
     if (part) part.amount += amount
     else this.#parts.push({ counter, block: counter.block, amount })
