@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { IncomingMessage } from 'node:http'
-import { clearImmediate, setImmediate } from 'node:timers'
+import { setImmediate } from 'node:timers'
 import type { CoarseTimer, CoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
+import { afterIo, nextTurn } from '../../plugins/shared/background/turns.ts'
 import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 
@@ -42,8 +43,9 @@ interface Consumer {
   end(error?: Error): void
 }
 
-/** Maximum number of chunks that are buffered in one turn of the event loop. */
+/** Maximum number of chunks that are buffered in one turn of the event loop, and of their bytes. */
 const maxPendingChunks = 256
+const maxPendingBytes = 2 ** 18
 /** What a discarded chunk counts in addition to its bytes, so that many tiny chunks reach the limit too. */
 const discardedChunkCost = 256
 
@@ -69,7 +71,10 @@ class Body implements IncomingBody, CoarseTimer {
   #totalDeadline = 0
   /** The chunks of this turn of the event loop. They are joined, because a caller may send each byte as a chunk. */
   #pending: Uint8Array[] = []
-  #flush: NodeJS.Immediate | undefined
+  #pendingBytes = 0
+  #receivedBytes = 0
+  /** Whether a later turn delivers the pending chunks. */
+  #isDue = false
   /** Deadline for the next byte. */
   expiresAt = 0
 
@@ -104,7 +109,7 @@ class Body implements IncomingBody, CoarseTimer {
             },
           }
         },
-        pull: () => this.#resume(),
+        pull: () => this.#readOn(),
         cancel: () => {
           this.#consumer = undefined
           this.#takePending()
@@ -121,7 +126,7 @@ class Body implements IncomingBody, CoarseTimer {
     const chunks = new Chunks()
     const deliver = () => {
       for (const chunk of this.#takePending()) chunks.push(chunk)
-      this.#resume()
+      this.#readOn()
     }
     await new Promise<void>((resolve, reject) => {
       this.#consumer = {
@@ -179,19 +184,26 @@ class Body implements IncomingBody, CoarseTimer {
   }
 
   #takePending(): readonly Uint8Array[] {
-    clearImmediate(this.#flush)
-    this.#flush = undefined
     const chunks = this.#pending
     this.#pending = []
+    this.#pendingBytes = 0
     return chunks
   }
 
   /** @param deliver takes the chunks that have arrived in this turn of the event loop */
   #push(chunk: Uint8Array, deliver: () => void): void {
     this.#pending.push(chunk)
-    this.#flush ??= setImmediate(deliver)
+    this.#pendingBytes += chunk.length
+    this.#receivedBytes += chunk.length
     // Without the pause, the runtime reads on in the same turn as long as there are bytes.
-    if (this.#pending.length === maxPendingChunks) this.#pause()
+    if (this.#pending.length === maxPendingChunks || this.#pendingBytes >= maxPendingBytes) this.#pause()
+    if (this.#isDue) return
+    this.#isDue = true
+    const inTurn = this.#isLong() ? afterIo : setImmediate
+    inTurn(() => {
+      this.#isDue = false
+      if (this.#pending.length > 0) deliver()
+    })
   }
 
   #extendDeadline(): void {
@@ -213,6 +225,16 @@ class Body implements IncomingBody, CoarseTimer {
     this.#extendDeadline()
     this.#timers.add(this)
     this.#incoming.resume()
+  }
+
+  /** Of all long bodies, one is read on in a turn of the event loop. */
+  #readOn(): void {
+    if (this.#isLong()) void nextTurn().then(() => this.#consumer && this.#resume())
+    else this.#resume()
+  }
+
+  #isLong(): boolean {
+    return this.#receivedBytes >= maxPendingBytes
   }
 
   #pause(): void {

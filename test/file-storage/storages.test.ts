@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { FileTooLargeError, folderStorage, type Storage, s3Storage } from 'sluice/file-storage'
+import { turns } from '../../plugins/shared/background/turns.ts'
 import { startS3Server } from '../support/s3-server.ts'
 import { pieces, temporaryFolder } from './fixture.ts'
 
@@ -149,3 +150,13 @@ for (const [kind, open] of Object.entries(kinds)) {
     })
   })
 }
+
+test('a file of a folder is read 256 KiB in a turn of the event loop', async () => {
+  await using folder = await temporaryFolder()
+  const storage = folderStorage(folder.path)
+  const text = 'x'.repeat(2 ** 20)
+  await storage.put('a/b.png', pieces(text), { maxBytes: text.length, contentType: 'image/png' })
+  const before = turns.count
+  expect(await textOf(storage, 'a/b.png')).toBe(text)
+  expect(turns.count - before).toBe(4)
+})

@@ -73,7 +73,7 @@ for (const [front, listen] of fronts) {
           const callers = new Worker(newConnections, { eval: true, workerData: { port, requests, opened } })
           await once(callers, 'exit')
         },
-        // The next caller has connected before this one has its response, as with a server that is slower than its callers.
+        // The next caller has connected before this one has its response: the server is slower than its callers.
         () => {
           const known = Atomics.load(opened, 0)
           if (known < requests && known <= ++handled) Atomics.wait(opened, 0, known, 20)
@@ -91,7 +91,7 @@ const dial = async (port: number): Promise<Socket> => {
   return socket
 }
 
-/** 20 callers, each of which connects again when it has a response. They count the connections on which they have sent a request. */
+/** 20 callers, each of which connects again when it has a response. They count the requests that they have sent. */
 const newConnections = `
 const { connect } = require('node:net')
 const { workerData: { port, requests, opened } } = require('node:worker_threads')

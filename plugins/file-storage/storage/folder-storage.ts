@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { randomUUID } from 'node:crypto'
 import { type FileHandle, mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
+import { nextTurn } from '../../shared/background/turns.ts'
 import type { ByteSource } from '../../shared/http/body/byte-source.ts'
 import { type ByteRange, checkFileKey, type FileInfo, limited, type Storage } from './storage.ts'
 
@@ -119,6 +120,8 @@ const sourceOf = (openFile: () => Promise<FileHandle>, { first, last }: ByteRang
           if (bytesRead === 0) throw new Error('the file is shorter than it was')
           at += bytesRead
           await write(buffer.subarray(0, bytesRead))
+          // Else Deno would look for other requests only now and then while many files are read.
+          await nextTurn()
         }
       } finally {
         await file.close()

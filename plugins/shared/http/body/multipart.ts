@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { Problem } from '../../problem.ts'
+import { indexOfBytes } from './byte-search.ts'
 
 /** A part of a `multipart/form-data` body (RFC 7578). */
 export interface FormPart {
@@ -77,7 +78,7 @@ class DelimitedReader {
   /** All bytes before the next delimiter, which is read too. */
   async *untilDelimiter(): AsyncGenerator<Uint8Array> {
     for (;;) {
-      const at = this.#buffer.indexOf(this.#delimiter)
+      const at = indexOfBytes(this.#buffer, this.#delimiter)
       // The beginning of a delimiter may be at the end of what has been received.
       const length = at < 0 ? this.#buffer.length - this.#delimiter.length + 1 : at
       const bytes = this.#take(Math.max(0, length))

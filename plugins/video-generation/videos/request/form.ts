@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { indexOfBytes } from '../../../shared/http/body/byte-search.ts'
 import { partNames } from '../../../shared/http/body/multipart.ts'
 import { bytesPerTurn, nextTurn } from '../../../shared/json/json.ts'
 import { Problem } from '../../../shared/problem.ts'
@@ -49,7 +50,7 @@ const positionsOf = async (delimiter: Buffer, body: Buffer): Promise<readonly nu
     if (start > 0) await nextTurn()
     // One that begins in this step may end in the next.
     const step = body.subarray(start, start + bytesPerTurn + delimiter.length - 1)
-    for (let at = step.indexOf(delimiter); at !== -1; at = step.indexOf(delimiter, at + delimiter.length)) {
+    for (let at = indexOfBytes(step, delimiter); at !== -1; at = indexOfBytes(step, delimiter, at + delimiter.length)) {
       if (start + at < (found.at(-1) ?? -delimiter.length) + delimiter.length) continue
       if (found.push(start + at) > maxParts + 1) throw new Problem(400, `the form must have at most ${maxParts} parts`)
     }

@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { IncomingMessage } from 'node:http'
+import { Socket } from 'node:net'
+import { setImmediate } from 'node:timers/promises'
+import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
+import { createBody } from '../../src/node-server/body.ts'
+
+const kib = 2 ** 10
+
+/** The body of a request that is read, as a whole or as a stream. */
+const openBody = (how: 'whole' | 'stream') => {
+  const incoming = new IncomingMessage(new Socket())
+  const limits = { stallMs: 1_000, totalMs: 1_000, discard: { maxBytes: 100, ms: 1_000 } }
+  const body = createBody(incoming, limits, createCoarseTimers(1_000), () => {})
+  const read = how === 'whole' ? body.bytes() : Bun.readableStreamToBytes(body.stream())
+  return { incoming, read }
+}
+
+const turns = async (count: number): Promise<void> => {
+  for (let turn = 0; turn < count; turn++) await setImmediate()
+}
+
+for (const how of ['whole', 'stream'] as const) {
+  test(`a turn of the event loop reads at most 256 KiB of a body (${how})`, async () => {
+    const { incoming, read } = openBody(how)
+    await turns(2)
+    expect(incoming.isPaused()).toBe(false)
+    for (let chunk = 1; chunk <= 4; chunk++) {
+      incoming.emit('data', new Uint8Array(64 * kib).fill(chunk))
+      expect(incoming.isPaused()).toBe(chunk === 4)
+    }
+    while (incoming.isPaused()) await setImmediate()
+    incoming.emit('end')
+    const bytes = await read
+    expect([bytes.length, bytes[0], bytes.at(-1)]).toEqual([256 * kib, 1, 4])
+  })
+
+  test(`of many long bodies, one is read on in a turn (${how})`, async () => {
+    const bodies = Array.from({ length: 40 }, () => openBody(how))
+    await turns(2)
+    for (const { incoming } of bodies) incoming.emit('data', new Uint8Array(256 * kib))
+    const flowing = () => bodies.filter(({ incoming }) => !incoming.isPaused()).length
+    let most = 0
+    for (let before = flowing(); flowing() < bodies.length; ) {
+      await setImmediate()
+      most = Math.max(most, flowing() - before)
+      before = flowing()
+    }
+    expect(most).toBeLessThanOrEqual(2)
+    for (const { incoming } of bodies) incoming.emit('end')
+    for (const { read } of bodies) expect(await read).toHaveLength(256 * kib)
+  })
+}
