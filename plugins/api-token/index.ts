@@ -4,6 +4,7 @@ import { andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { useNotedEveryMs } from '../shared/identity/credential-use.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
 import { RevisionCache, RevisionClock } from '../shared/identity/revision-cache.ts'
 import { RevocationWatch } from '../shared/identity/revocation.ts'
@@ -65,7 +66,7 @@ export const identifyByToken = ({
       const owner = await store.ownerOf(hash)
       if (!owner) return undefined
       const { expiresAt, ...identity } = owner
-      return { ...identity, whenRevoked, [hashKey]: hash, [expiresAtKey]: expiresAt }
+      return { ...identity, whenRevoked, [hashKey]: hash, [expiresAtKey]: expiresAt, [notedAtKey]: 0 }
     })
   const isValid = (owner: CachedOwner | undefined): owner is CachedOwner =>
     owner !== undefined && (owner[expiresAtKey] === undefined || clock.now() < owner[expiresAtKey])
@@ -79,11 +80,21 @@ export const identifyByToken = ({
     return watch.add(this[hashKey], end)
   }
   revisionClock.onChange(() => void watch.check())
+  const noteUse = (owner: CachedOwner): void => {
+    const at = clock.now()
+    if (at - owner[notedAtKey] < useNotedEveryMs) return
+    owner[notedAtKey] = at
+    store.noteUse?.({ user: owner.user, token: owner.token, at })
+  }
   return (request) => {
     const token = tokenOf(request.headers)
     if (token === undefined) return undefined
     const admit = (owner: CachedOwner | undefined): Identity | undefined => {
-      if (owner === undefined || isValid(owner)) return owner
+      if (owner === undefined) return undefined
+      if (isValid(owner)) {
+        if (store.noteUse) noteUse(owner)
+        return owner
+      }
       const { user, token: id } = owner
       audit.note({ action: 'token.expire', user, token: id, target: { kind: 'token', id } }, request)
       return undefined
@@ -101,12 +112,15 @@ const throwUnavailable = (cause: unknown): never => {
 
 const hashKey = Symbol('hash')
 const expiresAtKey = Symbol('expiresAt')
+const notedAtKey = Symbol('notedAt')
 
 /** A cached token owner: a plain object, so that a handler may return it as JSON, which leaves out symbols. */
 interface CachedOwner extends Identity {
   readonly token: string
   readonly [hashKey]: string
   readonly [expiresAtKey]: number | undefined
+  /** When the use was noted last. */
+  [notedAtKey]: number
 }
 
 /** The macro of `apiToken`: its parameter, and what it adds to the context. */

@@ -1,3 +1,4 @@
+import type { CredentialUse } from '../shared/identity/credential-use.ts'
 import type { ReadRevision } from '../shared/identity/revision-cache.ts'
 import type { Role, Scope } from '../shared/identity/scopes.ts'
 
@@ -33,4 +34,9 @@ export interface TokenStore {
    * was rejected shortly before, it is rejected for up to two more seconds.
    */
   revision: ReadRevision
+  /**
+   * Notes that a valid token was used. It is called at most once a minute for each token, and must return at once.
+   * Optional: without it nobody learns when a token was used last.
+   */
+  noteUse?(use: CredentialUse): void
 }

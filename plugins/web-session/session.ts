@@ -94,8 +94,11 @@ export const createSessions = (options: SessionOptions): Sessions => {
       const found = await storeCall(store.session(hash), sessionNotChecked)
       if (!found || time >= found.idleUntil) return undefined
       const idleUntil = Math.min(time + idleMs, found.endsAt)
-      if (idleUntil - found.idleUntil > touchMs)
+      if (idleUntil - found.idleUntil > touchMs) {
+        store.noteUse?.({ user: found.user, at: time })
+
         await storeCall(store.touchSession(hash, idleUntil, time), sessionNotChecked)
+      }
       // A plain object, so that a handler may return it as JSON.
       const { user, name, role, id: session } = found
       return {

@@ -3,6 +3,7 @@
  * hangs.
  */
 
+import type { CredentialUse } from '../shared/identity/credential-use.ts'
 import type { Role } from '../shared/identity/scopes.ts'
 
 /** A user who may log in. Times are milliseconds since 1970. */
@@ -70,6 +71,8 @@ export interface SessionStore {
   /** Sets `idleUntil`, unless the stored one is later, and the time of the last use. */
   touchSession(hash: string, idleUntil: number, usedAt?: number): Promise<void>
   endSession(hash: string): Promise<void>
+  /** Notes that a user with a session is active, about once a minute. It must return at once. Optional. */
+  noteUse?(use: CredentialUse): void
 }
 
 /** A login attempt, which is counted by each of its counters. */

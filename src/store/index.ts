@@ -45,6 +45,7 @@ import { createRateLimitStore } from './rate-limits.ts'
 import { createStoredResponseStore } from './text/stored-responses.ts'
 import { createTextObjectStore } from './text/text-objects.ts'
 import { createUsageStore, type UsageRecords } from './usage/usage.ts'
+import { type ActivityRecords, createActivityStore } from './users/activity.ts'
 import { createAttemptStore } from './users/attempts.ts'
 import { createExternalLoginStore } from './users/external-logins.ts'
 import { createHostUserStore, type HostUserRecords } from './users/host-users.ts'
@@ -89,6 +90,7 @@ type Records = UserRecords &
   GroupRecords &
   OpenClaimRecords &
   Omit<UsageRecords, 'closeUsage'> &
+  Omit<ActivityRecords, 'closeUses'> &
   AuditRecords &
   EventRecords
 
@@ -101,10 +103,10 @@ type Records = UserRecords &
 export interface Store
   extends OwnershipStore,
     ClaimStore,
-    TokenStore,
+    Omit<TokenStore, 'noteUse'>,
     TextObjectStore,
     StoredResponseStore,
-    Omit<SessionStore, 'userByName'>,
+    Omit<SessionStore, 'userByName' | 'noteUse'>,
     AttemptStore,
     AdminStore,
     ExternalLoginStore,
@@ -171,6 +173,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     if (addsEvents(statements)) for (const added of eventListeners) added()
   })
   const { closeUsage, ...usageRecords } = createUsageStore(database, { log })
+  const { closeUses, ...activityRecords } = createActivityStore(database, { log })
   const adminUsers = createAdminUserStore(database)
   return {
     ...adminUsers,
@@ -186,6 +189,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createClaimStore(database),
     ...openClaims(database),
     ...usageRecords,
+    ...activityRecords,
     ...createTextObjectStore(database),
     ...createStoredResponseStore(database),
     ...createAuditStore(database, { readKeys: () => chainKeys(database, auditKeys), clock }),
@@ -211,7 +215,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
       await space.check()
     },
     close: async () => {
-      await closeUsage()
+      await Promise.all([closeUsage(), closeUses()])
       await database.close()
     },
   }
