@@ -6,6 +6,8 @@ import { noStoreJson } from '../shared/http/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../shared/http/origin.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
+import { isTokenModel, maxTokenModels } from '../shared/identity/models.ts'
+import { defaultScopes, ownScopes, type Scope } from '../shared/identity/scopes.ts'
 import type { Json } from '../shared/json/json.ts'
 import { nonNullMember } from '../shared/json/json.ts'
 import { type Log, Problem } from '../shared/problem.ts'
@@ -23,10 +25,21 @@ export interface StoredToken {
   /** Undefined if the token does not expire. */
   readonly expiresAt?: number
   readonly revokedAt?: number
+  /** What its holder may do. Undefined: everything. */
+  readonly scopes?: readonly Scope[]
+  /** The models that it may use; `*` at the end of one stands for any rest. Undefined: all. */
+  readonly models?: readonly string[]
+  /** A minute late at most. Undefined: not used yet, or the store does not know. */
+  readonly lastUsedAt?: number
 }
 
 /** The store port of `consoleTokens`. `user` is the id of a user. */
 export interface ConsoleTokenStore {
+  /**
+   * Whether the store keeps the scopes and models of tokens, and `ownerOf` of the same store returns them. Otherwise a
+   * request that names some is rejected: it must not get a token that may do more. Default false.
+   */
+  readonly keepsScopes?: boolean
   /**
    * Stores a token and returns its id. Returns undefined, without a change, if the user has reached a limit.
    *
@@ -34,7 +47,7 @@ export interface ConsoleTokenStore {
    * They hold for concurrent calls.
    */
   addToken(
-    token: Omit<StoredToken, 'id' | 'revokedAt'> & { readonly user: string; readonly hash: string },
+    token: Omit<StoredToken, 'id' | 'revokedAt' | 'lastUsedAt'> & { readonly user: string; readonly hash: string },
     maxTokens: number,
   ): Promise<string | undefined>
   /** Returns the user's tokens that are valid at `now`, oldest first. It may also return expired or revoked tokens. */
@@ -95,7 +108,7 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
   const create = async (request: Request): Promise<Response> => {
     const { user } = await identifyForChange(request)
     const createdAt = clock.now()
-    const wanted = await readTokenRequest(request, createdAt)
+    const wanted = await readTokenRequest(request, { now: createdAt, keepsScopes: store.keepsScopes === true })
     const token = createToken()
     const data = { ...wanted, start: token.slice(0, 9), createdAt }
     const id = await storeCall(store.addToken({ ...data, user, hash: hashToken(token) }, maxTokens), storeUnavailable)
@@ -123,14 +136,41 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
 const maxBodyBytes = 8_192
 
 /** Reads the label and expiry of a new token. The body may be missing. */
-const readTokenRequest = async (request: Request, now: number): Promise<Pick<StoredToken, 'label' | 'expiresAt'>> => {
-  if (!announcesBody(request.headers) && !request.headers.has('content-type')) return {}
+const readTokenRequest = async (
+  request: Request,
+  { now, keepsScopes }: { readonly now: number; readonly keepsScopes: boolean },
+): Promise<Pick<StoredToken, 'label' | 'expiresAt' | 'scopes' | 'models'>> => {
+  const defaults = keepsScopes ? { scopes: defaultScopes } : {}
+  if (!announcesBody(request.headers) && !request.headers.has('content-type')) return defaults
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
   const { json } = await readJsonBody(request, maxBodyBytes)
+  const scopes = readScopes(nonNullMember(json, 'scopes'))
+  const models = readModels(nonNullMember(json, 'models'))
+  if (!keepsScopes && (scopes || models)) throw new Problem(400, 'scopes and models are not supported here')
   return {
     label: readLabel(nonNullMember(json, 'label')),
     expiresAt: readExpiry(nonNullMember(json, 'expires_at'), now),
+    ...defaults,
+    ...(scopes && { scopes }),
+    ...(models && { models }),
   }
+}
+
+const readScopes = (json: Json | undefined): readonly Scope[] | undefined => {
+  if (!json) return undefined
+  const words = json.elements().map((word) => word.string())
+  if (words.length > 0 && words.length <= ownScopes.length && words.every(isOwnScope))
+    return ownScopes.filter((scope) => words.includes(scope))
+  throw new Problem(400, `scopes must be a list of one or more of ${ownScopes.join(', ')}`)
+}
+
+const isOwnScope = (word: string | undefined): word is Scope => (ownScopes as readonly unknown[]).includes(word)
+
+const readModels = (json: Json | undefined): readonly string[] | undefined => {
+  if (!json) return undefined
+  const models = json.elements().map((model) => model.string())
+  if (models.length > 0 && models.length <= maxTokenModels && models.every(isTokenModel)) return [...new Set(models)]
+  throw new Problem(400, `models must be a list of 1 to ${maxTokenModels} models, with * at the end only`)
 }
 
 const readLabel = (json: Json | undefined): string | undefined => {
@@ -157,13 +197,18 @@ const readExpiry = (json: Json | undefined, now: number): number | undefined => 
   return at
 }
 
-const toJson = ({ id, label, start, createdAt, expiresAt }: StoredToken) => ({
+const toJson = ({ id, label, start, createdAt, expiresAt, scopes, models, lastUsedAt }: StoredToken) => ({
   id,
   label: label ?? null,
   start,
   created_at: new Date(createdAt).toISOString(),
-  expires_at: expiresAt === undefined ? null : new Date(expiresAt).toISOString(),
+  expires_at: timeOf(expiresAt),
+  scopes: scopes ?? null,
+  models: models ?? null,
+  last_used_at: timeOf(lastUsedAt),
 })
+
+const timeOf = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())
 
 const tooMany = (maxTokens: number) =>
   new Problem(409, `there are ${maxTokens} tokens already; revoke one first`, {

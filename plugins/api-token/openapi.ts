@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { Scope } from '../shared/identity/scopes.ts'
 import {
   type ErrorBody,
   errorBody,
@@ -24,6 +25,12 @@ export interface TokenInfo {
   readonly created_at: string
   /** ISO 8601, in UTC. Null: never. */
   readonly expires_at: string | null
+  /** What its holder may do. Null: everything. */
+  readonly scopes: readonly Scope[] | null
+  /** The models that it may use; `*` at the end of one stands for any rest. Null: all. */
+  readonly models: readonly string[] | null
+  /** ISO 8601, in UTC, a minute late at most. Null: not used yet. */
+  readonly last_used_at: string | null
 }
 
 /** The body of a request for a token. */
@@ -31,6 +38,10 @@ export interface TokenRequest {
   readonly label?: string | null
   /** ISO 8601, with a time zone. */
   readonly expires_at?: string | null
+  /** Default: `media`, `text` and `video`. */
+  readonly scopes?: readonly ('media' | 'text' | 'video' | 'read')[] | null
+  /** Models that the token may use; `*` at the end of one stands for any rest. Default: all. */
+  readonly models?: readonly string[] | null
 }
 
 /** The response to a request for a token: the only one with the secret. */
@@ -59,12 +70,25 @@ export type TokenRoutes = {
   }
 }
 
+const ownScope = Type.Union([
+  ...[Type.Literal('media'), Type.Literal('text'), Type.Literal('video'), Type.Literal('read')],
+])
+const scope = Type.Union([ownScope, Type.Literal('admin'), Type.Literal('provision')])
+const modelsMeaning = 'The models that it may use; * at the end of one stands for any rest. Null: all'
+
 const fields = {
   id: Type.String(),
   label: Type.Union([Type.String(), Type.Null()]),
   start: Type.String({ description: 'The first characters of the token' }),
   created_at: Type.String({ description: 'ISO 8601, in UTC' }),
   expires_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, in UTC. Null: never' }),
+  scopes: Type.Union([Type.Array(scope), Type.Null()], {
+    description: 'What its holder may do. Null: everything',
+  }),
+  models: Type.Union([Type.Array(Type.String()), Type.Null()], { description: modelsMeaning }),
+  last_used_at: Type.Union([Type.String(), Type.Null()], {
+    description: 'ISO 8601, in UTC, a minute late at most. Null: not used yet',
+  }),
 }
 
 const tokenList: SchemaOf<TokenList> = Type.Object(
@@ -88,6 +112,16 @@ const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
     label: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
     expires_at: Type.Optional(
       Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, with a time zone. Default: never' }),
+    ),
+    scopes: Type.Optional(
+      Type.Union([Type.Array(ownScope, { minItems: 1 }), Type.Null()], {
+        description: 'What its holder may do. Default: media, text and video',
+      }),
+    ),
+    models: Type.Optional(
+      Type.Union([Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 100 }), Type.Null()], {
+        description: modelsMeaning,
+      }),
     ),
   },
   { title: 'TokenRequest' },

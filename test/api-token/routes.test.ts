@@ -53,6 +53,7 @@ describe('a token created in the console', () => {
       start: token.slice(0, 9),
       created_at: new Date(clock.now).toISOString(),
       expires_at: '2030-01-31T02:00:00.000Z',
+      ...{ scopes: ['media', 'text', 'video'], models: null, last_used_at: null },
     })
     expect((await ask(app, 'GET', '/asset', { authorization: `Bearer ${token}` })).json).toBe(ann)
     expect(await store.ownerOf(hashToken(token))).toMatchObject({ user: ann, token: rest.id })
@@ -86,7 +87,38 @@ describe('a token created in the console', () => {
     expect((await ask(app, 'GET', path, asAnn)).json.tokens).toEqual([])
   })
 
+  test('has the scopes and models of the request, and no request gives those of an admin', async () => {
+    const { app, asAnn, store } = await openTokenFixture()
+    const wanted = { scopes: ['read', 'text', 'read'], models: ['seed-*', 'm', 'm'] }
+    const { json } = await ask(app, 'POST', path, asAnn, wanted)
+    expect(json.token).toMatchObject({ scopes: ['text', 'read'], models: ['seed-*', 'm'] })
+    const owner = { scopes: ['text', 'read'], models: ['seed-*', 'm'], role: 'user' } as const
+    expect(await store.ownerOf(hashToken(json.token.token))).toMatchObject(owner)
+    const nothing = await ask(app, 'POST', path, asAnn, { scopes: null, models: null })
+    expect(nothing.json.token).toMatchObject({ scopes: ['media', 'text', 'video'], models: null })
+    const { user } = (await store.ownerOf(hashToken(json.token.token))) ?? {}
+    expect(await store.changeUser(user ?? '', { role: 'admin' }, { now: 1 })).toBe('changed')
+    for (const scope of ['admin', 'provision'])
+      expect((await ask(app, 'POST', path, asAnn, { scopes: ['media', scope] })).status).toBe(400)
+    expect((await ask(app, 'GET', path, asAnn)).json.tokens).toHaveLength(2)
+  })
+
+  test('of a store without scopes is only made when the request names none', async () => {
+    const { store } = await openTokenFixture()
+    const { app, asAnn } = await openTokenFixture({ store: { ...store, keepsScopes: false } })
+    for (const body of [{ scopes: ['read'] }, { models: ['m'] }]) {
+      const { status, json } = await ask(app, 'POST', path, asAnn, body)
+      expect([status, json]).toEqual([400, rejection('scopes and models are not supported here')])
+    }
+  })
+
   for (const [body, message] of [
+    ...[[], ['media', 'root'], 'media', ['Media'], [1], [['media']]].map(
+      (scopes) => [{ scopes }, 'scopes must be a list of one or more of media, text, video, read'] as const,
+    ),
+    ...[[], 'm', ['*m'], ['a*b'], [''], ['a\nb'], [7], ['x'.repeat(257)], Array(101).fill('m')].map(
+      (models) => [{ models }, 'models must be a list of 1 to 100 models, with * at the end only'] as const,
+    ),
     ['{', 'request body is not valid JSON'],
     ['[]', 'request body must be a JSON object'],
     [{ label: 5 }, 'label must be a string without control characters'],

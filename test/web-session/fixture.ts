@@ -14,6 +14,7 @@ import { createUserStore } from '../../src/store/users/users.ts'
 export const makeTables = (database: Database): Promise<void> => database.exclusively(() => migrate(1))
 
 export const storeOn = (database: Database) => ({
+  ...createAdminUserStore(database),
   ...createUserStore(database, createAdminUserStore(database)),
   ...createTokenStore(database),
   ...createSessionStore(database),

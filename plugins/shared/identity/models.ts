@@ -1,3 +1,14 @@
+/** Models that one token may name. */
+export const maxTokenModels = 100
+const maxModelLength = 256
+
+/** Whether a value may be a model of a token: 1 to 256 characters without control characters, `*` at the end only. */
+export const isTokenModel = (value: unknown): value is string =>
+  typeof value === 'string' &&
+  value.length <= maxModelLength &&
+  value.isWellFormed() &&
+  /^[^*\p{Cc}]+\*?$|^\*$/u.test(value)
+
 /**
  * Whether a credential may use a model.
  *

@@ -16,6 +16,9 @@ export type Scope = (typeof scopes)[number]
 /** The scopes of a token that names none. */
 export const defaultScopes: readonly Scope[] = ['media', 'text', 'video']
 
+/** The scopes that users may give to their own tokens. Others are given by an admin. */
+export const ownScopes: readonly Scope[] = ['media', 'text', 'video', 'read']
+
 /** Whether a word is a scope. */
 export const isScope = (word: unknown): word is Scope => (scopes as readonly unknown[]).includes(word)
 

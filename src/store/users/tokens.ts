@@ -46,6 +46,8 @@ interface AddToken {
 
 /** API tokens, by their hashes. */
 export interface TokenRecords {
+  /** The scopes and models of tokens are kept. */
+  readonly keepsScopes: true
   ownerOf(hash: string): Promise<TokenOwner | undefined>
   readonly addToken: AddToken
   /**
@@ -85,6 +87,8 @@ type OwnerRow = Omit<TokenOwner, 'scopes' | 'models'> & TokenListColumns
 
 /** API tokens, by their hashes. */
 export const createTokenStore = (database: Database): TokenRecords => ({
+  keepsScopes: true,
+
   async ownerOf(hash: string): Promise<TokenOwner | undefined> {
     const [owner] = await database.query<OwnerRow>(sql`
       select tokens.user_id as "user", tokens.id as token, tokens.scopes, tokens.models, users.role,
