@@ -31,6 +31,7 @@ import {
   textProblemBody,
 } from '../plugins/text-generation/index.ts'
 import { nameOf } from '../plugins/text-generation/models/routing.ts'
+import type { UsageLimits } from '../plugins/usage-limits/index.ts'
 import {
   createVideoService,
   type OpenaiVideosOptions,
@@ -46,6 +47,7 @@ import { type Health, health } from './app/health.ts'
 import { missingPrefixRoutes } from './app/missing-prefix.ts'
 import { withNewRequestId, withRequestIds } from './app/request-id.ts'
 import { createUpstreamStates } from './app/upstream-states.ts'
+import { observeUsageLimits } from './app/usage-limit-metrics.ts'
 import { documentation } from './documentation/index.ts'
 import { countDroppedLines } from './log/metrics.ts'
 import type { LeveledLog } from './log.ts'
@@ -54,7 +56,10 @@ import type { ServerTracing } from './tracing.ts'
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {
   readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
-  readonly text: Omit<TextGenerationOptions, 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'>
+  readonly text: Omit<
+    TextGenerationOptions,
+    'limits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'
+  >
   readonly video: Omit<
     VideoServiceOptions,
     'assets' | 'log' | 'audit' | 'observe' | 'observeEnd' | 'observeCounts' | 'traceCall' | 'prefix'
@@ -71,6 +76,8 @@ export interface AppOptions {
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
+  /** Limits on what users use and have. Default: none. */
+  readonly usageLimits?: UsageLimits
   /** Bearer token for `GET /metrics`. Undefined: the route responds with 404. */
   readonly metricsToken: string | undefined
   /**
@@ -104,6 +111,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
   })
   recorder.inFlight(limits.counts)
+  if (options.usageLimits) observeUsageLimits(recorder.registry, options.usageLimits)
   countDroppedLines(recorder.registry, log)
   const handle = measured(
     limits.limited((request) => app.fetch(request)),
@@ -150,6 +158,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const text = textGeneration({
     ...options.text,
     identify: requireScope('text', options.text.identify),
+    limits: options.usageLimits,
     assets: library.assets,
     log,
     audit,

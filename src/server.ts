@@ -9,6 +9,7 @@ import {
   createClientAddressOf,
   createIsTrustedPeer,
 } from '../plugins/shared/http/client-address.ts'
+import { type UsageLimits, usageLimits } from '../plugins/usage-limits/index.ts'
 import { identifyBySession } from '../plugins/web-session/index.ts'
 import { withCors } from './app/cors.ts'
 import { createCallbackCheck, eventOptions } from './app/event-options.ts'
@@ -59,6 +60,8 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   const addressOf = createClientAddressOf(config.http.trustedProxies)
   const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, background, log })
   const health = { database: () => store.ready(), draining: () => draining }
+  const revisionClock = new RevisionClock((since) => store.revision(since))
+  const limits = usageLimits({ ...config.usageLimits, store: store.limits, revisionClock, log })
 
   /** Set when the server listens: the port may be chosen by the system. */
   let url = ''
@@ -69,14 +72,8 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     const shareMetrics: AppOptions['shareMetrics'] =
       shared && process.connected ? (own) => connectToSupervisor(process, own) : undefined
     return openApp(config, store, {
-      health,
-      publicUrl,
-      addressOf,
-      background,
-      shareMetrics,
-      tracing,
-      log,
-      audit,
+      ...{ health, publicUrl, addressOf, background, revisionClock, usageLimits: limits },
+      ...{ shareMetrics, tracing, log, audit },
     })
   }
   let handle: FetchHandler = await open().catch((err: unknown) => {
@@ -121,6 +118,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       await listening.stop({ graceMs, beforeClose, drainMs })
       if (!(await background.stop(Math.max(0, deadline - performance.now()))))
         log.warn({}, 'work in the background is interrupted')
+      await limits.stop()
       await audit.close()
       await tracing?.stop()
       await store.close()
@@ -135,6 +133,8 @@ interface AppDependencies {
   readonly publicUrl: () => string
   readonly addressOf: ClientAddressOf
   readonly background: Background
+  readonly revisionClock: RevisionClock
+  readonly usageLimits: UsageLimits
   readonly log: LeveledLog
   readonly audit: Audit
 }
@@ -142,9 +142,19 @@ interface AppDependencies {
 const openApp = async (
   config: Config,
   store: Store,
-  { health, publicUrl, addressOf, background, shareMetrics, tracing, log, audit }: AppDependencies,
+  {
+    health,
+    publicUrl,
+    addressOf,
+    background,
+    revisionClock,
+    usageLimits,
+    shareMetrics,
+    tracing,
+    log,
+    audit,
+  }: AppDependencies,
 ): Promise<FetchHandler> => {
-  const revisionClock = new RevisionClock((since) => store.revision(since))
   const [first = await store.secret('session'), ...others] = config.sessionSecrets
   const identify = identifyByToken({ store, revisionClock, audit })
   const secrets = [first, ...others] as const
@@ -218,6 +228,7 @@ const openApp = async (
     files: stored?.files,
     health: { ...health, storage: stored?.checkSpace },
     limits: config.limits,
+    usageLimits,
     metricsToken: config.metricsToken,
     shareMetrics,
     tracing,
