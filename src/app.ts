@@ -45,6 +45,7 @@ import {
 import { countDeliveries } from './app/delivery-metrics.ts'
 import { type Health, health } from './app/health.ts'
 import { missingPrefixRoutes } from './app/missing-prefix.ts'
+import type { ServerOidcLogin } from './app/oidc-login.ts'
 import { withNewRequestId, withRequestIds } from './app/request-id.ts'
 import { createUpstreamStates } from './app/upstream-states.ts'
 import { observeUsageLimits } from './app/usage-limit-metrics.ts'
@@ -70,6 +71,8 @@ export interface AppOptions {
     readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
     readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
   }
+  /** Undefined: users log in at no identity provider. */
+  readonly oidc?: ServerOidcLogin | undefined
   readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
   readonly files?: Omit<FileStorageOptions, 'errors' | 'log' | 'audit'>
@@ -148,7 +151,8 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const { segment = 'media' } = options.gateway
   const errors = problemBody(errorType(segment))
   const faceVerificationPath = `/api/${segment}/face-verifications`
-  const { tracing } = options
+  const { tracing, oidc } = options
+  const { passwordLogin } = options.people
   const traceCall = tracing?.traceCall
   const library = assetLibrary({
     ...options.gateway,
@@ -218,6 +222,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           uploads: options.files && '/api/uploads',
           events: '/api/events',
           webhooks: options.events.webhooks && '/api/webhooks',
+          ...(oidc && { login: { address: '/api/session/oidc', label: oidc.label, form: passwordLogin } }),
         },
         errors,
         log,
@@ -235,6 +240,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
         ...{ errors, log, audit },
       }),
     )
+  if (oidc) app.use(oidc.create({ errors, log, audit }))
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
     app.use(fileStorage({ ...options.files, identify, errors, log, audit }))

@@ -3,6 +3,7 @@ import { isPrices, type Prices } from '../plugins/text-generation/usage/prices.t
 import { type DatabaseConfig, readDatabase } from './config/database.ts'
 import { jsonOrFile } from './config/json-or-file.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
+import { type LoginConfig, readLoginConfig } from './config/oidc.ts'
 import {
   address,
   dayMs,
@@ -76,6 +77,7 @@ export interface Config extends DatabaseConfig {
   }
   /** Limits of what is used up or exists, for all processes together. */
   readonly usageLimits: UsageLimitsConfig
+  readonly login: LoginConfig
   /** What one user may have in the database at most. */
   readonly people: {
     readonly maxTokens: number
@@ -222,6 +224,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       },
     },
     usageLimits: readUsageLimits(read, addProblem),
+    login: readLoginConfig(env, read, addProblem),
     people: {
       maxTokens: count('USER_MAX_TOKENS', 100),
       maxSessions: count('USER_MAX_SESSIONS', 20),
@@ -262,7 +265,9 @@ export const readConfig = (env: Environment): Config | Problems => {
     sessionSecrets,
     metricsToken,
     traces: collector === undefined ? undefined : { url: `${collector}/v1/traces`, serviceName, sampledRatio },
-    files: [env.TEXT_UPSTREAMS, env.TEXT_PRICES].flatMap((text) => (text?.startsWith('@') ? [text.slice(1)] : [])),
+    files: [env.TEXT_UPSTREAMS, env.TEXT_PRICES, env.OIDC_ALLOWED, env.OIDC_ADMIN].flatMap((text) =>
+      text?.startsWith('@') ? [text.slice(1)] : [],
+    ),
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
   }
   if (problems.length > 0) return { problems }
@@ -272,6 +277,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     ...storageSecrets(storage),
     config.video.upstream?.key,
     metricsToken,
+    config.login.oidc?.clientSecret,
     ...sessionSecrets,
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),
     ...collectorHeaders,

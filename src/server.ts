@@ -15,6 +15,7 @@ import { withCors } from './app/cors.ts'
 import { createCallbackCheck, eventOptions } from './app/event-options.ts'
 import { openFiles } from './app/files.ts'
 import { identifyByEither, sessionsOfSameOrigin } from './app/identify.ts'
+import { openOidcLogin } from './app/oidc-login.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
@@ -219,7 +220,11 @@ const openApp = async (
       },
       maxTokens: config.people.maxTokens,
       maxSessions: config.people.maxSessions,
+      passwordLogin: config.login.password,
     },
+    oidc:
+      config.login.oidc &&
+      (await openOidcLogin(config.login.oidc, { ...session, addressOf, maxSessions: config.people.maxSessions })),
     events: eventOptions(
       config,
       { store, identify: identifyEither, background },

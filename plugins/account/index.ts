@@ -54,7 +54,15 @@ type StoreFor<Face> = Face extends { readonly store: object } | undefined
 export interface AccountOptions
   extends Pick<
     WebSessionOptions,
-    'secrets' | 'publicUrl' | 'cookieName' | 'idleMs' | 'absoluteMs' | 'maxSessions' | 'throttle' | 'verify'
+    | 'secrets'
+    | 'publicUrl'
+    | 'cookieName'
+    | 'idleMs'
+    | 'absoluteMs'
+    | 'maxSessions'
+    | 'throttle'
+    | 'verify'
+    | 'passwordLogin'
   > {
   /** Its face verifications are needed when `face` has no store of its own. */
   readonly store: AccountStore
@@ -105,13 +113,13 @@ export const account = <
   }
   const identify = identifyBySession(session)
   const common = { errors, log, audit }
-  const { throttle, verify, maxTokens } = options
+  const { throttle, verify, passwordLogin, maxTokens } = options
   const paths = { session: `${prefix}/session`, tokens: `${prefix}/tokens`, usage: `${prefix}/usage` }
   const { prefix: consolePrefix, login, ...served } = options.console ?? {}
   const faceVerificationPath = options.face?.prefix ?? '/api/media/face-verifications'
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/account', seed: seedOf(options) })
-    .use(webSession({ ...session, ...common, prefix: paths.session, throttle, verify, addressOf }))
+    .use(webSession({ ...session, ...common, prefix: paths.session, throttle, verify, passwordLogin, addressOf }))
     .use(consoleTokens({ ...common, prefix: paths.tokens, store, identify, publicUrl, maxTokens, clock }))
     .use(usageRoutes({ ...common, prefix: paths.usage, store, identify }))
     .use(

@@ -21,7 +21,7 @@ import { findUser, readCredentials, type Verify } from './login.ts'
 import { type SessionRoutes, sessionDocs } from './openapi.ts'
 import { verifyPassword } from './password.ts'
 import { createSessions, type SessionIdentity, type SessionOptions } from './session.ts'
-import type { AttemptStore, SessionStore } from './store.ts'
+import type { AttemptStore, LoginUser, SessionStore } from './store.ts'
 import { createThrottle, type ThrottleOptions } from './throttle.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
@@ -33,18 +33,7 @@ export type { Verify } from './login.ts'
 export type { LoginRequest, SessionRoutes, SessionUser } from './openapi.ts'
 export { hashPassword, verifyPassword } from './password.ts'
 export type { SessionIdentity, SessionOptions } from './session.ts'
-export type {
-  Attempt,
-  AttemptStore,
-  Counter,
-  ExternalLogin,
-  ExternalLoginResult,
-  ExternalLoginStore,
-  LoginUser,
-  NewSession,
-  Session,
-  SessionStore,
-} from './store.ts'
+export type { Attempt, AttemptStore, Counter, LoginUser, NewSession, Session, SessionStore } from './store.ts'
 export type { ThrottleOptions } from './throttle.ts'
 
 export interface WebSessionOptions extends SessionOptions {
@@ -61,6 +50,11 @@ export interface WebSessionOptions extends SessionOptions {
    * hashes of `hashPassword`.
    */
   readonly verify?: Verify
+  /**
+   * Whether users log in with a password. False: POST responds with 403 to every request. For an app whose users log in
+   * in another way, see `beginSession`. Default true.
+   */
+  readonly passwordLogin?: boolean
   /** Base path of the routes. Default `/api/session`. */
   readonly prefix?: string
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
@@ -84,6 +78,21 @@ export const identifyBySession = (
   options: SessionOptions,
 ): ((request: Request) => Promise<SessionIdentity | undefined>) => createSessions(options).identify
 
+/**
+ * Creates a function that begins a session after a login of another kind, for example with OpenID Connect. It needs the
+ * same `SessionOptions` as `webSession`. The caller has authenticated the user.
+ *
+ * The function returns the `Set-Cookie` header; undefined when the user may no longer log in. It throws Problem 500
+ * when the store fails.
+ *
+ * @example
+ * const begin = beginSession({ store, secrets, publicUrl })
+ * const cookie = await begin(request, { id: 'u1', name: 'ann' })
+ */
+export const beginSession = (
+  options: SessionOptions,
+): ((request: Request, user: LoginUser) => Promise<string | undefined>) => createSessions(options).begin
+
 /** The macro of `webSession`: its parameter, and what it adds to the context. */
 export type WebSessionMacros = {
   session: { parameter: true; context: { identity: SessionIdentity } }
@@ -106,6 +115,7 @@ export const webSession = <const Prefix extends string = '/api/session'>(
 ): MacroPlugin<WebSessionMacros, RoutesAt<Prefix, SessionRoutes>> => {
   checkElysia(Elysia)
   const { store, publicUrl, verify = verifyPassword, clock = systemClock, audit = noAudit } = options
+  const { passwordLogin = true } = options
   const prefix = checkPath('prefix', options.prefix ?? '/api/session')
   const sessions = createSessions(options)
   const devices = createDevices(options)
@@ -119,6 +129,7 @@ export const webSession = <const Prefix extends string = '/api/session'>(
   }
 
   const login = async (request: Request): Promise<Response> => {
+    if (!passwordLogin) throw noPasswordLogin
     const credentials = await readCredentials(request)
     const { name } = credentials
     const caller = { name, address: options.addressOf?.(request), device: devices.idOf(request, name) }
@@ -167,6 +178,9 @@ export const webSession = <const Prefix extends string = '/api/session'>(
   } satisfies MacroFunctions<WebSessionMacros>)
   return plugin.use(routes)
 }
+
+/** The body is not read. */
+const noPasswordLogin = new Problem(403, 'users do not log in with a password here')
 
 const userResponse = ({ user: id, name }: SessionIdentity, ...cookies: readonly string[]): Response =>
   success({ user: { id, name } }, ...cookies)

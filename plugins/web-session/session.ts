@@ -4,7 +4,13 @@ import { type PublicUrl, readPublicUrl } from '../shared/http/origin.ts'
 import type { Identity } from '../shared/identity/identify.ts'
 import { RevocationWatch } from '../shared/identity/revocation.ts'
 import { createCookies } from '../shared/login/cookie.ts'
-import { checkAbove0, checkCollaborator, checkPublicUrl, checkSecrets } from '../shared/plugin/options.ts'
+import {
+  checkAbove0,
+  checkCollaborator,
+  checkCookieName,
+  checkPublicUrl,
+  checkSecrets,
+} from '../shared/plugin/options.ts'
 import { storeCall } from '../shared/store-call.ts'
 import type { LoginUser, SessionStore } from './store.ts'
 
@@ -70,8 +76,7 @@ export const createSessions = (options: SessionOptions): Sessions => {
   checkCollaborator('store', store)
   checkSecrets(secrets)
   checkPublicUrl(publicUrl)
-  // A token (RFC 9110 section 5.6.2), as RFC 6265 section 4.1.1 requires.
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(cookieName)) throw new TypeError('cookieName must be the name of a cookie')
+  checkCookieName(cookieName)
   const secure = () => readPublicUrl(publicUrl).protocol === 'https:'
   const cookies = createCookies({ name: cookieName, secrets, secure })
   /** The store gets the new idle deadline at most this often, so that not every request costs a write. */

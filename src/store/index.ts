@@ -7,6 +7,7 @@ import type { WebhookStore } from '../../plugins/events/webhooks/webhook-store.t
 import type { VerificationStore } from '../../plugins/face-verification/store.ts'
 import type { FileStore } from '../../plugins/file-storage/store.ts'
 import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
+import type { OidcUserStore } from '../../plugins/oidc-login/store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
@@ -20,7 +21,7 @@ import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/sto
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
 import type { OwnAccountStore } from '../../plugins/web-session/account/store.ts'
-import type { AttemptStore, ExternalLoginStore, SessionStore } from '../../plugins/web-session/store.ts'
+import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
 import { createAdminTokenStore } from './admin/admin-tokens.ts'
 import { createAdminUserStore } from './admin/admin-users.ts'
 import { createTeamStore } from './admin/teams.ts'
@@ -47,9 +48,9 @@ import { createTextObjectStore } from './text/text-objects.ts'
 import { createUsageStore, type UsageRecords } from './usage/usage.ts'
 import { type ActivityRecords, createActivityStore } from './users/activity.ts'
 import { createAttemptStore } from './users/attempts.ts'
-import { createExternalLoginStore } from './users/external-logins.ts'
 import { createHostUserStore, type HostUserRecords } from './users/host-users.ts'
 import { createInvitationStore } from './users/invitations.ts'
+import { createOidcUserStore } from './users/oidc-users.ts'
 import { createOwnAccountStore } from './users/own-accounts.ts'
 import { readSecret } from './users/secrets.ts'
 import { createSessionStore } from './users/sessions.ts'
@@ -109,7 +110,7 @@ export interface Store
     Omit<SessionStore, 'userByName' | 'noteUse'>,
     AttemptStore,
     AdminStore,
-    ExternalLoginStore,
+    OidcUserStore,
     OwnAccountStore,
     VerificationStore,
     VideoTaskStore,
@@ -180,7 +181,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createTeamStore(database),
     ...createAdminTokenStore(database),
     ...createInvitationStore(database),
-    ...createExternalLoginStore(database),
+    ...createOidcUserStore(database),
     ...createOwnAccountStore(database),
     ...createUserStore(database, adminUsers),
     ...createHostUserStore(database),

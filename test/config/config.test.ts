@@ -40,7 +40,7 @@ describe('config', () => {
         maxUnreadBodyBytes: 536_870_912,
         user: { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 134_217_728 },
       },
-      usageLimits: { accountLimits: [], userLimits: [], timeZone: 'UTC' },
+      ...{ usageLimits: { accountLimits: [], userLimits: [], timeZone: 'UTC' }, login: { password: true } },
       people: {
         maxTokens: 100,
         maxSessions: 20,
@@ -176,7 +176,7 @@ describe('config', () => {
         maxUnreadBodyBytes: 3,
         user: { maxRequests: 4, maxStreams: 5, maxUnreadBodyBytes: 6 },
       },
-      usageLimits: { accountLimits: [], userLimits: [], timeZone: 'UTC' },
+      ...{ usageLimits: { accountLimits: [], userLimits: [], timeZone: 'UTC' }, login: { password: true } },
       people: {
         maxTokens: 7,
         maxSessions: 8,

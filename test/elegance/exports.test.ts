@@ -55,7 +55,15 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     's3Storage',
   ],
   './video-generation': ['VideoProblem', 'createVideoService', 'openaiVideos', 'videoGeneration', 'videoProblemBody'],
-  './web-session': ['hashPassword', 'identifyBySession', 'requireSameOrigin', 'verifyPassword', 'webSession'],
+  './oidc-login': ['oidcLogin'],
+  './web-session': [
+    'beginSession',
+    'hashPassword',
+    'identifyBySession',
+    'requireSameOrigin',
+    'verifyPassword',
+    'webSession',
+  ],
   './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],
   './pagination-normalizer': [
     'comparePositions',

@@ -27,6 +27,7 @@ describe('a plugin loads no other plugin that it does not need', () => {
     events: ['sse-relay'],
     'file-storage': [],
     metrics: [],
+    'oidc-login': [],
     ownership: [],
     'pagination-normalizer': [],
     'sse-relay': [],
@@ -43,6 +44,16 @@ describe('a plugin loads no other plugin that it does not need', () => {
       expect(pluginsOf(loadedBy(`plugins/${plugin}/index.ts`))).toEqual(expected)
     })
   }
+})
+
+test('only the plugin oidc-login loads openid-client, and the server loads it when a provider is configured', () => {
+  const importers = sources('plugins', 'src').filter(({ text }) => staticImports(text).includes('openid-client'))
+  expect(importers.map(({ path }) => path)).toEqual(['plugins/oidc-login/provider.ts'])
+  expect([...loadedBy('src/config.ts')]).not.toContain('plugins/oidc-login/provider.ts')
+  const entries = sources('plugins', 'src').filter(({ text }) =>
+    staticImports(text).some((to) => to.endsWith('/oidc-login/index.ts')),
+  )
+  expect(entries.map(({ path }) => path)).toEqual([])
 })
 
 test('only the plugin tracing loads OpenTelemetry, and the server loads that plugin when traces are configured', () => {

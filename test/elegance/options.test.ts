@@ -7,6 +7,7 @@ import { consolePages } from 'sluice/console'
 import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
+import { oidcLogin } from 'sluice/oidc-login'
 import { createOwnership, ownership } from 'sluice/ownership'
 import { createCursors, paginationNormalizer } from 'sluice/pagination-normalizer'
 import { sseRelay } from 'sluice/sse-relay'
@@ -14,7 +15,7 @@ import { openStore } from 'sluice/store'
 import { textGeneration } from 'sluice/text-generation'
 import { ark, createUpstream, rest, upstreamProxy } from 'sluice/upstream-proxy'
 import { videoGeneration } from 'sluice/video-generation'
-import { identifyBySession, webSession } from 'sluice/web-session'
+import { beginSession, identifyBySession, webSession } from 'sluice/web-session'
 import { identify } from './fixture.ts'
 
 const store = openStore('sqlite::memory:')
@@ -69,6 +70,18 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     ['identify', 'publicUrl', 'maxWebhooks', 'store'],
   ],
   consolePages: [consolePages, {}, ['prefix', 'login']],
+  oidcLogin: [
+    oidcLogin,
+    {
+      ...{ ...session, issuer: 'https://provider.invalid', clientId: 'client', clientSecret: 'client-secret' },
+      beginSession: async () => undefined,
+    },
+    [
+      ...['issuer', 'clientId', 'clientSecret', 'scopes', 'store', 'beginSession', 'secrets', 'publicUrl', 'prefix'],
+      ...['returnTo', 'allowed', 'admin', 'maxLoginMs', 'timeoutMs', 'cookieName'],
+    ],
+  ],
+  beginSession: [beginSession, session, ['secrets', 'publicUrl', 'store']],
   metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token', 'metrics']],
   createOwnership: [createOwnership, { store }, ['store']],
   ownership: [ownership, { store, identify }, ['identify', 'store']],
@@ -132,6 +145,14 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   cookieName: ['', 'a b', 'a=b', 'a;b'],
   upstreams: [undefined, { url: 'http://upstream.invalid/v1' }],
   token: [''],
+  issuer: [undefined, '', 'id.example', 'http://id.invalid', 'https://me:pw@id.invalid', 'https://id.invalid?a', 7],
+  clientId: [undefined, '', 7],
+  clientSecret: [undefined, '', 7],
+  scopes: ['', 'profile', 'openid  email', 'openid,email', 7],
+  beginSession: [undefined, null, 'begin'],
+  returnTo: ['', 'console', '//evil.invalid', '/a b', 'https://evil.invalid/'],
+  allowed: [{}, [], 'a', { groups: [] }, { groups: 'media' }, { groups: [null] }],
+  admin: [{}, null, { groups: [{}] }],
   login: ['', 'login', '//host.example', 'javascript:alert(1)', 'https://me:key@host.example', 7, {}],
   signing: [[]],
   url: [undefined, '', 'nope', 'ftp://upstream.invalid', 'http://me:key@upstream.invalid', 'http://upstream.invalid?a'],
@@ -162,6 +183,7 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
         'everyMs',
         'maxStreams',
         'maxWebhooks',
+        'maxLoginMs',
         ...limits,
       ],
     ].map((name) => [name, [0, -1, Number.NaN]]),

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { startEmulator } from 'sluice/emulator'
 import { ark } from 'sluice/upstream-proxy'
 import { createHost } from '../../examples/better-auth.ts'
+import { startOidcProvider } from '../support/oidc-provider.ts'
 import { Browser } from './browser.ts'
-import { startOidcProvider } from './oidc-provider.ts'
 import { serveHost } from './serve-host.ts'
 
 /** A host and its OpenID provider, on loopback. */

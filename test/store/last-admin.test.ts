@@ -48,15 +48,17 @@ eachDatabase('the last enabled admin', (tested) => {
 
   test('stays admin when an identity provider takes the role away', async () => {
     const [store] = stores
-    const external = { issuer: 'https://id.test', subject: randomUUID(), name: randomUUID(), now: 1 }
-    const added = await store.loginByExternalIdentity({ ...external, role: 'admin' })
+    const login = {
+      ...{ issuer: 'https://id.test', subject: randomUUID(), name: randomUUID(), invitation: undefined, now: 1 },
+    }
+    const added = await store.logInOidcUser({ ...login, role: 'admin' })
     if (typeof added === 'string') throw new Error(added)
     for (const id of await enabledAdmins())
       if (id !== added.user.id) await store.changeUser(id, { role: 'user' }, { now: 1 })
-    expect(await store.loginByExternalIdentity({ ...external, role: 'user' })).toMatchObject({ added: false })
+    expect(await store.logInOidcUser({ ...login, role: 'user' })).toMatchObject({ isLastAdmin: true })
     expect(await enabledAdmins()).toEqual([added.user.id])
     await addAdmin()
-    expect(await store.loginByExternalIdentity({ ...external, role: 'user' })).toMatchObject({ newRole: 'user' })
+    expect(await store.logInOidcUser({ ...login, role: 'user' })).toMatchObject({ newRole: 'user' })
     expect(await enabledAdmins()).not.toContain(added.user.id)
   })
 })

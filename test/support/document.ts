@@ -1,4 +1,5 @@
 import { folderStorage } from '../../plugins/file-storage/index.ts'
+import { oidcLogin } from '../../plugins/oidc-login/index.ts'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { createApp } from '../../src/app.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
@@ -33,6 +34,13 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
     text: { upstreams: [], identify },
     video: { store, identify },
     people: { store, secrets, publicUrl: 'http://localhost', face: {} },
+    oidc: {
+      create: (common) =>
+        oidcLogin({
+          ...{ issuer: 'https://provider.invalid', clientId: 'sluice', clientSecret: 'client-secret', store },
+          ...{ beginSession: async () => undefined, secrets, publicUrl: 'http://localhost', ...common },
+        }),
+    },
     events: { store, identify, webhooks: { store, identify, publicUrl: 'http://localhost' } },
     files: { store, identify, secrets, publicUrl: 'http://localhost', storage: folderStorage('data/none') },
     limits: {},

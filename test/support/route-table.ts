@@ -86,3 +86,9 @@ export const openRoutes = [
   ['GET', '/api/media/face-verifications/callback/:state'],
   ['POST', '/api/v3/contents/generations/callbacks/:task_id/:key'],
 ] as const
+
+/** The routes of a login at an identity provider, which need no credential. A server has them where a provider is configured. */
+export const oidcRoutes = [
+  ['GET', '/api/session/oidc'],
+  ['GET', '/api/session/oidc/callback'],
+] as const

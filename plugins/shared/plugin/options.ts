@@ -34,6 +34,11 @@ export const checkPublicUrl = (publicUrl: PublicUrl): void => {
   readPublicUrl(publicUrl)
 }
 
+/** Throws TypeError unless the text is a token (RFC 9110 section 5.6.2), as RFC 6265 section 4.1.1 requires. */
+export const checkCookieName = (cookieName: string): void => {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(cookieName)) throw new TypeError('cookieName must be the name of a cookie')
+}
+
 /** Minimum length of a secret that signs. Shorter ones can be guessed. */
 const minSecretLength = 16
 
