@@ -9,7 +9,7 @@ export interface OidcConfig {
   readonly issuer: string
   readonly clientId: string
   readonly clientSecret: string
-  readonly scopes?: string
+  readonly scopes: string
   readonly nameClaim?: string
   readonly allowed?: ClaimRules
   readonly admin?: ClaimRules
@@ -37,7 +37,8 @@ export const readLoginConfig = (env: Environment, read: Read, addProblem: (probl
   const issuer = read('OIDC_ISSUER', issuerForm, (text) => (isIssuer(text) ? text : undefined))
   const clientId = read('OIDC_CLIENT_ID', printableForm, key)
   const clientSecret = read('OIDC_CLIENT_SECRET', printableForm, key)
-  const scopes = read('OIDC_SCOPES', scopesForm, (text) => (isScopes(text) ? text : undefined))
+  const scopes =
+    read('OIDC_SCOPES', scopesForm, (text) => (isScopes(text) ? text : undefined)) ?? 'openid profile email'
   const nameClaim = read('OIDC_NAME_CLAIM', printableForm, key)
   const allowed = read('OIDC_ALLOWED', rulesForm, claimRules)
   const admin = read('OIDC_ADMIN', rulesForm, claimRules)
@@ -54,8 +55,7 @@ export const readLoginConfig = (env: Environment, read: Read, addProblem: (probl
   return {
     password,
     oidc: {
-      ...{ issuer: issuer ?? '', clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
-      ...(scopes !== undefined && { scopes }),
+      ...{ issuer: issuer ?? '', clientId: clientId ?? '', clientSecret: clientSecret ?? '', scopes },
       ...(nameClaim !== undefined && { nameClaim }),
       ...(allowed && { allowed }),
       ...(admin && { admin }),

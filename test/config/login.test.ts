@@ -10,7 +10,10 @@ const read = (env: Record<string, string>) => {
 }
 
 const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'sluice', OIDC_CLIENT_SECRET: 'the-secret' }
-const required = { issuer: 'https://id.example', clientId: 'sluice', clientSecret: 'the-secret' }
+const required = {
+  ...{ issuer: 'https://id.example', clientId: 'sluice', clientSecret: 'the-secret' },
+  scopes: 'openid profile email',
+}
 
 describe('the login', () => {
   test('is with a password by default', () => {

@@ -40,12 +40,14 @@ test('the page of the settings has each variable that the server reads once, and
 test('a variable that is set to its documented default changes nothing', () => {
   const ark = { MEDIA_UPSTREAM_KIND: 'ark', MEDIA_UPSTREAM_URL: 'https://upstream.example' }
   const credentials = { MEDIA_UPSTREAM_ACCESS_KEY: 'access-key', MEDIA_UPSTREAM_SECRET_KEY: 'secret-key' }
+  const oidc = { OIDC_ISSUER: 'https://id.example', OIDC_CLIENT_ID: 'client', OIDC_CLIENT_SECRET: 'client-secret' }
   const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: 'https://collector.example' }
   const changed = rows.filter(({ name, defaultValue }) => {
     const [, literal] = /^`([^`]+)`$/.exec(defaultValue) ?? []
     if (literal === undefined || name === 'PUBLIC_URL') return false
     const env = {
       ...traces,
+      ...(name.startsWith('OIDC') && oidc),
       ...(name.startsWith('MEDIA_UPSTREAM') && name !== 'MEDIA_UPSTREAM_KIND' && { ...ark, ...credentials }),
     }
     return !Bun.deepEquals(valid({ ...env, [name]: literal }), valid(env))

@@ -11,6 +11,7 @@ setDefaultTimeout(60_000)
 /** Subpaths that need an optional peer. */
 const peerOf: Readonly<Record<string, string>> = {
   'sluice/metrics': 'prom-client',
+  'sluice/oidc-login': 'openid-client',
   'sluice/tracing': '@opentelemetry/api',
 }
 

@@ -41,7 +41,13 @@ const compile = async (consumer: Consumer, compiler: string, { resolution, skipL
 }
 
 const createHosts = async () => {
-  const consumer = await createConsumer(...requiredPeers, 'prom-client', '@opentelemetry/api', '@types/bun')
+  const consumer = await createConsumer(
+    ...requiredPeers,
+    'prom-client',
+    'openid-client',
+    '@opentelemetry/api',
+    '@types/bun',
+  )
   for (const file of readdirSync(hosts)) copyFileSync(join(hosts, file), join(consumer.folder, file))
   return consumer
 }
