@@ -1,5 +1,9 @@
+import type { PendingGroup, PendingGroupStore } from '../../../plugins/admin/pending-groups.ts'
 import type { Claim } from '../../../plugins/ownership/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import { pageOf, timeOf } from '../admin/page.ts'
+import { type Database, fragment, sql } from '../database/database.ts'
+import { UniqueViolationError } from '../database/error.ts'
+import { groupChanged } from '../database/revision.ts'
 
 /** An open claim, as an operator sees it. */
 export interface OpenClaim extends Claim {
@@ -10,12 +14,17 @@ export interface OpenClaim extends Claim {
 }
 
 /** The open claims of all users. */
-export interface OpenClaimRecords {
+export interface OpenClaimRecords extends PendingGroupStore {
   /** All open claims, oldest first. */
   openClaims(): Promise<readonly OpenClaim[]>
-  /** Deletes an open claim. False when there is none with that id. */
-  dropClaim(id: string): Promise<boolean>
 }
+
+const selectClaim = fragment`
+  select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name, groups.state,
+    groups.renames, groups.group_id as "group", groups.created_at as "createdAt", groups.due_at as "dueAt"
+  from groups
+  left join users on users.id = groups.user_id
+  where groups.state <> 'owned'`
 
 /** The operator's queries for open claims. */
 export const openClaims = (database: Database): OpenClaimRecords => ({
@@ -28,6 +37,52 @@ export const openClaims = (database: Database): OpenClaimRecords => ({
       left join users on users.id = groups.user_id
       where groups.state <> 'owned'
       order by groups.created_at, groups.id`)
+  },
+
+  async pendingGroups({ limit, after }) {
+    const rows = await database.query<PendingGroup>(sql`
+      ${selectClaim}
+      and (groups.created_at, groups.id) > (${timeOf(after)}, ${after?.id ?? ''})
+      order by groups.created_at, groups.id
+      limit ${limit + 1}`)
+    return pageOf(rows, limit)
+  },
+
+  async pendingGroup(id) {
+    const [found] = await database.query<PendingGroup>(sql`
+      ${selectClaim}
+      and groups.id = ${id}`)
+    return found
+  },
+
+  async adoptPendingGroup(id, { user, group }) {
+    try {
+      const [adopted] = await database.batch([
+        sql`
+          update groups
+          set state = 'owned', group_id = ${group}, user_id = ${user}
+          where id = ${id}
+          and state <> 'owned'
+          and renames is null
+          and coalesce(group_id, ${group}) = ${group}
+          returning id`,
+        ...groupChanged(group, user),
+      ])
+      if (adopted?.length === 1) return 'adopted'
+    } catch (error) {
+      if (!(error instanceof UniqueViolationError)) throw error
+      const [owned] = await database.query(sql`
+        select id
+        from groups
+        where group_id = ${group}
+        and state = 'owned'`)
+      return owned ? 'group-taken' : 'name-taken'
+    }
+    const [claim] = await database.query<PendingGroup>(sql`
+      ${selectClaim}
+      and groups.id = ${id}`)
+    if (!claim) return 'unknown'
+    return claim.renames === undefined ? 'other-group' : 'renames'
   },
 
   async dropClaim(id: string): Promise<boolean> {

@@ -1,0 +1,226 @@
+import { Type } from '@sinclair/typebox'
+import {
+  type ErrorBody,
+  idempotencyKeyParameter,
+  jsonBody,
+  nullable,
+  pathParameter,
+  type SchemaOf,
+} from '../../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { LimitReport } from '../../usage-limits/index.ts'
+import type { TeamView, TokenView, UserView } from '../views.ts'
+import {
+  type AdminTokenRequest,
+  adminTokenSchema,
+  type NewUserRequest,
+  newTeamSchema,
+  newUserSchema,
+  type PageQuery,
+  pageQuery,
+  rotationSchema,
+  type TeamRequest,
+  teamChangeSchema,
+  type UserChangeRequest,
+  userChangeSchema,
+  userQuery,
+} from './requests.ts'
+import {
+  created,
+  type Done,
+  done,
+  listOf,
+  objectOf,
+  type Page,
+  type ReadErrors,
+  route,
+  type WriteErrors,
+} from './route.ts'
+import { issuedTokenSchema, limitReportSchema, teamSchema, tokenSchema, userSchema } from './schemas.ts'
+
+/** A link with which its holder sets the password of a user. */
+export interface InvitationLink {
+  /** Null in the response to a repeated request: the link is shown once. */
+  readonly url: string | null
+  readonly expires_at: string
+}
+
+/** A user that was added. */
+export interface AddedUser {
+  readonly success: true
+  readonly user: UserView
+  readonly invitation?: InvitationLink
+}
+
+/** A token with its secret, which only this response has. */
+export interface IssuedTokenResponse {
+  readonly success: true
+  /** `token` is absent in the response to a repeated request. */
+  readonly token: TokenView & { readonly token?: string }
+}
+
+type Id = { params: { id: string } }
+type One<Name extends string, View> = { readonly success: true } & { readonly [Key in Name]: View }
+
+/** The routes of users, teams and tokens below the prefix of `admin`, for Eden. */
+export type PeopleRoutes = {
+  users: {
+    get: Route<
+      Responses<Page<'users', UserView>, ErrorBody, ReadErrors>,
+      {
+        query: PageQuery & {
+          readonly search?: string
+          readonly role?: 'user' | 'admin'
+          readonly team?: string
+          readonly state?: 'enabled' | 'disabled'
+        }
+      }
+    >
+    post: Route<Responses<AddedUser, ErrorBody, WriteErrors>, { body: NewUserRequest }>
+    ':id': {
+      get: Route<Responses<One<'user', UserView>, ErrorBody, ReadErrors>, Id>
+      patch: Route<Responses<One<'user', UserView>, ErrorBody, WriteErrors>, Id & { body: UserChangeRequest }>
+      invitation: { post: Route<Responses<One<'invitation', InvitationLink>, ErrorBody, WriteErrors>, Id> }
+      sessions: { delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id> }
+      limits: { get: Route<Responses<One<'limits', readonly LimitReport[]>, ErrorBody, ReadErrors>, Id> }
+      tokens: {
+        get: Route<Responses<Page<'tokens', TokenView>, ErrorBody, ReadErrors>, Id & { query: PageQuery }>
+        post: Route<
+          Responses<IssuedTokenResponse, ErrorBody, WriteErrors>,
+          Id & { body: AdminTokenRequest | undefined }
+        >
+      }
+    }
+  }
+  teams: {
+    get: Route<Responses<Page<'teams', TeamView>, ErrorBody, ReadErrors>, { query: PageQuery }>
+    post: Route<
+      Responses<One<'team', TeamView>, ErrorBody, WriteErrors>,
+      { body: TeamRequest & { readonly name: string } }
+    >
+    ':id': {
+      patch: Route<Responses<One<'team', TeamView>, ErrorBody, WriteErrors>, Id & { body: TeamRequest }>
+      delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id>
+    }
+  }
+  tokens: {
+    ':id': {
+      patch: Route<Responses<One<'token', TokenView>, ErrorBody, WriteErrors>, Id & { body: AdminTokenRequest }>
+      delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id>
+      rotate: {
+        post: Route<
+          Responses<IssuedTokenResponse, ErrorBody, WriteErrors>,
+          Id & { body: { readonly overlap_seconds?: number | null } | undefined }
+        >
+      }
+    }
+  }
+}
+
+const invitationLink: SchemaOf<InvitationLink> = Type.Object(
+  {
+    url: nullable(Type.String({ description: 'Null in the response to a repeated request' })),
+    expires_at: Type.String({ format: 'date-time' }),
+  },
+  { title: 'Invitation' },
+)
+
+const userId = pathParameter('id', 'Id of the user')
+const teamId = pathParameter('id', 'Id of the team')
+const tokenId = pathParameter('id', 'Id of the token')
+
+/** Elysia options of each route of users. */
+export const userDocs = {
+  list: route('read', {
+    ...{ operationId: 'listUsers', summary: 'List users, oldest first', parameters: userQuery },
+    success: listOf('users', userSchema),
+  }),
+  add: route('write', {
+    ...{ operationId: 'addUser', summary: 'Add a user', parameters: [idempotencyKeyParameter] },
+    requestBody: jsonBody(newUserSchema),
+    success: created(
+      Type.Object(
+        { success: Type.Literal(true), user: userSchema, invitation: Type.Optional(invitationLink) },
+        { title: 'AddedUser' },
+      ),
+    ),
+  }),
+  get: route('read', {
+    ...{ operationId: 'readUser', summary: 'Read a user', parameters: [userId] },
+    success: objectOf('user', userSchema),
+  }),
+  change: route('write', {
+    ...{ operationId: 'changeUser', summary: 'Change a user', parameters: [userId] },
+    requestBody: jsonBody(userChangeSchema),
+    success: objectOf('user', userSchema),
+  }),
+  invite: route('write', {
+    operationId: 'inviteUser',
+    summary: 'Make a link with which its holder sets the password, within 72 hours. A link before ends',
+    parameters: [userId],
+    success: objectOf('invitation', invitationLink),
+  }),
+  endSessions: route('write', {
+    ...{ operationId: 'endUserSessions', summary: 'Log a user out everywhere', parameters: [userId] },
+    success: done,
+  }),
+  limits: route('read', {
+    ...{ operationId: 'readUserLimits', summary: 'Read the limits of a user and their use', parameters: [userId] },
+    success: objectOf('limits', Type.Array(limitReportSchema)),
+  }),
+}
+
+/** Elysia options of each route of teams. */
+export const teamDocs = {
+  list: route('read', {
+    ...{ operationId: 'listTeams', summary: 'List teams, oldest first', parameters: pageQuery },
+    success: listOf('teams', teamSchema),
+  }),
+  add: route('write', {
+    ...{ operationId: 'addTeam', summary: 'Add a team', parameters: [idempotencyKeyParameter] },
+    requestBody: jsonBody(newTeamSchema),
+    success: created(objectOf('team', teamSchema)),
+  }),
+  change: route('write', {
+    ...{ operationId: 'changeTeam', summary: 'Change a team', parameters: [teamId] },
+    requestBody: jsonBody(teamChangeSchema),
+    success: objectOf('team', teamSchema),
+  }),
+  remove: route('write', {
+    ...{ operationId: 'deleteTeam', summary: 'Delete a team without members', parameters: [teamId] },
+    success: done,
+  }),
+}
+
+const issuedToken = Type.Object(
+  { success: Type.Literal(true), token: issuedTokenSchema },
+  { title: 'IssuedTokenResponse' },
+)
+
+/** Elysia options of each route of tokens. */
+export const adminTokenDocs = {
+  list: route('read', {
+    ...{ operationId: 'listUserTokens', summary: 'List the tokens of a user, oldest first' },
+    parameters: [userId, ...pageQuery],
+    success: listOf('tokens', tokenSchema),
+  }),
+  add: route('write', {
+    ...{ operationId: 'addUserToken', summary: 'Add a token of a user', parameters: [userId, idempotencyKeyParameter] },
+    requestBody: jsonBody(adminTokenSchema, false),
+    success: created(issuedToken),
+  }),
+  change: route('write', {
+    ...{ operationId: 'changeToken', summary: 'Change a token', parameters: [tokenId] },
+    requestBody: jsonBody(adminTokenSchema),
+    success: objectOf('token', tokenSchema),
+  }),
+  rotate: route('write', {
+    ...{ operationId: 'rotateToken', summary: 'Give a token a new secret. Its id stays', parameters: [tokenId] },
+    requestBody: jsonBody(rotationSchema, false),
+    success: issuedToken,
+  }),
+  revoke: route('write', {
+    ...{ operationId: 'revokeUserToken', summary: 'Revoke a token', parameters: [tokenId] },
+    success: done,
+  }),
+}

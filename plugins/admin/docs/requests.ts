@@ -1,0 +1,173 @@
+import { Type } from '@sinclair/typebox'
+import { auditActions } from '../../shared/audit.ts'
+import type { Role, Scope } from '../../shared/identity/scopes.ts'
+import { scopes } from '../../shared/identity/scopes.ts'
+import { nullable, queryParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import type { Limit } from '../../usage-limits/index.ts'
+import { limitSchema } from './schemas.ts'
+
+/** A user to be added. */
+export interface NewUserRequest {
+  readonly name: string
+  readonly password?: string | null
+  readonly role?: Role | null
+  /** Id of a team. */
+  readonly team?: string | null
+  readonly service?: boolean | null
+  readonly external_id?: string | null
+  readonly limits?: readonly Limit[] | null
+  /** True: the response has a link with which its holder sets the password. */
+  readonly invite?: boolean | null
+}
+
+/** What of a user to change. Null takes a value away. */
+export interface UserChangeRequest {
+  readonly name?: string
+  readonly role?: Role
+  readonly team?: string | null
+  readonly disabled?: boolean
+  readonly password?: string
+  readonly external_id?: string | null
+  readonly limits?: readonly Limit[] | null
+}
+
+/** A team to be added, or what of it to change. */
+export interface TeamRequest {
+  readonly name?: string
+  readonly limits?: readonly Limit[] | null
+}
+
+/** A token to be added, or what of it to change. */
+export interface AdminTokenRequest {
+  readonly label?: string | null
+  /** ISO 8601, with a time zone. Null: never. */
+  readonly expires_at?: string | null
+  readonly scopes?: readonly Scope[] | null
+  readonly models?: readonly string[] | null
+  readonly limits?: readonly Limit[] | null
+}
+
+const limits = Type.Optional(nullable(Type.Array(limitSchema, { maxItems: 50 })))
+const line = (maxLength: number) => Type.String({ minLength: 1, maxLength })
+const role = Type.Unsafe<Role>(Type.String({ enum: ['user', 'admin'] } as object))
+const password = Type.String({ description: 'At least 12 characters, or 8 of three kinds; not the name' })
+
+export const newUserSchema: SchemaOf<NewUserRequest> = Type.Object(
+  {
+    name: line(128),
+    password: Type.Optional(nullable(password)),
+    role: Type.Optional(nullable(role)),
+    team: Type.Optional(nullable(Type.String({ description: 'Id of a team' }))),
+    service: Type.Optional(nullable(Type.Boolean({ description: 'The user has tokens and no login' }))),
+    external_id: Type.Optional(nullable(line(256))),
+    limits,
+    invite: Type.Optional(nullable(Type.Boolean())),
+  },
+  { title: 'NewUser', additionalProperties: false },
+)
+
+export const userChangeSchema: SchemaOf<UserChangeRequest> = Type.Object(
+  {
+    name: Type.Optional(line(128)),
+    role: Type.Optional(role),
+    team: Type.Optional(nullable(Type.String({ description: 'Id of a team. Null: in no team' }))),
+    disabled: Type.Optional(Type.Boolean({ description: "True ends the user's sessions, tokens and streams" })),
+    password: Type.Optional(password),
+    external_id: Type.Optional(nullable(line(256))),
+    limits,
+  },
+  { title: 'UserChange', additionalProperties: false },
+)
+
+export const newTeamSchema: SchemaOf<TeamRequest & { readonly name: string }> = Type.Object(
+  { name: line(128), limits },
+  { title: 'NewTeam', additionalProperties: false },
+)
+
+export const teamChangeSchema: SchemaOf<TeamRequest> = Type.Object(
+  { name: Type.Optional(line(128)), limits },
+  { title: 'TeamChange', additionalProperties: false },
+)
+
+export const adminTokenSchema: SchemaOf<AdminTokenRequest> = Type.Object(
+  {
+    label: Type.Optional(nullable(line(128))),
+    expires_at: Type.Optional(
+      nullable(Type.String({ format: 'date-time', description: 'In the future. Null: never' })),
+    ),
+    scopes: Type.Optional(
+      nullable(
+        Type.Array(Type.Unsafe<Scope>(Type.String({ enum: [...scopes] } as object)), {
+          description: 'Default: media, text, video',
+        }),
+      ),
+    ),
+    models: Type.Optional(
+      nullable(Type.Array(line(256), { maxItems: 100, description: '`*` at the end of one stands for any rest' })),
+    ),
+    limits,
+  },
+  { title: 'TokenSettings', additionalProperties: false },
+)
+
+export const rotationSchema: SchemaOf<{ readonly overlap_seconds?: number | null }> = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      nullable(
+        Type.Integer({ minimum: 0, maximum: 604_800, description: 'How long the old secret works too. Default 0' }),
+      ),
+    ),
+  },
+  { title: 'Rotation', additionalProperties: false },
+)
+
+export const groupAdoptionSchema: SchemaOf<{ readonly user: string; readonly group_id: string }> = Type.Object(
+  { user: Type.String({ description: 'Id of the user' }), group_id: Type.String() },
+  { title: 'GroupAdoption', additionalProperties: false },
+)
+
+/** The parameters of every list. */
+export interface PageQuery {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export const pageQuery = [
+  queryParameter('limit', 'Items of a page. Default 50', Type.Integer({ minimum: 1, maximum: 200 })),
+  queryParameter('cursor', 'The `next_cursor` of the page before, with the same other parameters', Type.String()),
+]
+
+export const userQuery = [
+  queryParameter('search', 'Part of the name, in any case', Type.String()),
+  queryParameter('role', 'The role', Type.String({ enum: ['user', 'admin'] } as object)),
+  queryParameter('team', 'Id of a team', Type.String()),
+  queryParameter('state', 'Whether they are disabled', Type.String({ enum: ['enabled', 'disabled'] } as object)),
+  ...pageQuery,
+]
+
+const day = Type.String({ format: 'date' })
+
+export const usageQuery = [
+  queryParameter('since', 'The first day, in UTC', day),
+  queryParameter('until', 'The last day, in UTC', day),
+  queryParameter('user', 'Id of a user', Type.String()),
+  queryParameter('team', 'Id of a team', Type.String()),
+  queryParameter('token', 'Id of a token', Type.String()),
+  queryParameter('model', 'A model', Type.String()),
+  queryParameter('kind', 'Text generation or videos', Type.String({ enum: ['text', 'video'] } as object)),
+  queryParameter(
+    'group_by',
+    'Any of `day`, `user`, `team`, `token`, `model`, separated by commas. Default: all. Empty: one sum. Sums by token are also by user',
+    Type.String(),
+  ),
+  queryParameter('format', '`csv`: the whole report as a file', Type.String({ enum: ['json', 'csv'] } as object)),
+  ...pageQuery,
+]
+
+export const auditQuery = [
+  queryParameter('user', 'Id of a user', Type.String()),
+  queryParameter('action', 'The action', Type.String({ enum: [...auditActions] } as object)),
+  queryParameter('since', 'The first time, ISO 8601 with a time zone, or a day in UTC', Type.String()),
+  queryParameter('until', 'The end, exclusive, in the same form', Type.String()),
+  ...pageQuery,
+]

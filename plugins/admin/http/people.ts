@@ -1,0 +1,142 @@
+import { noStoreJson } from '../../shared/http/no-store.ts'
+import type { TextSigner } from '../../shared/identity/signed-text.ts'
+import type { LimitReport } from '../../usage-limits/index.ts'
+import { oneOf, optional } from '../operations/fields.ts'
+import type { TeamOperations } from '../operations/teams.ts'
+import type { IssuedToken, TokenOperations } from '../operations/tokens.ts'
+import type { Invitation, UserOperations } from '../operations/users.ts'
+import { isoTime, toTeamView, toTokenView, toUserView } from '../views.ts'
+import type { AdminHandler } from './call.ts'
+import type { CreateOnce } from './create-once.ts'
+import { pathId, readInput, readQuery } from './input.ts'
+import { pageBody, pageParameters, pageRequest, readPage } from './pages.ts'
+
+/** What the routes of users, teams and tokens need. */
+export interface PeopleRoutesOptions {
+  readonly users: UserOperations
+  readonly teams: TeamOperations
+  readonly tokens: TokenOperations
+  readonly limits: ((user: string) => Promise<readonly LimitReport[]>) | undefined
+  /** The link with the secret of an invitation. */
+  readonly invitationUrl: (secret: string) => string
+  readonly createOnce: CreateOnce
+  readonly signer: TextSigner
+}
+
+const success = (content: object = {}) => noStoreJson({ success: true, ...content })
+
+/** The routes of users. */
+export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }: PeopleRoutesOptions) => {
+  const linkOf = ({ secret, expiresAt }: Invitation) => ({ url: invitationUrl(secret), expires_at: isoTime(expiresAt) })
+  return {
+    async list({ actor, request }) {
+      const query = readQuery(request, ['search', 'role', 'team', 'state', ...pageParameters])
+      const page = readPage(query, ['users'], signer)
+      const filter = {
+        ...{ search: query.search, team: query.team },
+        role: optional(query, 'role', oneOf(['user', 'admin'])),
+        state: optional(query, 'state', oneOf(['enabled', 'disabled'])),
+      }
+      return noStoreJson(pageBody('users', await users.list(actor, filter, pageRequest(page)), page, toUserView))
+    },
+
+    async add({ actor, identity, request }) {
+      const { input, bytes } = await readInput(request)
+      return createOnce(request, { user: identity.user, route: 'POST /users', bytes }, async () => {
+        const { user, invitation } = await users.add(actor, input)
+        const shown = { success: true, user: toUserView(user) }
+        if (!invitation) return { shown }
+        const link = linkOf(invitation)
+        return { shown: { ...shown, invitation: link }, kept: { ...shown, invitation: { ...link, url: null } } }
+      })
+    },
+
+    async get({ actor, params }) {
+      return success({ user: toUserView(await users.get(actor, pathId(params))) })
+    },
+
+    async change({ actor, request, params }) {
+      const { input } = await readInput(request)
+      return success({ user: toUserView(await users.change(actor, pathId(params), input)) })
+    },
+
+    async invite({ actor, params }) {
+      return success({ invitation: linkOf(await users.invite(actor, pathId(params))) })
+    },
+
+    async endSessions({ actor, params }) {
+      await users.endSessions(actor, pathId(params))
+      return success()
+    },
+
+    async limits({ actor, params }) {
+      const { id } = await users.get(actor, pathId(params))
+      return success({ limits: (await limits?.(id)) ?? [] })
+    },
+  } satisfies Record<string, AdminHandler>
+}
+
+/** The routes of teams. */
+export const teamRoutes = ({ teams, createOnce, signer }: PeopleRoutesOptions) =>
+  ({
+    async list({ actor, request }) {
+      const page = readPage(readQuery(request, pageParameters), ['teams'], signer)
+      return noStoreJson(pageBody('teams', await teams.list(actor, pageRequest(page)), page, toTeamView))
+    },
+
+    async add({ actor, identity, request }) {
+      const { input, bytes } = await readInput(request)
+      return createOnce(request, { user: identity.user, route: 'POST /teams', bytes }, async () => ({
+        shown: { success: true, team: toTeamView(await teams.add(actor, input)) },
+      }))
+    },
+
+    async change({ actor, request, params }) {
+      const { input } = await readInput(request)
+      return success({ team: toTeamView(await teams.change(actor, pathId(params), input)) })
+    },
+
+    async remove({ actor, params }) {
+      await teams.remove(actor, pathId(params))
+      return success()
+    },
+  }) satisfies Record<string, AdminHandler>
+
+/** The routes of tokens. */
+export const tokenRoutes = ({ tokens, createOnce, signer }: PeopleRoutesOptions) => {
+  const shownOnce = ({ token, secret }: IssuedToken) => ({
+    shown: { success: true, token: { ...toTokenView(token), token: secret } },
+    kept: { success: true, token: toTokenView(token) },
+  })
+  return {
+    async list({ actor, request, params }) {
+      const user = pathId(params)
+      const page = readPage(readQuery(request, pageParameters), ['tokens', user], signer)
+      return noStoreJson(pageBody('tokens', await tokens.list(actor, user, pageRequest(page)), page, toTokenView))
+    },
+
+    async add({ actor, identity, request, params }) {
+      const user = pathId(params)
+      const { input, bytes } = await readInput(request)
+      const route = `POST /users/${user}/tokens`
+      return createOnce(request, { user: identity.user, route, bytes }, async () =>
+        shownOnce(await tokens.add(actor, user, input)),
+      )
+    },
+
+    async change({ actor, request, params }) {
+      const { input } = await readInput(request)
+      return success({ token: toTokenView(await tokens.change(actor, pathId(params), input)) })
+    },
+
+    async rotate({ actor, request, params }) {
+      const { input } = await readInput(request)
+      return noStoreJson(shownOnce(await tokens.rotate(actor, pathId(params), input)).shown)
+    },
+
+    async revoke({ actor, params }) {
+      await tokens.revoke(actor, pathId(params))
+      return success()
+    },
+  } satisfies Record<string, AdminHandler>
+}

@@ -1,0 +1,98 @@
+import { responseFrom } from '../../shared/http/body/byte-source.ts'
+import { inFlightOf } from '../../shared/http/in-flight.ts'
+import { noStoreHeaders, noStoreJson } from '../../shared/http/no-store.ts'
+import type { TextSigner } from '../../shared/identity/signed-text.ts'
+import { type AuditOperations, readAuditQuery } from '../operations/audit.ts'
+import { oneOf, optional } from '../operations/fields.ts'
+import type { GroupOperations } from '../operations/groups.ts'
+import { readUsageQuery, type UsageOperations } from '../operations/usage.ts'
+import type { UsageSumKey } from '../usage-sums.ts'
+import { toAuditEntryView, toPendingGroupView, toUsageRowView } from '../views.ts'
+import type { AdminCall, AdminHandler } from './call.ts'
+import { pathId, readInput, readQuery } from './input.ts'
+import { pageBody, pageParameters, pageRequest, readCursorPage, readPage } from './pages.ts'
+import { usageCsv } from './usage-csv.ts'
+
+/** Rows that an export reads at once. */
+const exportedRows = 1_000
+
+const usageParameters = ['since', 'until', 'user', 'team', 'token', 'model', 'kind', 'group_by'] as const
+
+/** The route of usage. */
+export const usageRoute =
+  (usage: UsageOperations, signer: TextSigner): AdminHandler =>
+  async (call) => {
+    const { format, limit, cursor, ...given } = readQuery(call.request, [
+      ...usageParameters,
+      ...pageParameters,
+      'format',
+    ])
+    const query = readUsageQuery(given)
+    if (optional({ format }, 'format', oneOf(['json', 'csv'])) === 'csv') {
+      return exportResponse(call, (ended) =>
+        usageCsv(query.by, (after) => usage.sum(call.actor, query, { limit: exportedRows, after }), ended),
+      )
+    }
+    const filters = { ...given, group_by: query.by.join() }
+    const paged = { ...filters, ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
+    const page = readCursorPage<UsageSumKey>(paged, ['usage'], signer)
+    const { rows, next } = await usage.sum(call.actor, query, { limit: page.limit, after: page.after })
+    return noStoreJson({
+      success: true,
+      rows: rows.map((row) => toUsageRowView(row, query.by)),
+      next_cursor: page.nextCursor(next),
+    })
+  }
+
+/** A file that is made while the client reads it. It ends early when the caller is not admitted any more. */
+const exportResponse = (
+  { request, identity }: AdminCall,
+  sourceOf: (ended: () => void) => ReturnType<typeof usageCsv>,
+): Response => {
+  const inFlight = inFlightOf(request)
+  inFlight?.streaming()
+  let unwatch: (() => void) | undefined
+  const source = sourceOf(() => {
+    unwatch?.()
+    inFlight?.streamed()
+  })
+  unwatch = identity.whenRevoked?.(() => void source.cancel())
+  return responseFrom(source, {
+    headers: {
+      ...noStoreHeaders,
+      'content-type': 'text/csv; charset=utf-8',
+      'content-disposition': 'attachment; filename="usage.csv"',
+    },
+  })
+}
+
+/** The route of the audit trail. */
+export const auditRoute =
+  (audit: AuditOperations, signer: TextSigner): AdminHandler =>
+  async ({ actor, request }) => {
+    const query = readQuery(request, ['user', 'action', 'since', 'until', ...pageParameters])
+    const page = readPage(query, ['audit'], signer)
+    const found = await audit.list(actor, readAuditQuery(query), pageRequest(page))
+    return noStoreJson(pageBody('entries', found, page, toAuditEntryView))
+  }
+
+/** The routes of groups that are pending. */
+export const groupRoutes = (groups: GroupOperations, signer: TextSigner) =>
+  ({
+    async pending({ actor, request }) {
+      const page = readPage(readQuery(request, pageParameters), ['groups'], signer)
+      const found = await groups.pending(actor, pageRequest(page))
+      return noStoreJson(pageBody('pending', found, page, toPendingGroupView))
+    },
+
+    async adopt({ actor, request, params }) {
+      const { input } = await readInput(request)
+      await groups.adopt(actor, pathId(params), input)
+      return noStoreJson({ success: true })
+    },
+
+    async release({ actor, params }) {
+      await groups.release(actor, pathId(params))
+      return noStoreJson({ success: true })
+    },
+  }) satisfies Record<string, AdminHandler>

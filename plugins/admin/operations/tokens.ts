@@ -1,0 +1,133 @@
+import { createToken, hashToken } from '../../api-token/index.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
+import type { AdminStore, AdminToken, PageOf, PageRequest, TokenOutcome } from '../store.ts'
+import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
+import {
+  checkNames,
+  grantableScopes,
+  type Input,
+  integerFrom,
+  nullable,
+  optional,
+  readExpiry,
+  readLabel,
+  readLimits,
+  readModels,
+  readNewScopes,
+  readScopes,
+} from './fields.ts'
+import { userNotFound } from './users.ts'
+
+/** A token, and its secret, which is shown once. */
+export interface IssuedToken {
+  readonly token: AdminToken
+  readonly secret: string
+}
+
+/** Operations on tokens of any user. They throw Problem. */
+export interface TokenOperations {
+  list(actor: AdminActor, user: string, page: PageRequest): Promise<PageOf<AdminToken>>
+  /** Fields: `label`, `expires_at`, `scopes`, `models`, `limits`. */
+  add(actor: AdminActor, user: string, input: Input): Promise<IssuedToken>
+  /** Fields: `label`, `expires_at`, `scopes`, `models`, `limits`. */
+  change(actor: AdminActor, id: string, input: Input): Promise<AdminToken>
+  /** Field: `overlap_seconds`. */
+  rotate(actor: AdminActor, id: string, input: Input): Promise<IssuedToken>
+  revoke(actor: AdminActor, id: string): Promise<void>
+}
+
+const fields = ['label', 'expires_at', 'scopes', 'models', 'limits']
+const maxOverlapSeconds = 7 * 86_400
+
+/** The message when the store fails. */
+const unavailable = 'tokens could not be read or changed'
+
+export const createTokenOperations = (store: AdminStore, clock: Pick<Clock, 'now'>): TokenOperations => {
+  const find = async (id: string): Promise<AdminToken> => {
+    const token = await storeCall(store.adminToken(id), unavailable)
+    if (!token) throw tokenNotFound()
+    return token
+  }
+
+  const checkScopes = (actor: AdminActor, scopes: AdminToken['scopes'] = []): void => {
+    if (actor.kind === 'provision' && !scopes.every((scope) => grantableScopes.includes(scope))) throw onlyAdmins()
+  }
+
+  return {
+    async list(actor, user, page) {
+      if (!(await storeCall(store.adminUser(user), unavailable))) throw userNotFound()
+      const tokens = await storeCall(store.listUserTokens(user, page), unavailable)
+      actor.read('tokens', user)
+      return tokens
+    },
+
+    async add(actor, user, input) {
+      checkNames(input, fields)
+      const createdAt = clock.now()
+      const secret = createToken()
+      const token = {
+        label: nullable(input, 'label', readLabel) ?? undefined,
+        expiresAt: nullable(input, 'expires_at', readExpiry(createdAt)) ?? undefined,
+        scopes: readNewScopes(input),
+        models: nullable(input, 'models', readModels) ?? undefined,
+        limits: nullable(input, 'limits', readLimits) ?? undefined,
+        ...{ hash: hashToken(secret), start: startOf(secret), createdAt },
+      }
+      checkScopes(actor, token.scopes)
+      const added = await storeCall(store.addUserToken(user, token, conditionsOf(actor)), unavailable)
+      if (added === 'unknown') throw userNotFound()
+      if (added === 'other-role') throw onlyAdmins()
+      if (added === 'too-many') throw new Problem(409, 'the user has too many valid tokens; revoke some first')
+      // Before the response: no caller may receive a token that is not in the audit trail.
+      const given = fields.filter((field) => input[field] !== undefined && input[field] !== null)
+      await actor.record({ action: 'token.create', target: { kind: 'token', id: added.id }, fields: given }, user)
+      return { token: added, secret }
+    },
+
+    async change(actor, id, input) {
+      checkNames(input, fields)
+      const change = {
+        label: nullable(input, 'label', readLabel),
+        expiresAt: nullable(input, 'expires_at', readExpiry(clock.now())),
+        scopes: input.scopes === null ? readNewScopes(input) : optional(input, 'scopes', readScopes),
+        models: nullable(input, 'models', readModels),
+        limits: nullable(input, 'limits', readLimits),
+      }
+      checkScopes(actor, change.scopes)
+      check(await storeCall(store.changeToken(id, change, conditionsOf(actor)), unavailable))
+      const token = await find(id)
+      const given = fields.filter((field) => input[field] !== undefined)
+      await actor.record({ action: 'token.update', target: { kind: 'token', id }, fields: given }, token.user)
+      return token
+    },
+
+    async rotate(actor, id, input) {
+      checkNames(input, ['overlap_seconds'])
+      const overlap = nullable(input, 'overlap_seconds', integerFrom(0, maxOverlapSeconds)) ?? 0
+      const now = clock.now()
+      const secret = createToken()
+      const rotation = { hash: hashToken(secret), start: startOf(secret), now, oldUntil: now + overlap * 1_000 }
+      check(await storeCall(store.rotateToken(id, rotation, conditionsOf(actor)), unavailable))
+      const token = await find(id)
+      await actor.record({ action: 'token.rotate', target: { kind: 'token', id } }, token.user)
+      return { token, secret }
+    },
+
+    async revoke(actor, id) {
+      const { user } = await find(id)
+      check(await storeCall(store.revokeUserToken(id, clock.now(), conditionsOf(actor)), unavailable))
+      await actor.record({ action: 'token.revoke', target: { kind: 'token', id } }, user)
+    },
+  }
+}
+
+const startOf = (secret: string): string => secret.slice(0, 9)
+
+const tokenNotFound = () => new Problem(404, 'token not found')
+
+const check = (outcome: TokenOutcome): void => {
+  if (outcome === 'unknown') throw tokenNotFound()
+  if (outcome !== 'changed') throw onlyAdmins()
+}

@@ -1,0 +1,188 @@
+import { createHash, randomBytes } from 'node:crypto'
+import type { AuditAction } from '../../shared/audit.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { passwordProblem } from '../../shared/identity/password-rules.ts'
+import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
+import { hashPassword } from '../../web-session/index.ts'
+import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
+import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
+import {
+  checkNames,
+  fault,
+  type Input,
+  nullable,
+  optional,
+  readBoolean,
+  readExternalId,
+  readLimits,
+  readName,
+  readReference,
+  readRole,
+  readText,
+} from './fields.ts'
+
+/** A link with which its holder sets the password. */
+export interface Invitation {
+  /** Random, about 256 bits. Shown once; the store has its hash. */
+  readonly secret: string
+  readonly expiresAt: number
+}
+
+/** Operations on users. They throw Problem. */
+export interface UserOperations {
+  list(actor: AdminActor, filter: UserFilter, page: PageRequest): Promise<PageOf<AdminUser>>
+  get(actor: AdminActor, id: string): Promise<AdminUser>
+  /** Fields: `name`, `password`, `role`, `team`, `service`, `external_id`, `limits`, `invite`. */
+  add(actor: AdminActor, input: Input): Promise<{ readonly user: AdminUser; readonly invitation?: Invitation }>
+  /** Fields: `name`, `role`, `team`, `disabled`, `password`, `external_id`, `limits`. */
+  change(actor: AdminActor, id: string, input: Input): Promise<AdminUser>
+  invite(actor: AdminActor, id: string): Promise<Invitation>
+  endSessions(actor: AdminActor, id: string): Promise<void>
+}
+
+const invitationMs = 72 * 3_600_000
+const newFields = ['name', 'password', 'role', 'team', 'service', 'external_id', 'limits', 'invite']
+const changedFields = ['name', 'role', 'team', 'disabled', 'password', 'external_id', 'limits']
+
+/** The message when the store fails. */
+const unavailable = 'users could not be read or changed'
+
+export const createUserOperations = (store: AdminStore, clock: Pick<Clock, 'now'>): UserOperations => {
+  const find = async (id: string): Promise<AdminUser> => {
+    const user = await storeCall(store.adminUser(id), unavailable)
+    if (!user) throw userNotFound()
+    return user
+  }
+
+  return {
+    async list(actor, filter, page) {
+      const users = await storeCall(store.listAdminUsers(filter, page), unavailable)
+      actor.read('users')
+      return users
+    },
+
+    async get(actor, id) {
+      const user = await find(id)
+      actor.read('user', id)
+      return user
+    },
+
+    async add(actor, input) {
+      checkNames(input, newFields)
+      const name = readName(input.name, 'name')
+      const password = nullable(input, 'password', readText) ?? undefined
+      const role = nullable(input, 'role', readRole) ?? undefined
+      const team = nullable(input, 'team', readReference) ?? undefined
+      const service = nullable(input, 'service', readBoolean) ?? false
+      const externalId = nullable(input, 'external_id', readExternalId) ?? undefined
+      const limits = nullable(input, 'limits', readLimits) ?? undefined
+      const invite = nullable(input, 'invite', readBoolean) ?? false
+      if (role === 'admin' && actor.kind === 'provision') throw onlyAdmins()
+      if (service && (password !== undefined || invite)) throw serviceUser()
+      const createdAt = clock.now()
+      const invitation = invite ? createInvitation(createdAt) : undefined
+      const added = await storeCall(
+        store.addAdminUser({
+          ...{ name, role, team, service, externalId, limits, createdAt },
+          password: password === undefined ? undefined : await hash(password, name),
+          invitation: invitation?.stored,
+        }),
+        unavailable,
+      )
+      if (typeof added === 'string') throw failures[added]()
+      // Before the response: no caller may get to know a user or a link that is not in the audit trail.
+      const fields = newFields.filter((field) => input[field] !== undefined && input[field] !== null)
+      await actor.record({ action: 'user.create', target: { kind: 'user', id: added.id }, fields }, added.id)
+      return { user: added, ...(invitation && { invitation: invitation.given }) }
+    },
+
+    async change(actor, id, input) {
+      checkNames(input, changedFields)
+      const name = optional(input, 'name', readName)
+      const role = optional(input, 'role', readRole)
+      const password = optional(input, 'password', readText)
+      const change = {
+        ...{ name, role },
+        team: nullable(input, 'team', readReference),
+        disabled: optional(input, 'disabled', readBoolean),
+        externalId: nullable(input, 'external_id', readExternalId),
+        limits: nullable(input, 'limits', readLimits),
+      }
+      const before = await find(id)
+      if (actor.kind === 'provision' && (before.role !== 'user' || role === 'admin')) throw onlyAdmins()
+      if (password !== undefined && before.service) throw serviceUser()
+      const outcome = await storeCall(
+        store.changeUser(
+          id,
+          { ...change, password: password === undefined ? undefined : await hash(password, name ?? before.name) },
+          { ...conditionsOf(actor), now: clock.now(), keepLastAdmin: actor.kind !== 'operator' },
+        ),
+        unavailable,
+      )
+      if (outcome !== 'changed') throw failures[outcome]()
+      for (const [action, fields] of actionsOf(input))
+        await actor.record({ action, target: { kind: 'user', id }, fields }, id)
+      return find(id)
+    },
+
+    async invite(actor, id) {
+      const { given, stored } = createInvitation(clock.now())
+      const outcome = await storeCall(store.addInvitation(id, stored, conditionsOf(actor)), unavailable)
+      if (outcome !== 'added') throw failures[outcome]()
+      await actor.record({ action: 'user.invite', target: { kind: 'user', id } }, id)
+      return given
+    },
+
+    async endSessions(actor, id) {
+      const { role } = await find(id)
+      if (actor.kind === 'provision' && role !== 'user') throw onlyAdmins()
+      await storeCall(store.endSessions(id), unavailable)
+      await actor.record({ action: 'user.logout', target: { kind: 'user', id } }, id)
+    },
+  }
+}
+
+/** Problem 404. */
+export const userNotFound = (): Problem => new Problem(404, 'user not found')
+
+/** Problem 409. */
+const serviceUser = (): Problem =>
+  new Problem(409, 'a service user has tokens, and neither a password nor an invitation')
+
+/** Why a user was not added or changed, or not invited. */
+const failures = {
+  unknown: userNotFound,
+  service: serviceUser,
+  disabled: () => new Problem(409, 'the user is disabled'),
+  'name-taken': () => new Problem(409, 'there is a user of that name already'),
+  'external-id-taken': () => new Problem(409, 'there is a user with that external_id already'),
+  'unknown-team': () => fault('team', 'there is no such team'),
+  'last-admin': () => new Problem(409, 'the last enabled admin can be neither disabled nor demoted'),
+  'other-role': onlyAdmins,
+}
+
+/** Each action of a change, and its fields. Those of the first three actions are searched for most. */
+const actionsOf = ({ disabled, ...others }: Input): readonly (readonly [AuditAction, readonly string[]])[] => {
+  const fields = changedFields.filter((field) => others[field] !== undefined && field !== 'password')
+  return [
+    ...(disabled === undefined ? [] : [[disabled ? 'user.disable' : 'user.enable', ['disabled']] as const]),
+    ...(others.password === undefined ? [] : [['user.password', ['password']] as const]),
+    ...(fields.length === 0 ? [] : [['user.update', fields] as const]),
+  ]
+}
+
+const hash = (password: string, name: string): Promise<string> => {
+  const problem = passwordProblem(password, name)
+  if (problem !== undefined) throw fault('password', problem)
+  return hashPassword(password)
+}
+
+const createInvitation = (createdAt: number) => {
+  const secret = randomBytes(32).toString('base64url')
+  const expiresAt = createdAt + invitationMs
+  return {
+    given: { secret, expiresAt },
+    stored: { hash: createHash('sha256').update(secret).digest('hex'), createdAt, expiresAt },
+  }
+}
