@@ -1,5 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type AccountOptions, account } from '../plugins/account/index.ts'
+import { type AdminOptions, admin } from '../plugins/admin/index.ts'
 import { assetLibrary, type GatewayOptions } from '../plugins/asset-library/index.ts'
 import {
   type ConcurrencyLimitsOptions,
@@ -73,6 +74,8 @@ export interface AppOptions {
   }
   /** Undefined: users log in at no identity provider. */
   readonly oidc?: ServerOidcLogin | undefined
+  /** Undefined: no admin API. */
+  readonly admin?: Omit<AdminOptions, 'errors' | 'log' | 'audit'>
   readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
   readonly files?: Omit<FileStorageOptions, 'errors' | 'log' | 'audit'>
@@ -101,7 +104,7 @@ export type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
  * Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics.
  *
  * Each route with a user belongs to a family, whose scope its credential needs: see `requireScope`. People's own routes
- * take sessions, which have no scopes.
+ * take sessions, which have no scopes. The admin API checks its two scopes itself.
  */
 export const createApp = (options: AppOptions): FetchHandler => {
   const { log } = options
@@ -241,6 +244,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
       }),
     )
   if (oidc) app.use(oidc.create({ errors, log, audit }))
+  if (options.admin) app.use(admin({ ...options.admin, errors, log, audit }))
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
     app.use(fileStorage({ ...options.files, identify, errors, log, audit }))

@@ -225,6 +225,7 @@ const openApp = async (
     oidc:
       config.login.oidc &&
       (await openOidcLogin(config.login.oidc, { ...session, addressOf, maxSessions: config.people.maxSessions })),
+    admin: { store, identify: identifyEither, publicUrl, secrets, idempotency: store.idempotency },
     events: eventOptions(
       config,
       { store, identify: identifyEither, background },

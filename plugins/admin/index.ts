@@ -85,7 +85,7 @@ export interface AdminOptions {
    * `token`, or with the scope `admin` or `provision`. What an identity does not say is not granted.
    */
   readonly identify: Identify
-  /** The URL that browsers use. Requests that change something, without a token, must come from a page of its origin. */
+  /** The URL that browsers use. Changes that a cookie authenticates must come from a page of its origin. */
   readonly publicUrl: PublicUrl
   /** Sign the cursors of lists: texts of at least 16 characters. The first signs, all verify. */
   readonly secrets: readonly string[]

@@ -19,6 +19,7 @@ const securityByTag: Readonly<Record<string, readonly (keyof typeof securitySche
   'web session': ['session'],
   'API tokens': ['session'],
   usage: ['session'],
+  administration: [...anyToken, 'session'],
   operation: ['metricsToken'],
 }
 
@@ -33,6 +34,7 @@ const tags: Readonly<Record<keyof typeof securityByTag, string>> = {
   'web session': 'Login with a cookie. A request that changes something must come from a page of this service',
   'API tokens': 'The tokens of the caller',
   usage: 'What the caller has used',
+  administration: 'Users, teams, tokens, usage and the audit trail, for admins',
   operation: 'For operators',
 }
 

@@ -26,6 +26,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'requireSameOrigin',
     'systemClock',
   ],
+  './admin': ['admin'],
   './account': ['account', 'usageRoutes'],
   './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],

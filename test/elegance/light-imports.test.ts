@@ -21,6 +21,7 @@ const pluginsOf = (paths: Iterable<string>): string[] =>
 describe('a plugin loads no other plugin that it does not need', () => {
   for (const [plugin, others] of Object.entries({
     account: ['api-token', 'console', 'face-verification', 'upstream-proxy', 'web-session'],
+    admin: ['api-token', 'idempotency', 'usage-limits', 'web-session'],
     'api-token': [],
     'concurrency-limits': [],
     console: [],

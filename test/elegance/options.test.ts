@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { gateway } from 'sluice'
 import { account, usageRoutes } from 'sluice/account'
+import { admin } from 'sluice/admin'
 import { apiToken, consoleTokens, identifyByToken } from 'sluice/api-token'
 import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
@@ -42,6 +43,7 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     ['prefix', 'maxOpen', 'taskMs', 'upstream'],
   ],
   'account with a console': [(options: object) => account({ ...session, console: options }), {}, ['prefix', 'login']],
+  admin: [admin, { store, identify, publicUrl, secrets }, ['prefix', 'store', 'identify', 'publicUrl', 'secrets']],
   usageRoutes: [usageRoutes, { store, identify }, ['prefix', 'store', 'identify']],
   apiToken: [apiToken, { store }, ['store']],
   identifyByToken: [identifyByToken, { store }, ['store']],

@@ -4,6 +4,7 @@ import type { Specification } from '../../src/documentation/specification.ts'
 import { documentOfServer } from '../support/document.ts'
 import { startGateway } from '../support/gateway.ts'
 import {
+  adminRoutes,
   eventRoutes,
   libraryPath,
   libraryRoutes,
@@ -93,6 +94,7 @@ test('the document describes every route, and nothing else', async () => {
       ...at('/api/v3', videoRoutes),
       ...at('/v1/videos', openaiVideoRoutes),
       ...at('', sessionRoutes),
+      ...at('/api/admin', adminRoutes),
       ...at('', eventRoutes),
       ...at('', uploadRoutes),
       ...at('', openRoutes),

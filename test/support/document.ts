@@ -41,6 +41,7 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
           ...{ beginSession: async () => undefined, secrets, publicUrl: 'http://localhost', ...common },
         }),
     },
+    admin: { store, identify, secrets, publicUrl: 'http://localhost' },
     events: { store, identify, webhooks: { store, identify, publicUrl: 'http://localhost' } },
     files: { store, identify, secrets, publicUrl: 'http://localhost', storage: folderStorage('data/none') },
     limits: {},

@@ -92,3 +92,28 @@ export const oidcRoutes = [
   ['GET', '/api/session/oidc'],
   ['GET', '/api/session/oidc/callback'],
 ] as const
+
+/** The routes of operators below `/api/admin`: method, path, and what they are about. */
+export const adminRoutes = [
+  ['GET', '/users', 'people'],
+  ['POST', '/users', 'people'],
+  ['GET', '/users/:id', 'people'],
+  ['PATCH', '/users/:id', 'people'],
+  ['POST', '/users/:id/invitation', 'people'],
+  ['DELETE', '/users/:id/sessions', 'people'],
+  ['GET', '/users/:id/limits', 'people'],
+  ['GET', '/users/:id/tokens', 'people'],
+  ['POST', '/users/:id/tokens', 'people'],
+  ['GET', '/teams', 'people'],
+  ['POST', '/teams', 'people'],
+  ['PATCH', '/teams/:id', 'people'],
+  ['DELETE', '/teams/:id', 'people'],
+  ['PATCH', '/tokens/:id', 'people'],
+  ['DELETE', '/tokens/:id', 'people'],
+  ['POST', '/tokens/:id/rotate', 'people'],
+  ['GET', '/usage', 'operation'],
+  ['GET', '/audit', 'operation'],
+  ['GET', '/groups/pending', 'operation'],
+  ['POST', '/groups/pending/:id/adopt', 'operation'],
+  ['POST', '/groups/pending/:id/release', 'operation'],
+] as const

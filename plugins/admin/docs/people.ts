@@ -26,12 +26,12 @@ import {
   userQuery,
 } from './requests.ts'
 import {
-  created,
+  createdOnce,
   type Done,
   done,
+  type ListPage,
   listOf,
   objectOf,
-  type Page,
   type ReadErrors,
   route,
   type WriteErrors,
@@ -66,7 +66,7 @@ type One<Name extends string, View> = { readonly success: true } & { readonly [K
 export type PeopleRoutes = {
   users: {
     get: Route<
-      Responses<Page<'users', UserView>, ErrorBody, ReadErrors>,
+      Responses<ListPage<'users', UserView>, ErrorBody, ReadErrors>,
       {
         query: PageQuery & {
           readonly search?: string
@@ -84,7 +84,7 @@ export type PeopleRoutes = {
       sessions: { delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id> }
       limits: { get: Route<Responses<One<'limits', readonly LimitReport[]>, ErrorBody, ReadErrors>, Id> }
       tokens: {
-        get: Route<Responses<Page<'tokens', TokenView>, ErrorBody, ReadErrors>, Id & { query: PageQuery }>
+        get: Route<Responses<ListPage<'tokens', TokenView>, ErrorBody, ReadErrors>, Id & { query: PageQuery }>
         post: Route<
           Responses<IssuedTokenResponse, ErrorBody, WriteErrors>,
           Id & { body: AdminTokenRequest | undefined }
@@ -93,7 +93,7 @@ export type PeopleRoutes = {
     }
   }
   teams: {
-    get: Route<Responses<Page<'teams', TeamView>, ErrorBody, ReadErrors>, { query: PageQuery }>
+    get: Route<Responses<ListPage<'teams', TeamView>, ErrorBody, ReadErrors>, { query: PageQuery }>
     post: Route<
       Responses<One<'team', TeamView>, ErrorBody, WriteErrors>,
       { body: TeamRequest & { readonly name: string } }
@@ -138,7 +138,7 @@ export const userDocs = {
   add: route('write', {
     ...{ operationId: 'addUser', summary: 'Add a user', parameters: [idempotencyKeyParameter] },
     requestBody: jsonBody(newUserSchema),
-    success: created(
+    success: createdOnce(
       Type.Object(
         { success: Type.Literal(true), user: userSchema, invitation: Type.Optional(invitationLink) },
         { title: 'AddedUser' },
@@ -179,7 +179,7 @@ export const teamDocs = {
   add: route('write', {
     ...{ operationId: 'addTeam', summary: 'Add a team', parameters: [idempotencyKeyParameter] },
     requestBody: jsonBody(newTeamSchema),
-    success: created(objectOf('team', teamSchema)),
+    success: createdOnce(objectOf('team', teamSchema)),
   }),
   change: route('write', {
     ...{ operationId: 'changeTeam', summary: 'Change a team', parameters: [teamId] },
@@ -207,7 +207,7 @@ export const adminTokenDocs = {
   add: route('write', {
     ...{ operationId: 'addUserToken', summary: 'Add a token of a user', parameters: [userId, idempotencyKeyParameter] },
     requestBody: jsonBody(adminTokenSchema, false),
-    success: created(issuedToken),
+    success: createdOnce(issuedToken),
   }),
   change: route('write', {
     ...{ operationId: 'changeToken', summary: 'Change a token', parameters: [tokenId] },

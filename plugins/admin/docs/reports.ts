@@ -2,7 +2,7 @@ import { type ErrorBody, jsonBody, pathParameter } from '../../shared/plugin/ope
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { AuditEntryView, PendingGroupView, UsageRowView } from '../views.ts'
 import { auditQuery, groupAdoptionSchema, type PageQuery, pageQuery, usageQuery } from './requests.ts'
-import { type Done, done, listOf, type Page, type ReadErrors, route, type WriteErrors } from './route.ts'
+import { type Done, done, type ListPage, listOf, type ReadErrors, route, type WriteErrors } from './route.ts'
 import { auditEntrySchema, pendingGroupSchema, usageRowSchema } from './schemas.ts'
 
 type Id = { params: { id: string } }
@@ -11,7 +11,7 @@ type Id = { params: { id: string } }
 export type ReportRoutes = {
   usage: {
     get: Route<
-      Responses<Page<'rows', UsageRowView>, ErrorBody, ReadErrors>,
+      Responses<ListPage<'rows', UsageRowView>, ErrorBody, ReadErrors>,
       {
         query: PageQuery & {
           readonly since?: string
@@ -29,7 +29,7 @@ export type ReportRoutes = {
   }
   audit: {
     get: Route<
-      Responses<Page<'entries', AuditEntryView>, ErrorBody, ReadErrors>,
+      Responses<ListPage<'entries', AuditEntryView>, ErrorBody, ReadErrors>,
       {
         query: PageQuery & {
           readonly user?: string
@@ -42,7 +42,7 @@ export type ReportRoutes = {
   }
   groups: {
     pending: {
-      get: Route<Responses<Page<'pending', PendingGroupView>, ErrorBody, ReadErrors>, { query: PageQuery }>
+      get: Route<Responses<ListPage<'pending', PendingGroupView>, ErrorBody, ReadErrors>, { query: PageQuery }>
       ':id': {
         adopt: {
           post: Route<

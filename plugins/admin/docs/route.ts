@@ -24,7 +24,7 @@ export interface Done {
 }
 
 /** A page of a list. */
-export type Page<Name extends string, View> = {
+export type ListPage<Name extends string, View> = {
   readonly success: true
   /** For the next page. Null: this is the last one. */
   readonly next_cursor: string | null
@@ -48,7 +48,7 @@ export interface CreatedSchema {
   readonly created: TSchema
 }
 
-export const created = (schema: TSchema): CreatedSchema => ({ created: schema })
+export const createdOnce = (schema: TSchema): CreatedSchema => ({ created: schema })
 
 interface AdminOperation extends Omit<OperationDescription, 'tags' | 'responses'> {
   readonly success: TSchema | CreatedSchema

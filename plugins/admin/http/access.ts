@@ -37,7 +37,7 @@ export const createAccess =
     return { identity, actor: actorOf(kind, request, audit) }
   }
 
-/** Without a role there is no admin, and a token without scopes is not one of an admin: what is not said is not granted. */
+/** What is not said is not granted: without a role there is no admin, and without scopes no token of one. */
 const kindOf = ({ role, token, scopes }: Identity): 'admin' | 'provision' | undefined => {
   if (role !== 'admin') return undefined
   if (token === undefined) return scopes === undefined || scopes.includes('admin') ? 'admin' : undefined

@@ -1,7 +1,7 @@
 import { noStoreJson } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
-import { oneOf, optional } from '../operations/fields.ts'
+import { optional, readWord } from '../operations/fields.ts'
 import type { TeamOperations } from '../operations/teams.ts'
 import type { IssuedToken, TokenOperations } from '../operations/tokens.ts'
 import type { Invitation, UserOperations } from '../operations/users.ts'
@@ -34,8 +34,8 @@ export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }:
       const page = readPage(query, ['users'], signer)
       const filter = {
         ...{ search: query.search, team: query.team },
-        role: optional(query, 'role', oneOf(['user', 'admin'])),
-        state: optional(query, 'state', oneOf(['enabled', 'disabled'])),
+        role: optional(query, 'role', readWord(['user', 'admin'])),
+        state: optional(query, 'state', readWord(['enabled', 'disabled'])),
       }
       return noStoreJson(pageBody('users', await users.list(actor, filter, pageRequest(page)), page, toUserView))
     },

@@ -3,7 +3,7 @@ import { inFlightOf } from '../../shared/http/in-flight.ts'
 import { noStoreHeaders, noStoreJson } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import { type AuditOperations, readAuditQuery } from '../operations/audit.ts'
-import { oneOf, optional } from '../operations/fields.ts'
+import { optional, readWord } from '../operations/fields.ts'
 import type { GroupOperations } from '../operations/groups.ts'
 import { readUsageQuery, type UsageOperations } from '../operations/usage.ts'
 import type { UsageSumKey } from '../usage-sums.ts'
@@ -28,7 +28,7 @@ export const usageRoute =
       'format',
     ])
     const query = readUsageQuery(given)
-    if (optional({ format }, 'format', oneOf(['json', 'csv'])) === 'csv') {
+    if (optional({ format }, 'format', readWord(['json', 'csv'])) === 'csv') {
       return exportResponse(call, (ended) =>
         usageCsv(query.by, (after) => usage.sum(call.actor, query, { limit: exportedRows, after }), ended),
       )

@@ -9,9 +9,9 @@ type ReadPage = (after: UsageSumKey | undefined) => Promise<UsagePage>
 
 /** The whole report as CSV, read page by page as the client reads it. */
 export const usageCsv = (by: readonly UsageDimension[], readPage: ReadPage, ended: () => void): ByteSource => {
-  const columns = columnsOf(by)
+  const columns = usageColumns(by)
   let [started, cancelled] = [false, false]
-  const lines = (rows: readonly UsageTotal[]) => rows.map((row) => `${lineOf(row, by, columns)}\r\n`).join('')
+  const lines = (rows: readonly UsageTotal[]) => rows.map((row) => `${usageLine(row, by, columns)}\r\n`).join('')
   return {
     async writeTo(write: Write) {
       started = true
@@ -40,7 +40,7 @@ const encoder = new TextEncoder()
 const sums = ['calls', 'unreported', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'] as const
 
 /** The columns of a report by some properties. */
-export const columnsOf = (by: readonly UsageDimension[]): readonly (keyof UsageRowView)[] => [
+export const usageColumns = (by: readonly UsageDimension[]): readonly (keyof UsageRowView)[] => [
   ...(by.includes('day') ? (['day'] as const) : []),
   ...(by.includes('user') || by.includes('token') ? (['user', 'user_name'] as const) : []),
   ...(by.includes('team') ? (['team', 'team_name'] as const) : []),
@@ -52,10 +52,10 @@ export const columnsOf = (by: readonly UsageDimension[]): readonly (keyof UsageR
 ]
 
 /** A row of CSV. A cost is written without an exponent. */
-export const lineOf = (
+export const usageLine = (
   total: UsageTotal,
   by: readonly UsageDimension[],
-  columns: readonly (keyof UsageRowView)[] = columnsOf(by),
+  columns: readonly (keyof UsageRowView)[] = usageColumns(by),
 ): string => {
   const row = { ...toUsageRowView(total, by), cost: total.cost === undefined ? null : decimal(total.cost) }
   return csvLine(columns.map((column) => row[column]))

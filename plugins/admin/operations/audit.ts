@@ -3,7 +3,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { AuditPageStore, AuditRecord } from '../audit-pages.ts'
 import type { PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { fault, type Input, oneOf, optional, readReference, readTime } from './fields.ts'
+import { fault, type Input, optional, readReference, readTime, readWord } from './fields.ts'
 
 /** Which entries of the audit trail to list. */
 export type AuditQuery = Parameters<AuditPageStore['auditPage']>[0]
@@ -27,7 +27,7 @@ export const readAuditQuery = (input: Input): AuditQuery => {
   const until = optional(input, 'until', readInstant)
   if (since !== undefined && until !== undefined && since > until) throw fault('since', 'since is after until')
   return {
-    ...{ user: optional(input, 'user', readReference), action: optional(input, 'action', oneOf(auditActions)) },
+    ...{ user: optional(input, 'user', readReference), action: optional(input, 'action', readWord(auditActions)) },
     ...{ since, until },
   }
 }

@@ -6,7 +6,7 @@ import { parseLimits } from '../../usage-limits/index.ts'
 export type Input = Readonly<Record<string, unknown>>
 
 /** Throws FieldProblem 400 for fields that are not known: a field with a wrong name must not be ignored. */
-export const checkNames = (input: Input, known: readonly string[]): void => {
+export const checkFields = (input: Input, known: readonly string[]): void => {
   const unknown = Object.keys(input).find((name) => !known.includes(name))
   // Not the name itself: it may be long, and anybody may have written it.
   if (unknown !== undefined) throw fault('', `unknown field: the fields are ${known.join(', ')}`)
@@ -24,14 +24,14 @@ export const optional = <Value>(
 ): Value | undefined => (input[field] === undefined ? undefined : read(input[field], field))
 
 /** Reads a field that may be absent, or null: then a change takes the value away. */
-export const nullable = <Value>(
+export const valueOrNull = <Value>(
   input: Input,
   field: string,
   read: (value: unknown, field: string) => Value,
 ): Value | null | undefined => (input[field] === null ? null : optional(input, field, read))
 
 /** A text of one line: 1 to `max` characters without spaces around it and control characters. */
-export const lineOf =
+export const readLine =
   (max: number) =>
   (value: unknown, field: string): string => {
     const valid =
@@ -49,9 +49,9 @@ export const lineOf =
 /** Characters of the name of a user or a team. */
 const maxNameLength = 128
 
-export const readName = lineOf(maxNameLength)
-export const readLabel = lineOf(128)
-export const readExternalId = lineOf(256)
+export const readName = readLine(maxNameLength)
+export const readLabel = readLine(128)
+export const readExternalId = readLine(256)
 
 /** The id of an object. One that cannot exist is a text, too: it is then unknown. */
 export const readReference = (value: unknown, field: string): string => {
@@ -59,7 +59,7 @@ export const readReference = (value: unknown, field: string): string => {
   throw fault(field, `${field} must be an id`)
 }
 
-export const readBoolean = (value: unknown, field: string): boolean => {
+export const readFlag = (value: unknown, field: string): boolean => {
   if (typeof value === 'boolean') return value
   throw fault(field, `${field} must be true or false`)
 }
@@ -157,7 +157,7 @@ export const integerFrom =
   }
 
 /** One of some words. */
-export const oneOf =
+export const readWord =
   <const Word extends string>(words: readonly Word[]) =>
   (value: unknown, field: string): Word => {
     const found = words.find((word) => word === value)

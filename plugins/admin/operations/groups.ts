@@ -4,7 +4,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { PendingGroup, PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore, PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { checkNames, fault, type Input, readReference } from './fields.ts'
+import { checkFields, fault, type Input, readReference } from './fields.ts'
 
 /** Operations on groups whose creation or renaming has an unknown outcome. They throw Problem. */
 export interface GroupOperations {
@@ -25,7 +25,7 @@ export const createGroupOperations = (store: PendingGroupStore & Pick<AdminStore
   },
 
   async adopt(actor, id, input) {
-    checkNames(input, ['user', 'group_id'])
+    checkFields(input, ['user', 'group_id'])
     const user = readReference(input.user, 'user')
     const group = readId(input.group_id)
     if (group === undefined) throw fault('group_id', groupIdForm)

@@ -3,7 +3,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, PageOf, PageRequest, Team } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { checkNames, type Input, nullable, optional, readLimits, readName } from './fields.ts'
+import { checkFields, type Input, optional, readLimits, readName, valueOrNull } from './fields.ts'
 
 /** Operations on teams. They throw Problem. */
 export interface TeamOperations {
@@ -29,9 +29,9 @@ export const createTeamOperations = (store: AdminStore, clock: Pick<Clock, 'now'
   },
 
   async add(actor, input) {
-    checkNames(input, fields)
+    checkFields(input, fields)
     const name = readName(input.name, 'name')
-    const limits = nullable(input, 'limits', readLimits) ?? undefined
+    const limits = valueOrNull(input, 'limits', readLimits) ?? undefined
     const team = await storeCall(store.addTeam({ name, limits, createdAt: clock.now() }), unavailable)
     if (typeof team === 'string') throw nameTaken()
     await actor.record({ action: 'team.create', target: { kind: 'team', id: team.id }, fields: given(input) })
@@ -39,8 +39,8 @@ export const createTeamOperations = (store: AdminStore, clock: Pick<Clock, 'now'
   },
 
   async change(actor, id, input) {
-    checkNames(input, fields)
-    const change = { name: optional(input, 'name', readName), limits: nullable(input, 'limits', readLimits) }
+    checkFields(input, fields)
+    const change = { name: optional(input, 'name', readName), limits: valueOrNull(input, 'limits', readLimits) }
     const outcome = await storeCall(store.changeTeam(id, change), unavailable)
     if (outcome === 'unknown') throw teamNotFound()
     if (outcome === 'name-taken') throw nameTaken()

@@ -5,11 +5,10 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, AdminToken, PageOf, PageRequest, TokenOutcome } from '../store.ts'
 import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import {
-  checkNames,
+  checkFields,
   grantableScopes,
   type Input,
   integerFrom,
-  nullable,
   optional,
   readExpiry,
   readLabel,
@@ -17,6 +16,7 @@ import {
   readModels,
   readNewScopes,
   readScopes,
+  valueOrNull,
 } from './fields.ts'
 import { userNotFound } from './users.ts'
 
@@ -39,7 +39,7 @@ export interface TokenOperations {
 }
 
 const fields = ['label', 'expires_at', 'scopes', 'models', 'limits']
-const maxOverlapSeconds = 7 * 86_400
+const maxOverlapMs = 168 * 3_600_000
 
 /** The message when the store fails. */
 const unavailable = 'tokens could not be read or changed'
@@ -64,15 +64,15 @@ export const createTokenOperations = (store: AdminStore, clock: Pick<Clock, 'now
     },
 
     async add(actor, user, input) {
-      checkNames(input, fields)
+      checkFields(input, fields)
       const createdAt = clock.now()
       const secret = createToken()
       const token = {
-        label: nullable(input, 'label', readLabel) ?? undefined,
-        expiresAt: nullable(input, 'expires_at', readExpiry(createdAt)) ?? undefined,
+        label: valueOrNull(input, 'label', readLabel) ?? undefined,
+        expiresAt: valueOrNull(input, 'expires_at', readExpiry(createdAt)) ?? undefined,
         scopes: readNewScopes(input),
-        models: nullable(input, 'models', readModels) ?? undefined,
-        limits: nullable(input, 'limits', readLimits) ?? undefined,
+        models: valueOrNull(input, 'models', readModels) ?? undefined,
+        limits: valueOrNull(input, 'limits', readLimits) ?? undefined,
         ...{ hash: hashToken(secret), start: startOf(secret), createdAt },
       }
       checkScopes(actor, token.scopes)
@@ -87,13 +87,13 @@ export const createTokenOperations = (store: AdminStore, clock: Pick<Clock, 'now
     },
 
     async change(actor, id, input) {
-      checkNames(input, fields)
+      checkFields(input, fields)
       const change = {
-        label: nullable(input, 'label', readLabel),
-        expiresAt: nullable(input, 'expires_at', readExpiry(clock.now())),
+        label: valueOrNull(input, 'label', readLabel),
+        expiresAt: valueOrNull(input, 'expires_at', readExpiry(clock.now())),
         scopes: input.scopes === null ? readNewScopes(input) : optional(input, 'scopes', readScopes),
-        models: nullable(input, 'models', readModels),
-        limits: nullable(input, 'limits', readLimits),
+        models: valueOrNull(input, 'models', readModels),
+        limits: valueOrNull(input, 'limits', readLimits),
       }
       checkScopes(actor, change.scopes)
       check(await storeCall(store.changeToken(id, change, conditionsOf(actor)), unavailable))
@@ -104,8 +104,8 @@ export const createTokenOperations = (store: AdminStore, clock: Pick<Clock, 'now
     },
 
     async rotate(actor, id, input) {
-      checkNames(input, ['overlap_seconds'])
-      const overlap = nullable(input, 'overlap_seconds', integerFrom(0, maxOverlapSeconds)) ?? 0
+      checkFields(input, ['overlap_seconds'])
+      const overlap = valueOrNull(input, 'overlap_seconds', integerFrom(0, maxOverlapMs / 1_000)) ?? 0
       const now = clock.now()
       const secret = createToken()
       const rotation = { hash: hashToken(secret), start: startOf(secret), now, oldUntil: now + overlap * 1_000 }

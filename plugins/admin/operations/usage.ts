@@ -8,7 +8,7 @@ import {
   usageDimensions,
 } from '../usage-sums.ts'
 import type { AdminActor } from './actor.ts'
-import { fault, type Input, lineOf, oneOf, optional, readDay, readReference } from './fields.ts'
+import { fault, type Input, optional, readDay, readLine, readReference, readWord } from './fields.ts'
 
 /** Which usage to sum, and by what. */
 export interface UsageQuery {
@@ -51,13 +51,13 @@ export const readUsageQuery = (input: Input): UsageQuery => {
     user: optional(input, 'user', readReference),
     team: optional(input, 'team', readReference),
     token: optional(input, 'token', readReference),
-    model: optional(input, 'model', lineOf(256)),
-    kind: optional(input, 'kind', oneOf(['text', 'video'])),
+    model: optional(input, 'model', readLine(256)),
+    kind: optional(input, 'kind', readWord(['text', 'video'])),
   }
   if (filter.since !== undefined && filter.until !== undefined && filter.since > filter.until)
     throw fault('since', 'since is after until')
   const words = input.group_by === undefined ? usageDimensions : String(input.group_by).split(',')
-  const by = words.flatMap((word) => (word === '' ? [] : [oneOf(usageDimensions)(word, 'group_by')]))
+  const by = words.flatMap((word) => (word === '' ? [] : [readWord(usageDimensions)(word, 'group_by')]))
   // The same sums have the same cursor.
   return { filter, by: usageDimensions.filter((dimension) => by.includes(dimension)) }
 }

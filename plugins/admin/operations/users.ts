@@ -8,18 +8,18 @@ import { hashPassword } from '../../web-session/index.ts'
 import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
 import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import {
-  checkNames,
+  checkFields,
   fault,
   type Input,
-  nullable,
   optional,
-  readBoolean,
   readExternalId,
+  readFlag,
   readLimits,
   readName,
   readReference,
   readRole,
   readText,
+  valueOrNull,
 } from './fields.ts'
 
 /** A link with which its holder sets the password. */
@@ -69,15 +69,15 @@ export const createUserOperations = (store: AdminStore, clock: Pick<Clock, 'now'
     },
 
     async add(actor, input) {
-      checkNames(input, newFields)
+      checkFields(input, newFields)
       const name = readName(input.name, 'name')
-      const password = nullable(input, 'password', readText) ?? undefined
-      const role = nullable(input, 'role', readRole) ?? undefined
-      const team = nullable(input, 'team', readReference) ?? undefined
-      const service = nullable(input, 'service', readBoolean) ?? false
-      const externalId = nullable(input, 'external_id', readExternalId) ?? undefined
-      const limits = nullable(input, 'limits', readLimits) ?? undefined
-      const invite = nullable(input, 'invite', readBoolean) ?? false
+      const password = valueOrNull(input, 'password', readText) ?? undefined
+      const role = valueOrNull(input, 'role', readRole) ?? undefined
+      const team = valueOrNull(input, 'team', readReference) ?? undefined
+      const service = valueOrNull(input, 'service', readFlag) ?? false
+      const externalId = valueOrNull(input, 'external_id', readExternalId) ?? undefined
+      const limits = valueOrNull(input, 'limits', readLimits) ?? undefined
+      const invite = valueOrNull(input, 'invite', readFlag) ?? false
       if (role === 'admin' && actor.kind === 'provision') throw onlyAdmins()
       if (service && (password !== undefined || invite)) throw serviceUser()
       const createdAt = clock.now()
@@ -98,16 +98,16 @@ export const createUserOperations = (store: AdminStore, clock: Pick<Clock, 'now'
     },
 
     async change(actor, id, input) {
-      checkNames(input, changedFields)
+      checkFields(input, changedFields)
       const name = optional(input, 'name', readName)
       const role = optional(input, 'role', readRole)
       const password = optional(input, 'password', readText)
       const change = {
         ...{ name, role },
-        team: nullable(input, 'team', readReference),
-        disabled: optional(input, 'disabled', readBoolean),
-        externalId: nullable(input, 'external_id', readExternalId),
-        limits: nullable(input, 'limits', readLimits),
+        team: valueOrNull(input, 'team', readReference),
+        disabled: optional(input, 'disabled', readFlag),
+        externalId: valueOrNull(input, 'external_id', readExternalId),
+        limits: valueOrNull(input, 'limits', readLimits),
       }
       const before = await find(id)
       if (actor.kind === 'provision' && (before.role !== 'user' || role === 'admin')) throw onlyAdmins()
