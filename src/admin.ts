@@ -6,12 +6,13 @@ import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, date, instant, plainText, UsageError } from './admin/arguments.ts'
 import { byAdmin, printAudit } from './admin/audit.ts'
+import { chainPlace, printReport, verifyExport } from './admin/audit-verification.ts'
 import { helpOf } from './admin/help.ts'
 import { columns, time } from './admin/terminal.ts'
 import { printUsage } from './admin/usage.ts'
 import { printVideos, videoStatusOf } from './admin/videos.ts'
 import { readAdminConfig } from './config/database.ts'
-import { openStore, type Store, type User } from './store/index.ts'
+import { namedKeys, openStore, type Store, type User } from './store/index.ts'
 
 /** The dependencies of a command. */
 export interface AdminContext {
@@ -25,11 +26,24 @@ export interface AdminContext {
   readonly clock: Pick<Clock, 'now'>
   /** Whether commands write to the audit trail. Default true. */
   readonly audit?: boolean
+  /** The configured keys of the audit trail. Default: none, so its key is in the store. */
+  readonly auditKeys?: readonly string[]
   /** How the user has called the command, for its usage text. Default `admin`. */
   readonly program?: string
 }
 
-type Flag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'status' | 'since' | 'until'
+type Flag =
+  | 'password'
+  | 'label'
+  | 'expires'
+  | 'type'
+  | 'name'
+  | 'user'
+  | 'action'
+  | 'status'
+  | 'since'
+  | 'until'
+  | 'head'
 /** Flags without a value. */
 type Switch = 'json' | 'csv'
 type Flags = Readonly<Partial<Record<Flag, string> & Record<Switch, boolean>>>
@@ -41,9 +55,9 @@ type Command = (positionals: readonly string[], flags: Flags, on: AdminContext) 
  */
 export const runAdmin = async (args: readonly string[], surroundings: AdminContext): Promise<number> => {
   try {
-    const { command, positionals, flags } = parseCommand(args)
-    await surroundings.store.migrate()
-    await command(positionals, flags, surroundings)
+    const { entry, positionals, flags } = parseCommand(args)
+    if (!entry.worksOffline) await surroundings.store.migrate()
+    await entry.run(positionals, flags, surroundings)
     return 0
   } catch (error) {
     surroundings.err(error instanceof Error ? error.message : String(error))
@@ -53,14 +67,16 @@ export const runAdmin = async (args: readonly string[], surroundings: AdminConte
 }
 
 /** Finds the command by the first arguments, and parses the others. */
-const parseCommand = (args: readonly string[]): { command: Command; positionals: readonly string[]; flags: Flags } => {
+const parseCommand = (
+  args: readonly string[],
+): { entry: CommandEntry; positionals: readonly string[]; flags: Flags } => {
   for (const [name, entry] of Object.entries(commands)) {
     const named = name.split(' ')
     if (!named.every((word, index) => word === args[index])) continue
     const { positionals, flags } = parseFlags(args.slice(named.length), entry)
     if (positionals.length < entry.positionals[0] || positionals.length > entry.positionals[1])
       throw new UsageError('wrong number of arguments')
-    return { command: entry.run, positionals, flags }
+    return { entry, positionals, flags }
   }
   throw new UsageError(args.length === 0 ? 'a command is missing' : 'there is no such command')
 }
@@ -193,6 +209,18 @@ const listAudit: Command = async (_words, { user, action, since, until }, { stor
   await printAudit(store, { user, action: known, since: from, until: to }, out)
 }
 
+const verifyAudit: Command = async ([file], flags, on) => {
+  const { store, auditKeys = [] } = on
+  const head = flags.head === undefined ? undefined : chainPlace(flags.head, '--head')
+  if (file !== undefined) {
+    if (auditKeys.length === 0) await store.migrate()
+    const keys = auditKeys.length > 0 ? namedKeys(auditKeys) : await store.auditKeys()
+    return printReport(await verifyExport(file, keys, head), on)
+  }
+  await store.migrate()
+  printReport(await store.verifyAudit({ head }), on)
+}
+
 const listVideos: Command = async (_words, { user, status }, { store, out }) => {
   const known = status === undefined ? undefined : videoStatusOf(status)
   if (status !== undefined && !known) throw new UsageError('--status must be a status of video tasks, such as failed')
@@ -216,6 +244,8 @@ interface CommandEntry {
   readonly flags: readonly Flag[]
   /** Default: none. */
   readonly switches?: readonly Switch[]
+  /** The command migrates the store itself, if it needs it. Default: it is migrated before. */
+  readonly worksOffline?: boolean
   readonly run: Command
 }
 
@@ -233,6 +263,7 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   'group release': { positionals: [1, 1], flags: [], run: releaseClaim },
   'video list': { positionals: [0, 0], flags: ['user', 'status'], run: listVideos },
   usage: { positionals: [0, 1], flags: ['since', 'until'], switches: ['json', 'csv'], run: listUsage },
+  'audit verify': { positionals: [0, 1], flags: ['head'], worksOffline: true, run: verifyAudit },
   audit: { positionals: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },
 }
 
@@ -261,7 +292,7 @@ export const adminCommand = async (args: readonly string[], program = 'admin'): 
     for (const problem of config.problems) console.error(problem)
     process.exit(2)
   }
-  const store = openStore(config.store.url)
+  const store = openStore(config.store.url, { auditKeys: config.audit.keys })
   const stdin = async () => {
     const chunks: Uint8Array[] = []
     for await (const chunk of process.stdin) chunks.push(chunk)
@@ -274,6 +305,7 @@ export const adminCommand = async (args: readonly string[], program = 'admin'): 
     stdin,
     clock: systemClock,
     audit: config.audit.keepMs > 0,
+    auditKeys: config.audit.keys,
     program,
   })
   await store.close()

@@ -24,6 +24,7 @@ import {
   secondsAbove0,
   secondsFrom0,
   secretList,
+  secretListForm,
   segment,
   segmentForm,
   token,
@@ -178,8 +179,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   const storage = readStorage(env, read, addProblem)
   const maxTokens = read('TEXT_DEFAULT_MAX_TOKENS', 'must be an integer from 0', integer(0)) ?? 4_096
   const heartbeatMs = read('TEXT_HEARTBEAT_SECONDS', secondsFrom0, seconds(0)) ?? 0
-  const sessionSecrets =
-    read('SESSION_SECRET', 'must be values of at least 16 characters, separated by commas', secretList) ?? []
+  const sessionSecrets = read('SESSION_SECRET', secretListForm, secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', tokenForm, token)
   // Names and meaning of the OpenTelemetry specification. The exporter reads its other OTEL_EXPORTER_OTLP_ variables
   // itself.
@@ -279,6 +279,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     metricsToken,
     config.login.oidc?.clientSecret,
     ...sessionSecrets,
+    ...audit.keys,
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),
     ...collectorHeaders,
   ]

@@ -9,33 +9,56 @@ export const byAdmin = ({ action, user, name, target, fields }: AuditEvent, at: 
   ...{ address: 'admin', times: 1 },
 })
 
-/** Prints the trail, oldest first, as one JSON object per line. Reads it page by page, because it may be long. */
+/**
+ * Prints the trail, oldest first, as one JSON object per line. Reads it page by page, because it may be long.
+ *
+ * Without a filter, the entries of the chain are in its order, so that what was printed can be verified.
+ */
 export const printAudit = async (
-  store: Pick<Store, 'listAudit'>,
+  store: Pick<Store, 'listAudit' | 'chainedAudit' | 'unchainedAudit'>,
   filter: AuditFilter,
   out: (line: string) => void,
 ): Promise<void> => {
-  let page = await store.listAudit(filter)
-  for (let last = page.at(-1); last; last = page.at(-1)) {
-    for (const entry of page) out(escapeForTerminal(JSON.stringify(toOutput(entry))))
-    page = await store.listAudit(filter, last)
+  const print = async (read: (last: AuditEntry | undefined) => Promise<readonly AuditEntry[]>) => {
+    let page = await read(undefined)
+    for (let last = page.at(-1); last; last = page.at(-1)) {
+      for (const entry of page) out(escapeForTerminal(JSON.stringify(toOutput(entry))))
+      page = await read(last)
+    }
   }
+  if (Object.values(filter).some((value) => value !== undefined)) return print((last) => store.listAudit(filter, last))
+  await print((last) => store.unchainedAudit(last))
+  await print((last) => store.chainedAudit(last?.sequence ?? 0))
 }
 
-const toOutput = ({
-  at,
-  action,
-  user,
-  name,
-  token,
-  kind,
-  target,
-  address,
-  status,
-  reason,
-  fields,
-  times,
-}: AuditEntry) => ({
-  ...{ at: new Date(at).toISOString(), action, user: name, user_id: user, token },
-  ...{ kind, id: target, address, status, reason, fields, times },
-})
+/** A line of the trail. */
+export interface AuditLine {
+  /** ISO 8601, in UTC. */
+  readonly at: string
+  readonly action: string
+  /** Name of the user. */
+  readonly user?: string
+  readonly user_id?: string
+  readonly token?: string
+  /** Kind and id of the object that the action affects. */
+  readonly kind?: string
+  readonly id?: string
+  readonly address?: string
+  readonly status?: number
+  readonly reason?: string
+  readonly fields?: readonly string[]
+  readonly times: number
+  /** Its place in the chain. */
+  readonly sequence?: number
+  readonly previous?: string
+  readonly hmac?: string
+}
+
+const toOutput = (entry: AuditEntry): AuditLine => {
+  const { at, action, user, name, token, kind, target, address, status, reason, fields, times } = entry
+  return {
+    ...{ at: new Date(at).toISOString(), action, user: name, user_id: user, token },
+    ...{ kind, id: target, address, status, reason, fields, times },
+    ...{ sequence: entry.sequence, previous: entry.previous, hmac: entry.hmac },
+  }
+}

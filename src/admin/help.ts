@@ -20,5 +20,7 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
                                              by user, token, model and day (UTC)
   audit [--user NAME] [--action A] [--since ISO] [--until ISO]
                                              prints who did what, when and from where, as one JSON object per line
+  audit verify [FILE] [--head NUMBER:HMAC]   verifies the HMACs of the trail, or of a file that 'audit' has printed
+                                             without options; --head: an earlier head, which must still be in it
 With PASSWORD -, the password is read from standard input. ISO is a date (2030-01-31), or a date and time, in UTC unless it has an offset.
 DATE is a day; both days are included.`

@@ -1,22 +1,29 @@
 import { databaseKindOf, databaseUrlForms } from '../store/database/kinds.ts'
-import { dayMs, days, daysFrom0 } from './parsers.ts'
+import { dayMs, days, daysFrom0, secretList, secretListForm } from './parsers.ts'
 import { createReader, type Environment, type Problems, type Read } from './reader.ts'
 
 /** The database, and how long it keeps what. It is all that the admin commands need. */
 export interface DatabaseConfig {
   readonly store: { readonly url: string }
-  /** How long audit entries are kept. 0: no audit trail. */
-  readonly audit: { readonly keepMs: number }
+  readonly audit: {
+    /** How long audit entries are kept. 0: no audit trail. */
+    readonly keepMs: number
+    /** The first signs new entries, the others verify older ones. Empty: the database keeps a key. */
+    readonly keys: readonly string[]
+  }
 }
 
-/** Reads `DATABASE_URL` and `AUDIT_DAYS`. */
+/** Reads `DATABASE_URL`, `AUDIT_DAYS` and `AUDIT_KEY`. */
 export const readDatabase = (read: Read): DatabaseConfig => ({
   store: {
     url:
       read('DATABASE_URL', `must be ${databaseUrlForms}`, (url) => (databaseKindOf(url) ? url : undefined)) ??
       'sqlite:data/sluice.db',
   },
-  audit: { keepMs: read('AUDIT_DAYS', daysFrom0, days(0)) ?? 90 * dayMs },
+  audit: {
+    keepMs: read('AUDIT_DAYS', daysFrom0, days(0)) ?? 90 * dayMs,
+    keys: read('AUDIT_KEY', secretListForm, secretList) ?? [],
+  },
 })
 
 /** Reads only what the admin commands need. */

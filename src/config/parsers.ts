@@ -72,6 +72,8 @@ export const address = (text: string): string | undefined => {
   return url.href.replace(/\/+$/, '')
 }
 
+export const secretListForm = 'must be values of at least 16 characters, separated by commas'
+
 /** Parses secrets of at least 16 characters, separated by commas. */
 export const secretList = (text: string): readonly string[] | undefined => {
   const secrets = text.split(',').map((secret) => secret.trim())

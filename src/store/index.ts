@@ -25,7 +25,7 @@ import type { AttemptStore, SessionStore } from '../../plugins/web-session/store
 import { createAdminTokenStore } from './admin/admin-tokens.ts'
 import { createAdminUserStore } from './admin/admin-users.ts'
 import { createTeamStore } from './admin/teams.ts'
-import type { ChainKey } from './audit/chain.ts'
+import { type ChainKey, namedKeys } from './audit/chain.ts'
 import { type AuditRecords, createAuditStore } from './audit/records.ts'
 import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database/database.ts'
 import { databaseKindOf, databaseUrlForms } from './database/kinds.ts'
@@ -59,7 +59,7 @@ import { createUserStore, type UserRecords } from './users/users.ts'
 import { createVerificationStore } from './users/verifications.ts'
 import { createVideoTaskStore } from './video/tasks.ts'
 
-export type { ChainKey, ChainPlace } from './audit/chain.ts'
+export { type ChainKey, type ChainPlace, namedKeys } from './audit/chain.ts'
 export type { KeyRange } from './audit/chain-check.ts'
 export type { AuditEntry, AuditFilter, AuditPosition, NewAuditEntry } from './audit/entry.ts'
 export type { AuditReport, VerifyAuditOptions } from './audit/verify.ts'
@@ -228,8 +228,7 @@ const chainKeys = async (
   configured: readonly string[],
 ): Promise<readonly [ChainKey, ...ChainKey[]]> => {
   const own = { name: 'database', secret: await readSecret(database, 'audit') }
-  const named = configured.map((secret, index) => ({ name: `AUDIT_KEY ${index + 1}`, secret }))
-  const [first = own, ...others] = [...named, own]
+  const [first = own, ...others] = [...namedKeys(configured), own]
   return [first, ...others]
 }
 

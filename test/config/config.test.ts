@@ -49,7 +49,7 @@ describe('config', () => {
         maxUploads: 100,
         maxUploadBytes: 2_147_483_648,
       },
-      audit: { keepMs: 90 * 86_400_000 },
+      audit: { keepMs: 90 * 86_400_000, keys: [] },
       store: { url: 'sqlite:data/sluice.db' },
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
       face: { taskMs: 1_800_000 },
@@ -146,6 +146,7 @@ describe('config', () => {
         UPLOAD_HOURS: '2',
         RESULT_DAYS: '5',
         AUDIT_DAYS: '0',
+        AUDIT_KEY: 'three-three-three, four-four-four-four',
         DRAIN_GRACE_SECONDS: '0.5',
         DRAIN_SECONDS: '0',
         METRICS_TOKEN: 'metrics-token',
@@ -185,7 +186,7 @@ describe('config', () => {
         maxUploads: 11,
         maxUploadBytes: 12,
       },
-      audit: { keepMs: 0 },
+      audit: { keepMs: 0, keys: ['three-three-three', 'four-four-four-four'] },
       store: { url: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require' },
       media: {
         segment: 'seed-2',
@@ -242,6 +243,8 @@ describe('config', () => {
         'metrics-token',
         'one-one-one-one-one',
         'two-two-two-two-two',
+        'three-three-three',
+        'four-four-four-four',
         'pass/word',
         'Bearer%20one-one',
         'Bearer one-one',
@@ -339,6 +342,7 @@ describe('config', () => {
     ['TEXT_TIMEOUT_SECONDS', ['0', 'x']],
     ['TEXT_DEFAULT_MAX_TOKENS', ['-1', '1.5', 'x']],
     ['TEXT_HEARTBEAT_SECONDS', ['-1', 'x']],
+    ['AUDIT_KEY', ['short', 'long-enough-for-a-key,short']],
     ['SESSION_SECRET', ['short', 'long-enough-for-a-secret,short', 'long-enough-for-a-secret,']],
     ['MAX_BODY_BYTES', ['0', '2147483648', '64MB']],
     ['MAX_VIDEO_BODY_BYTES', ['0', '64MB']],
@@ -384,14 +388,14 @@ describe('config', () => {
     }
   })
 
-  test('the admin commands read DATABASE_URL and AUDIT_DAYS, and nothing else', () => {
+  test('the admin commands read DATABASE_URL, AUDIT_DAYS and AUDIT_KEY, and nothing else', () => {
     expect(readAdminConfig({ PORT: 'x' })).toEqual({
       store: { url: 'sqlite:data/sluice.db' },
-      audit: { keepMs: 90 * 86_400_000 },
+      audit: { keepMs: 90 * 86_400_000, keys: [] },
     })
-    expect(readAdminConfig({ DATABASE_URL: 'sqlite:x.db', AUDIT_DAYS: '0' })).toEqual({
+    expect(readAdminConfig({ DATABASE_URL: 'sqlite:x.db', AUDIT_DAYS: '0', AUDIT_KEY: 'k'.repeat(16) })).toEqual({
       store: { url: 'sqlite:x.db' },
-      audit: { keepMs: 0 },
+      audit: { keepMs: 0, keys: ['k'.repeat(16)] },
     })
     expect(readAdminConfig({ DATABASE_URL: 'x', AUDIT_DAYS: 'y' })).toEqual({
       problems: [expect.stringContaining('DATABASE_URL must be'), expect.stringContaining('AUDIT_DAYS must be')],

@@ -8,6 +8,10 @@ export interface ChainKey {
   readonly secret: string
 }
 
+/** Configured keys, with names for reports. */
+export const namedKeys = (secrets: readonly string[]): readonly ChainKey[] =>
+  secrets.map((secret, index) => ({ name: `AUDIT_KEY ${index + 1}`, secret }))
+
 /** A place in the chain: an entry's number, and its HMAC. The place before the first entry is 0 with an empty HMAC. */
 export interface ChainPlace {
   readonly sequence: number

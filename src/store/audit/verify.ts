@@ -34,7 +34,7 @@ const maxAttempts = 3
 const toleranceMs = 120_000
 
 /** The problems of a verification: the first ones, and that there are more. */
-export const createProblems = () => {
+export const firstProblems = () => {
   const problems: string[] = []
   return {
     problems,
@@ -66,7 +66,7 @@ const verifyOnce = async (
   keys: readonly ChainKey[],
   { head, anchor }: VerifyAuditOptions & { readonly anchor: ChainAnchor | undefined },
 ): Promise<AuditReport> => {
-  const { problems, onProblem } = createProblems()
+  const { problems, onProblem } = firstProblems()
   const start = anchor ?? { ...chainStart, damaged: 0 }
   const signer = signerOf(start, keys)
   if (!anchor) onProblem('the mark of the entries that were removed for their age is missing')
@@ -93,11 +93,7 @@ const verifyOnce = async (
   if (!end) onProblem('the mark of the end of the chain is missing')
   check.end(end)
   const unchained = await countUnchained(lists)
-  if (firstAt !== undefined && (unchained.newestAt ?? 0) > firstAt + toleranceMs) {
-    onProblem(
-      'an entry without an HMAC is newer than the chain: a process of an earlier version, or someone else, has written it',
-    )
-  }
+  checkUnchained(unchained.newestAt, firstAt, onProblem)
   return {
     problems,
     verified: check.verified,
@@ -107,6 +103,16 @@ const verifyOnce = async (
     unchained,
     keys: check.ranges,
   }
+}
+
+/** Whoever has no key could insert entries without an HMAC. Only those from before the chain are of earlier versions. */
+export const checkUnchained = (
+  newestAt: number | undefined,
+  chainBeginsAt: number | undefined,
+  onProblem: (problem: string) => void,
+): void => {
+  if (newestAt === undefined || chainBeginsAt === undefined || newestAt <= chainBeginsAt + toleranceMs) return
+  onProblem('an entry without an HMAC is newer than the chain: an earlier version, or someone without a key, wrote it')
 }
 
 const place = async (database: Database, name: 'head' | 'anchor'): Promise<ChainAnchor | undefined> => {
