@@ -1,18 +1,18 @@
 import { parseArgs } from 'node:util'
 import { createToken, hashToken } from '../plugins/api-token/token.ts'
-import { type AuditEvent, auditActions } from '../plugins/shared/audit.ts'
+import type { AuditEvent } from '../plugins/shared/audit.ts'
 import { type Clock, systemClock } from '../plugins/shared/clock.ts'
 import { readId } from '../plugins/shared/id.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, date, instant, plainText, UsageError } from './admin/arguments.ts'
-import { byAdmin, printAudit } from './admin/audit.ts'
-import { chainPlace, printReport, verifyExport } from './admin/audit-verification.ts'
+import { auditFilterOf, byAdmin, printAudit } from './admin/audit.ts'
+import { printVerification } from './admin/audit-verification.ts'
 import { helpOf } from './admin/help.ts'
 import { columns, time } from './admin/terminal.ts'
 import { printUsage } from './admin/usage.ts'
 import { printVideos, videoStatusOf } from './admin/videos.ts'
 import { readAdminConfig } from './config/database.ts'
-import { namedKeys, openStore, type Store, type User } from './store/index.ts'
+import { openStore, type Store, type User } from './store/index.ts'
 
 /** The dependencies of a command. */
 export interface AdminContext {
@@ -200,26 +200,9 @@ const releaseClaim: Command = async ([id = ''], _flags, on) => {
   await record(on, { action: 'group.release', target: { kind: 'claim', id } })
 }
 
-const listAudit: Command = async (_words, { user, action, since, until }, { store, out }) => {
-  const known = auditActions.find((each) => each === action)
-  if (action !== undefined && !known) throw new UsageError(`--action must be one of ${auditActions.join(', ')}`)
-  const from = since === undefined ? undefined : instant(since, '--since')
-  const to = until === undefined ? undefined : instant(until, '--until')
-  if (from !== undefined && to !== undefined && from > to) throw new UsageError('--since is after --until')
-  await printAudit(store, { user, action: known, since: from, until: to }, out)
-}
+const listAudit: Command = (_words, flags, { store, out }) => printAudit(store, auditFilterOf(flags), out)
 
-const verifyAudit: Command = async ([file], flags, on) => {
-  const { store, auditKeys = [] } = on
-  const head = flags.head === undefined ? undefined : chainPlace(flags.head, '--head')
-  if (file !== undefined) {
-    if (auditKeys.length === 0) await store.migrate()
-    const keys = auditKeys.length > 0 ? namedKeys(auditKeys) : await store.auditKeys()
-    return printReport(await verifyExport(file, keys, head), on)
-  }
-  await store.migrate()
-  printReport(await store.verifyAudit({ head }), on)
-}
+const verifyAudit: Command = ([file], { head }, on) => printVerification({ file, head }, on)
 
 const listVideos: Command = async (_words, { user, status }, { store, out }) => {
   const known = status === undefined ? undefined : videoStatusOf(status)

@@ -1,24 +1,52 @@
 import { createReadStream } from 'node:fs'
 import type { AuditAction } from '../../plugins/shared/audit.ts'
+import { namedKeys } from '../store/audit/chain.ts'
 import { ChainCheck, type ChainedEntry } from '../store/audit/chain-check.ts'
 import { checkUnchained, firstProblems } from '../store/audit/verify.ts'
-import type { AuditReport, ChainKey, ChainPlace } from '../store/index.ts'
+import type { AuditReport, ChainKey, ChainPlace, Store } from '../store/index.ts'
 import { CommandRejectedError, UsageError } from './arguments.ts'
 import type { AuditLine } from './audit.ts'
 import { escapeForTerminal, time } from './terminal.ts'
 
 /** Parses a place in the chain, such as `120:3f…`. Throws UsageError. */
-export const chainPlace = (text: string, flag: string): ChainPlace => {
+const chainPlace = (text: string, flag: string): ChainPlace => {
   const [, sequence, hmac] = /^(\d{1,15}):([\da-f]{64})$/.exec(text) ?? []
   if (sequence === undefined || hmac === undefined)
     throw new UsageError(`${flag} must be a number, a colon and an HMAC`)
   return { sequence: Number(sequence), hmac }
 }
 
-/** Prints a report as one JSON object, and its problems as errors. Throws CommandRejectedError if there are problems. */
-export const printReport = (
+/** What a verification needs of `AdminContext`. */
+export interface VerificationContext {
+  readonly store: Pick<Store, 'migrate' | 'auditKeys' | 'verifyAudit'>
+  readonly auditKeys?: readonly string[]
+  readonly out: (line: string) => void
+  readonly err: (line: string) => void
+}
+
+/**
+ * Verifies the trail in the store, or in a file, and prints what it has found. The store is not used for a file where
+ * keys are configured. Throws UsageError, and CommandRejectedError for a trail that is not intact.
+ */
+export const printVerification = async (
+  { file, head }: { readonly file: string | undefined; readonly head: string | undefined },
+  on: VerificationContext,
+): Promise<void> => {
+  const { store, auditKeys = [] } = on
+  const place = head === undefined ? undefined : chainPlace(head, '--head')
+  if (file !== undefined && auditKeys.length > 0) {
+    return printReport(await verifyExport(file, namedKeys(auditKeys), place), on)
+  }
+  await store.migrate()
+  const report =
+    file === undefined ? store.verifyAudit({ head: place }) : verifyExport(file, await store.auditKeys(), place)
+  printReport(await report, on)
+}
+
+/** Prints a report as one JSON object, and its problems as errors. Throws CommandRejectedError if there are any. */
+const printReport = (
   { problems, verified, first, head, removed, unchained, keys }: AuditReport,
-  { out, err }: { readonly out: (line: string) => void; readonly err: (line: string) => void },
+  { out, err }: Pick<VerificationContext, 'out' | 'err'>,
 ): void => {
   const newest = unchained.newestAt === undefined ? null : time(unchained.newestAt)
   const report = { verified, first: first ?? null, head: `${head.sequence}:${head.hmac}`, removed }
@@ -31,7 +59,7 @@ export const printReport = (
  * Verifies a file that `audit` has printed without options. Its first entry says what was before it. Throws
  * CommandRejectedError for a file that cannot be read.
  */
-export const verifyExport = async (
+const verifyExport = async (
   path: string,
   keys: readonly ChainKey[],
   head: ChainPlace | undefined,

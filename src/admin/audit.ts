@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { AuditEvent } from '../../plugins/shared/audit.ts'
+import { type AuditEvent, auditActions } from '../../plugins/shared/audit.ts'
 import type { AuditEntry, AuditFilter, NewAuditEntry, Store } from '../store/index.ts'
+import { instant, UsageError } from './arguments.ts'
 import { escapeForTerminal } from './terminal.ts'
 
 /** The audit entry of an admin command. Its address is `admin`, because the command line has no login. */
@@ -8,6 +9,24 @@ export const byAdmin = ({ action, user, name, target, fields }: AuditEvent, at: 
   ...{ id: randomUUID(), at, action, user, name, kind: target?.kind, target: target?.id, fields },
   ...{ address: 'admin', times: 1 },
 })
+
+/** The flags of `audit`. */
+export interface AuditFlags {
+  readonly user?: string
+  readonly action?: string
+  readonly since?: string
+  readonly until?: string
+}
+
+/** Throws UsageError. */
+export const auditFilterOf = ({ user, action, since, until }: AuditFlags): AuditFilter => {
+  const known = auditActions.find((each) => each === action)
+  if (action !== undefined && !known) throw new UsageError(`--action must be one of ${auditActions.join(', ')}`)
+  const from = since === undefined ? undefined : instant(since, '--since')
+  const to = until === undefined ? undefined : instant(until, '--until')
+  if (from !== undefined && to !== undefined && from > to) throw new UsageError('--since is after --until')
+  return { user, action: known, since: from, until: to }
+}
 
 /**
  * Prints the trail, oldest first, as one JSON object per line. Reads it page by page, because it may be long.

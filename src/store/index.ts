@@ -59,7 +59,7 @@ import { createUserStore, type UserRecords } from './users/users.ts'
 import { createVerificationStore } from './users/verifications.ts'
 import { createVideoTaskStore } from './video/tasks.ts'
 
-export { type ChainKey, type ChainPlace, namedKeys } from './audit/chain.ts'
+export type { ChainKey, ChainPlace } from './audit/chain.ts'
 export type { KeyRange } from './audit/chain-check.ts'
 export type { AuditEntry, AuditFilter, AuditPosition, NewAuditEntry } from './audit/entry.ts'
 export type { AuditReport, VerifyAuditOptions } from './audit/verify.ts'

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -112,6 +113,22 @@ eachDatabase('admin audit verify', (tested) => {
       expect(await verifyLines(lines)).toEqual(inDatabase)
       const other = await run(noStore, ['audit', 'verify', path], ['another key of someone'])
       expect([other.status, JSON.parse(other.out[0] ?? '').verified]).toEqual([1, 0])
+    })
+
+    test('can be verified by anyone who has read the page', async () => {
+      await using chain = await openChain(tested, { auditKeys: [key] })
+      await chain.store.recordAudit([
+        entryAt(now, { status: 403, reason: 'ключ' }),
+        entryAt(now, { fields: undefined }),
+      ])
+      const page = await readFile(join(import.meta.dir, '../../examples/operating/README.md'), 'utf8')
+      const [, names = ''] = /`\[(previous, .*)\]`/.exec(page) ?? []
+      for (const line of (await exported(chain)).map((text) => JSON.parse(text))) {
+        const message = names
+          .split(', ')
+          .map((name) => (name === 'at in milliseconds' ? Date.parse(line.at) : (line[name] ?? null)))
+        expect(createHmac('sha256', key).update(JSON.stringify(message)).digest('hex')).toBe(line.hmac)
+      }
     })
 
     test('works with the key of the database, where no other is configured', async () => {

@@ -6,7 +6,7 @@ import type { AuditLists } from './lists.ts'
 /** Options of `verifyAudit`. */
 export interface VerifyAuditOptions {
   /** A head that an earlier report had, and that was kept elsewhere. It must still be in the chain. */
-  readonly head?: ChainPlace
+  readonly head?: ChainPlace | undefined
 }
 
 /** What a verification of the chain has found. */
@@ -105,7 +105,7 @@ const verifyOnce = async (
   }
 }
 
-/** Whoever has no key could insert entries without an HMAC. Only those from before the chain are of earlier versions. */
+/** Someone without a key could insert entries without an HMAC. Those of earlier versions are from before the chain. */
 export const checkUnchained = (
   newestAt: number | undefined,
   chainBeginsAt: number | undefined,
