@@ -3,6 +3,7 @@ import { createToken, hashToken } from '../plugins/api-token/token.ts'
 import type { AuditEvent } from '../plugins/shared/audit.ts'
 import { type Clock, systemClock } from '../plugins/shared/clock.ts'
 import { readId } from '../plugins/shared/id.ts'
+import { adoptVideoTask, releaseVideoTask } from '../plugins/video-generation/tasks/decisions.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { CommandRejectedError, date, instant, plainText, UsageError } from './admin/arguments.ts'
 import { auditFilterOf, byAdmin, printAudit } from './admin/audit.ts'
@@ -10,7 +11,7 @@ import { printVerification } from './admin/audit-verification.ts'
 import { helpOf } from './admin/help.ts'
 import { columns, time } from './admin/terminal.ts'
 import { printUsage } from './admin/usage.ts'
-import { printVideos, videoStatusOf } from './admin/videos.ts'
+import { printVideos, videoListStatusOf } from './admin/videos.ts'
 import { readAdminConfig } from './config/database.ts'
 import { openStore, type Store, type User } from './store/index.ts'
 
@@ -32,18 +33,8 @@ export interface AdminContext {
   readonly program?: string
 }
 
-type Flag =
-  | 'password'
-  | 'label'
-  | 'expires'
-  | 'type'
-  | 'name'
-  | 'user'
-  | 'action'
-  | 'status'
-  | 'since'
-  | 'until'
-  | 'head'
+type TextFlag = 'password' | 'label' | 'expires' | 'type' | 'name' | 'status' | 'upstream-id'
+type Flag = TextFlag | 'user' | 'action' | 'since' | 'until' | 'head'
 /** Flags without a value. */
 type Switch = 'json' | 'csv'
 type Flags = Readonly<Partial<Record<Flag, string> & Record<Switch, boolean>>>
@@ -204,12 +195,18 @@ const listAudit: Command = (_words, flags, { store, out }) => printAudit(store, 
 
 const verifyAudit: Command = ([file], { head }, on) => printVerification({ file, head }, on)
 
-const listVideos: Command = async (_words, { user, status }, { store, out }) => {
-  const known = status === undefined ? undefined : videoStatusOf(status)
-  if (status !== undefined && !known) throw new UsageError('--status must be a status of video tasks, such as failed')
-  const users = user === undefined ? await store.listUsers() : [await requireUser(store, user)]
-  await printVideos(store, users, known, out)
+const listVideos: Command = async (_words, { user, status }, { store, clock, out }) => {
+  const userId = user === undefined ? undefined : (await requireUser(store, user)).id
+  await printVideos({ store, clock }, { user: userId, status: videoListStatusOf(status) }, out)
 }
+
+const decideVideo =
+  (action: 'video.adopt' | 'video.release'): Command =>
+  async ([id = ''], { 'upstream-id': upstreamId }, on) => {
+    if (action === 'video.adopt' && upstreamId === undefined) throw new UsageError('--upstream-id is missing')
+    const { user } = await (upstreamId === undefined ? releaseVideoTask(id, on) : adoptVideoTask(id, upstreamId, on))
+    await record(on, { action, user, target: { kind: 'video', id } })
+  }
 
 const listUsage: Command = async ([name], flags, { store, out }) => {
   const since = flags.since === undefined ? undefined : date(flags.since, '--since')
@@ -244,7 +241,9 @@ const commands: Readonly<Record<string, CommandEntry>> = {
   'group adopt': { positionals: [2, 2], flags: ['type', 'name'], run: adoptGroup },
   'group pending': { positionals: [0, 0], flags: [], run: listPending },
   'group release': { positionals: [1, 1], flags: [], run: releaseClaim },
+  'video adopt': { positionals: [1, 1], flags: ['upstream-id'], run: decideVideo('video.adopt') },
   'video list': { positionals: [0, 0], flags: ['user', 'status'], run: listVideos },
+  'video release': { positionals: [1, 1], flags: [], run: decideVideo('video.release') },
   usage: { positionals: [0, 1], flags: ['since', 'until'], switches: ['json', 'csv'], run: listUsage },
   'audit verify': { positionals: [0, 1], flags: ['head'], worksOffline: true, run: verifyAudit },
   audit: { positionals: [0, 0], flags: ['user', 'action', 'since', 'until'], run: listAudit },

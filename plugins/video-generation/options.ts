@@ -73,6 +73,12 @@ export interface VideoServiceOptions {
   readonly costOf?: ((task: VideoTask, usage: VideoUsage) => number | undefined) | undefined
   /** Milliseconds between two polls of a task. Default 3,000. */
   readonly pollMs?: number
+  /**
+   * Milliseconds after which a task that the upstream still shows as running frees its slot, so that others start, and
+   * needs the decision of an operator: `adoptVideoTask` or `releaseVideoTask`. If it ends after all, it ends as usual.
+   * Default 10,800,000: three hours.
+   */
+  readonly maxRunningMs?: number
   /** Time limit of a create call, in milliseconds. Default 60,000. */
   readonly createTimeoutMs?: number
   /**

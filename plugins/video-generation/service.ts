@@ -51,9 +51,9 @@ export interface VideoService {
 export const createVideoService = (options: VideoServiceOptions): VideoService => {
   const { store, upstream, assets, results, audit = noAudit } = options
   const { clock = systemClock, log = noLog, pollMs = 3_000, settleMs = 60_000, settleWaitMs = 5_000 } = options
-  const { createTimeoutMs = 60_000, maxPriority = 0, keepMs = 90 * 86_400_000 } = options
+  const { createTimeoutMs = 60_000, maxPriority = 0, keepMs = 90 * 86_400_000, maxRunningMs = 10_800_000 } = options
   checkCollaborator('store', store)
-  checkAbove0({ keepMs, pollMs, settleMs, settleWaitMs, createTimeoutMs })
+  checkAbove0({ keepMs, pollMs, maxRunningMs, settleMs, settleWaitMs, createTimeoutMs })
   checkSlots(options.slots)
   if (!Number.isInteger(maxPriority) || maxPriority < 0 || maxPriority > 9)
     throw new TypeError('maxPriority must be an integer from 0 to 9')
@@ -64,7 +64,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   const secret = options.identifierSecret ?? randomBytes(32).toString('hex')
   const prefix = options.prefix ?? '/api/v3'
   const context = {
-    ...{ store, assets, pollMs, settleMs, settleWaitMs, maxPriority, clock, log },
+    ...{ store, assets, pollMs, maxRunningMs, settleMs, settleWaitMs, maxPriority, clock, log },
     client: upstream ? createVideoClient({ ...options, upstream, log }) : unconfigured,
     presetAssets: new Set(options.presetAssets),
     limitsOf: createLimitsOf(options.slots),

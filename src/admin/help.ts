@@ -13,8 +13,12 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
                                              gives an existing upstream group to a user
   group pending                              lists group creations and renames whose outcome is unknown
   group release ID                           deletes one of them
-  video list [--user NAME] [--status STATUS]  lists video tasks: id, user, status, phase, model, creation, the upstream's id,
-                                             and the code of an error, such as create_outcome_unknown
+  video list [--user NAME] [--status STATUS | --status undecided]
+                                             lists video tasks: id, user, status, phase, model, creation, the upstream's id,
+                                             and a code; undecided: those of which nobody knows what their create call has
+                                             made (create_outcome_unknown), and those that run for too long (running_too_long)
+  video adopt ID --upstream-id UPSTREAM_ID   decides that an undecided task is that task of the upstream
+  video release ID                           gives an undecided task up: it fails
   usage [NAME] [--since DATE] [--until DATE] [--json | --csv]
                                              lists the calls, tokens and cost of text generation
                                              by user, token, model and day (UTC)

@@ -8,6 +8,7 @@ export const segmentForm = 'must be lower-case letters, digits and hyphens'
 export const daysFrom0 = 'must be an integer of days from 0 to 36500'
 export const daysFrom1 = 'must be an integer of days from 1 to 36500'
 export const hoursForm = 'must be an integer of hours from 1 to 8760'
+export const hoursAbove0 = 'must be a number of hours above 0, up to 8760'
 export const secondsFrom0 = 'must be a number of seconds from 0 to 86400'
 export const secondsAbove0 = 'must be a number of seconds above 0, up to 86400'
 
@@ -38,9 +39,16 @@ export const hours =
   (from: number) =>
   (text: string): number | undefined => {
     const count = integer(from, 8_760)(text)
-    return count === undefined ? undefined : count * 3_600_000
+    return count === undefined ? undefined : count * hourMs
   }
 
+/** Parses hours above 0, with up to three decimals and up to a year, into milliseconds. */
+export const decimalHours = (text: string): number | undefined => {
+  const ms = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Math.round(Number(text) * hourMs) : 0
+  return ms > 0 && ms <= 8_760 * hourMs ? ms : undefined
+}
+
+export const hourMs = 3_600_000
 export const dayMs = 86_400_000
 
 /** Parses a number from 0 to 1. */

@@ -5,6 +5,9 @@ import {
   dayMs,
   days,
   daysFrom1,
+  decimalHours,
+  hourMs,
+  hoursAbove0,
   integer,
   key,
   printableForm,
@@ -30,6 +33,8 @@ export interface VideoConfig {
   /** Undefined: no task has a cost. */
   readonly costOf?: VideoCostOf
   readonly pollMs: number
+  /** After this time a running task frees its slot, and needs a decision. */
+  readonly maxRunningMs: number
   /** When a task counts as not created whose create call got no answer. */
   readonly settleMs: number
   /** How long tasks are kept after their end. */
@@ -71,6 +76,7 @@ export const readVideoConfig = (
     modelAliases: read('VIDEO_MODEL_ALIASES', aliasesForm, aliasesOf) ?? {},
     presetAssets: presetAssets ?? textPresetAssets,
     pollMs: read('VIDEO_POLL_SECONDS', secondsAbove0, seconds(1)) ?? 3_000,
+    maxRunningMs: read('VIDEO_RUNNING_HOURS', hoursAbove0, decimalHours) ?? 3 * hourMs,
     keepMs: read('VIDEO_TASK_DAYS', daysFrom1, days(1)) ?? 90 * dayMs,
     settleMs: read('VIDEO_SETTLE_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,
     createTimeoutMs: read('VIDEO_CREATE_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 60_000,

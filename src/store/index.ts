@@ -19,6 +19,7 @@ import type { TextObjectStore } from '../../plugins/text-generation/objects/stor
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored/store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
+import type { VideoDecisionStore } from '../../plugins/video-generation/tasks/decision-store.ts'
 import type { VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
 import type { OwnAccountStore } from '../../plugins/web-session/account/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
@@ -114,6 +115,7 @@ export interface Store
     OwnAccountStore,
     VerificationStore,
     VideoTaskStore,
+    VideoDecisionStore,
     LeaseStore,
     EventStore,
     AssetWatchStore,

@@ -55,7 +55,15 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'respondWithFile',
     's3Storage',
   ],
-  './video-generation': ['VideoProblem', 'createVideoService', 'openaiVideos', 'videoGeneration', 'videoProblemBody'],
+  './video-generation': [
+    'VideoProblem',
+    'adoptVideoTask',
+    'createVideoService',
+    'openaiVideos',
+    'releaseVideoTask',
+    'videoGeneration',
+    'videoProblemBody',
+  ],
   './oidc-login': ['oidcLogin'],
   './web-session': [
     'beginSession',

@@ -134,8 +134,10 @@ const expected = [
   'database/revision.ts: revision',
   // One row for each process of the last 30 days.
   'usage/usage.ts: text_usage_batches',
-  // The waiting and the running tasks only; every few seconds, for metrics. There are two indexes of the waiting ones.
-  'video/counts.ts: video_tasks_running',
+  // The waiting, the running and the undecided tasks only; every few seconds, for metrics. There are three indexes of
+  // the waiting ones.
+  'video/counts.ts: video_tasks_in_slots',
+  'video/counts.ts: video_tasks_undecided',
   'video/counts.ts: video_tasks_waiting',
   // What exists of all users together, for a limit of the account: as many as the limit allows.
   'limits/existing.ts: groups',
@@ -152,7 +154,7 @@ eachDatabase('the statements of the store', (database) => {
     await database.open()
     expect(statements('?').length).toBeGreaterThan(90)
     const found = (await scans[database.kind](database.url)).map((scan) =>
-      scan.replace('video/counts.ts: video_tasks_by_expiry', 'video/counts.ts: video_tasks_waiting'),
+      scan.replace(/^(video\/counts.ts: video_tasks)_by_(?:expiry|age)$/, '$1_waiting'),
     )
     expect([...new Set(found)].sort()).toEqual(expected)
   })

@@ -60,6 +60,7 @@ export const simulate = async ({ stores, slots, limits, runningSeconds, arrivals
       log: noLog,
       identifierSecret: 'secret of the simulation'.padEnd(64, '.'),
       pollMs: 3_000,
+      maxRunningMs: 10_800_000,
       settleMs: 60_000,
     },
     observe: ({ status }: { readonly status: number }) => {

@@ -26,6 +26,8 @@ const maxSingle = 10
 const maxExtraCalls = 50
 /** Longest pause before a task that cannot be read is asked for again, in milliseconds. */
 const maxPutOffMs = 600_000
+/** A task that runs for too long is polled as seldom as that, in multiples of the usual time. */
+const overrunPolls = 20
 /** Milliseconds after its submission for which a task that the upstream does not know may still appear. */
 const appearsMs = 60_000
 
@@ -133,6 +135,10 @@ const moveFound = async (
     // A single task that fails is put off below, which fails too when the store is down.
     budget: { calls: 2 * idsPerCall, works: tasks.length === 1 },
   })
+  for (const { task } of moved.filter(({ overruns }) => overruns)) {
+    const { id, user, upstreamId } = task
+    log.error({ task: id, user, upstreamId }, 'a task runs for too long: its slot is free, and an operator must decide')
+  }
   const later = [...unreadable].map((task) => putOff(task, now, context))
   moved.push(...(await store.moveVideoTasks(later, now)))
   return moved
@@ -171,14 +177,21 @@ export const moveOf = (
   if (status === undefined) log.warn({ task: id, status: upstream.status }, 'unknown status of a task')
   const usage = usageOf(upstream.json)
   const cost = usage && costIn(task, usage, context)
+  const overruns = status === 'running' && runsTooLong(task, now, context)
   return {
     ...next,
+    ...(overruns && { overruns, dueAt: now + overrunPolls * context.pollMs }),
     status: status ?? task.status,
     task: (status === undefined ? upstream.json.with('status', toJson(task.status)) : upstream.json).raw,
     ...(usage && { usage: { ...usage, ...(cost !== undefined && { cost }) } }),
     ...(copies && status === 'succeeded' && { copy: true }),
   }
 }
+
+/** Whether a task was seen to run longer ago than a task may run. */
+const runsTooLong = (task: VideoTask, now: number, { maxRunningMs }: VideoContext): boolean =>
+  // Without a time, it runs since before the store kept one.
+  task.status === 'running' && now - (task.runningAt ?? task.submittedAt ?? task.createdAt) > maxRunningMs
 
 /** The cost of a task, if it is one that a store can keep: the task ends without it. */
 const costIn = (task: VideoTask, usage: VideoUsage, { costOf, log }: PollContext): number | undefined => {

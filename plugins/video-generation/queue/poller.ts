@@ -117,7 +117,7 @@ export const startPoller = ({
     dispatch(during)
     await attempt('poll', async () => {
       const moved = await pollTasks(context, during)
-      if (moved.some(({ freed }) => freed)) dispatch(during)
+      if (moved.some(({ freed, overruns }) => freed || overruns)) dispatch(during)
       for (const { freed, task } of moved)
         if (freed) observe.end?.(task.phase === 'copying' ? 'succeeded' : task.status)
       if (moved.some(({ task }) => task.phase === 'copying')) onCopying?.()

@@ -101,7 +101,7 @@ const settle = async (
   }
   if (only) {
     const error = { code: unknownOutcomeCode, message: 'it is not known which task the upstream has created' }
-    await store.failVideoTask(claim, failedObject(claim, error, now), now)
+    await store.failVideoTask(claim, failedObject(claim, error, now), now, true)
     log.error({ ...fields, upstreamIds: found.map(({ id }) => id) }, 'several upstream tasks fit one create call')
     return 'failed'
   }

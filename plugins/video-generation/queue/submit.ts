@@ -36,6 +36,8 @@ export interface VideoContext {
   readonly maxPriority: number
   /** Milliseconds between two polls of a task. */
   readonly pollMs: number
+  /** Milliseconds after which a task that the upstream shows as running needs a decision. */
+  readonly maxRunningMs: number
   /** Time limit of a create call, in milliseconds. */
   readonly createTimeoutMs: number
   /** Milliseconds for which a claim belongs to the process that has made it: longer than a create call can take. */

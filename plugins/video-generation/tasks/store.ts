@@ -43,6 +43,13 @@ export interface VideoTask {
   /** Time of the last claim: a task that its create call has made is not older. */
   readonly claimedAt?: number
   readonly submittedAt?: number
+  /** When the upstream was first seen to run it. */
+  readonly runningAt?: number
+  /**
+   * Since when it needs a decision of a person: it runs for too long (`submitted`), or has failed because it is not
+   * known which task its create call has made (`ended`). The former takes no slot.
+   */
+  readonly undecidedAt?: number
   readonly endedAt?: number
   readonly leaseUntil: number
   /** When to poll the task (`submitted`), to look for it (`submitting`), or to copy its result (`copying`, `ended`). */
@@ -119,6 +126,8 @@ export interface VideoMove {
   readonly status: VideoStatus
   /** The upstream's task object, JSON. */
   readonly task: string
+  /** Whether it runs for too long, so that its slot is free and a person must decide about it. Default false. */
+  readonly overruns?: boolean
   /** Booked when the upstream has ended the task. */
   readonly usage?: VideoUsage
   /**
@@ -137,6 +146,8 @@ export interface MovedVideoTask {
   readonly task: VideoTask
   /** Whether the upstream has ended it with this move: its slot is free. */
   readonly freed: boolean
+  /** Whether it runs for too long since this move: its slot is free, although it has not ended. */
+  readonly overruns: boolean
 }
 
 /** What the user of a task is told about its new state. */
@@ -158,8 +169,11 @@ export type DescribeVideoTask = (task: VideoTask, isDeleted?: boolean) => VideoN
 export interface VideoTaskCount {
   /** Empty: tasks without a pool. */
   readonly pool: string
-  readonly phase: 'waiting' | 'running'
+  /** `overrunning`: those that run for too long, and take no slot. */
+  readonly phase: 'waiting' | 'running' | 'overrunning'
   readonly count: number
+  /** When the oldest of them was created. Only of waiting tasks. */
+  readonly oldestAt?: number
 }
 
 /** The place of a task in the queue. */
@@ -221,8 +235,9 @@ export interface VideoTaskStore {
    * The upstream has rejected the task for good: it ends as `failed`.
    *
    * @param task a task object with the error, JSON
+   * @param undecided whether it is not known which task of the upstream the call has made. Default false
    */
-  failVideoTask(claim: VideoClaim, task: string, at: number): Promise<boolean>
+  failVideoTask(claim: VideoClaim, task: string, at: number, undecided?: boolean): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
   /**
@@ -241,7 +256,8 @@ export interface VideoTaskStore {
   hintVideoTask(id: string, at: number): Promise<boolean>
   /**
    * Moves submitted tasks on, in one transaction. A status never goes back. Returns those whose status or phase has
-   * changed: each end is returned to exactly one caller, and its usage is booked in the same transaction.
+   * changed, and those that overrun from now on: each end is returned to exactly one caller, and its usage is booked in
+   * the same transaction.
    */
   moveVideoTasks(moves: readonly VideoMove[], at: number): Promise<readonly MovedVideoTask[]>
   /** Tasks whose results are to be copied. The longest overdue first. */

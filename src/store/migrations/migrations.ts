@@ -11,6 +11,7 @@ import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
 import { usageTables } from './usage-tables.ts'
+import { videoDecisionTables } from './video-decision-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
 import { videoTables } from './video-tables.ts'
 
@@ -240,6 +241,7 @@ export const migrations: readonly Migration[] = [
   auditReportTables,
   auditChainTables,
   limitTables,
+  videoDecisionTables,
 ]
 
 /**

@@ -1,27 +1,43 @@
 import type { VideoTaskCount, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, sql } from '../database/database.ts'
 
-/** Counts of the tasks that wait or run. Both parts read an index of such tasks only. */
+/** Counts of the tasks that wait or run. Each part reads an index of such tasks only. */
 export const videoCounts = (database: Database): Pick<VideoTaskStore, 'countVideoTasks'> => ({
   async countVideoTasks(max) {
-    const [waiting, running] = await database.batch([
+    const counts = await database.batch([
+      // The oldest one of each pool is the first in the index by age.
       sql`
-        select pool, 'waiting' as phase, count(*) as count
-        from video_tasks
-        where phase = 'waiting'
-        group by pool
-        order by count(*) desc
-        limit ${max}`,
+        select counted.pool, 'waiting' as phase, counted.count, (
+            select min(created_at)
+            from video_tasks
+            where pool = counted.pool
+            and phase = 'waiting'
+          ) as "oldestAt"
+        from (
+          select pool, count(*) as count
+          from video_tasks
+          where phase = 'waiting'
+          group by pool
+          order by count(*) desc
+          limit ${max}
+        ) counted`,
       sql`
         select coalesce(pool, '') as pool, 'running' as phase, count(*) as count
         from video_tasks
         where phase in ('submitting', 'submitted')
+        and undecided_at is null
+        group by pool
+        order by count(*) desc
+        limit ${max}`,
+      sql`
+        select coalesce(pool, '') as pool, 'overrunning' as phase, count(*) as count
+        from video_tasks
+        where phase = 'submitted'
+        and undecided_at is not null
         group by pool
         order by count(*) desc
         limit ${max}`,
     ])
-    return [...(waiting ?? []), ...(running ?? [])].map(
-      (row) => ({ ...row, count: Number(row.count) }) as unknown as VideoTaskCount,
-    )
+    return counts.flat().map((row) => ({ ...row, count: Number(row.count) }) as unknown as VideoTaskCount)
   },
 })

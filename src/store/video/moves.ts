@@ -24,7 +24,7 @@ export function* moveTasks(
   at: number,
   notices: Notices,
 ): Steps<readonly MovedVideoTask[]> {
-  const moved: MovedVideoTask[] = []
+  const moved: Moved[] = []
   // Always in the order of the ids: two transactions with the same tasks cannot deadlock.
   for (const move of moves.toSorted((a, b) => compareTexts(a.id, b.id))) {
     const [row] = yield selectTask(move.id)
@@ -38,12 +38,17 @@ export function* moveTasks(
   return moved
 }
 
-function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<MovedVideoTask | undefined> {
+/** `hadSlot`: whether it took a slot before the move. */
+type Moved = MovedVideoTask & { readonly hadSlot: boolean }
+
+function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<Moved | undefined> {
   const { id, status, task, copy = false, readDueAt, dueAt } = move
   const [from, to] = [orderOf[before.status], orderOf[status]]
   const ends = to === 2
   const copies = ends && copy && status === 'succeeded'
   const hasChanged = to > from
+  const hadSlot = before.undecidedAt === undefined
+  const overruns = (move.overruns ?? false) && hadSlot && !ends
   const [done] = yield sql`
     update video_tasks
     set phase = ${copies ? 'copying' : ends ? 'ended' : 'submitted'},
@@ -51,6 +56,8 @@ function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<MovedV
       task = case when ${Number(!copies && to >= from)} = 1 then ${task} else task end,
       final_task = ${copies ? task : undefined},
       freed_at = ${ends ? at : undefined},
+      running_at = coalesce(running_at, ${status === 'running' ? at : undefined}),
+      undecided_at = ${ends ? undefined : overruns ? at : before.undecidedAt},
       ended_at = ${ends && !copies ? at : undefined},
       lease_until = 0,
       due_at = case
@@ -61,10 +68,11 @@ function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<MovedV
     where id = ${id}
     and phase = 'submitted'
     and status = ${before.status}
+    and coalesce(undecided_at, 0) = ${before.undecidedAt ?? 0}
     returning id`
-  if (!done || !hasChanged) return undefined
+  if (!done || !(hasChanged || overruns)) return undefined
   const [after] = yield selectTask(id)
-  return after && { task: taskOf(after), freed: ends }
+  return after && { task: taskOf(after), freed: ends, overruns, hadSlot }
 }
 
 function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): Steps {
@@ -84,10 +92,10 @@ function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): S
  * Tasks have left the upstream's queue or their slots: a pool that paused for that goes on, and learns how long tasks
  * take.
  */
-function* leavePools(moved: readonly MovedVideoTask[], at: number): Steps {
+function* leavePools(moved: readonly Moved[], at: number): Steps {
   const pooled = moved.filter(({ task }) => task.serviceTier !== 'flex')
-  for (const { task, freed } of pooled.toSorted((a, b) => compareTexts(a.task.model, b.task.model))) {
-    const ranMs = freed ? Math.max(0, at - (task.submittedAt ?? at)) : undefined
+  for (const { task, freed, hadSlot } of pooled.toSorted((a, b) => compareTexts(a.task.model, b.task.model))) {
+    const ranMs = freed && hadSlot ? Math.max(0, at - (task.submittedAt ?? at)) : undefined
     yield sql`
       update video_pools
       set paused_until = case when pause_kind = 'queue' then 0 else paused_until end,
@@ -110,7 +118,8 @@ export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSig
     select count(*) as running
     from video_tasks
     where pool = ${pool}
-    and phase in ('submitting', 'submitted')`
+    and phase in ('submitting', 'submitted')
+    and undecided_at is null`
   const running = Number(row?.running)
   if (kind === 'running') {
     const learnt = Math.max(1, Math.min(running, state.learnt ?? running))

@@ -80,6 +80,7 @@ const runningTasks = (pool: string): Statement => sql`
   from video_tasks
   where pool = ${pool}
   and phase in ('submitting', 'submitted')
+  and undecided_at is null
   group by user_id`
 
 /** The users with waiting tasks. Undefined: all slots are taken. */
@@ -113,7 +114,8 @@ export const isPoolFull = async (
     from video_tasks
     left join video_pools on video_pools.pool = video_tasks.pool
     where video_tasks.pool = ${pool}
-    and video_tasks.phase in ('submitting', 'submitted')`)
+    and video_tasks.phase in ('submitting', 'submitted')
+    and video_tasks.undecided_at is null`)
   const { running = 0, learnt, learntAt = now, pausedUntil = 0 } = row ?? {}
   const raised = Math.max(0, Math.floor((now - learntAt) / quietMs))
   return pausedUntil > now || running >= slotsOf(learnt === undefined ? {} : { learnt: learnt + raised }, limits)

@@ -5,8 +5,8 @@ import { type Database, type Row, type Statement, type Steps, sql } from '../dat
 export const selectTask = (id: string): Statement => sql`
   select id, user_id as "user", token_id as token, model, service_tier as "serviceTier", phase, status, fields, task,
     final_task as "finalTask", result, nonce, upstream_id as "upstreamId", created_at as "createdAt", expires_at as "expiresAt",
-    claimed_at as "claimedAt", submitted_at as "submittedAt", ended_at as "endedAt", lease_until as "leaseUntil",
-    due_at as "dueAt", attempts
+    claimed_at as "claimedAt", submitted_at as "submittedAt", running_at as "runningAt", undecided_at as "undecidedAt",
+    ended_at as "endedAt", lease_until as "leaseUntil", due_at as "dueAt", attempts
   from video_tasks
   where id = ${id}`
 

@@ -1,9 +1,11 @@
 import { Buffer } from 'node:buffer'
+import type { VideoDecisionStore } from '../../../plugins/video-generation/tasks/decision-store.ts'
 import type { VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { addClaimed, addToPool } from './addition.ts'
 import { videoCounts } from './counts.ts'
+import { videoDecisions } from './decisions.ts'
 import { videoEnds } from './ends.ts'
 import { listVideoTasks } from './lists.ts'
 import { moveTasks, signalPool, videoCopies } from './moves.ts'
@@ -14,7 +16,7 @@ import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from '
 import { readClaimed, readTasks } from './rows.ts'
 
 /** The tasks of video generation, and their queue. */
-export const createVideoTaskStore = (database: Database): VideoTaskStore => {
+export const createVideoTaskStore = (database: Database): VideoTaskStore & VideoDecisionStore => {
   const notices = new Notices()
   const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
   return {
@@ -139,11 +141,12 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
       })
     },
 
-    async failVideoTask({ id, attempts }, task, at) {
+    async failVideoTask({ id, attempts }, task, at, undecided = false) {
       const failed = await database.transaction(function* () {
         const [row] = yield sql`
           update video_tasks
-          set phase = 'ended', status = 'failed', task = ${task}, ended_at = ${at}, due_at = null, request = null
+          set phase = 'ended', status = 'failed', task = ${task}, ended_at = ${at}, due_at = null, request = null,
+            undecided_at = ${undecided ? at : undefined}
           where id = ${id}
           and attempts = ${attempts}
           and phase = 'submitting'
@@ -242,5 +245,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore => {
     ...listVideoTasks(database),
 
     ...videoEnds(database, notices),
+
+    ...videoDecisions(database, notices),
   }
 }
