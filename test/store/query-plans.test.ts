@@ -143,7 +143,7 @@ const expected = [
   'limits/existing.ts: groups',
   'limits/existing.ts: one_owner_a_group',
   // The running tasks only.
-  'limits/existing.ts: video_tasks_running',
+  'limits/existing.ts: video_tasks_in_slots',
   // Lists of the admin commands.
   'users/tokens.ts: tokens_by_age',
   'users/users.ts: users_by_age',

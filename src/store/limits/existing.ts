@@ -128,6 +128,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
         select 1
         from video_tasks
         where phase in ('submitting', 'submitted')
+        and undecided_at is null
         and user_id = ${id}
         limit ${atMost + 1}
       ) counted`
@@ -139,6 +140,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
         select 1
         from video_tasks
         where phase in ('submitting', 'submitted')
+        and undecided_at is null
         and token_id = ${id}
         limit ${atMost + 1}
       ) counted`
@@ -151,6 +153,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
           from video_tasks
           join users on users.id = video_tasks.user_id
           where video_tasks.phase in ('submitting', 'submitted')
+          and video_tasks.undecided_at is null
           and users.team_id = ${id}
           limit ${atMost + 1}
         ) counted`
@@ -160,6 +163,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
           select 1
           from video_tasks
           where phase in ('submitting', 'submitted')
+          and undecided_at is null
           limit ${atMost + 1}
         ) counted`
 }
