@@ -3,6 +3,7 @@ import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
 import { attachBody } from '../../plugins/shared/http/body/body.ts'
+import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
 import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
@@ -283,7 +284,7 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
   }
   /** Reads a long body with a content-length. */
   const readLong = async () => {
-    const chunks: Uint8Array<ArrayBuffer>[] = []
+    const chunks = new Chunks()
     let remaining = Number(length)
     // It stops at the announced length, without a read that only returns the end: Bun returns no more bytes than that.
     while (remaining > 0) {
@@ -293,7 +294,7 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
       remaining -= chunk.length
     }
     ended = true
-    return chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks)
+    return chunks.join()
   }
   const stream = () =>
     new ReadableStream(

@@ -3,7 +3,10 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
+import { turns as nextTurns } from '../../plugins/shared/background/turns.ts'
+import { readBytes } from '../../plugins/shared/http/body/body.ts'
 import { createBody } from '../../src/node-server/body.ts'
+import { listenBun } from '../../src/server/listen.ts'
 
 const kib = 2 ** 10
 
@@ -51,3 +54,18 @@ for (const how of ['whole', 'stream'] as const) {
     for (const { read } of bodies) expect(await read).toHaveLength(256 * kib)
   })
 }
+
+test('a long body of Bun.serve is joined about a MiB in a turn', async () => {
+  const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 24 }
+  let turnsOfRead = 0
+  const handle = async (request: Request) => {
+    const before = nextTurns.count
+    const bytes = await readBytes(request, 2 ** 24)
+    turnsOfRead = nextTurns.count - before
+    return new Response(bytes?.every((byte, nth) => byte === nth % 251) ? String(bytes.length) : 'changed')
+  }
+  await using server = await listenBun(handle, { http, media: { segment: 'media' }, shared: false })
+  const body = Uint8Array.from({ length: 2 ** 23 }, (_, nth) => nth % 251)
+  expect(await (await fetch(server.url, { method: 'POST', body })).text()).toBe(String(body.length))
+  expect(turnsOfRead).toBeGreaterThanOrEqual(7)
+})
