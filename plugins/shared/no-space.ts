@@ -6,10 +6,25 @@ import type { Clock } from './clock.ts'
  */
 const codes: readonly unknown[] = ['ENOSPC', 'EDQUOT']
 
+/**
+ * The code of a resource that is in use by others, as Node names it: for example all connections of a database. Stores
+ * of a host use it too.
+ */
+const inUse = 'EAGAIN'
+
 /** Whether an error, or one of its causes, says that there is no room for what should be written. */
-export const hasNoSpace = (error: unknown): boolean => {
+export const hasNoSpace = (error: unknown): boolean => hasCode(error, codes)
+
+/**
+ * Seconds after which a caller may try again, if an error, or one of its causes, says that there is no room, or that a
+ * resource is in use. Undefined for any other error.
+ */
+export const retrySecondsOf = (error: unknown): number | undefined =>
+  hasNoSpace(error) ? 30 : hasCode(error, [inUse]) ? 2 : undefined
+
+const hasCode = (error: unknown, wanted: readonly unknown[]): boolean => {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
-    if (codes.includes((cause as Coded).code)) return true
+    if (wanted.includes((cause as Coded).code)) return true
   return false
 }
 

@@ -1,7 +1,7 @@
 import type { AuditEvent } from './audit.ts'
 import { responseOf } from './http/body/known-body.ts'
 import { noStoreHeaders } from './http/no-store.ts'
-import { hasNoSpace } from './no-space.ts'
+import { retrySecondsOf } from './no-space.ts'
 
 /**
  * An HTTP error: throw it to reject a request. Elysia renders it with `toResponse`, so a plugin that throws one
@@ -14,8 +14,8 @@ export class Problem extends Error {
   #rendered: { readonly body: ProblemBody; readonly text: string; readonly headers: Headers } | undefined
 
   /**
-   * @param status HTTP status, 400 to 599. A 500 whose cause is that there is no room (`hasNoSpace`) is a 503 with
-   * `Retry-After`: it is not a defect, and it passes
+   * @param status HTTP status, 400 to 599. A 500 whose cause is that there is no room, or that a resource is in use
+   * (`retrySecondsOf`), is a 503 with `Retry-After`: it is not a defect, and it passes
    * @param message the caller sees it; never the text of a database, runtime or socket error
    * @param options.cause for the log; the caller never sees it
    * @param options.headers sent with the response, for example `Allow` or `Retry-After`
@@ -28,9 +28,9 @@ export class Problem extends Error {
   ) {
     super(message, { cause: options.cause })
     this.name = 'Problem'
-    const isFull = status === 500 && hasNoSpace(options.cause)
-    this.status = isFull ? 503 : status
-    this.headers = isFull ? { 'retry-after': '30', ...options.headers } : (options.headers ?? {})
+    const seconds = status === 500 ? retrySecondsOf(options.cause) : undefined
+    this.status = seconds === undefined ? status : 503
+    this.headers = { ...(seconds !== undefined && { 'retry-after': String(seconds) }), ...options.headers }
     this.event = options.event
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { SpaceCheck } from '../../plugins/shared/no-space.ts'
+import { hasNoSpace, SpaceCheck } from '../../plugins/shared/no-space.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
 
@@ -13,6 +13,13 @@ describe('a Problem 500', () => {
       expect(await response.json()).toMatchObject({ error: { message: 'the file could not be stored' } })
     }
     expect(new TextProblem(500, 'not stored', { cause: full() }).status).toBe(503)
+  })
+
+  test('is a 503 with a short Retry-After if a resource is in use', () => {
+    const cause = Object.assign(new Error('too many connections for role "secret"'), { code: 'EAGAIN' })
+    const { status, headers } = new Problem(500, 'failed', { cause: new Error('outer', { cause }) })
+    expect([status, headers['retry-after']]).toEqual([503, '2'])
+    expect(hasNoSpace(cause)).toBe(false)
   })
 
   test('stays a 500 for every other cause, and other statuses stay as they are', () => {

@@ -16,6 +16,16 @@ export class DatabaseFullError extends StoreError {
   }
 }
 
+/** The database has no connection or no memory left for the request, which was not started, or rolled back. */
+export class DatabaseBusyError extends StoreError {
+  override name = 'DatabaseBusyError'
+  /** The code that `retrySecondsOf` of `plugins/shared` looks for. */
+  readonly code = 'EAGAIN'
+  constructor(cause: unknown) {
+    super('the database has too many connections or requests', { cause })
+  }
+}
+
 /** A unique index rejected a row: another statement has inserted the same key first. */
 export class UniqueViolationError extends StoreError {
   override name = 'UniqueViolationError'
@@ -47,16 +57,22 @@ export interface ErrorCodes {
   readonly uniqueViolation: readonly unknown[]
   /** Of a full disk. */
   readonly full: readonly unknown[]
+  /** Of resources that others use at the moment, such as connections. */
+  readonly busy: readonly unknown[]
   /** Whether a code is that of a value that the database does not accept. */
   readonly isRejectedValue: (code: unknown) => boolean
 }
 
 /** Converts a driver's error to a StoreError. */
-export const storeError = (cause: unknown, { uniqueViolation, full, isRejectedValue }: ErrorCodes): StoreError => {
+export const storeError = (
+  cause: unknown,
+  { uniqueViolation, full, busy, isRejectedValue }: ErrorCodes,
+): StoreError => {
   if (cause instanceof StoreError) return cause
   const { code, errcode } = (typeof cause === 'object' && cause !== null ? cause : {}) as Record<string, unknown>
   if (uniqueViolation.includes(errcode ?? code)) return new UniqueViolationError(cause)
   if (full.includes(errcode ?? code)) return new DatabaseFullError(cause)
+  if (busy.includes(errcode ?? code)) return new DatabaseBusyError(cause)
   return cause instanceof UnstorableValueError || isRejectedValue(errcode ?? code)
     ? new RejectedValueError('the database does not accept a value', { cause })
     : new StoreError('the database request failed', { cause })

@@ -29,10 +29,11 @@ const closeSeconds = 2
 /** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
 const int8 = 20
-/** SQLSTATE unique_violation and disk_full. */
+/** SQLSTATE unique_violation; disk_full; insufficient_resources, out_of_memory and too_many_connections. */
 const errorCodes: ErrorCodes = {
   uniqueViolation: ['23505'],
   full: ['53100'],
+  busy: ['53000', '53200', '53300'],
   // Classes: data exception, integrity constraint violation, program limit exceeded.
   isRejectedValue: (code) => typeof code === 'string' && /^(?:22|23|54)/.test(code),
 }

@@ -33,6 +33,7 @@ const pathOf = (url: string): string => url.slice('sqlite:'.length)
 const errorCodes: ErrorCodes = {
   uniqueViolation: [1555, 2067],
   full: [13, 4874],
+  busy: [],
   // SQLITE_TOOBIG, SQLITE_CONSTRAINT with its kinds, SQLITE_MISMATCH, SQLITE_RANGE.
   isRejectedValue: (code) => typeof code === 'number' && [18, 19, 20, 25].includes(code & 0xff),
 }
