@@ -32,7 +32,7 @@ import {
   textProblemBody,
 } from '../plugins/text-generation/index.ts'
 import { nameOf } from '../plugins/text-generation/models/routing.ts'
-import type { UsageLimits } from '../plugins/usage-limits/index.ts'
+import { limitRoutes, type UsageLimits } from '../plugins/usage-limits/index.ts'
 import {
   createVideoService,
   type OpenaiVideosOptions,
@@ -57,14 +57,14 @@ import type { ServerTracing } from './tracing.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {
-  readonly gateway: Omit<GatewayOptions, 'log' | 'audit' | 'observe' | 'traceCall'>
+  readonly gateway: Omit<GatewayOptions, 'usageLimits' | 'log' | 'audit' | 'observe' | 'traceCall'>
   readonly text: Omit<
     TextGenerationOptions,
     'limits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'
   >
   readonly video: Omit<
     VideoServiceOptions,
-    'assets' | 'log' | 'audit' | 'observe' | 'observeEnd' | 'observeCounts' | 'traceCall' | 'prefix'
+    'usageLimits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeEnd' | 'observeCounts' | 'traceCall' | 'prefix'
   > &
     Omit<VideoRouteOptions, 'errors'> &
     Pick<OpenaiVideosOptions, 'modelAliases'>
@@ -78,7 +78,7 @@ export interface AppOptions {
   readonly admin?: Omit<AdminOptions, 'errors' | 'log' | 'audit'>
   readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
-  readonly files?: Omit<FileStorageOptions, 'errors' | 'log' | 'audit'>
+  readonly files?: Omit<FileStorageOptions, 'usageLimits' | 'errors' | 'log' | 'audit'>
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
@@ -154,18 +154,19 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const { segment = 'media' } = options.gateway
   const errors = problemBody(errorType(segment))
   const faceVerificationPath = `/api/${segment}/face-verifications`
-  const { tracing, oidc } = options
+  const { tracing, oidc, usageLimits } = options
   const { passwordLogin } = options.people
   const traceCall = tracing?.traceCall
   const library = assetLibrary({
     ...options.gateway,
     identify: requireScope('media', options.gateway.identify),
+    usageLimits,
     ...{ log, audit, traceCall, observe: observeAssets },
   })
   const text = textGeneration({
     ...options.text,
     identify: requireScope('text', options.text.identify),
-    limits: options.usageLimits,
+    limits: usageLimits,
     assets: library.assets,
     log,
     audit,
@@ -176,6 +177,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const videoOptions = {
     ...options.video,
     identify: requireScope('video', options.video.identify),
+    usageLimits,
     assets: library.authorizedAssets,
     log,
     audit,
@@ -243,11 +245,12 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
         ...{ errors, log, audit },
       }),
     )
+  if (usageLimits) app.use(limitRoutes({ limits: usageLimits, identify: options.events.identify, errors, log }))
   if (oidc) app.use(oidc.create({ errors, log, audit }))
   if (options.admin) app.use(admin({ ...options.admin, errors, log, audit }))
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
-    app.use(fileStorage({ ...options.files, identify, errors, log, audit }))
+    app.use(fileStorage({ ...options.files, identify, usageLimits, errors, log, audit }))
   }
   return app as AnyElysia
 }

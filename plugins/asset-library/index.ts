@@ -37,6 +37,7 @@ import {
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../upstream-proxy/index.ts'
+import type { UsageLimits } from '../usage-limits/index.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
@@ -91,6 +92,8 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    * them. Default: nowhere.
    */
   readonly events?: AssetEvents
+  /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
+  readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */
   readonly audit?: Audit
   /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
@@ -167,7 +170,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       idempotency,
       events: options.events && keepWhileFull(options.events, { clock, log }),
     },
-    ...{ maxBodyBytes, claimMs, clock, log, audit },
+    ...{ usageLimits: options.usageLimits, maxBodyBytes, claimMs, clock, log, audit },
   }
   const background = backgroundOf(options.background)
   if (background) reconcileGroups(library, store, background)

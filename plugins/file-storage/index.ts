@@ -17,6 +17,7 @@ import {
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, noLog } from '../shared/problem.ts'
+import type { UsageLimits } from '../usage-limits/index.ts'
 import { download } from './download.ts'
 import { createFileLinks } from './links.ts'
 import { fileDocs, type UploadRoutes } from './openapi.ts'
@@ -69,6 +70,11 @@ export interface FileStorageOptions {
   readonly uploadTtlMs?: number
   /** The maximum time of one upload, in milliseconds. Default one hour. */
   readonly uploadTimeoutMs?: number
+  /**
+   * Limits on the bytes that users store, copies of results included: an upload above one is rejected with 429.
+   * Default: none.
+   */
+  readonly usageLimits?: UsageLimits | undefined
   /** Removes expired files at once and every minute. Undefined: another process does so. */
   readonly background?: BackgroundOption
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
@@ -116,6 +122,7 @@ export const fileStorage = <
     ...{ storage, store, links, limits, clock, log, audit },
     identify: identifySameOrigin(options.identify, options.requireSameOrigin),
     quota: { maxFiles: maxUploads, maxBytes: maxUploadBytes },
+    usageLimits: options.usageLimits,
     ttlMs: uploadTtlMs,
     timeoutMs: uploadTimeoutMs,
   })

@@ -7,10 +7,11 @@ import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { acceptedExtensions, type FileType, sniffFileType } from '../shared/media/file-type.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
+import type { LimitedCall, UsageLimits } from '../usage-limits/index.ts'
 import { maxFormBytes, readUploadedFile, type UploadedFile } from './body.ts'
 import type { FileLinks } from './links.ts'
 import { FileTooLargeError, type Storage } from './storage/storage.ts'
-import type { FileQuota, FileStore } from './store.ts'
+import type { FileQuota, FileStore, NewFile } from './store.ts'
 
 /** The maximum length of a file, in bytes, for each kind of media. */
 export type UploadLimits = Readonly<Record<FileType['media'], number>>
@@ -32,6 +33,8 @@ export interface UploadOptions {
   readonly identify: Identify
   readonly limits: UploadLimits
   readonly quota: FileQuota
+  /** Limits on the bytes that users store. Undefined: none. */
+  readonly usageLimits: UsageLimits | undefined
   /** How long a file is kept. */
   readonly ttlMs: number
   /** The maximum time of one upload. */
@@ -46,7 +49,7 @@ export interface UploadOptions {
  * while it comes.
  */
 export const upload = (options: UploadOptions) => {
-  const { storage, store, links, limits, quota, ttlMs, timeoutMs, clock, log, audit } = options
+  const { storage, store, links, limits, quota, usageLimits, ttlMs, timeoutMs, clock, log, audit } = options
   const longest = Math.max(...Object.values(limits))
 
   /** Stores the file under the key, which is reserved. Resolves with its length. */
@@ -71,8 +74,21 @@ export const upload = (options: UploadOptions) => {
     }
   }
 
+  /** Records a file that is about to be stored. The record counts for the limits of its user. */
+  const record = async (file: NewFile, caller: Pick<LimitedCall, 'user' | 'token' | 'signal'>): Promise<void> => {
+    const uses = { storage_bytes: file.bytes }
+    const held = await usageLimits?.reserve({ ...caller, uses })
+    try {
+      const reached = await storeCall(store.reserveFile(file, quota), 'upload could not be recorded')
+      if (reached) throw quotaReached(reached.reached, quota, (reached.until - file.createdAt) / 1000)
+      held?.settle(uses)
+    } finally {
+      held?.release()
+    }
+  }
+
   return async (request: Request): Promise<Response> => {
-    const { user } = await requireIdentity(options.identify, request)
+    const { user, token } = await requireIdentity(options.identify, request)
     const announced = lengthOf(request.headers)
     if (announced !== undefined && announced > longest + maxFormBytes) throw tooLarge('file', longest)
     inFlightOf(request)?.reading(storage.putBytes)
@@ -88,8 +104,7 @@ export const upload = (options: UploadOptions) => {
       const bytes = Math.min(announced ?? limit, limit)
       // Longer than the upload may take: the record of a file that is being stored must not expire.
       const reservation = { key, user, kind: 'upload', bytes, createdAt: now, expiresAt: now + 2 * timeoutMs } as const
-      const reached = await storeCall(store.reserveFile(reservation, quota), 'upload could not be recorded')
-      if (reached) throw quotaReached(reached.reached, quota, (reached.until - now) / 1000)
+      await record(reservation, { user, token, signal: request.signal })
       try {
         const bytes = await storeFile(key, file, type, request)
         const expiresAt = clock.now() + ttlMs

@@ -67,6 +67,8 @@ export interface Ownership<Evidence = unknown> {
   cacheGroup(asset: string, group: OwnedGroup): void
   /** Stores that an asset was created in a group. */
   record(asset: string, group: OwnedGroup): Promise<void>
+  /** Notes that an asset was deleted at a time, in milliseconds since 1970. Rejects as the store does. */
+  deleted(asset: OwnedId<'asset'>, at: number): Promise<void>
   /** Removes the group of an asset from the cache. Call it when the asset may have moved. */
   moved(asset: OwnedId<'asset'>): void
   /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
@@ -224,6 +226,11 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       requireOwned('group', group)
       assetGroups.set(asset, group)
       await store.recordAsset(asset, group.id)
+    },
+
+    async deleted(asset: OwnedId<'asset'>, at: number): Promise<void> {
+      requireOwned('asset', asset)
+      await store.markAssetDeleted?.(asset.id, at)
     },
 
     moved(asset: OwnedId<'asset'>): void {

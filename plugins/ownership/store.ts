@@ -34,6 +34,12 @@ export interface OwnershipStore {
   groupOfAsset(asset: string, user?: string): Promise<string | undefined>
   /** Records that an asset was created in a group. */
   recordAsset(asset: string, group: string): Promise<void>
+  /**
+   * Notes that an asset was deleted. Its record stays, so that the answer for it stays the same, but counts for no
+   * limit.
+   * Absent: limits on assets count deleted ones too.
+   */
+  markAssetDeleted?(asset: string, at: number): Promise<void>
   /** Deletes the records of a group and of its assets, so that they have no owner. Raises the revision. */
   removeGroup(group: Pick<Group, 'id' | 'user'>): Promise<void>
   /** Changes the description in a group's record. Raises the revision. */

@@ -1,6 +1,20 @@
+import { type AnyElysia, Elysia } from 'elysia'
+import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
+import { noStoreJson } from '../shared/http/no-store.ts'
+import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
+import { checkCollaborator, checkElysia, checkIdentify, checkPath } from '../shared/plugin/options.ts'
+import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
+import { seedOf } from '../shared/plugin/seed.ts'
+import type { Log } from '../shared/problem.ts'
+import { storeCall } from '../shared/store-call.ts'
+import { type LimitRoutes, limitDocs } from './openapi.ts'
+import type { UsageLimits } from './usage-limits.ts'
+
 export { type UsageLimitsOptions, usageLimits } from './create.ts'
 export { type InvalidLimits, type Limit, type LimitUnit, type LimitWindow, parseLimits } from './limit.ts'
 export { LimitProblem, type ReachedLimit } from './limit-problem.ts'
+export type { LimitList, LimitRoutes } from './openapi.ts'
 export {
   firstStep,
   grantOf,
@@ -25,3 +39,47 @@ export type {
   UsageLimits,
   UsageReservation,
 } from './usage-limits.ts'
+
+/** Options of `limitRoutes`. */
+export interface LimitRoutesOptions {
+  readonly limits: Pick<UsageLimits, 'report'>
+  /** Identifies the caller, by a token or a session. */
+  readonly identify: Identify
+  /** Base path of the route. Default `/api/limits`. */
+  readonly prefix?: string
+  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
+  readonly errors?: ErrorsOption
+  readonly log?: Log
+}
+
+/**
+ * The route by which callers see their limits. `GET` of the prefix: those of the account, of the user and the user's
+ * team, and of the token that the caller uses, with what is used, reserved and left of each.
+ *
+ * Throws TypeError for a wrong `prefix`, `limits` or `identify`.
+ *
+ * @example
+ * const limits = usageLimits({ store: store.limits })
+ * new Elysia().use(limitRoutes({ limits, identify }))
+ */
+export const limitRoutes = <const Prefix extends string = '/api/limits'>(
+  options: LimitRoutesOptions & { readonly prefix?: Prefix },
+): RoutesPlugin<RoutesAt<Prefix, LimitRoutes>> => {
+  checkElysia(Elysia)
+  checkCollaborator('limits', options.limits)
+  checkIdentify(options.identify)
+  const prefix = checkPath('prefix', options.prefix ?? '/api/limits')
+  const { limits, identify } = options
+  const errors = createErrorHandler(options)
+  const list = async (request: Request): Promise<Response> => {
+    const { user, token } = await requireIdentity(identify, request)
+    return noStoreJson({
+      success: true,
+      limits: await storeCall(limits.report({ user, token }), 'limits could not be loaded'),
+    })
+  }
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/usage-limits', seed: seedOf(options), prefix })
+    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), limitDocs)
+    .use(fallbackRoutes(errors))
+  return plugin
+}

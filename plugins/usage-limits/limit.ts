@@ -51,7 +51,9 @@ export const consumedUnits = ['requests', 'tokens', 'cost', 'videos', 'video_sec
 /** Units of what exists at once. */
 export const existingUnits = ['running_videos', 'streams', 'groups', 'assets', 'storage_bytes'] as const
 const units: readonly string[] = [...consumedUnits, ...existingUnits]
-const windows: readonly string[] = ['minute', 'hour', 'day', 'week', 'month'] satisfies LimitWindow[]
+/** All windows. */
+export const limitWindows: readonly LimitWindow[] = ['minute', 'hour', 'day', 'week', 'month']
+const windows: readonly string[] = limitWindows
 const members: readonly string[] = ['unit', 'amount', 'window', 'model'] satisfies (keyof Limit)[]
 
 /** Whether calls use up a unit. */

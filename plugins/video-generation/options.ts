@@ -10,6 +10,7 @@ import type { AssetOwners } from '../shared/media/asset-ownership.ts'
 import type { Log } from '../shared/problem.ts'
 import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
+import type { UsageLimits } from '../usage-limits/index.ts'
 import type { VideoResultStorage } from './results/results.ts'
 import type { PoolLimits, VideoTask, VideoTaskCount, VideoTaskStore, VideoUsage } from './tasks/store.ts'
 import type { VideoStatus } from './tasks/tasks.ts'
@@ -69,6 +70,11 @@ export interface VideoServiceOptions {
   readonly copyPauseMs?: number
   /** With it, requests that create a task honor the header `Idempotency-Key`. Default: the header is ignored. */
   readonly idempotency?: IdempotencyStore | undefined
+  /**
+   * Limits of users: what a task will use is reserved before it is created, and settled by what the upstream reports. A
+   * creation above a limit is rejected with 429. Its store must be on the same database as `store`. Default: none.
+   */
+  readonly usageLimits?: UsageLimits | undefined
   /** Cost of a task that has ended, in billionths of the currency unit. Default: no task has a cost. */
   readonly costOf?: ((task: VideoTask, usage: VideoUsage) => number | undefined) | undefined
   /** Milliseconds between two polls of a task. Default 3,000. */

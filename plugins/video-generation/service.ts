@@ -80,6 +80,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     checkCallbackUrl: options.checkCallbackUrl,
     copies: results !== undefined,
     costOf: options.costOf,
+    usageLimits: options.usageLimits,
     results,
   }
   store.describeVideoEvents?.(createDescribe(linkResult, log))

@@ -116,7 +116,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'textProblemBody',
   ],
   './tracing': ['createTracing', 'tracing'],
-  './usage-limits': ['LimitProblem', 'firstStep', 'grantOf', 'parseLimits', 'stepOf', 'usageLimits'],
+  './usage-limits': ['LimitProblem', 'firstStep', 'grantOf', 'limitRoutes', 'parseLimits', 'stepOf', 'usageLimits'],
   './upstream-proxy': [
     'UpstreamInvalidError',
     'UpstreamRejectedError',

@@ -50,7 +50,7 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
   const checkHeaders = (response: SentResponse, documented: DocumentedResponse, pointer: readonly string[]) =>
     Object.entries(documented.headers ?? {}).flatMap(([name, { required, schema }]) => {
       const value = response.headers[name]
-      if (value === undefined) return required || response.status >= 400 ? [`header ${name} is missing`] : []
+      if (value === undefined) return (required ?? response.status >= 400) ? [`header ${name} is missing`] : []
       return mismatches(
         [...pointer, 'headers', name, 'schema'],
         schema?.type === 'integer' ? Number(value) : value,

@@ -54,6 +54,8 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly video?: Partial<AppOptions['video']>
   readonly people?: Partial<AppOptions['people']>
   readonly limiting?: AppOptions['limits']
+  /** Limits of users, on the store of the gateway. Default: none. */
+  readonly limitsOf?: (store: Store) => AppOptions['usageLimits']
   readonly metricsToken?: string
   readonly tracing?: AppOptions['tracing']
 }
@@ -109,6 +111,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     events: { store, identify: identifyByToken({ store, revisionClock }) },
     files,
     limits: options.limiting ?? {},
+    usageLimits: options.limitsOf?.(store),
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: options.metricsToken,
     tracing: options.tracing,

@@ -7,7 +7,7 @@ import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '..
 import { tellDeletedAsset, watchAsset } from '../watch/asset-watch.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
-import { createdId, createOnce, type Evidence, type Library, type Owners } from './library.ts'
+import { createdId, createOnce, createWithinLimits, type Evidence, type Library, type Owners } from './library.ts'
 import { settleAsset } from './settle.ts'
 
 interface CreateContext {
@@ -36,19 +36,23 @@ export const createAsset =
       const group = await owners.group(user, id, groupType)
       for (const named of groupsNamed(body)) await owners.group(user, named)
       if (attempt && library.clock.now() >= attempt.leaseUntil) throw tookTooLong()
-      const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
-      const asset = createdId(response)
-      audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
-      const created = toResponse(response)
-      // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its
-      // response is kept.
-      if (attempt && !(await attempt.remember(created))) return created
-      // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
-      const recorded = owners
-        .record(asset, group)
-        .catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
-      await Promise.all([recorded, watchAsset(library, asset, group)])
-      return created
+      const uses = { assets: 1 }
+      return createWithinLimits(library, { request, user, uses }, async (held) => {
+        const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
+        const asset = createdId(response)
+        audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
+        const created = toResponse(response)
+        // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its
+        // response is kept.
+        if (attempt && !(await attempt.remember(created))) return created
+        // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
+        const recorded = owners
+          .record(asset, group)
+          .then(() => held?.settle(uses))
+          .catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
+        await Promise.all([recorded, watchAsset(library, asset, group)])
+        return created
+      })
     })
   }
 
@@ -124,14 +128,14 @@ export const updateAsset =
 /** `DELETE /assets/{id}`. */
 export const deleteAsset =
   (library: Library) =>
-  async ({
-    request,
-    user,
-    asset,
-    caller,
-  }: Pick<ChangeContext, 'request' | 'user' | 'asset' | 'caller'>): Promise<Response> => {
-    const response = await library.upstream.send({ action: 'DeleteAsset', asset }, caller)
-    library.audit.note({ action: 'asset.delete', target: { kind: 'asset', id: asset.id } }, request)
-    await tellDeletedAsset(library, asset.id, user)
+  async ({ request, user, owners, asset, caller }: ChangeContext): Promise<Response> => {
+    const { upstream, clock, log, audit } = library
+    const response = await upstream.send({ action: 'DeleteAsset', asset }, caller)
+    audit.note({ action: 'asset.delete', target: { kind: 'asset', id: asset.id } }, request)
+    // A failure is only logged: the asset is deleted, and counts until its group is.
+    const noted = owners
+      .deleted(asset, clock.now())
+      .catch((err: unknown) => log.warn({ err, asset: asset.id }, 'the deletion of an asset could not be noted'))
+    await Promise.all([noted, tellDeletedAsset(library, asset.id, user)])
     return toResponse(response)
   }

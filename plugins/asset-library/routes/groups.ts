@@ -21,7 +21,7 @@ import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
 import { envelope, result200 } from './envelope.ts'
 import { GroupDescriptions } from './group-descriptions.ts'
-import { createdId, createOnce, type Library, type Owners, sendUnderClaim } from './library.ts'
+import { createdId, createOnce, createWithinLimits, type Library, type Owners, sendUnderClaim } from './library.ts'
 import { memoize } from './memoize.ts'
 import { settleGroup } from './settle.ts'
 
@@ -40,11 +40,18 @@ export const createGroup =
       settle: ({ id }: { readonly id: string }) => settleGroup(library, id),
     }
     return createOnce(library, request, creation, async (attempt) => {
-      const create = () =>
-        library.upstream.send({ action: 'CreateAssetGroup', body: bodyWithType }, { headers: request.headers, user })
       // The claim has the id of the attempt, by which a later request with the same Idempotency-Key finds it.
       const wanted = { id: attempt?.id, user, type: 'AIGC', name, description }
-      const response = await sendUnderClaim(library, wanted, create, createdId)
+      const uses = { groups: 1 }
+      const response = await createWithinLimits(library, { request, user, uses }, (held) => {
+        const create = () => {
+          // The claim counts as a group.
+          held?.settle(uses)
+          const call = { headers: request.headers, user }
+          return library.upstream.send({ action: 'CreateAssetGroup', body: bodyWithType }, call)
+        }
+        return sendUnderClaim(library, wanted, create, createdId)
+      })
       const id = createdId(response)
       owners.changed({ id, user })
       library.audit.note({ action: 'group.create', target: { kind: 'group', id } }, request)

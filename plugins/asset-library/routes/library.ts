@@ -12,6 +12,7 @@ import type { Audit } from '../../shared/audit.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
+import { identityOf } from '../../shared/identity/identify.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import {
@@ -23,6 +24,7 @@ import {
   type UpstreamResponse,
   UpstreamUnreachableError,
 } from '../../upstream-proxy/index.ts'
+import type { Amounts, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
 import type { AssetNews } from '../watch/asset-event-queue.ts'
 import type { FilterCheck } from './filter-check.ts'
 
@@ -39,11 +41,30 @@ export interface Library {
   readonly idempotency: Idempotency | undefined
   /** Maximum length of a request body, in bytes. */
   readonly maxBodyBytes: number
+  /** Limits on the groups and assets that users have. Undefined: none. */
+  readonly usageLimits: UsageLimits | undefined
   /** Milliseconds until reconciliation may take over a claim. It is longer than the claim's upstream call can take. */
   readonly claimMs: number
   readonly clock: Clock
   readonly log: Log
   readonly audit: Audit
+}
+
+/**
+ * Holds room for what a request is about to create, and creates it. `create` settles the reservation when the store has
+ * a record of it, which counts from then on; what is still held at the end is given back.
+ */
+export const createWithinLimits = async <Created>(
+  { usageLimits }: Pick<Library, 'usageLimits'>,
+  { request, user, uses }: { readonly request: Request; readonly user: string; readonly uses: Amounts },
+  create: (held: Pick<UsageReservation, 'settle'> | undefined) => Promise<Created>,
+): Promise<Created> => {
+  const held = await usageLimits?.reserve({ user, token: identityOf(request)?.token, uses, signal: request.signal })
+  try {
+    return await create(held)
+  } finally {
+    held?.release()
+  }
 }
 
 /** The upstream's response to a request for an asset: the asset, or the error that it does not exist. */

@@ -121,6 +121,8 @@ export const noStoreHeader = {
 }
 
 const retryAfter = { 'retry-after': { description: 'Seconds to wait', schema: Type.Integer({ minimum: 0 }) } }
+/** Absent where no time helps: the limit is on what exists, or for ever. */
+const optionalRetryAfter = { 'retry-after': { ...retryAfter['retry-after'], required: false } }
 
 /** What an error of each status means, and its headers. An error of the upstream may come without them. */
 const errors = {
@@ -141,7 +143,10 @@ const errors = {
     description: 'The route is not available over this protocol',
     headers: { upgrade: { description: 'The protocol to use', schema: Type.String() } },
   },
-  429: { description: 'Too many requests: of this caller, or of all callers to the upstream', headers: retryAfter },
+  429: {
+    description: 'Too many requests: of this caller, or of all callers to the upstream',
+    headers: optionalRetryAfter,
+  },
   500: { description: 'Internal error, for example of the database' },
   502: { description: 'The upstream is unavailable, or its response is invalid' },
   503: { description: 'The server is busy', headers: retryAfter },

@@ -11,11 +11,12 @@ import { submit, type VideoContext } from '../queue/submit.ts'
 import { rejectParameter, unknownModel, VideoProblem } from './problem.ts'
 import type { TaskFields } from './request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from './request/request.ts'
-import type { ClaimedVideoTask, VideoTask } from './store.ts'
+import { type ReserveTaskOptions, reserveTask } from './reserved-usage.ts'
+import type { ClaimedVideoTask, VideoAddition, VideoTask } from './store.ts'
 import { isTaskId, newTaskId, taskIdOf } from './task-id.ts'
 import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
 
-export interface CreateContext extends VideoContext, AssetOwnershipOptions {
+export interface CreateContext extends VideoContext, AssetOwnershipOptions, ReserveTaskOptions {
   /** Milliseconds for which a caller without a queue waits until a lost answer is settled. */
   readonly settleWaitMs: number
   readonly checkCallbackUrl: VideoServiceOptions['checkCallbackUrl']
@@ -68,8 +69,16 @@ export const createTask = async (
     // Without a queue no task is submitted twice.
     request: limits ? await textInTurns(sent) : '',
   }
-  const added = await storeCall(store.addVideoTask(task, limits, now + leaseMs), 'failed to record the task')
-  if (added.outcome === 'waiting-full') throw tooManyWaiting
+  const reserved = await reserveTask(task, sent, request.signal, context)
+  let added: VideoAddition
+  try {
+    const { holds } = reserved
+    added = await storeCall(store.addVideoTask({ ...task, holds }, limits, now + leaseMs), 'failed to record the task')
+    if (added.outcome === 'waiting-full') throw tooManyWaiting
+    reserved.added()
+  } finally {
+    reserved.release()
+  }
   if (added.outcome === 'claimed') return submitNow(added.task, sent, request, context)
   return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }
 }

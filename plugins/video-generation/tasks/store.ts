@@ -65,6 +65,11 @@ export interface NewVideoTask
   extends Pick<VideoTask, 'id' | 'user' | 'token' | 'model' | 'serviceTier' | 'fields' | 'createdAt' | 'expiresAt'> {
   /** The body of the create call, JSON. The store keeps it until the upstream has accepted the task. */
   readonly request: string
+  /**
+   * Whether it holds parts of limits (`holderOfTask`), which stay its own until it ends: the store settles them in the
+   * same transaction. Default false.
+   */
+  readonly holds?: boolean
 }
 
 /** A claim of a task: its create call is up to the process that holds it, until `leaseUntil`. */
@@ -110,6 +115,9 @@ export interface PoolSignal {
   /** How long to pause. Default: a second, and twice as long with each further signal, up to a minute. */
   readonly pauseMs?: number
 }
+
+/** The holder of what a task has reserved of limits, see `UsageReservation.hold`. */
+export const holderOfTask = (id: string): string => `task:${id}`
 
 /** What a finished task has cost. Undefined: not reported, or without a price. */
 export interface VideoUsage {

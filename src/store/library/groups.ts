@@ -75,6 +75,13 @@ export const createGroupStore = (database: Database): GroupRecords => {
         )`)
     },
 
+    async markAssetDeleted(asset: string, at: number): Promise<void> {
+      await database.query(sql`
+        update assets
+        set deleted_at = coalesce(deleted_at, ${at})
+        where id = ${asset}`)
+    },
+
     async removeGroup({ id, user }: Pick<Group, 'id' | 'user'>): Promise<void> {
       await database.batch([
         sql`

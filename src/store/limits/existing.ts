@@ -70,6 +70,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
         join assets on assets.group_id = groups.group_id
         where groups.user_id = ${user}
         and groups.state = 'owned'
+        and assets.deleted_at is null
         limit ${atMost + 1}
       ) counted`
   }
@@ -83,6 +84,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
           join assets on assets.group_id = groups.group_id
           where users.team_id = ${counter.subject.id}
           and groups.state = 'owned'
+          and assets.deleted_at is null
           limit ${atMost + 1}
         ) counted`
     : sql`
@@ -92,6 +94,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
           from groups
           join assets on assets.group_id = groups.group_id
           where groups.state = 'owned'
+          and assets.deleted_at is null
           limit ${atMost + 1}
         ) counted`
 }
@@ -120,14 +123,15 @@ const sumStorage = (counter: LimitCounter, now: number): Statement => {
         where expires_at > ${now}`
 }
 
-const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): Statement => {
+/** A task that waits for its turn counts too: else all that wait could run at once later. */
+const countRunning = ({ subject: { type, id, user } }: LimitCounter, atMost: number): Statement => {
   if (type === 'user') {
     return sql`
       select count(*) as counted
       from (
         select 1
         from video_tasks
-        where phase in ('submitting', 'submitted')
+        where phase in ('waiting', 'submitting', 'submitted')
         and undecided_at is null
         and user_id = ${id}
         limit ${atMost + 1}
@@ -139,7 +143,8 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
       from (
         select 1
         from video_tasks
-        where phase in ('submitting', 'submitted')
+        where phase in ('waiting', 'submitting', 'submitted')
+        and user_id = ${user}
         and undecided_at is null
         and token_id = ${id}
         limit ${atMost + 1}
@@ -152,7 +157,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
           select 1
           from video_tasks
           join users on users.id = video_tasks.user_id
-          where video_tasks.phase in ('submitting', 'submitted')
+          where video_tasks.phase in ('waiting', 'submitting', 'submitted')
           and video_tasks.undecided_at is null
           and users.team_id = ${id}
           limit ${atMost + 1}
@@ -162,7 +167,7 @@ const countRunning = ({ subject: { type, id } }: LimitCounter, atMost: number): 
         from (
           select 1
           from video_tasks
-          where phase in ('submitting', 'submitted')
+          where phase in ('waiting', 'submitting', 'submitted')
           and undecided_at is null
           limit ${atMost + 1}
         ) counted`

@@ -2,6 +2,7 @@ import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { auditChainTables } from './audit-chain-tables.ts'
 import { auditReportTables } from './audit-report-tables.ts'
+import { countedTables } from './counted-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
@@ -242,6 +243,7 @@ export const migrations: readonly Migration[] = [
   auditChainTables,
   limitTables,
   videoDecisionTables,
+  countedTables,
 ]
 
 /**

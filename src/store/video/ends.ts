@@ -1,6 +1,7 @@
 import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
+import { endHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
 import { selectTask, taskOf } from './rows.ts'
@@ -26,7 +27,10 @@ export const videoEnds = (database: Database, notices: Notices): Ends => ({
         and user_id = ${user}
         and phase = 'waiting'
         returning bytes`
-      if (row) yield* notices.tellStatuses([id], at)
+      if (row) {
+        yield* endHold(id)
+        yield* notices.tellStatuses([id], at)
+      }
       return row
     })
     await forgetRequest(database, id, cancelled?.bytes)
@@ -55,6 +59,7 @@ export const videoEnds = (database: Database, notices: Notices): Ends => ({
         )
         and phase = 'waiting'
         returning id, bytes`
+      for (const { id } of rows) yield* endHold(String(id))
       yield* notices.tellStatuses(
         rows.map(({ id }) => String(id)),
         now,

@@ -5,10 +5,12 @@ import type {
   VideoMove,
   VideoTask,
   VideoTaskStore,
+  VideoUsage,
 } from '../../../plugins/video-generation/tasks/store.ts'
 import type { VideoStatus } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
+import { endHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { enterPool } from './queue.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
@@ -31,7 +33,12 @@ export function* moveTasks(
     const done = row && (yield* moveTask(taskOf(row), move, at))
     if (done) moved.push(done)
   }
-  for (const { task, freed } of moved) if (freed) yield* bookUsage(task, moves, at)
+  for (const { task, freed } of moved) {
+    if (!freed) continue
+    // The vendor bills only what it reports; of a success without a report, what was held counts.
+    yield* endHold(task.id, usageOf(task, moves) ?? (hasSucceeded(task, moves) ? {} : undefined))
+    yield* bookUsage(task, moves, at)
+  }
   yield* leavePools(moved, at)
   const ids = moved.map(({ task }) => task.id)
   yield* notices.tellStatuses(ids, at)
@@ -75,8 +82,14 @@ function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<Moved 
   return after && { task: taskOf(after), freed: ends, overruns, hadSlot }
 }
 
+const usageOf = (task: VideoTask, moves: readonly VideoMove[]): VideoUsage | undefined =>
+  moves.find(({ id }) => id === task.id)?.usage
+
+const hasSucceeded = (task: VideoTask, moves: readonly VideoMove[]): boolean =>
+  moves.some(({ id, status }) => id === task.id && status === 'succeeded')
+
 function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): Steps {
-  const usage = moves.find(({ id }) => id === task.id)?.usage
+  const usage = usageOf(task, moves)
   if (!usage) return
   yield addUsage({
     ...{ user: task.user, token: task.token ?? '', model: modelName(task.model) },

@@ -7,6 +7,7 @@ import { addClaimed, addToPool } from './addition.ts'
 import { videoCounts } from './counts.ts'
 import { videoDecisions } from './decisions.ts'
 import { videoEnds } from './ends.ts'
+import { endHold, keepHold } from './holds.ts'
 import { listVideoTasks } from './lists.ts'
 import { moveTasks, signalPool, videoCopies } from './moves.ts'
 import { Notices } from './notices.ts'
@@ -32,8 +33,10 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
       if (long) await writePieces(database, id, request, task.createdAt)
       const row = { ...task, request: long ? '' : request, bytes: Buffer.byteLength(request) }
       const added = await database.transaction(function* () {
+        if (task.holds) yield keepHold(id)
         if (!limits) return yield* addClaimed(row, leaseUntil)
         const outcome = yield* addToPool(row, limits, leaseUntil)
+        if (outcome.outcome === 'waiting-full') yield* endHold(id)
         if (outcome.outcome === 'waiting') yield* notices.tellStatuses([id], task.createdAt)
         return outcome
       })
@@ -151,7 +154,10 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
           and attempts = ${attempts}
           and phase = 'submitting'
           returning bytes`
-        if (row) yield* notices.tellStatuses([id], at)
+        if (row) {
+          yield* endHold(id)
+          yield* notices.tellStatuses([id], at)
+        }
         return row
       })
       await forget(id, failed?.bytes)
@@ -159,12 +165,16 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
     },
 
     async dropVideoTask({ id, attempts }) {
-      const [dropped] = await database.query(sql`
-        delete from video_tasks
-        where id = ${id}
-        and attempts = ${attempts}
-        and phase = 'submitting'
-        returning bytes`)
+      const dropped = await database.transaction(function* () {
+        const [row] = yield sql`
+          delete from video_tasks
+          where id = ${id}
+          and attempts = ${attempts}
+          and phase = 'submitting'
+          returning bytes`
+        if (row) yield* endHold(id)
+        return row
+      })
       await forget(id, dropped?.bytes)
       return dropped !== undefined
     },

@@ -1,0 +1,68 @@
+import { Type } from '@sinclair/typebox'
+import {
+  type ErrorBody,
+  errorBody,
+  errorResponses,
+  jsonResponse,
+  noStoreHeader,
+  nullable,
+  type RouteOptions,
+  routeOptions,
+  type SchemaOf,
+} from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import { consumedUnits, existingUnits, type LimitUnit, type LimitWindow, limitWindows } from './limit.ts'
+import type { LimitReport, LimitSubject } from './usage-limits.ts'
+
+/** The response of the limits route. */
+export interface LimitList {
+  readonly success: true
+  readonly limits: readonly LimitReport[]
+}
+
+/** The limits route below its prefix, for Eden. */
+export type LimitRoutes = { get: Route<Responses<LimitList, ErrorBody, 401 | 429 | 500 | 503>> }
+
+/** One of some words. */
+const word = <Word extends string>(description: string, words: readonly Word[]) =>
+  Type.Unsafe<Word>({ type: 'string', enum: words, description })
+
+const amount = (description: string) => Type.Number({ minimum: 0, description })
+
+const limitList: SchemaOf<LimitList> = Type.Object(
+  {
+    success: Type.Literal(true),
+    limits: Type.Array(
+      Type.Object(
+        {
+          subject: Type.Object({
+            type: word<LimitSubject['type']>('Whose limit it is', ['account', 'team', 'user', 'token']),
+            id: Type.String(),
+            name: Type.String({ description: 'Name of the team or user, label of the token, or the id' }),
+          }),
+          unit: word<LimitUnit>('What is counted', [...consumedUnits, ...existingUnits]),
+          window: nullable(word<LimitWindow>('Null: for ever, or at once', limitWindows)),
+          model: nullable(Type.String({ description: 'The model, or the start of its name with * at its end' })),
+          amount: amount('Cost is in currency units'),
+          used: amount('In the present window, or what exists'),
+          reserved: amount('What calls in progress hold'),
+          remaining: amount('What is left'),
+          resets_at: nullable(Type.String({ format: 'date-time' })),
+        },
+        { title: 'Limit' },
+      ),
+    ),
+  },
+  { title: 'LimitList' },
+)
+
+/** Elysia options of the limits route. */
+export const limitDocs: RouteOptions = routeOptions({
+  operationId: 'listLimits',
+  summary: "List the caller's limits, with what is used and left of each",
+  tags: ['usage'],
+  responses: {
+    200: jsonResponse('The limits of the account, the team, the user and the token', limitList, noStoreHeader),
+    ...errorResponses(errorBody, 401, 429, 500, 503),
+  },
+})
