@@ -16,6 +16,10 @@ import type { Log } from '../shared/problem.ts'
 import {
   type AttemptStore,
   identifyBySession,
+  type OwnAccountOptions,
+  type OwnAccountRoutes,
+  type OwnAccountStore,
+  ownAccount,
   type SessionRoutes,
   type SessionStore,
   type WebSessionMacros,
@@ -30,8 +34,13 @@ export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { UsageReport, UsageRoutes, UsageRow } from './openapi.ts'
 export type { DailyUsage, UsageReportStore } from './usage.ts'
 
-/** The store port of `account`, without that of face verification. */
-export type AccountStore = SessionStore & AttemptStore & ConsoleTokenStore & UsageReportStore
+/**
+ * The store port of `account`, without that of face verification.
+ *
+ * Without the methods of `OwnAccountStore` there are no routes for the own account and for invitations: for a host app
+ * that has its own.
+ */
+export type AccountStore = SessionStore & AttemptStore & ConsoleTokenStore & UsageReportStore & Partial<OwnAccountStore>
 
 /** Options of face verification that `account` does not set itself. */
 export interface AccountFaceOptions
@@ -64,11 +73,13 @@ export interface AccountOptions
     | 'verify'
     | 'passwordLogin'
   > {
+  /** Hashes a new password, in the format of `verify`. Default: `hashPassword` of `web-session`. */
+  readonly hash?: OwnAccountOptions['hash']
   /** Its face verifications are needed when `face` has no store of its own. */
   readonly store: AccountStore
   /** The client address of a request. Default: the address of the connection's peer, where the server reports it. */
   readonly addressOf?: WebSessionOptions['addressOf']
-  /** Base path of the routes `/session`, `/tokens` and `/usage`. Default `/api`. */
+  /** Base path of the routes `/session`, `/account`, `/invitations`, `/tokens` and `/usage`. Default `/api`. */
   readonly prefix?: string
   /** Valid API tokens that one user may have. Default 100. */
   readonly maxTokens?: number
@@ -90,8 +101,8 @@ export interface AccountOptions
 }
 
 /**
- * The routes for people with a browser, as one plugin: login, API tokens, their usage, face verification, and the
- * console. It has the macro `session` of `webSession`.
+ * The routes for people with a browser, as one plugin: login, the own account, API tokens, their usage, face
+ * verification, and the console. It has the macro `session` of `webSession`.
  *
  * Throws TypeError for options that its parts reject.
  *
@@ -131,6 +142,8 @@ export const account = <
         paths: { ...served, ...paths, faceVerification: faceVerificationPath },
       }),
     )
+  if (keepsAccounts(store))
+    plugin.use(ownAccount({ ...session, ...common, store, prefix, throttle, verify, hash: options.hash, addressOf }))
   if (options.face) {
     const faceOptions = { ...options.face, store: options.face.store ?? options.store }
     const sameOrigin = (request: Request) => requireSameOrigin(request, publicUrl)
@@ -141,10 +154,13 @@ export const account = <
   return plugin
 }
 
+const keepsAccounts = <Store extends AccountStore>(store: Store): store is Store & OwnAccountStore =>
+  store.account !== undefined
+
 /** The routes of `account`, for Eden. `Face` is the type of its option `face`. */
 export type AccountRoutes<Prefix extends string, Face> = RoutesAt<
   Prefix,
-  { session: SessionRoutes; tokens: TokenRoutes } & UsageRoutes
+  { session: SessionRoutes; tokens: TokenRoutes } & UsageRoutes & OwnAccountRoutes
 > &
   (Face extends { readonly prefix: infer FacePrefix extends string }
     ? RoutesAt<FacePrefix, FaceRoutes>

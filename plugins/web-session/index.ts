@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { type Audit, noAudit } from '../shared/audit.ts'
+import { noAudit } from '../shared/audit.ts'
 import { systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
 import {
@@ -15,54 +15,39 @@ import { requireIdentity } from '../shared/identity/identify.ts'
 import { checkElysia, checkPath } from '../shared/plugin/options.ts'
 import type { MacroFunctions, MacroPlugin, RoutesAt } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
-import { type Log, Problem } from '../shared/problem.ts'
+import { Problem } from '../shared/problem.ts'
 import { createDevices } from './devices.ts'
-import { findUser, readCredentials, type Verify } from './login.ts'
+import { findUser, readCredentials } from './login.ts'
 import { type SessionRoutes, sessionDocs } from './openapi.ts'
+import type { WebSessionOptions } from './options.ts'
 import { verifyPassword } from './password.ts'
 import { createSessions, type SessionIdentity, type SessionOptions } from './session.ts'
-import type { AttemptStore, LoginUser, SessionStore } from './store.ts'
-import { createThrottle, type ThrottleOptions } from './throttle.ts'
+import type { LoginUser } from './store.ts'
+import { createThrottle } from './throttle.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export { type PublicUrl, requireSameOrigin } from '../shared/http/origin.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { QueueFlow } from '../shared/login/login-queue.ts'
+export { type OwnAccountOptions, ownAccount } from './account/index.ts'
+export { hashInvitation } from './account/invitations.ts'
+export type {
+  AccountResponse,
+  InvitationResponse,
+  OwnAccountRoutes,
+  PasswordChange,
+  RedeemedInvitation,
+  SessionList,
+} from './account/openapi.ts'
+export type { Account, InvitedUser, OwnAccountStore, OwnSession } from './account/store.ts'
 export type { Verify } from './login.ts'
 export type { LoginRequest, SessionRoutes, SessionUser } from './openapi.ts'
+export type { WebSessionOptions } from './options.ts'
 export { hashPassword, verifyPassword } from './password.ts'
 export type { SessionIdentity, SessionOptions } from './session.ts'
 export type { Attempt, AttemptStore, Counter, LoginUser, NewSession, Session, SessionStore } from './store.ts'
 export type { ThrottleOptions } from './throttle.ts'
-
-export interface WebSessionOptions extends SessionOptions {
-  readonly store: SessionStore & AttemptStore
-  /**
-   * The client address of a request, to count failures by network.
-   *
-   * Must not trust a header that callers can set. Default: failures are counted by name only.
-   */
-  readonly addressOf?: (request: Request) => string | undefined
-  readonly throttle?: ThrottleOptions
-  /**
-   * Checks a password. May throw a Problem, which does not count as a failed login. Default: `verifyPassword`, for
-   * hashes of `hashPassword`.
-   */
-  readonly verify?: Verify
-  /**
-   * Whether users log in with a password. False: POST responds with 403 to every request. For an app whose users log in
-   * in another way, see `beginSession`. Default true.
-   */
-  readonly passwordLogin?: boolean
-  /** Base path of the routes. Default `/api/session`. */
-  readonly prefix?: string
-  /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
-  readonly errors?: ErrorsOption
-  readonly log?: Log
-  /** Receives an event for every login, logout, failed login and lockout. Default: no audit. */
-  readonly audit?: Audit
-}
 
 /**
  * Creates a function that identifies callers by their session cookie, for other plugins. It needs the same

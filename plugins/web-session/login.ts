@@ -11,7 +11,7 @@ export interface Credentials {
 }
 
 const maxBodyBytes = 8_192
-const maxPasswordBytes = 1_024
+export const maxPasswordBytes = 1_024
 
 /**
  * Reads the body `{"name","password"}`. Throws Problem 415 for another content type, 413 above 8 KiB, 400 for any other

@@ -6,21 +6,18 @@ import { LoginQueue, type QueueFlow } from '../shared/login/login-queue.ts'
  * recommends.
  *
  * Every runtime computes the same hash. Throws TypeError for an empty password, and Problem 503 when too many hashes
- * are being computed.
+ * are being computed. It accepts any other password: `passwordProblem` says whether one is good enough.
  *
+ * @param flow the caller, for the fair queue of waiting computations
  * @example
  * const hash = await hashPassword('correct horse battery staple')
  * const isRight = await verifyPassword('correct horse battery staple', hash)
  */
-export const hashPassword = async (password: string): Promise<string> => {
+export const hashPassword = async (password: string, flow: QueueFlow = { name: '' }): Promise<string> => {
   if (password === '') throw new TypeError('a password must not be empty')
   const salt = crypto.randomBytes(16)
   const derive = await loadDerive()
-  return format(
-    defaultCost,
-    salt,
-    await queue.run({ name: '' }, () => derive(defaultCost, normalize(password), salt, 32)),
-  )
+  return format(defaultCost, salt, await queue.run(flow, () => derive(defaultCost, normalize(password), salt, 32)))
 }
 
 /**

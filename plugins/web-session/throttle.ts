@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import type { Clock } from '../shared/clock.ts'
+import { nameKey } from '../shared/identity/name-key.ts'
 import { LoginQueue, type QueueFlow } from '../shared/login/login-queue.ts'
 import { networksOf } from '../shared/login/networks.ts'
 import { Problem } from '../shared/problem.ts'
@@ -74,6 +75,14 @@ export interface Throttle {
     caller: LoginCaller,
     attempt: (flow: QueueFlow) => Promise<Result | undefined>,
   ): Promise<Result | undefined>
+  /**
+   * Like `run` for a secret that belongs to no name: only the address's networks are counted. Without an address,
+   * nothing is: such a secret cannot be guessed.
+   */
+  runUnnamed<Result>(
+    address: string | undefined,
+    attempt: (flow: QueueFlow) => Promise<Result | undefined>,
+  ): Promise<Result | undefined>
 }
 
 export const createThrottle = (
@@ -89,11 +98,13 @@ export const createThrottle = (
     return { key: keyOf(kind, text), free, forgetMs, firstMs, maxMs }
   }
 
+  const networkCounters = (address: string): readonly Counter[] =>
+    networksOf(address).map((each) => counter('network', each.name, freePerAddress * each.share))
+
   /** The sets of counters that may admit the attempt. The first set without a delay counts it. */
   const admissionsOf = ({ name, address, device }: LoginCaller): readonly [Admission, ...Admission[]] => {
-    const networks = address === undefined ? [] : networksOf(address)
-    const largest = networks.at(-1)?.name
-    const byNetwork = networks.map((each) => counter('network', each.name, freePerAddress * each.share))
+    const largest = address === undefined ? undefined : networksOf(address).at(-1)?.name
+    const byNetwork = address === undefined ? [] : networkCounters(address)
     const flow = { name: largest ?? '' }
     // With a network's own failures used up, the next one is the last without a delay.
     const byName = counter('name', name, largest === undefined ? freePerName : 1)
@@ -117,7 +128,7 @@ export const createThrottle = (
   }
 
   const take = async (
-    name: string,
+    name: string | undefined,
     admissions: readonly Admission[],
   ): Promise<{ readonly counted: Attempt; readonly flow: QueueFlow }> => {
     const time = clock.now()
@@ -135,9 +146,10 @@ export const createThrottle = (
     const { counted, flow } = await take(name, admissions)
     try {
       const result = await attempt(flow)
-      // A login from a known device resets the device's counter, and one from a network that network's.
-      if (result !== undefined)
-        await storeCall(store.revertAttempt(counted, counted.counters[0].key), sessionNotChecked)
+      // A login from a known device resets the device's counter, and one from a network that network's for the name.
+      // Without a name nothing is reset: who has one valid secret must not get further attempts at names.
+      const reset = name === undefined ? undefined : counted.counters[0].key
+      if (result !== undefined) await storeCall(store.revertAttempt(counted, reset), sessionNotChecked)
       return result
     } catch (error) {
       await store.revertAttempt(counted).catch(() => {})
@@ -147,14 +159,22 @@ export const createThrottle = (
 
   return {
     run(caller, attempt) {
-      const admissions = admissionsOf(caller)
+      const name = nameKey(caller.name)
+      const admissions = admissionsOf({ ...caller, name })
       return queue.run(admissions[0].flow, () => runCounted(caller.name, admissions, attempt))
+    },
+
+    runUnnamed(address, attempt) {
+      const [first, ...others] = address === undefined ? [] : networkCounters(address)
+      const flow = { name: first?.key ?? '' }
+      const admission: Admission | undefined = first && { counters: [first, ...others], flow }
+      return queue.run(flow, () => (admission ? runCounted(undefined, [admission], attempt) : attempt(flow)))
     },
   }
 }
 
 type CountedRun = <Result>(
-  name: string,
+  name: string | undefined,
   admissions: readonly Admission[],
   attempt: (flow: QueueFlow) => Promise<Result | undefined>,
 ) => Promise<Result | undefined>
@@ -166,10 +186,10 @@ interface Admission {
   readonly flow: QueueFlow
 }
 
-const tooMany = (ms: number, name: string) =>
+const tooMany = (ms: number, name: string | undefined) =>
   new Problem(429, 'too many failed logins; try again later', {
     headers: { 'retry-after': String(Math.max(1, Math.ceil(ms / 1000))) },
-    event: { action: 'session.lockout', name },
+    event: { action: 'session.lockout', ...(name !== undefined && { name }) },
   })
 
 /** A hash, so that the store keeps no entered name: it may be a password that a user typed into the wrong field. */

@@ -67,8 +67,10 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './oidc-login': ['oidcLogin'],
   './web-session': [
     'beginSession',
+    'hashInvitation',
     'hashPassword',
     'identifyBySession',
+    'ownAccount',
     'requireSameOrigin',
     'verifyPassword',
     'webSession',

@@ -86,7 +86,7 @@ eachDatabase('own accounts', (tested) => {
     const [first, hash] = [randomUUID(), randomUUID()]
     const invitation = { createdAt: 1, expiresAt: 99 }
     await store.addInvitation(user.id, { ...invitation, hash: first })
-    expect(await other.invitedUser(first, 98)).toEqual({ user: user.id, name: user.name })
+    expect(await other.invitedUser(first, 98)).toEqual({ user: user.id, name: user.name, expiresAt: 99 })
     await store.addInvitation(user.id, { ...invitation, hash })
     expect(await other.redeemInvitation(first, 'x', 2)).toBeUndefined()
     expect(await other.invitedUser(hash, 99)).toBeUndefined()

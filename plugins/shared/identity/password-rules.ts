@@ -1,3 +1,5 @@
+import { Buffer } from 'node:buffer'
+
 const form = 'a password has at least 12 characters, or 8 of three kinds (lower case, upper case, digits, others)'
 
 /** Longer ones only cost time. */
@@ -8,7 +10,8 @@ const maxBytes = 1_024
  * user's name. Undefined: it is accepted. Characters are counted in Unicode code points.
  */
 export const passwordProblem = (password: string, name: string): string | undefined => {
-  if (password.length > maxBytes || !password.isWellFormed()) return `a password has at most ${maxBytes} characters`
+  if (password.length > maxBytes || Buffer.byteLength(password) > maxBytes || !password.isWellFormed())
+    return `a password has at most ${maxBytes} bytes`
   const length = [...password].length
   const kinds = [/\p{Ll}/u, /\p{Lu}/u, /\p{Nd}/u, /[^\p{Ll}\p{Lu}\p{Nd}]/u].filter((kind) => kind.test(password)).length
   if (length < 8 || (length < 12 && kinds < 3)) return form

@@ -21,10 +21,12 @@ export interface OwnAccountStore {
   ): Promise<boolean>
   /** The user's sessions that are valid at `now`, newest first. At most the maximum of sessions of one user. */
   listSessions(user: string, now: number): Promise<readonly OwnSession[]>
+  /** Ends all sessions of the user but the one with the id `keep`. */
+  endOtherSessions(user: string, keep: string | undefined): Promise<void>
   /** Ends a session of the user. False when the user has no session with that id. */
   endSessionOf(user: string, id: string): Promise<boolean>
   /** The user of an invitation that is valid at `now`, by the hex SHA-256 of its secret. */
-  invitedUser(hash: string, now: number): Promise<{ readonly user: string; readonly name: string } | undefined>
+  invitedUser(hash: string, now: number): Promise<InvitedUser | undefined>
   /**
    * Sets the password hash of the invited user, ends the invitation and the user's sessions. Of two concurrent calls
    * one succeeds. Undefined, and nothing changes, when the invitation is not valid at `now`.
@@ -34,6 +36,13 @@ export interface OwnAccountStore {
     password: string,
     now: number,
   ): Promise<{ readonly user: string; readonly name: string } | undefined>
+}
+
+/** The user of a valid invitation. */
+export interface InvitedUser {
+  readonly user: string
+  readonly name: string
+  readonly expiresAt: number
 }
 
 /** A user's own account. */

@@ -1,5 +1,5 @@
-import type { Account, OwnAccountStore, OwnSession } from '../../../plugins/web-session/account/store.ts'
-import { type Database, type Steps, sql } from '../database/database.ts'
+import type { Account, InvitedUser, OwnAccountStore, OwnSession } from '../../../plugins/web-session/account/store.ts'
+import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
 import { userChanged } from '../database/revision.ts'
 import { lockKnownUser } from '../database/user-locks.ts'
 import { passwordDigest } from './sessions.ts'
@@ -33,6 +33,10 @@ export const createOwnAccountStore = (database: Database): OwnAccountStore => ({
       order by created_at desc, id`)
   },
 
+  async endOtherSessions(user, keep = '') {
+    await database.query(endOthers(user, keep))
+  },
+
   async endSessionOf(user, id) {
     const ended = await database.query(sql`
       delete from sessions
@@ -43,8 +47,8 @@ export const createOwnAccountStore = (database: Database): OwnAccountStore => ({
   },
 
   async invitedUser(hash, now) {
-    const [invited] = await database.query<{ user: string; name: string }>(sql`
-      select users.id as "user", users.name
+    const [invited] = await database.query<InvitedUser>(sql`
+      select users.id as "user", users.name, invitations.expires_at as "expiresAt"
       from invitations
       join users on users.id = invitations.user_id
       where invitations.hash = ${hash}
@@ -56,6 +60,11 @@ export const createOwnAccountStore = (database: Database): OwnAccountStore => ({
   redeemInvitation: (hash, password, now) => database.transaction(() => redeem(hash, password, now)),
 })
 
+const endOthers = (user: string, keep: string): Statement => sql`
+  delete from sessions
+  where user_id = ${user}
+  and coalesce(id, '') <> ${keep}`
+
 function* changePassword(user: string, before: string, password: string, keep: string): Steps<boolean> {
   yield lockKnownUser(user)
   const changed = yield sql`
@@ -66,10 +75,7 @@ function* changePassword(user: string, before: string, password: string, keep: s
     and disabled_at is null
     returning id`
   if (changed.length === 0) return false
-  yield sql`
-    delete from sessions
-    where user_id = ${user}
-    and coalesce(id, '') <> ${keep}`
+  yield endOthers(user, keep)
   // The session belongs to the new password from now on.
   yield sql`
     update sessions
