@@ -143,7 +143,19 @@ export const account = <
       }),
     )
   if (keepsAccounts(store))
-    plugin.use(ownAccount({ ...session, ...common, store, prefix, throttle, verify, hash: options.hash, addressOf }))
+    plugin.use(
+      ownAccount({
+        ...session,
+        ...common,
+        store,
+        prefix,
+        throttle,
+        verify,
+        passwordLogin,
+        hash: options.hash,
+        addressOf,
+      }),
+    )
   if (options.face) {
     const faceOptions = { ...options.face, store: options.face.store ?? options.store }
     const sameOrigin = (request: Request) => requireSameOrigin(request, publicUrl)

@@ -17,7 +17,7 @@ import type { MacroFunctions, MacroPlugin, RoutesAt } from '../shared/plugin/plu
 import { seedOf } from '../shared/plugin/seed.ts'
 import { Problem } from '../shared/problem.ts'
 import { createDevices } from './devices.ts'
-import { findUser, readCredentials } from './login.ts'
+import { findUser, noPasswordLogin, readCredentials } from './login.ts'
 import { type SessionRoutes, sessionDocs } from './openapi.ts'
 import type { WebSessionOptions } from './options.ts'
 import { verifyPassword } from './password.ts'
@@ -165,8 +165,6 @@ export const webSession = <const Prefix extends string = '/api/session'>(
 }
 
 /** The body is not read. */
-const noPasswordLogin = new Problem(403, 'users do not log in with a password here')
-
 const userResponse = ({ user: id, name }: SessionIdentity, ...cookies: readonly string[]): Response =>
   success({ user: { id, name } }, ...cookies)
 

@@ -10,6 +10,9 @@ export interface Credentials {
   readonly password: string
 }
 
+/** For a service that is configured so. */
+export const noPasswordLogin = new Problem(403, 'users do not log in with a password here')
+
 const maxBodyBytes = 8_192
 export const maxPasswordBytes = 1_024
 

@@ -22,7 +22,8 @@ export interface WebSessionOptions extends SessionOptions {
    */
   readonly verify?: Verify
   /**
-   * Whether users log in with a password. False: POST responds with 403 to every request. For an app whose users log in
+   * Whether users log in with a password. False: to log in, to change the password and to set one by an invitation are
+   * 403. For an app whose users log in
    * in another way, see `beginSession`. Default true.
    */
   readonly passwordLogin?: boolean

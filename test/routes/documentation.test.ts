@@ -121,12 +121,14 @@ test('each route names its security: a token in any of three headers, a session,
   )
   expect(open.sort()).toEqual([
     'get /api/files/{folder}/{name}',
+    'get /api/invitations/{token}',
     'get /api/media/face-verifications/callback/{state}',
     'get /api/session/oidc',
     'get /api/session/oidc/callback',
     'get /healthz',
     'get /openapi/json',
     'get /readyz',
+    'post /api/invitations/{token}',
     'post /api/session',
     'post /api/v3/contents/generations/callbacks/{task_id}/{key}',
   ])

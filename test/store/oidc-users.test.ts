@@ -129,7 +129,7 @@ eachDatabase('logins at an identity provider', (tested) => {
     await login(wanted)
     const { hash, user } = await invite()
     expect(await other.logInOidcUser({ ...wanted, invitation: hash })).toBe('known')
-    expect(await store.invitedUser(hash, 2)).toEqual({ user: user.id, name: user.name })
+    expect(await store.invitedUser(hash, 2)).toMatchObject({ user: user.id, name: user.name })
     expect(await store.adminUser(user.id)).toMatchObject({ login: 'none' })
   })
 

@@ -62,6 +62,11 @@ export const openaiVideoRoutes = [
 export const sessionRoutes = [
   ['GET', '/api/session'],
   ['DELETE', '/api/session'],
+  ['GET', '/api/account'],
+  ['PATCH', '/api/account'],
+  ['GET', '/api/account/sessions'],
+  ['DELETE', '/api/account/sessions'],
+  ['DELETE', '/api/account/sessions/:id'],
   ['GET', '/api/tokens'],
   ['POST', '/api/tokens'],
   ['DELETE', '/api/tokens/:id'],
@@ -83,6 +88,8 @@ export const uploadRoutes = [['POST', '/api/uploads']] as const
 export const openRoutes = [
   ['GET', '/api/files/:folder/:name'],
   ['POST', '/api/session'],
+  ['GET', '/api/invitations/:token'],
+  ['POST', '/api/invitations/:token'],
   ['GET', '/api/media/face-verifications/callback/:state'],
   ['POST', '/api/v3/contents/generations/callbacks/:task_id/:key'],
 ] as const

@@ -140,6 +140,12 @@ describe('a change of the own password', () => {
     expect((await ask(app, 'PATCH', path, asAnn, long)).status).toBe(403)
   })
 
+  test('is 403 where users do not log in with a password', async () => {
+    const { asAnn, change } = await openAccounts({ passwordLogin: false })
+    const { status, json } = await change(asAnn)
+    expect([status, json]).toEqual([403, rejection('users do not log in with a password here')])
+  })
+
   test('of an account without one is 409, and so is one that another request overtook', async () => {
     const { app, asAnn, change, ann } = await openAccounts()
     const account = async () => ({ id: ann, name: 'ann', role: 'user', login: 'oidc' }) as const

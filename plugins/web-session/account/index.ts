@@ -60,7 +60,7 @@ export const ownAccount = <const Prefix extends string = '/api'>(
   const devices = createDevices(options)
   const throttle = createThrottle(store, clock, options.throttle)
   const errors = createErrorHandler(options)
-  const common = { store, throttle, hash, clock, audit }
+  const common = { store, throttle, hash, passwordLogin: options.passwordLogin ?? true, clock, audit }
   const account = createOwnAccount({
     ...common,
     verify,

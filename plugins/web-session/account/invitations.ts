@@ -3,6 +3,7 @@ import type { PublicUrl } from '../../shared/http/origin.ts'
 import { crossOriginMessage, isCrossOrigin } from '../../shared/http/origin.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
+import { noPasswordLogin } from '../login.ts'
 import {
   accountNotChanged,
   accountNotRead,
@@ -13,7 +14,8 @@ import {
 } from './own-account.ts'
 import type { InvitedUser } from './store.ts'
 
-interface InvitationContext extends Pick<OwnAccountContext, 'store' | 'throttle' | 'hash' | 'clock' | 'audit'> {
+interface InvitationContext
+  extends Pick<OwnAccountContext, 'store' | 'throttle' | 'hash' | 'passwordLogin' | 'clock' | 'audit'> {
   readonly addressOf: ((request: Request) => string | undefined) | undefined
   readonly publicUrl: PublicUrl
 }
@@ -42,6 +44,7 @@ export const createInvitations = (context: InvitationContext) => {
     },
 
     async redeem(request: Request, secret: string): Promise<Response> {
+      if (!context.passwordLogin) throw noPasswordLogin
       const { user, name, hash } = await find(request, secret)
       if (isCrossOrigin(request, publicUrl)) throw new Problem(403, crossOriginMessage)
       const [password] = await readStrings(request, 'password')

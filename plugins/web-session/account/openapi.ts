@@ -149,7 +149,7 @@ const sessionList: SchemaOf<SessionList> = Type.Object(
 const invitation: SchemaOf<InvitationResponse> = Type.Object(
   {
     success: Type.Literal(true),
-    invitation: Type.Object({ name: Type.String(), expires_at: time }, { title: 'Invitation' }),
+    invitation: Type.Object({ name: Type.String(), expires_at: time }, { title: 'InvitedUser' }),
   },
   { title: 'InvitationResponse' },
 )

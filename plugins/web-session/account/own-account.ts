@@ -7,7 +7,7 @@ import { passwordProblem } from '../../shared/identity/password-rules.ts'
 import type { QueueFlow } from '../../shared/login/login-queue.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { maxPasswordBytes, type Verify } from '../login.ts'
+import { maxPasswordBytes, noPasswordLogin, type Verify } from '../login.ts'
 import type { SessionIdentity } from '../session.ts'
 import type { LoginCaller, Throttle } from '../throttle.ts'
 import type { Account, OwnAccountStore, OwnSession } from './store.ts'
@@ -24,6 +24,7 @@ export interface OwnAccountContext {
   readonly callerOf: (request: Request, name: string) => LoginCaller
   readonly verify: Verify
   readonly hash: Hash
+  readonly passwordLogin: boolean
   readonly clock: Pick<Clock, 'now'>
   readonly audit: Audit
 }
@@ -45,6 +46,7 @@ export const createOwnAccount = (context: OwnAccountContext) => {
 
     async changePassword(request: Request): Promise<Response> {
       const identity = await guard(request)
+      if (!context.passwordLogin) throw noPasswordLogin
       const { current, password } = await readPasswords(request)
       const account = await accountOf(identity)
       if (account.password === undefined) throw new Problem(409, 'this account has no password')

@@ -28,11 +28,7 @@ function* steps(login: OidcLogin): Steps<AcceptedLogin | RejectedLogin> {
   // Before the lock of a user, as in all transactions that may take away the role of an admin.
   if (role === 'user') yield lockAdmins
   const invited = yield* invitedUser(login)
-  const [known] = (yield sql`
-    select ${columns}
-    from users
-    where issuer = ${issuer}
-    and subject = ${subject}`) as unknown as readonly Found[]
+  const known = yield* knownUser(login)
   if (known) {
     if (invited && invited.id !== known.id) return 'known'
     if (known.disabledAt !== undefined) return 'disabled'
@@ -47,12 +43,25 @@ function* steps(login: OidcLogin): Steps<AcceptedLogin | RejectedLogin> {
   if (login.invitation !== undefined) return 'invitation'
   if (name === undefined) return 'no-name'
   const added = yield* addUserSteps({ name, role, createdAt: now })
-  if (typeof added === 'string') return 'name-taken'
+  if (typeof added === 'string') {
+    // A login of the same person at the same moment may have added the user since.
+    const user = yield* knownUser(login)
+    return user ? yield* withRole(user, 'known', login) : 'name-taken'
+  }
   yield sql`
     update users
     set issuer = ${issuer}, subject = ${subject}
     where id = ${added.id}`
   return { user: { id: added.id, name: added.name }, found: 'added' }
+}
+
+function* knownUser({ issuer, subject }: OidcLogin): Steps<Found | undefined> {
+  const [known] = (yield sql`
+    select ${columns}
+    from users
+    where issuer = ${issuer}
+    and subject = ${subject}`) as unknown as readonly Found[]
+  return known
 }
 
 /** The user of the login's invitation, who is locked. Undefined without one that is valid. */
