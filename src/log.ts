@@ -52,6 +52,14 @@ export const createLog = ({ level, secrets, write = toStandardError() }: LogOpti
   return Object.assign(log, { droppedLines: output.dropped })
 }
 
+/** The same for a server that starts: it warns at once if there are secrets that the log does not redact. */
+export const startLog = (options: LogOptions): LeveledLog => {
+  const log = createLog(options)
+  const credentials = options.secrets.filter(({ length }) => length > 0 && length < minSecretLength).length
+  if (credentials > 0) log.warn({ credentials }, 'credentials of less than 8 characters are not redacted in the log')
+  return log
+}
+
 /** The fields of every line that the code of a request writes. */
 const requestFields = (): object => {
   const requestId = currentRequestId()

@@ -20,7 +20,7 @@ import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from 
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
-import { createLog, type LeveledLog } from './log.ts'
+import { createLog, type LeveledLog, startLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { ignoreNewConnections } from './server/new-connections.ts'
@@ -51,7 +51,7 @@ export interface RunningServer {
  * @param shared whether other processes listen on the same port
  */
 export const serve = async (config: Config, { shared = false } = {}): Promise<RunningServer> => {
-  const log = createLog({ level: config.logLevel, secrets: config.secrets })
+  const log = startLog({ level: config.logLevel, secrets: config.secrets })
   const tracing =
     config.traces &&
     (await startTracing(config.traces, { isTrusted: createIsTrustedPeer(config.http.trustedProxies), log }))

@@ -69,3 +69,17 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     }
   })
 })
+
+test('a start with credentials that are too short to be redacted warns, without them', async () => {
+  await using fixture = await openFixture()
+  const key = 'qzj7-x'
+  const started = async (upstreamKey: string) => {
+    const server = await fixture.start({ TEXT_UPSTREAM_URL: fixture.emulator.text.url, TEXT_UPSTREAM_KEY: upstreamKey })
+    await server.kill('SIGTERM')
+    return server.stderr()
+  }
+  const warned = await started(key)
+  expect(JSON.parse(warned.split('\n')[0] ?? '')).toMatchObject({ level: 'warn', credentials: 1 })
+  expect(warned).not.toContain(key)
+  expect(await started('a-key-of-many-characters')).toBe('')
+})
