@@ -2,6 +2,8 @@ import { expect, test } from 'bun:test'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
+import { createAuditLists } from '../../src/store/audit/lists.ts'
+import { verifyAudit } from '../../src/store/audit/verify.ts'
 import { eachDatabase } from '../support/database.ts'
 import { type Chain, day, entryAt, now, openChain } from './fixture.ts'
 
@@ -115,6 +117,27 @@ eachDatabase('the chain of the audit trail', (tested) => {
     },
     maxMs,
   )
+
+  test('is verified again where entries were removed during a verification', async () => {
+    await using chain = await openChain(tested)
+    await chain.add(20, now - 9 * day)
+    await chain.add(10)
+    const lists = createAuditLists(chain.database)
+    let pages = 0
+    const report = await verifyAudit(
+      chain.database,
+      {
+        ...lists,
+        async chainedAudit(...page) {
+          if (++pages === 1) await chain.store.sweepAudit(now - 5 * day, 100)
+          return lists.chainedAudit(...page)
+        },
+      },
+      await chain.store.auditKeys(),
+      {},
+    )
+    expect(report).toMatchObject({ problems: [], verified: 10, first: 21, removed: 20 })
+  })
 
   test('has no gap where an earlier attempt has written a part of a batch', async () => {
     await using chain = await openChain(tested)
