@@ -43,15 +43,14 @@ import {
   videoGeneration,
   videoProblemBody,
 } from '../plugins/video-generation/index.ts'
-import { countDeliveries } from './app/delivery-metrics.ts'
 import { type Health, health } from './app/health.ts'
+import { countDeliveries } from './app/metrics/deliveries.ts'
+import { observeServer } from './app/metrics/server.ts'
 import { missingPrefixRoutes } from './app/missing-prefix.ts'
 import type { ServerOidcLogin } from './app/oidc-login.ts'
 import { withNewRequestId, withRequestIds } from './app/request-id.ts'
 import { createUpstreamStates } from './app/upstream-states.ts'
-import { observeUsageLimits } from './app/usage-limit-metrics.ts'
 import { documentation } from './documentation/index.ts'
-import { countDroppedLines } from './log/metrics.ts'
 import type { LeveledLog } from './log.ts'
 import type { ServerTracing } from './tracing.ts'
 
@@ -117,8 +116,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
     exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
   })
   recorder.inFlight(limits.counts)
-  if (options.usageLimits) observeUsageLimits(recorder.registry, options.usageLimits)
-  countDroppedLines(recorder.registry, log)
+  observeServer(recorder.registry, options)
   const handle = measured(
     limits.limited((request) => app.fetch(request)),
     recorder,

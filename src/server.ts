@@ -1,6 +1,5 @@
-import { type AddressInfo, createServer } from 'node:net'
 import { identifyByToken } from '../plugins/api-token/index.ts'
-import { maxUploadBodyBytes } from '../plugins/file-storage/index.ts'
+import { maxUploadBodyBytes, type Storage } from '../plugins/file-storage/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { Background } from '../plugins/shared/background/background.ts'
@@ -16,12 +15,14 @@ import { createCallbackCheck, eventOptions } from './app/event-options.ts'
 import { openFiles } from './app/files.ts'
 import { identifyByEither, sessionsOfSameOrigin } from './app/identify.ts'
 import { openOidcLogin } from './app/oidc-login.ts'
+import { openStorage } from './app/storage.ts'
 import { type AppOptions, createApp, createWaitingApp, type FetchHandler } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog, startLog } from './log.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
+import { freePort } from './server/free-port.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { ignoreNewConnections } from './server/new-connections.ts'
 import { stopOnSignal } from './server/stop-on-signal.ts'
@@ -60,7 +61,8 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   let draining = false
   const addressOf = createClientAddressOf(config.http.trustedProxies)
   const audit = createAudit({ store, keepMs: config.audit.keepMs, addressOf, background, log })
-  const health = { database: () => store.ready(), draining: () => draining }
+  const storage = config.storage && openStorage(config.storage)
+  const health = { database: () => store.ready(), storage: storage?.check, draining: () => draining }
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const limits = usageLimits({ ...config.usageLimits, store: store.limits, revisionClock, log })
 
@@ -74,7 +76,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       shared && process.connected ? (own) => connectToSupervisor(process, own) : undefined
     return openApp(config, store, {
       ...{ health, publicUrl, addressOf, background, revisionClock, usageLimits: limits },
-      ...{ shareMetrics, tracing, log, audit },
+      ...{ shareMetrics, tracing, log, audit, storage: storage?.storage },
     })
   }
   let handle: FetchHandler = await open().catch((err: unknown) => {
@@ -129,6 +131,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 
 interface AppDependencies {
   readonly health: AppOptions['health']
+  readonly storage: Storage | undefined
   readonly shareMetrics: AppOptions['shareMetrics']
   readonly tracing: AppOptions['tracing']
   readonly publicUrl: () => string
@@ -145,6 +148,7 @@ const openApp = async (
   store: Store,
   {
     health,
+    storage,
     publicUrl,
     addressOf,
     background,
@@ -167,12 +171,13 @@ const openApp = async (
   }
   const identifySession = identifyBySession(session)
   const identifyEither = identifyByEither(identify, identifySession)
-  const stored = openFiles(config, {
-    ...{ store, publicUrl, secrets },
-    identify: identifyEither,
-    requireSameOrigin: sessionsOfSameOrigin(publicUrl),
-    background,
-  })
+  const stored =
+    storage &&
+    openFiles(config, {
+      ...{ storage, store, publicUrl, secrets, background },
+      identify: identifyEither,
+      requireSameOrigin: sessionsOfSameOrigin(publicUrl),
+    })
   return createApp({
     gateway: {
       kind: config.media.upstream && createMediaKind(config.media.upstream),
@@ -232,7 +237,7 @@ const openApp = async (
       { store, publicUrl, identify: identifySession },
     ),
     files: stored?.files,
-    health: { ...health, storage: stored?.checkSpace },
+    health,
     limits: config.limits,
     usageLimits,
     metricsToken: config.metricsToken,
@@ -263,16 +268,6 @@ const serveWorkers = async (config: Config): Promise<RunningServer> => {
   await workers.listening
   return { url: `http://${config.http.host}:${port}`, stop: () => workers.stop() }
 }
-
-const freePort = (host: string): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, host, () => {
-      const { port } = server.address() as AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 
 const listeningLine = (url: string): string => `sluice listening on ${url}`
 

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { systemClock } from '../shared/clock.ts'
 
 /** The metrics of video generation. */
 export interface VideoMetrics {
@@ -12,6 +13,8 @@ interface TaskCount {
   readonly pool: string
   readonly phase: string
   readonly count: number
+  /** Milliseconds since 1970. */
+  readonly oldestAt?: number
 }
 
 /** Age at which counts are no longer reported, in milliseconds: another process reports them by then. */
@@ -20,6 +23,7 @@ const maxAgeMs = 15_000
 /** Adds the metrics to registries. */
 export const createVideoMetrics = (registers: Registry[]): VideoMetrics => {
   let known: { readonly at: number; readonly counts: readonly TaskCount[] } | undefined
+  const recent = (): readonly TaskCount[] => (known && performance.now() - known.at <= maxAgeMs ? known.counts : [])
   const ends = new Counter({
     name: 'sluice_video_tasks_total',
     help: 'Video tasks that the upstream has ended.',
@@ -28,13 +32,24 @@ export const createVideoMetrics = (registers: Registry[]): VideoMetrics => {
   })
   new Gauge({
     name: 'sluice_video_tasks',
-    help: 'Video tasks that wait in the queue, and those that the upstream has, by model or endpoint. One process reports them.',
+    help: 'Video tasks that wait in the queue, that the upstream has, and that run for too long, by model or endpoint. One process reports them.',
     labelNames: ['pool', 'phase'],
     registers,
     collect() {
       this.reset()
-      if (!known || performance.now() - known.at > maxAgeMs) return
-      for (const { pool, phase, count } of known.counts) this.set({ pool, phase }, count)
+      for (const { pool, phase, count } of recent()) this.set({ pool, phase }, count)
+    },
+  })
+  new Gauge({
+    name: 'sluice_video_queue_age_seconds',
+    help: 'Age of the oldest waiting video task, by model or endpoint. One process reports it.',
+    labelNames: ['pool'],
+    aggregator: 'max',
+    registers,
+    collect() {
+      this.reset()
+      for (const { pool, oldestAt } of recent())
+        if (oldestAt !== undefined) this.set({ pool }, Math.max(0, systemClock.now() - oldestAt) / 1000)
     },
   })
   return {

@@ -15,7 +15,8 @@ export interface Health {
   /** Rejects when the database does not respond or has no room. */
   readonly database: () => Promise<void>
   /**
-   * Rejects when the storage of files has no room. For information only: all but uploads and copies of results works.
+   * Rejects when the storage of files has no room, or does not work. For information only: all but uploads, copies of
+   * results and links to files works.
    * Undefined: there is no storage.
    */
   readonly storage?: (() => Promise<void>) | undefined
@@ -39,11 +40,12 @@ const healthzDocs = docs('checkLiveness', 'Whether the process runs', {
   200: jsonResponse('It runs', alive, noStoreHeader),
 })
 
+const partState = Type.Union([Type.Literal('ok'), Type.Literal('full'), Type.Literal('down')])
 const readiness = Type.Object(
   {
     status: Type.Union([Type.Literal('ok'), Type.Literal('stopping'), Type.Literal('unavailable')]),
-    database: Type.Union([Type.Literal('ok'), Type.Literal('full'), Type.Literal('down')]),
-    storage: Type.Optional(Type.Union([Type.Literal('ok'), Type.Literal('full'), Type.Literal('down')])),
+    database: partState,
+    storage: Type.Optional(partState),
     upstreams: Type.Record(Type.String(), Type.String(), { description: 'The state of each upstream, in words' }),
   },
   { title: 'Readiness' },
@@ -75,7 +77,12 @@ export const health = ({ database, storage, draining, upstreams }: Health) =>
       readyzDocs,
     )
 
-const stateOf = (check: () => Promise<void>): Promise<'ok' | 'full' | 'down'> =>
+/** The states of a part: it works, has no room, or does not work. */
+export const partStates = ['ok', 'full', 'down'] as const
+export type PartState = (typeof partStates)[number]
+
+/** The state of a part by its check. */
+export const stateOf = (check: () => Promise<void>): Promise<PartState> =>
   check().then(
     () => 'ok',
     (error: unknown) => (hasNoSpace(error) ? 'full' : 'down'),

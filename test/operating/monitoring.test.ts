@@ -3,6 +3,11 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parser } from '@prometheus-io/lezer-promql'
 import { createMetrics, readSnapshot } from '../../plugins/metrics/index.ts'
+import type { VideoTaskCount } from '../../plugins/video-generation/index.ts'
+import { partStates } from '../../src/app/health.ts'
+import { countDeliveries } from '../../src/app/metrics/deliveries.ts'
+import { observeServer } from '../../src/app/metrics/server.ts'
+import { createLog } from '../../src/log.ts'
 
 const folder = join(import.meta.dir, '../../examples/operating')
 const read = (file: string) => readFileSync(join(folder, file), 'utf8')
@@ -13,14 +18,33 @@ type Series = ReadonlyMap<string, readonly string[]>
 /** Labels that Prometheus adds to every sample of a target. */
 const targetLabels = ['job', 'instance']
 
+const phases = ['waiting', 'running', 'overrunning'] satisfies VideoTaskCount['phase'][]
+
+/** Values of labels that are words of the gateway. */
+const words: Readonly<Record<string, readonly string[]>> = {
+  phase: phases,
+  part: ['database', 'storage'],
+  state: partStates,
+  kind: ['webhook', 'callback', 'input', 'output', 'cached_input', 'reasoning'],
+  reported: ['true', 'false'],
+}
+
 /** The time series that the gateway exports, and `up` of Prometheus. */
 const readSeries = async (): Promise<Series> => {
   const metrics = createMetrics()
   metrics.request({ method: 'GET', status: 200, seconds: 1 })
   metrics.upstream({ action: 'GetAsset', status: 200, seconds: 1 })
   metrics.upstream({ action: 'GetAsset', upstream: 'api.example', status: 200, seconds: 1 })
-  metrics.text({ model: 'm', accepted: true, tokens: { input: 1, cachedInput: 1, output: 1, reasoning: 1 } })
+  metrics.text({ model: 'm', accepted: true, tokens: { input: 1, cachedInput: 1, output: 1, reasoning: 1 }, cost: 1 })
   metrics.inFlight(() => ({ requests: 1, streams: 1, bodyBytes: 1 }))
+  metrics.videoEnd('succeeded')
+  metrics.videoTasks(phases.map((phase) => ({ pool: 'm', phase, count: 1, oldestAt: 0 })))
+  countDeliveries(metrics.registry)({ kind: 'webhook', status: 200, seconds: 1 })
+  observeServer(metrics.registry, {
+    health: { database: async () => {}, storage: async () => {} },
+    usageLimits: { usedRatios: () => [{ subjectType: 'user', unit: 'tokens', window: 'day', ratio: 0.5 }] },
+    log: createLog({ level: 'silent', secrets: [] }),
+  })
   const series = new Map<string, readonly string[]>([['up', []]])
   for (const { name, values } of await readSnapshot(metrics.registry)) {
     for (const value of values) {
@@ -62,6 +86,8 @@ const faultsIn = (query: string): string[] => {
     const labels = series.get(name)
     if (!labels) faults.push(`metric ${name}`)
     for (const label of labels ?? []) known.add(label)
+    for (const [, label = '', value = ''] of textOf(selector).matchAll(/(\w+)!?="([^"]*)"/g))
+      if (words[label]?.includes(value) === false) faults.push(`value ${value} of ${label}`)
     for (const label of nodes('LabelName', selector).map(textOf)) {
       if (!labels?.includes(label) && !targetLabels.includes(label)) faults.push(`label ${label} of ${name}`)
     }
@@ -106,6 +132,10 @@ describe('the check of queries finds', () => {
       ['label path of sluice_requests_total', 'label zone of up'],
     ],
     ['sum by (user) (sluice_requests_total)', ['group user']],
+    [
+      'sluice_video_tasks{phase="queued"} + sluice_readiness{state!="fine"}',
+      ['value queued of phase', 'value fine of state'],
+    ],
     ['sluice_request_seconds', ['metric sluice_request_seconds']],
     ['sum by (le) (rate(sluice_request_seconds_bucket{job="a"}[$__rate_interval])) > 1', []],
   ])('%p', (query, faults) => {

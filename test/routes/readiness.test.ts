@@ -2,10 +2,12 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Registry } from 'prom-client'
 import { folderStorage, type Storage } from '../../plugins/file-storage/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
-import { withSpaceCheck } from '../../src/app/files.ts'
 import { type Health, health } from '../../src/app/health.ts'
+import { observeReadiness } from '../../src/app/metrics/readiness.ts'
+import { withCheck } from '../../src/app/storage.ts'
 import { createWaitingApp } from '../../src/app.ts'
 
 const full = () => Object.assign(new Error('no space left on device'), { code: 'ENOSPC' })
@@ -65,14 +67,14 @@ test('a storage that had no room is full until a file can be stored, and the che
     let hasRoom = true
     const filled: Storage = { ...folder, put: (...file) => (hasRoom ? folder.put(...file) : Promise.reject(full())) }
     let now = 0
-    const { storage, checkSpace } = withSpaceCheck(filled, { clock: { now: () => now } })
+    const { storage, check } = withCheck(filled, { clock: { now: () => now } })
     const put = () => storage.put('uploads/a.txt', new Blob(['a']).stream(), { maxBytes: 1, contentType: 'text/plain' })
     hasRoom = false
     await expect(put()).rejects.toThrow('no space')
-    await expect(checkSpace()).rejects.toThrow('no space')
+    await expect(check()).rejects.toThrow('no space')
     hasRoom = true
     now += 10_000
-    await checkSpace()
+    await check()
     expect(await put()).toBe(1)
     expect(
       readdirSync(path, { recursive: true, withFileTypes: true }).flatMap((e) => (e.isFile() ? [e.name] : [])),
@@ -80,4 +82,94 @@ test('a storage that had no room is full until a file can be stored, and the che
   } finally {
     rmSync(path, { recursive: true })
   }
+})
+
+/** A storage that counts the files that it is given, and whose calls fail with `error`. */
+const openFailing = (path: string, isCheap: boolean) => {
+  const folder = folderStorage(path)
+  const state: { error?: Error | undefined; puts: number; now: number } = { puts: 0, now: 0 }
+  const failing = async <Result>(call: () => Promise<Result>): Promise<Result> => {
+    if (state.error) throw state.error
+    return call()
+  }
+  const storage: Storage = {
+    ...folder,
+    put(...file) {
+      state.puts++
+      return failing(() => folder.put(...file))
+    },
+    find: (key) => failing(() => folder.find(key)),
+    remove: (key) => failing(() => folder.remove(key)),
+  }
+  return { state, ...withCheck(storage, { clock: { now: () => state.now }, isCheap }) }
+}
+
+test('/readyz says that a folder is down while no file can be written to it', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'sluice-storage-'))
+  try {
+    const { state, check } = openFailing(path, true)
+    await check()
+    state.error = new Error('permission denied')
+    state.now += 10_000
+    expect(await ready({ storage: check })).toMatchObject([200, { status: 'ok', storage: 'down' }])
+    state.error = full()
+    state.now += 10_000
+    expect(await ready({ storage: check })).toMatchObject([200, { status: 'ok', storage: 'full' }])
+    state.error = undefined
+    state.now += 10_000
+    expect(await ready({ storage: check })).toMatchObject([200, { status: 'ok', storage: 'ok' }])
+  } finally {
+    rmSync(path, { recursive: true })
+  }
+})
+
+test('a bucket is written to only after a failed call, and is down until a write succeeds', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'sluice-storage-'))
+  try {
+    const { state, storage, check } = openFailing(path, false)
+    for (let nth = 0; nth < 3; nth++) {
+      state.now += 60_000
+      await check()
+    }
+    expect(state.puts).toBe(0)
+    // The fault of a caller: the storage works.
+    await expect(
+      storage.put('uploads/a', new Blob(['abc']).stream(), { maxBytes: 1, contentType: 'text/plain' }),
+    ).rejects.toThrow()
+    await check()
+    expect(state.puts).toBe(2)
+    state.error = new Error('connection refused')
+    await expect(storage.find('uploads/a')).rejects.toThrow('refused')
+    state.now += 10_000
+    await expect(check()).rejects.toThrow('refused')
+    await expect(check()).rejects.toThrow('refused')
+    expect(state.puts).toBe(3)
+    state.error = undefined
+    state.now += 10_000
+    await check()
+    state.now += 60_000
+    await check()
+    expect(state.puts).toBe(4)
+  } finally {
+    rmSync(path, { recursive: true })
+  }
+})
+
+test('before the database was available, /readyz names the storage too', async () => {
+  const health = { database: ok, storage: () => Promise.reject(full()), draining: () => false }
+  const waiting = createWaitingApp({ health, log: noLog, segment: 'media', reason: () => new Error('refused') })
+  const response = await waiting(new Request('http://localhost/readyz'))
+  expect(await response.json()).toMatchObject({ database: 'down', storage: 'full' })
+})
+
+test('the metrics have the states that /readyz reports, also of a part that does not answer', async () => {
+  const metricsOf = async (parts: Pick<Health, 'database' | 'storage'>) => {
+    const registry = new Registry()
+    observeReadiness(registry, parts)
+    return (await registry.metrics()).split('\n').filter((line) => line.endsWith(' 1'))
+  }
+  expect(await metricsOf({ database: ok })).toEqual(['sluice_readiness{part="database",state="ok"} 1'])
+  expect(
+    await metricsOf({ database: () => new Promise<void>(() => {}), storage: () => Promise.reject(full()) }),
+  ).toEqual(['sluice_readiness{part="database",state="down"} 1', 'sluice_readiness{part="storage",state="full"} 1'])
 })

@@ -30,6 +30,7 @@ describe.each(databaseNames)('a task that runs for ever (%s)', (database) => {
         ...{ clock, maxRunningMs: 3 * hour, slots: { '*': { running: 1 } } },
       },
       more: {
+        metricsToken: 'metrics-token',
         log: { debug() {}, info() {}, warn() {}, error: (fields) => void logged.push(fields) },
       },
     })
@@ -57,6 +58,11 @@ describe.each(databaseNames)('a task that runs for ever (%s)', (database) => {
     for (const part of [hanging, 'running', 'submitted', 'running_too_long', emulator.video.tasks()[0]?.id ?? '?'])
       expect(lines[0]).toContain(part)
     expect(await ann.statusOf(hanging)).toBe('running')
+    const overrunning = /^sluice_video_tasks\{pool="[^"]+",phase="overrunning"\} 1$/m
+    await until(async () => {
+      const headers = { authorization: 'Bearer metrics-token' }
+      return overrunning.test(await (await fetch(`${fixture.gateway.url}/metrics`, { headers })).text())
+    })
     expect(logged).toContainEqual({
       ...{ task: hanging, user: ann.id, upstreamId: emulator.video.tasks()[0]?.id },
     })
@@ -71,7 +77,7 @@ describe.each(databaseNames)('a task that runs for ever (%s)', (database) => {
     ])
     expect((await admin('list', '--status', 'undecided')).lines).toEqual([])
     expect((await admin('release', hanging)).status).toBe(1)
-  })
+  }, 300_000)
 
   test('fails when an operator gives it up, and what the upstream makes of it later is nobody’s', async () => {
     const { fixture, clock, hanging, waiting, emulator, admin } = await open()
@@ -93,7 +99,7 @@ describe.each(databaseNames)('a task that runs for ever (%s)', (database) => {
     ])
     const entries = await store.listAudit({ action: 'video.release' })
     expect(entries).toMatchObject([{ user: ann.id, target: hanging }])
-  })
+  }, 300_000)
 })
 
 describe.each(databaseNames)('a task whose create call has an unknown outcome (%s)', (database) => {
@@ -134,7 +140,7 @@ describe.each(databaseNames)('a task whose create call has an unknown outcome (%
     expect((await usageOf(store, ann)).map(({ calls }) => calls)).toEqual([1])
     expect(emulator.video.tasks()).toHaveLength(1)
     expect((await admin('list', '--status', 'undecided')).lines).toEqual([])
-  })
+  }, 300_000)
 
   test('fails when an operator gives it up, and is not created again', async () => {
     const { fixture, id, lists, admin } = await open()
@@ -145,7 +151,7 @@ describe.each(databaseNames)('a task whose create call has an unknown outcome (%
     const { json } = await ann.get(id)
     expect([json.status, json.error.code]).toEqual(['failed', 'create_outcome_unknown'])
     expect(emulator.video.tasks()).toHaveLength(1)
-  })
+  }, 300_000)
 })
 
 test('decisions need a task, and an upstream id', async () => {
@@ -159,4 +165,4 @@ test('decisions need a task, and an upstream id', async () => {
     expect(await admin(...words)).toEqual({ status: 1, lines: ['there is no such video task'] })
   for (const words of [['adopt', id], ['adopt', '--upstream-id', 'cgt-1'], ['release'], ['release', id, 'x']])
     expect((await admin(...words)).status).toBe(2)
-})
+}, 300_000)

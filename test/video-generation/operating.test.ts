@@ -17,6 +17,7 @@ test('the metrics have the waiting and running tasks of each pool, and the ended
   const pool = 'pool="doubao-seedance-2-0-260128"'
   await until(async () => (await metrics()).includes(`sluice_video_tasks{${pool},phase="waiting"} 2`))
   expect(await metrics()).toContain(`sluice_video_tasks{${pool},phase="running"} 1`)
+  expect(await metrics()).toMatch(new RegExp(`^sluice_video_queue_age_seconds\\{${pool}\\} [0-9.]+$`, 'm'))
   emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
   await until(async () => (await ann.statusOf(first)) === 'succeeded')
   expect(await metrics()).toContain('sluice_video_tasks_total{status="succeeded"} 1')

@@ -1,5 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
-import type { DeliveryOutcome } from '../../plugins/events/index.ts'
+import type { DeliveryOutcome } from '../../../plugins/events/index.ts'
 
 /** Adds the metrics of webhooks to a registry. Returns a function that counts an attempt of a delivery. */
 export const countDeliveries = (registry: Registry): ((outcome: DeliveryOutcome) => void) => {

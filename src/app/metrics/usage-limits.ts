@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client'
-import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
+import type { UsageLimits } from '../../../plugins/usage-limits/index.ts'
 
 /** Adds how much of their amounts limits have used to a registry. */
 export const observeUsageLimits = (registry: Registry, limits: Pick<UsageLimits, 'usedRatios'>): void => {
