@@ -30,7 +30,7 @@ export const createTextContext = (settings: TextSettings): TextContext => {
     ...{ usage: settings.usage, observe: settings.observeUsage, costOf, log },
     models: [...routing.named.keys(), ...Object.keys(settings.prices ?? {})],
   })
-  const recordBackground = store ? createBackgroundUsageRecorder({ store, record, clock, log }) : async () => {}
+  const recordBackground = store ? createBackgroundUsageRecorder({ store, record, costOf, clock, log }) : async () => {}
   const storing = storedResponses && {
     store: storedResponses,
     ttlMs: settings.objectTtlMs,
@@ -66,7 +66,7 @@ export const createTextContext = (settings: TextSettings): TextContext => {
   if (store && background) {
     pollBackgroundResponses(
       {
-        ...{ clock, log, store, storedResponses, record, recordBackground },
+        ...{ clock, log, store, storedResponses, record, costOf, recordBackground },
         retrieve: (own, signal) => retrieve(own, signal, context),
       },
       background,

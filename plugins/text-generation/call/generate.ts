@@ -11,6 +11,7 @@ import type { ModelRoute } from '../models/routing.ts'
 import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import type { ObjectOwnership, OwnedRequest } from '../objects/ownership.ts'
+import { holderOfResponse, type TextObject, type TextObjectStore } from '../objects/store.ts'
 import { withoutGatewayItems } from '../objects/stored/continuation.ts'
 import { requestFor, type StoredResponses } from '../objects/stored/responses.ts'
 import { indexInTurns } from '../protocol/index-in-turns.ts'
@@ -31,6 +32,8 @@ export interface GenerationOptions extends GenerationContext, RouteAttemptsOptio
   /** Undefined: the gateway stores no responses. */
   readonly storedResponses: StoredResponses | undefined
   readonly recordBackground: RecordBackgroundUsage
+  /** Undefined: objects have no owners, and there are no background responses. */
+  readonly store: TextObjectStore | undefined
   readonly droppedTools: DroppedTools
   readonly maxBodyBytes: number
   readonly record: RecordUsage
@@ -199,9 +202,12 @@ class CallUsage {
   /** Whether the upstream has begun a successful response. */
   accepted = false
   readonly #call: CallUsageOptions
-  readonly #options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock'>
+  readonly #options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock' | 'store'>
 
-  constructor(call: CallUsageOptions, options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock'>) {
+  constructor(
+    call: CallUsageOptions,
+    options: Pick<GenerationOptions, 'recordBackground' | 'record' | 'clock' | 'store'>,
+  ) {
     this.#call = call
     this.#options = options
   }
@@ -213,11 +219,21 @@ class CallUsage {
 
   readonly onEnd = (usage: object | undefined): void | Promise<void> => {
     const { user, token, model, issued, limit, unmetered } = this.#call
-    const { recordBackground, record, clock } = this.#options
+    const { record, clock } = this.#options
     // Usage of a background response is recorded when the response ends.
-    if (issued?.backgroundResponse) return usage && recordBackground(issued.backgroundResponse, usage)
+    if (issued?.backgroundResponse) return this.#continueInBackground(issued.backgroundResponse, usage)
     const tokens = readTokens(usage)
     limit?.onEnd(tokens)
     if (!unmetered) record({ user, token, model, at: clock.now(), tokens }, this.accepted)
+  }
+
+  async #continueInBackground(response: TextObject, usage: object | undefined): Promise<void> {
+    const { limit } = this.#call
+    const { recordBackground, store } = this.#options
+    if (limit) {
+      await limit.hold(holderOfResponse(response.id))
+      await store?.keepResponseHold?.(response.id).catch(() => {})
+    }
+    if (usage) await recordBackground(response, usage)
   }
 }

@@ -45,6 +45,11 @@ export interface CallLimit {
    * The response has ended. Books what was used. `tokens`: as the upstream reported it; undefined: what was counted.
    */
   onEnd(tokens: Tokens | undefined): void
+  /**
+   * The upstream continues in the background: what is reserved moves to a holder, and is settled with its usage. Never
+   * rejects.
+   */
+  hold(holder: string): Promise<void>
   /** The call has failed, and nothing was generated. Without effect after `onEnd`. */
   release(): void
   /** Wraps the reader of the upstream's stream: it ends when nothing is left of a limit. */
@@ -166,6 +171,13 @@ class ReservedCall implements CallLimit {
     }
     const cost = costOf?.({ model: this.#model, tokens: used })
     this.#reservation.settle({ tokens: used.input + used.output, ...(cost !== undefined && { cost }) })
+    this.#reservation.release()
+  }
+
+  async hold(holder: string): Promise<void> {
+    this.#ended = true
+    // If that fails, what was held comes back by itself.
+    await this.#reservation.hold(holder).catch(() => {})
     this.#reservation.release()
   }
 

@@ -3,6 +3,7 @@ import { inLanes } from '../../shared/background/in-lanes.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import type { CostOf } from '../usage/prices.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
 import type { TextObject, TextObjectStore } from './store.ts'
@@ -11,6 +12,8 @@ import type { StoredResponseStore } from './stored/store.ts'
 export interface BackgroundUsageOptions {
   readonly store: TextObjectStore
   readonly record: RecordUsage
+  /** Undefined: no model has a price. */
+  readonly costOf?: CostOf | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -21,12 +24,15 @@ export interface BackgroundUsageOptions {
 export type RecordBackgroundUsage = (response: TextObject, usage: unknown) => Promise<void>
 
 export const createBackgroundUsageRecorder =
-  ({ store, record, clock, log }: BackgroundUsageOptions): RecordBackgroundUsage =>
+  ({ store, record, costOf, clock, log }: BackgroundUsageOptions): RecordBackgroundUsage =>
   async (response, usage) => {
     const { id, user, token, model } = response
     try {
       // The mark comes first: a crash between the two steps loses one call, but never counts one twice.
-      if (await store.markUsageRecorded(id)) record({ user, token, model, at: clock.now(), tokens: readTokens(usage) })
+      const tokens = readTokens(usage)
+      const cost = tokens && costOf?.({ model, tokens })
+      const used = tokens && { tokens: tokens.input + tokens.output, ...(cost !== undefined && { cost }) }
+      if (await store.markUsageRecorded(id, used)) record({ user, token, model, at: clock.now(), tokens })
     } catch (err) {
       log.warn({ err, response: id }, 'usage of a background response could not be recorded')
     }

@@ -1,3 +1,5 @@
+import type { Amounts } from '../../usage-limits/index.ts'
+
 /** Kinds of objects in the upstream's account whose owners the gateway records. */
 export type ObjectKind = 'response' | 'conversation' | 'item'
 
@@ -19,6 +21,9 @@ export interface TextObject {
   readonly dueAt?: number
 }
 
+/** The holder of what a background response has reserved of limits, see `UsageReservation.hold`. */
+export const holderOfResponse = (id: string): string => `response:${id}`
+
 /** Store port: the owners of objects. Every method rejects when the store does not respond in time. */
 export interface TextObjectStore {
   /**
@@ -34,8 +39,17 @@ export interface TextObjectStore {
   dueTextResponses(now: number, max: number): Promise<readonly TextObject[]>
   /** Postpones a due response. False when another process has done so, or its usage is recorded. */
   deferTextResponse(due: TextObject, until: number): Promise<boolean>
-  /** Marks the usage of a response as recorded. True for exactly one caller among all processes. */
-  markUsageRecorded(id: string): Promise<boolean>
+  /**
+   * Marks the usage of a response as recorded, and settles in the same transaction what the response holds of limits
+   * (`holderOfResponse`). A unit that is absent from `used` is booked as it was held. True for exactly one caller among
+   * all processes.
+   */
+  markUsageRecorded(id: string, used?: Amounts): Promise<boolean>
+  /**
+   * What a background response holds of limits stays its own until `markUsageRecorded`. Absent: it is given back after
+   * a minute.
+   */
+  keepResponseHold?(id: string): Promise<void>
   /** Removes up to `max` expired objects. Returns their number. */
   sweepTextObjects(now: number, max: number): Promise<number>
 }

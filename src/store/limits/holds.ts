@@ -44,6 +44,15 @@ export const settleHold = (holder: string, used: Amounts): readonly Statement[] 
     where holder = ${holder}`,
 ]
 
+/** `settleHold`, if the holder is known: most tasks hold nothing. */
+export function* endHold(holder: string, used: Amounts): Steps {
+  const [held] = yield sql`
+    select holder
+    from limit_holders
+    where holder = ${holder}`
+  if (held) yield settleHold(holder, used)
+}
+
 /** For `settleHold`: all that was held is given back. */
 export const nothingUsed: Amounts = { requests: 0, tokens: 0, cost: 0, videos: 0, video_seconds: 0 }
 

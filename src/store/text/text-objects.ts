@@ -1,6 +1,11 @@
-import type { TextObject, TextObjectStore } from '../../../plugins/text-generation/objects/store.ts'
+import {
+  holderOfResponse,
+  type TextObject,
+  type TextObjectStore,
+} from '../../../plugins/text-generation/objects/store.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 import { GroupCommit } from '../database/group-commit.ts'
+import { confirmHold, endHold } from '../limits/holds.ts'
 import { modelName } from '../usage/usage.ts'
 
 /**
@@ -87,15 +92,22 @@ export const createTextObjectStore = (database: Database): TextObjectStore => {
       return deferred.length === 1
     },
 
-    async markUsageRecorded(id) {
-      const updated = await database.query(sql`
-        update text_objects
-        set due_at = null
-        where kind = 'response'
-        and id = ${id}
-        and due_at is not null
-        returning id`)
-      return updated.length === 1
+    async markUsageRecorded(id, used = {}) {
+      return database.transaction(function* () {
+        const [updated] = yield sql`
+          update text_objects
+          set due_at = null
+          where kind = 'response'
+          and id = ${id}
+          and due_at is not null
+          returning id`
+        if (updated) yield* endHold(holderOfResponse(id), used)
+        return updated !== undefined
+      })
+    },
+
+    async keepResponseHold(id) {
+      await database.query(confirmHold(holderOfResponse(id)))
     },
 
     async sweepTextObjects(now, max) {

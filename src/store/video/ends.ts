@@ -1,7 +1,7 @@
 import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
-import { endHold } from './holds.ts'
+import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
 import { selectTask, taskOf } from './rows.ts'
@@ -28,7 +28,7 @@ export const videoEnds = (database: Database, notices: Notices): Ends => ({
         and phase = 'waiting'
         returning bytes`
       if (row) {
-        yield* endHold(id)
+        yield* endTaskHold(id)
         yield* notices.tellStatuses([id], at)
       }
       return row
@@ -59,7 +59,7 @@ export const videoEnds = (database: Database, notices: Notices): Ends => ({
         )
         and phase = 'waiting'
         returning id, bytes`
-      for (const { id } of rows) yield* endHold(String(id))
+      for (const { id } of rows) yield* endTaskHold(String(id))
       yield* notices.tellStatuses(
         rows.map(({ id }) => String(id)),
         now,

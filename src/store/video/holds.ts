@@ -1,26 +1,19 @@
 import { holderOfTask, type VideoUsage } from '../../../plugins/video-generation/tasks/store.ts'
-import { type Statement, type Steps, sql } from '../database/database.ts'
-import { confirmHold, nothingUsed, settleHold } from '../limits/holds.ts'
+import type { Statement, Steps } from '../database/database.ts'
+import { confirmHold, endHold, nothingUsed } from '../limits/holds.ts'
 
 /** What a task holds of the limits of its user stays until the task ends: part of the transaction that adds it. */
-export const keepHold = (id: string): Statement => confirmHold(holderOfTask(id))
+export const keepTaskHold = (id: string): Statement => confirmHold(holderOfTask(id))
 
 /**
  * A task has ended, or the upstream never saw it: books what it has used, and gives back the rest of what it held.
  *
  * @param usage undefined: it has used nothing. A count that the upstream did not report is that which was held
  */
-export function* endHold(id: string, usage?: VideoUsage): Steps {
-  const holder = holderOfTask(id)
-  const [held] = yield sql`
-    select holder
-    from limit_holders
-    where holder = ${holder}`
-  if (!held) return
-  yield settleHold(
-    holder,
+export const endTaskHold = (id: string, usage?: VideoUsage): Steps =>
+  endHold(
+    holderOfTask(id),
     usage
       ? { tokens: usage.completionTokens, video_seconds: usage.seconds, cost: usage.cost, requests: 1, videos: 1 }
       : nothingUsed,
   )
-}

@@ -10,7 +10,7 @@ import type {
 import type { VideoStatus } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
-import { endHold } from './holds.ts'
+import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { enterPool } from './queue.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
@@ -36,7 +36,7 @@ export function* moveTasks(
   for (const { task, freed } of moved) {
     if (!freed) continue
     // The vendor bills only what it reports; of a success without a report, what was held counts.
-    yield* endHold(task.id, usageOf(task, moves) ?? (hasSucceeded(task, moves) ? {} : undefined))
+    yield* endTaskHold(task.id, usageOf(task, moves) ?? (hasSucceeded(task, moves) ? {} : undefined))
     yield* bookUsage(task, moves, at)
   }
   yield* leavePools(moved, at)

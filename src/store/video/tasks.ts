@@ -7,7 +7,7 @@ import { addClaimed, addToPool } from './addition.ts'
 import { videoCounts } from './counts.ts'
 import { videoDecisions } from './decisions.ts'
 import { videoEnds } from './ends.ts'
-import { endHold, keepHold } from './holds.ts'
+import { endTaskHold, keepTaskHold } from './holds.ts'
 import { listVideoTasks } from './lists.ts'
 import { moveTasks, signalPool, videoCopies } from './moves.ts'
 import { Notices } from './notices.ts'
@@ -33,10 +33,10 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
       if (long) await writePieces(database, id, request, task.createdAt)
       const row = { ...task, request: long ? '' : request, bytes: Buffer.byteLength(request) }
       const added = await database.transaction(function* () {
-        if (task.holds) yield keepHold(id)
+        if (task.holds) yield keepTaskHold(id)
         if (!limits) return yield* addClaimed(row, leaseUntil)
         const outcome = yield* addToPool(row, limits, leaseUntil)
-        if (outcome.outcome === 'waiting-full') yield* endHold(id)
+        if (outcome.outcome === 'waiting-full') yield* endTaskHold(id)
         if (outcome.outcome === 'waiting') yield* notices.tellStatuses([id], task.createdAt)
         return outcome
       })
@@ -155,7 +155,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
           and phase = 'submitting'
           returning bytes`
         if (row) {
-          yield* endHold(id)
+          yield* endTaskHold(id)
           yield* notices.tellStatuses([id], at)
         }
         return row
@@ -172,7 +172,7 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
           and attempts = ${attempts}
           and phase = 'submitting'
           returning bytes`
-        if (row) yield* endHold(id)
+        if (row) yield* endTaskHold(id)
         return row
       })
       await forget(id, dropped?.bytes)
