@@ -42,7 +42,8 @@ const maxWaiting = 10_000
 const sweepEveryMs = 3_600_000
 /** The start of a server has more urgent work. */
 const firstSweepMs = 60_000
-const maxRowsPerSweep = 1_000
+/** A removal verifies each entry: more would block SQLite for longer than 20 ms. */
+const maxRowsPerSweep = 250
 const maxNameCharacters = 256
 
 /** Actions that a caller can cause with every request. */
