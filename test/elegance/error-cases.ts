@@ -7,6 +7,7 @@ import { consolePages } from 'sluice/console'
 import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
 import { createMetrics, metrics } from 'sluice/metrics'
+import { oidcLogin } from 'sluice/oidc-login'
 import { ownership } from 'sluice/ownership'
 import { paginationNormalizer } from 'sluice/pagination-normalizer'
 import type { ErrorsOption } from 'sluice/shared'
@@ -205,6 +206,25 @@ export const cases = {
       unauthenticated('/api/session'),
       error({ path: '/api/session', method: 'POST', body: '{}' }, 415, 'content type must be application/json'),
       error({ path: '/api/session', method: 'PUT' }, 405, 'method not allowed'),
+    ],
+  },
+  'oidc-login': {
+    mount: (options) =>
+      oidcLogin({
+        ...{ ...options, store, publicUrl, secrets, beginSession: async () => undefined },
+        ...{ issuer: 'https://provider.invalid', clientId: 'client', clientSecret: 'client-secret' },
+        fetch: async () => new Response(null, { status: 503 }),
+      }),
+    errors: [
+      error({ path: '/api/session/oidc' }, 502, 'the identity provider is unavailable'),
+      error({ path: '/api/session/oidc?invitation=x' }, 403, 'this invitation is not valid'),
+      error(
+        { path: '/api/session/oidc/callback?code=c&state=s' },
+        400,
+        'this login was started too long ago, or in another browser',
+      ),
+      error({ path: '/api/session/oidc', method: 'POST' }, 405, 'method not allowed'),
+      error({ path: '/api/session/oidc/other' }, 404, 'not found'),
     ],
   },
   'face-verification': {

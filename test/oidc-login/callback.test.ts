@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { createCookies } from '../../plugins/shared/login/cookie.ts'
 import { openFixture } from './fixture.ts'
 
 const expired = { status: 400 }
@@ -92,6 +93,19 @@ describe('only the browser that has started a login ends it', () => {
     }
     const response = await fetch(callback, { redirect: 'manual', headers: { cookie: `oidc=${cookie}` } })
     expect(response.status).toBe(303)
+  })
+
+  test('a value that is signed for another purpose with the same secret is none', async () => {
+    const secrets = ['a secret of the tests']
+    await using host = await openFixture({ secrets })
+    const browser = host.browser()
+    const callback = await host.authorize(browser)
+    const [content = ''] = browser.cookies.get('oidc')?.split('.') ?? []
+    const sessions = createCookies({ name: 'oidc', secrets, secure: () => false })
+    for (const value of [content, 'bm8ganNvbg']) {
+      const [cookie = ''] = sessions.issue(value, 60).split(';')
+      expect((await fetch(callback, { redirect: 'manual', headers: { cookie } })).status).toBe(400)
+    }
   })
 
   test('a cookie of the secret before is valid, so that secrets can rotate', async () => {

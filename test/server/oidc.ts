@@ -29,8 +29,9 @@ export const openOidcServer = async ({ kind, runtime, environment }: OidcServerO
   const start = (): Promise<ServerProcess> => fixture.start(variables, runtime)
   const server = await start()
   const redirectUri = `${server.url}/api/session/oidc/callback`
-  const startProvider = async () => {
-    const provider = await startOidcProvider({ id: 'sluice', secret: clientSecret, redirectUri }, { port })
+  const startProvider = async (options: Parameters<typeof startOidcProvider>[1] = {}) => {
+    const client = { id: 'sluice', secret: clientSecret, redirectUri }
+    const provider = await startOidcProvider(client, { ...options, port })
     stack.defer(provider.stop)
     return provider
   }
