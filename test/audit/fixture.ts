@@ -46,7 +46,7 @@ export const openChain = async ({ kind, url }: TestDatabase, options: StoreOptio
     return store
   }
   const store = open()
-  const database = databaseKinds[kind].open(url, { deadlineMs: 3_000 })
+  const database = databaseKinds[kind].open(url, { deadlineMs: 60_000 })
   await database.batch(reset)
   return {
     ...{ url, store, database, open },

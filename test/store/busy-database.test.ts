@@ -16,7 +16,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
 
 test('on PostgreSQL, a lack of memory is a DatabaseBusyError, for which a request gets 503', async () => {
   const database = await freshDatabase('postgres')
-  const connection = openPostgres(database.url, { deadlineMs: 3_000 })
+  const connection = openPostgres(database.url, { deadlineMs: 60_000 })
   try {
     const failure = await failureOf(
       connection.query(sql`do $$ begin raise exception 'out of memory' using errcode = '53200'; end $$`),
@@ -36,7 +36,10 @@ test('on PostgreSQL, too many connections are a DatabaseBusyError, and the next 
   const role = `role_${randomUUID().replaceAll('-', '')}`
   const url = new URL(database.url)
   Object.assign(url, { username: role, password: 'x' })
-  const [first, second] = [openPostgres(url.href, { deadlineMs: 3_000 }), openPostgres(url.href, { deadlineMs: 3_000 })]
+  const [first, second] = [
+    openPostgres(url.href, { deadlineMs: 60_000 }),
+    openPostgres(url.href, { deadlineMs: 60_000 }),
+  ]
   try {
     await admin.unsafe(`create role ${role} login password 'x' connection limit 1`)
     await first.query(sql`select 1`)

@@ -7,7 +7,7 @@ let made: FreshDatabase
 let database: Database
 beforeAll(async () => {
   made = await freshDatabase('postgres')
-  database = openPostgres(made.url, { deadlineMs: 3_000 })
+  database = openPostgres(made.url, { deadlineMs: 60_000 })
   await database.query(sql`create table counts (id bigint primary key, value bigint)`)
   await database.query(sql`insert into counts (id, value) values (1, 0), (2, 0)`)
 }, 300_000)

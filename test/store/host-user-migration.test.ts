@@ -54,7 +54,7 @@ eachEmptyDatabase('a database of a version whose tokens and sessions had foreign
     )
 
   test('keeps all rows and indices, and takes tokens of users of a host app', async () => {
-    const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 3_000 })
+    const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 60_000 })
     await database.exclusively(() => migrate(1, before))
     await database.batch(oldRows)
     const [tokens, sessions, indexNames] = [

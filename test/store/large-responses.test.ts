@@ -34,7 +34,7 @@ eachDatabase('large responses', (database) => {
 
   beforeAll(async () => {
     await database.open()
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 3_000 })
+    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
     if (!opened) throw new Error('no database')
     raw = opened
     const record = (statements: readonly Statement[]) => {

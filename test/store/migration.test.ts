@@ -8,7 +8,7 @@ import { eachDatabase, freshDatabase } from '../support/database.ts'
 eachDatabase('migration', ({ kind }) => {
   const fresh = async () => {
     const made = await freshDatabase(kind)
-    const connect = () => databaseKinds[kind].open(made.url, { deadlineMs: 3_000 })
+    const connect = () => databaseKinds[kind].open(made.url, { deadlineMs: 60_000 })
     return { ...made, connect }
   }
 

@@ -44,7 +44,7 @@ const users = (database: Database) =>
 
 eachEmptyDatabase('a database of a version without roles and teams', (tested) => {
   test('keeps users, tokens and sessions, which get the defaults', async () => {
-    const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 3_000 })
+    const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 60_000 })
     await database.exclusively(() => migrate(1, before))
     await database.batch(oldRows)
     const store = openStore(tested.url)

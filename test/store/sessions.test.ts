@@ -10,7 +10,7 @@ import { makeTables, openFixture, storeOn } from '../web-session/fixture.ts'
 const opened: Database[] = []
 const open = ({ kind, url }: TestDatabase): Database => {
   const database =
-    kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 3_000 })
+    kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 60_000 })
   opened.push(database)
   return database
 }

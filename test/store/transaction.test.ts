@@ -9,7 +9,7 @@ eachDatabase('transaction', (tested) => {
   let database: Database
   beforeAll(async () => {
     const { kind, url } = tested
-    database = kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 3_000 })
+    database = kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 60_000 })
     await database.query(sql`create table counts (id bigint primary key, value bigint)`)
   })
 

@@ -43,7 +43,7 @@ const matches = (call: Call, { since = '', until = '9999', user, team, token, mo
 const keyText = (key: UsageSumKey) => JSON.stringify(usageDimensions.map((each) => key[each] ?? null))
 
 const openDatabase = ({ url }: TestDatabase) => {
-  const opened = databaseKindOf(url)?.open(url, { deadlineMs: 3_000 })
+  const opened = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
   if (!opened) throw new Error('there is no such kind of database')
   return opened
 }

@@ -1,6 +1,6 @@
 import type { AdminStore, UserChange } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { type Database, sql } from '../database/database.ts'
+import { type Database, sql, toColumnValue } from '../database/database.ts'
 
 /** A user of the gateway. Times are milliseconds since 1970. */
 export interface User {
@@ -54,6 +54,8 @@ export const createUserStore = (
 
   return {
     async addUser({ name, password, createdAt }) {
+      // Before the transaction, which reports such a value as one that the database does not accept.
+      for (const value of [name, password, createdAt]) toColumnValue(value)
       const added = await admin.addAdminUser({ name, password, createdAt })
       return typeof added === 'string' ? undefined : added.id
     },
