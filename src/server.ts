@@ -3,6 +3,7 @@ import { maxUploadBodyBytes, type Storage } from '../plugins/file-storage/index.
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { Background } from '../plugins/shared/background/background.ts'
+import { systemClock } from '../plugins/shared/clock.ts'
 import {
   type ClientAddressOf,
   createClientAddressOf,
@@ -21,6 +22,7 @@ import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog, startLog } from './log.ts'
+import { createAdminVideos } from './operators/videos.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { freePort } from './server/free-port.ts'
 import { listenBun, listenNode } from './server/listen.ts'
@@ -230,7 +232,10 @@ const openApp = async (
     oidc:
       config.login.oidc &&
       (await openOidcLogin(config.login.oidc, { ...session, addressOf, maxSessions: config.people.maxSessions })),
-    admin: { store, identify: identifyEither, publicUrl, secrets, idempotency: store.idempotency },
+    admin: {
+      ...{ store, identify: identifyEither, publicUrl, secrets, idempotency: store.idempotency },
+      videos: createAdminVideos(store, systemClock),
+    },
     events: eventOptions(
       config,
       { store, identify: identifyEither, background },

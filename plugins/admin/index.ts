@@ -1,6 +1,8 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { createToken, hashToken } from '../api-token/index.ts'
 import { createIdempotency, type IdempotencyStore } from '../idempotency/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
+import type { Awaitable } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
@@ -19,15 +21,26 @@ import {
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import type { Log } from '../shared/problem.ts'
-import type { LimitReport } from '../usage-limits/index.ts'
+import { type LimitReport, parseLimits } from '../usage-limits/index.ts'
+import { hashPassword } from '../web-session/index.ts'
 import { adminTokenDocs, type PeopleRoutes, teamDocs, userDocs } from './docs/people.ts'
-import { groupDocs, type ReportRoutes, reportDocs } from './docs/reports.ts'
+import {
+  groupDocs,
+  type ReportRoutes,
+  reportDocs,
+  type SystemRoutes,
+  systemDocs,
+  videoTaskDocs,
+} from './docs/reports.ts'
 import { type Area, createAccess } from './http/access.ts'
 import type { AdminHandler } from './http/call.ts'
 import { createOnceWith } from './http/create-once.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
-import { auditRoute, groupRoutes, usageRoute } from './http/reports.ts'
+import { auditRoute, groupRoutes, usageRoute, videoTaskRoutes } from './http/reports.ts'
+import { systemRoutes } from './http/system.ts'
 import { createOperations, type OperationsStore } from './operations/operations.ts'
+import { type AdminVideos, noVideos } from './videos.ts'
+import type { SettingsView, UpstreamView } from './views.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -35,7 +48,7 @@ export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { Role, Scope } from '../shared/identity/scopes.ts'
 export type { AuditPageStore, AuditRecord } from './audit-pages.ts'
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
-export type { ReportRoutes } from './docs/reports.ts'
+export type { ReportRoutes, SystemRoutes } from './docs/reports.ts'
 export type { AdminTokenRequest, NewUserRequest, TeamRequest, UserChangeRequest } from './docs/requests.ts'
 export type { OperationsStore } from './operations/operations.ts'
 export type { PendingGroup, PendingGroupStore } from './pending-groups.ts'
@@ -68,13 +81,17 @@ export type {
   UsageSumStore,
   UsageTotal,
 } from './usage-sums.ts'
+export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
 export type {
   AuditEntryView,
   PendingGroupView,
+  SettingsView,
   TeamView,
   TokenView,
+  UpstreamView,
   UsageRowView,
   UserView,
+  VideoView,
 } from './views.ts'
 
 /** Options of `admin`. */
@@ -97,6 +114,12 @@ export interface AdminOptions {
   readonly invitationUrl?: (secret: string) => string
   /** Reports the limits of a user. Default: there are none. */
   readonly limits?: (user: string) => Promise<readonly LimitReport[]>
+  /** The video tasks of all users. Default: there are none. */
+  readonly videos?: AdminVideos
+  /** Reports the state of each upstream. Default: there are none. */
+  readonly upstreams?: () => Awaitable<readonly UpstreamView[]>
+  /** The settings in force, by variable. Secrets must be `set` or `unset`. Default: there are none. */
+  readonly settings?: () => SettingsView
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
@@ -107,11 +130,11 @@ export interface AdminOptions {
 }
 
 /** The routes of `admin` below its prefix, for Eden. */
-export type AdminRoutes = PeopleRoutes & ReportRoutes
+export type AdminRoutes = PeopleRoutes & ReportRoutes & SystemRoutes
 
 /**
- * The routes of operators: users, teams, tokens, usage, the audit trail, and groups whose creation has an unknown
- * outcome.
+ * The routes of operators: users, teams, tokens, usage, the audit trail, groups and videos that need a decision, the
+ * state of the upstreams, and the settings.
  *
  * A caller who is not known gets 401 for every path below the prefix, and every other one who is no admin 403. Throws
  * TypeError for a wrong `prefix`, `store`, `identify`, `publicUrl` or `secrets`.
@@ -130,13 +153,21 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   checkPublicUrl(publicUrl)
   checkSecrets(secrets)
   const { invitationUrl = (secret: string) => `${publicBase(publicUrl)}/console#/invitation/${secret}` } = options
-  const operations = createOperations(store, clock)
+  const operations = createOperations(store, options.videos ?? noVideos, {
+    clock,
+    hashPassword,
+    createToken,
+    hashToken,
+    parseLimits,
+  })
   const signer = createTextSigner(secrets)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
   const createOnce = createOnceWith(idempotency, signingSecret(secrets))
   const people = { ...operations, limits: options.limits, invitationUrl, createOnce, signer }
   const [users, teams, tokens] = [userRoutes(people), teamRoutes(people), tokenRoutes(people)]
   const groups = groupRoutes(operations.groups, signer)
+  const videos = videoTaskRoutes(operations.videos, signer)
+  const system = systemRoutes(options)
   const errors = createErrorHandler(options)
   const access = createAccess({ identify, publicUrl, audit })
 
@@ -168,6 +199,11 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .get('/groups/pending', of('operation', groups.pending), groupDocs.pending)
     .post('/groups/pending/:id/adopt', of('operation', groups.adopt), groupDocs.adopt)
     .post('/groups/pending/:id/release', of('operation', groups.release), groupDocs.release)
+    .get('/videos', of('operation', videos.list), videoTaskDocs.list)
+    .post('/videos/:id/adopt', of('operation', videos.adopt), videoTaskDocs.adopt)
+    .post('/videos/:id/release', of('operation', videos.release), videoTaskDocs.release)
+    .get('/upstreams', of('operation', system.upstreams), systemDocs.upstreams)
+    .get('/settings', of('operation', system.settings), systemDocs.settings)
     .use(fallbackRoutes(errors, undefined, (request) => access(request, 'operation')))
   return plugin
 }

@@ -5,6 +5,7 @@ import type { AuditRecord } from './audit-pages.ts'
 import type { PendingGroup } from './pending-groups.ts'
 import type { AdminToken, AdminUser, Team } from './store.ts'
 import type { UsageDimension, UsageTotal } from './usage-sums.ts'
+import type { AdminVideo, VideoTaskStatus } from './videos.ts'
 
 // What the admin API and the command line show of each object. Times are ISO 8601, in UTC.
 
@@ -126,6 +127,69 @@ export interface PendingGroupView {
   readonly due_at: string
 }
 
+/** A video task. */
+export interface VideoView {
+  readonly id: string
+  readonly user: string
+  readonly user_name: string | null
+  readonly token: string | null
+  readonly model: string
+  readonly status: VideoTaskStatus
+  /** What the gateway does with it. */
+  readonly phase: string
+  readonly created_at: string
+  readonly ended_at: string | null
+  readonly upstream_id: string | null
+  /** Code of the error of a failed task. */
+  readonly error_code: string | null
+  /** Why it needs the decision of a person. Null: it needs none. */
+  readonly undecided: 'create_outcome_unknown' | 'running_too_long' | null
+}
+
+export const upstreamStates = ['reachable', 'not called yet', "rejects the gateway's key", 'unreachable'] as const
+export type UpstreamState = (typeof upstreamStates)[number]
+
+/** An upstream, as the process that answers has seen it. */
+export interface UpstreamView {
+  readonly name: string
+  /** `rest`, `ark`, `text` or `video`. */
+  readonly kind: string
+  readonly state: UpstreamState
+  /** Since when it has this state. Null: it was not called yet. */
+  readonly since: string | null
+  /** The last call that failed. `status` null: there was no response. */
+  readonly last_error: { readonly at: string; readonly status: number | null; readonly message: string } | null
+  /** Calls in the last minute, and those that failed. */
+  readonly calls: number
+  readonly errors: number
+  readonly limits: readonly {
+    readonly action: string
+    readonly per_second: number
+    /** Calls in the last second. */
+    readonly calls: number
+    /** Calls that wait for a place. */
+    readonly waiting: number
+  }[]
+  /** The slots of video tasks, of all processes. */
+  readonly slots: readonly {
+    /** The model or endpoint. */
+    readonly pool: string
+    /** Null: no maximum is set. */
+    readonly slots: number | null
+    readonly running: number
+    readonly waiting: number
+    readonly users: readonly {
+      readonly user: string
+      readonly user_name: string | null
+      readonly running: number
+      readonly waiting: number
+    }[]
+  }[]
+}
+
+/** The settings in force, by variable. A secret is `set` or `unset`. */
+export type SettingsView = Readonly<Record<string, unknown>>
+
 /** A time as ISO 8601, in UTC. */
 export const isoTime = (time: number): string => new Date(time).toISOString()
 
@@ -217,4 +281,19 @@ export const toPendingGroupView = (pending: PendingGroup): PendingGroupView => (
   group: pending.group ?? null,
   created_at: isoTime(pending.createdAt),
   due_at: isoTime(pending.dueAt),
+})
+
+export const toVideoView = (video: AdminVideo): VideoView => ({
+  id: video.id,
+  user: video.user,
+  user_name: video.userName ?? null,
+  token: video.token ?? null,
+  model: video.model,
+  status: video.status,
+  phase: video.phase,
+  created_at: isoTime(video.createdAt),
+  ended_at: isoOrNull(video.endedAt),
+  upstream_id: video.upstreamId ?? null,
+  error_code: video.errorCode ?? null,
+  undecided: video.undecided ?? null,
 })

@@ -28,3 +28,23 @@ export const date = (text: string, flag: string): string => {
   if (!Number.isNaN(parsed) && time(parsed).startsWith(text)) return text
   throw new UsageError(`${flag} must be a date such as 2030-01-31`)
 }
+
+/** Parses JSON. Throws UsageError. */
+export const json = (text: string, what: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw new UsageError(`${what} must be JSON`)
+  }
+}
+
+/** One of some words, or undefined. Throws UsageError. */
+export const wordOf = <const Word extends string>(
+  text: string | undefined,
+  words: readonly Word[],
+  flag: string,
+): Word | undefined => {
+  const word = words.find((each) => each === text)
+  if (text !== undefined && word === undefined) throw new UsageError(`${flag} must be one of ${words.join(', ')}`)
+  return word
+}

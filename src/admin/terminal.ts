@@ -13,3 +13,7 @@ const unprintable = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 /** One output line of tab-separated, escaped values. */
 export const columns = (...values: readonly string[]): string => values.map(escapeForTerminal).join('\t')
+
+/** Prints a value as JSON, on one line. */
+export const printJson = (out: (line: string) => void, value: unknown): void =>
+  out(escapeForTerminal(JSON.stringify(value)))

@@ -1,5 +1,5 @@
 import { databaseKindOf, databaseUrlForms } from '../store/database/kinds.ts'
-import { dayMs, days, daysFrom0, secretList, secretListForm } from './parsers.ts'
+import { address, dayMs, days, daysFrom0, secretList, secretListForm } from './parsers.ts'
 import { createReader, type Environment, type Problems, type Read } from './reader.ts'
 
 /** The database, and how long it keeps what. It is all that the admin commands need. */
@@ -32,3 +32,9 @@ export const readAdminConfig = (env: Environment): DatabaseConfig | Problems => 
   const config = readDatabase(createReader(env, (problem) => problems.push(problem)))
   return problems.length > 0 ? { problems } : config
 }
+
+/**
+ * The address that browsers use: `PUBLIC_URL`, or that of `HOST` and `PORT`. Only commands that print a link need it.
+ */
+export const readPublicAddress = ({ PUBLIC_URL, HOST, PORT }: Environment): string =>
+  address(PUBLIC_URL ?? '') ?? `http://${HOST || '127.0.0.1'}:${PORT || 3_000}`

@@ -39,20 +39,20 @@ eachDatabase('admin', (database) => {
       expect(await run(`user add ${name}`)).toEqual({
         status: 1,
         out: [],
-        err: [`there is a user named ${name} already`],
+        err: ['there is a user of that name already'],
       })
     })
 
     test('a password is read from the argument or from standard input, and only its hash is stored', async () => {
       const [first, second] = [randomUUID(), randomUUID()]
-      await run(['user', 'add', first, '--password', 'open sesame'])
-      await run(['user', 'add', second, '--password', '-'], { stdin: 'from a pipe\n' })
+      await run(['user', 'add', first, '--password', 'open sesame street'])
+      await run(['user', 'add', second, '--password', '-'], { stdin: 'from a pipe of data\n' })
       const [a, b] = [await store.userByName(first), await store.userByName(second)]
       expect(a?.password).toStartWith('$argon2id$')
-      expect(await verifyPassword('open sesame', a?.password)).toBe(true)
-      expect(await verifyPassword('from a pipe', b?.password)).toBe(true)
-      await run(['user', 'password', first, '--password=changed'])
-      expect(await verifyPassword('changed', (await store.userByName(first))?.password)).toBe(true)
+      expect(await verifyPassword('open sesame street', a?.password)).toBe(true)
+      expect(await verifyPassword('from a pipe of data', b?.password)).toBe(true)
+      await run(['user', 'password', first, '--password=changed again'])
+      expect(await verifyPassword('changed again', (await store.userByName(first))?.password)).toBe(true)
     })
 
     test('an empty password, an invalid name and an unknown user are errors', async () => {

@@ -30,7 +30,7 @@ eachDatabase('admin audit', (database) => {
     const name = randomUUID()
     const user = (await run(['user', 'add', name])).out[0]
     const { status, out, err } = await run(['audit', '--user', name])
-    const line = `{"at":"2027-01-15T12:00:00.000Z","action":"user.create","user":"${name}","user_id":"${user}","address":"admin","times":1,"sequence":N,"previous":"H","hmac":"H"}`
+    const line = `{"at":"2027-01-15T12:00:00.000Z","action":"user.create","user":"${name}","user_id":"${user}","kind":"user","id":"${user}","address":"admin","fields":["name"],"times":1,"sequence":N,"previous":"H","hmac":"H"}`
     const found = out.map((each) =>
       each.replace(/"sequence":\d+/, '"sequence":N').replaceAll(/"(previous|hmac)":"(?:[\da-f]{64})?"/g, '"$1":"H"'),
     )

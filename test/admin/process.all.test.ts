@@ -43,7 +43,7 @@ for (const [name, command] of Object.entries(runtimes)) {
   for (const kind of databaseNames) {
     test(`the command works on an empty database, also while a store is open (${name}, ${kind})`, async () => {
       const { url, remove } = await freshDatabase(kind)
-      const added = await run(command, ['user', 'add', 'ann', '--password', '-'], url, 'open sesame\n')
+      const added = await run(command, ['user', 'add', 'ann', '--password', '-'], url, 'open sesame street\n')
       expect(added).toEqual({ status: 0, out: expect.stringMatching(/^\S+\n$/), err: '' })
       const store = openStore(url)
       expect((await store.userByName('ann'))?.id).toBe(added.out.trim())
@@ -52,7 +52,7 @@ for (const [name, command] of Object.entries(runtimes)) {
       expect(await run(command, ['user', 'add', 'ann'], url)).toEqual({
         status: 1,
         out: '',
-        err: 'there is a user named ann already\n',
+        err: 'there is a user of that name already\n',
       })
       expect(await run(command, ['nonsense'], url)).toMatchObject({ status: 2, out: '' })
       await store.close()

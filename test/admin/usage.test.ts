@@ -132,7 +132,6 @@ eachDatabase('admin usage', (database) => {
     ['usage', '--label', 'x'],
     ['usage', '--json', '--csv'],
     ['usage', '--json=yes'],
-    ['audit', '--json'],
     ['usage', 'ann', 'bob'],
     ['usage list'],
     ['user list', 'x'],

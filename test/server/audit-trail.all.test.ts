@@ -219,24 +219,24 @@ describe.each(databaseNames)('the audit trail of two servers (%s)', (kind: TestD
       ).toBe(0)
       return lines[0] ?? ''
     }
-    const user = await admin('user', 'add', 'eve', '--password', 'open sesame')
+    const user = await admin('user', 'add', 'eve', '--password', 'open sesame street')
     const token = await admin('token', 'add', 'eve', '--label', 'laptop')
     const [listed = ''] = (await admin('token', 'list', 'eve')).split('\t')
     await admin('group', 'adopt', 'eve', 'group-of-old', '--type', 'AIGC', '--name', 'old')
     await admin('token', 'revoke', listed)
-    await admin('user', 'password', 'eve', '--password', 'changed')
+    await admin('user', 'password', 'eve', '--password', 'changed again')
     await admin('user', 'disable', 'eve')
     await admin('user', 'enable', 'eve')
     const entries = await trailOf(fixture, '--user', 'eve')
     expect(brief(entries).sort()).toEqual(
       [
-        'user.create - - -',
+        `user.create user ${user} -`,
         `token.create token ${listed} -`,
         'group.adopt group group-of-old -',
         `token.revoke token ${listed} -`,
-        'user.password - - -',
-        'user.disable - - -',
-        'user.enable - - -',
+        `user.password user ${user} -`,
+        `user.disable user ${user} -`,
+        `user.enable user ${user} -`,
       ].sort(),
     )
     for (const entry of entries) expect(entry).toMatchObject({ user: 'eve', user_id: user, address: 'admin', times: 1 })

@@ -123,4 +123,9 @@ export const adminRoutes = [
   ['GET', '/groups/pending', 'operation'],
   ['POST', '/groups/pending/:id/adopt', 'operation'],
   ['POST', '/groups/pending/:id/release', 'operation'],
+  ['GET', '/videos', 'operation'],
+  ['POST', '/videos/:id/adopt', 'operation'],
+  ['POST', '/videos/:id/release', 'operation'],
+  ['GET', '/upstreams', 'operation'],
+  ['GET', '/settings', 'operation'],
 ] as const

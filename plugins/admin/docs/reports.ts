@@ -1,9 +1,26 @@
+import { Type } from '@sinclair/typebox'
 import { type ErrorBody, jsonBody, pathParameter } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
-import type { AuditEntryView, PendingGroupView, UsageRowView } from '../views.ts'
-import { auditQuery, groupAdoptionSchema, type PageQuery, pageQuery, usageQuery } from './requests.ts'
-import { type Done, done, type ListPage, listOf, type ReadErrors, route, type WriteErrors } from './route.ts'
-import { auditEntrySchema, pendingGroupSchema, usageRowSchema } from './schemas.ts'
+import type { VideoTaskStatus } from '../videos.ts'
+import type { AuditEntryView, PendingGroupView, SettingsView, UpstreamView, UsageRowView, VideoView } from '../views.ts'
+import {
+  auditQuery,
+  groupAdoptionSchema,
+  type PageQuery,
+  pageQuery,
+  usageQuery,
+  videoAdoptionSchema,
+  videoQuery,
+} from './requests.ts'
+import { type Done, done, type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
+import {
+  auditEntrySchema,
+  pendingGroupSchema,
+  settingsSchema,
+  upstreamSchema,
+  usageRowSchema,
+  videoSchema,
+} from './schemas.ts'
 
 type Id = { params: { id: string } }
 
@@ -54,6 +71,63 @@ export type ReportRoutes = {
       }
     }
   }
+}
+
+/** The routes of videos, upstreams and settings below the prefix of `admin`, for Eden. */
+export type SystemRoutes = {
+  videos: {
+    get: Route<
+      Responses<ListPage<'videos', VideoView>, ErrorBody, ReadErrors>,
+      { query: PageQuery & { readonly user?: string; readonly status?: VideoTaskStatus | 'undecided' } }
+    >
+    ':id': {
+      adopt: { post: Route<Responses<Done, ErrorBody, WriteErrors>, Id & { body: { readonly upstream_id: string } }> }
+      release: { post: Route<Responses<Done, ErrorBody, WriteErrors>, Id> }
+    }
+  }
+  upstreams: {
+    get: Route<
+      Responses<{ readonly success: true; readonly upstreams: readonly UpstreamView[] }, ErrorBody, ReadErrors>
+    >
+  }
+  settings: {
+    get: Route<Responses<{ readonly success: true; readonly settings: SettingsView }, ErrorBody, ReadErrors>>
+  }
+}
+
+const videoId = pathParameter('id', 'Id of the task')
+
+/** Elysia options of each route of videos. */
+export const videoTaskDocs = {
+  list: route('read', {
+    ...{ operationId: 'listAllVideoTasks', summary: 'List the video tasks of all users, newest first' },
+    parameters: videoQuery,
+    success: listOf('videos', videoSchema),
+  }),
+  adopt: route('write', {
+    operationId: 'adoptVideoTask',
+    summary: 'Decide that an undecided task is a certain task of the upstream',
+    parameters: [videoId],
+    requestBody: jsonBody(videoAdoptionSchema),
+    success: done,
+  }),
+  release: route('write', {
+    ...{ operationId: 'releaseVideoTask', summary: 'Give an undecided task up: it fails', parameters: [videoId] },
+    success: done,
+  }),
+}
+
+/** Elysia options of the routes of upstreams and settings. */
+export const systemDocs = {
+  upstreams: route('read', {
+    operationId: 'readUpstreams',
+    summary: 'Read the state of each upstream, with its limits and slots',
+    success: objectOf('upstreams', Type.Array(upstreamSchema)),
+  }),
+  settings: route('read', {
+    ...{ operationId: 'readSettings', summary: 'Read the settings in force, by variable, without secrets' },
+    success: objectOf('settings', settingsSchema),
+  }),
 }
 
 const pendingId = pathParameter('id', 'Id of what is pending')

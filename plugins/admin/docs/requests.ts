@@ -4,6 +4,7 @@ import type { Role, Scope } from '../../shared/identity/scopes.ts'
 import { scopes } from '../../shared/identity/scopes.ts'
 import { nullable, queryParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Limit } from '../../usage-limits/index.ts'
+import { videoTaskStatuses } from '../videos.ts'
 import { limitSchema } from './schemas.ts'
 
 /** A user to be added. */
@@ -126,6 +127,11 @@ export const groupAdoptionSchema: SchemaOf<{ readonly user: string; readonly gro
   { title: 'GroupAdoption', additionalProperties: false },
 )
 
+export const videoAdoptionSchema: SchemaOf<{ readonly upstream_id: string }> = Type.Object(
+  { upstream_id: Type.String({ description: "The upstream's id of the task" }) },
+  { title: 'VideoAdoption', additionalProperties: false },
+)
+
 /** The parameters of every list. */
 export interface PageQuery {
   readonly limit?: number
@@ -161,6 +167,16 @@ export const usageQuery = [
     Type.String(),
   ),
   queryParameter('format', '`csv`: the whole report as a file', Type.String({ enum: ['json', 'csv'] } as object)),
+  ...pageQuery,
+]
+
+export const videoQuery = [
+  queryParameter('user', 'Id of a user', Type.String()),
+  queryParameter(
+    'status',
+    'The status; `undecided`: those that need the decision of a person',
+    Type.String({ enum: ['undecided', ...videoTaskStatuses] } as object),
+  ),
   ...pageQuery,
 ]
 

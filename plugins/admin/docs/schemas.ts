@@ -3,7 +3,19 @@ import { auditActions } from '../../shared/audit.ts'
 import { scopes } from '../../shared/identity/scopes.ts'
 import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Limit, LimitReport } from '../../usage-limits/index.ts'
-import type { AuditEntryView, PendingGroupView, TeamView, TokenView, UsageRowView, UserView } from '../views.ts'
+import { videoTaskStatuses } from '../videos.ts'
+import type {
+  AuditEntryView,
+  PendingGroupView,
+  SettingsView,
+  TeamView,
+  TokenView,
+  UpstreamView,
+  UsageRowView,
+  UserView,
+  VideoView,
+} from '../views.ts'
+import { upstreamStates } from '../views.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
@@ -161,5 +173,64 @@ export const pendingGroupSchema: SchemaOf<PendingGroupView> = Type.Object(
   },
   { title: 'PendingGroup' },
 )
+
+export const videoSchema: SchemaOf<VideoView> = Type.Object(
+  {
+    id: text,
+    user: text,
+    user_name: nullable(text),
+    token: nullable(text),
+    model: text,
+    status: words(videoTaskStatuses),
+    phase: Type.String({ description: '`waiting`, `submitting`, `submitted`, `copying` or `ended`' }),
+    created_at: time,
+    ended_at: nullable(time),
+    upstream_id: nullable(text),
+    error_code: nullable(text),
+    undecided: nullable(words(['create_outcome_unknown', 'running_too_long'])),
+  },
+  { title: 'VideoTask' },
+)
+
+export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
+  {
+    name: text,
+    kind: text,
+    state: words(upstreamStates),
+    since: nullable(Type.String({ format: 'date-time', description: 'Null: it was not called yet' })),
+    last_error: nullable(
+      Type.Object({
+        at: time,
+        status: nullable(Type.Integer({ description: 'Null: there was no response' })),
+        message: text,
+      }),
+    ),
+    calls: Type.Integer({ minimum: 0, description: 'In the last minute' }),
+    errors: Type.Integer({ minimum: 0, description: 'In the last minute' }),
+    limits: Type.Array(
+      Type.Object({
+        action: text,
+        per_second: Type.Number(),
+        calls: Type.Integer({ minimum: 0, description: 'In the last second' }),
+        waiting: Type.Integer({ minimum: 0, description: 'Calls that wait for a place' }),
+      }),
+    ),
+    slots: Type.Array(
+      Type.Object({
+        pool: Type.String({ description: 'The model or endpoint' }),
+        slots: nullable(Type.Integer({ description: 'Null: no maximum is set' })),
+        running: count,
+        waiting: count,
+        users: Type.Array(Type.Object({ user: text, user_name: nullable(text), running: count, waiting: count })),
+      }),
+    ),
+  },
+  { title: 'UpstreamReport', description: 'As the process that answers has seen it; slots are those of all processes' },
+)
+
+export const settingsSchema: SchemaOf<SettingsView> = Type.Record(Type.String(), Type.Unknown(), {
+  title: 'Settings',
+  description: 'The settings in force, by variable. A secret is `set` or `unset`',
+})
 
 export const cursorSchema = nullable(Type.String({ description: 'For the next page. Null: this is the last one' }))

@@ -6,8 +6,10 @@ import { type AuditOperations, readAuditQuery } from '../operations/audit.ts'
 import { optional, readWord } from '../operations/fields.ts'
 import type { GroupOperations } from '../operations/groups.ts'
 import { readUsageQuery, type UsageOperations } from '../operations/usage.ts'
+import type { VideoOperations } from '../operations/videos.ts'
 import type { UsageSumKey } from '../usage-sums.ts'
-import { toAuditEntryView, toPendingGroupView, toUsageRowView } from '../views.ts'
+import { videoTaskStatuses } from '../videos.ts'
+import { toAuditEntryView, toPendingGroupView, toUsageRowView, toVideoView } from '../views.ts'
 import type { AdminCall, AdminHandler } from './call.ts'
 import { pathId, readInput, readQuery } from './input.ts'
 import { pageBody, pageParameters, pageRequest, readCursorPage, readPage } from './pages.ts'
@@ -75,6 +77,31 @@ export const auditRoute =
     const found = await audit.list(actor, readAuditQuery(query), pageRequest(page))
     return noStoreJson(pageBody('entries', found, page, toAuditEntryView))
   }
+
+/** The routes of video tasks. */
+export const videoTaskRoutes = (videos: VideoOperations, signer: TextSigner) =>
+  ({
+    async list({ actor, request }) {
+      const query = readQuery(request, ['user', 'status', ...pageParameters])
+      const page = readCursorPage<string>(query, ['videos'], signer)
+      const status = optional(query, 'status', readWord(['undecided', ...videoTaskStatuses]))
+      const found = await videos.list(actor, { user: query.user, status }, { limit: page.limit, after: page.after })
+      return noStoreJson({
+        ...{ success: true, videos: found.items.map(toVideoView), next_cursor: page.nextCursor(found.next) },
+      })
+    },
+
+    async adopt({ actor, request, params }) {
+      const { input } = await readInput(request)
+      await videos.adopt(actor, pathId(params), input)
+      return noStoreJson({ success: true })
+    },
+
+    async release({ actor, params }) {
+      await videos.release(actor, pathId(params))
+      return noStoreJson({ success: true })
+    },
+  }) satisfies Record<string, AdminHandler>
 
 /** The routes of groups that are pending. */
 export const groupRoutes = (groups: GroupOperations, signer: TextSigner) =>

@@ -1,6 +1,6 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
 import { defaultScopes, isScope, type Role, type Scope, scopes } from '../../shared/identity/scopes.ts'
-import { parseLimits } from '../../usage-limits/index.ts'
+import type { OperationTools } from './tools.ts'
 
 /** What a client or a command gives for the fields of an object: parsed JSON, not checked yet. */
 export type Input = Readonly<Record<string, unknown>>
@@ -74,12 +74,14 @@ export const readText = (value: unknown, field: string): string => {
   throw fault(field, `${field} must be a string`)
 }
 
-/** Reads a list of limits. Returns it as JSON text. Null: the default. */
-export const readLimits = (value: unknown): string => {
-  const limits = parseLimits(value)
-  if ('problem' in limits) throw fault('limits', limits.problem)
-  return JSON.stringify(limits)
-}
+/** Reads a list of limits. Returns it as JSON text. */
+export const limitsReader =
+  (parseLimits: OperationTools['parseLimits']) =>
+  (value: unknown): string => {
+    const limits = parseLimits(value)
+    if ('problem' in limits) throw fault('limits', limits.problem)
+    return JSON.stringify(limits)
+  }
 
 /** Scopes that also callers who are no admins may give. */
 export const grantableScopes: readonly Scope[] = scopes.filter((scope) => scope !== 'admin' && scope !== 'provision')

@@ -1,14 +1,16 @@
-import type { Clock } from '../../shared/clock.ts'
 import type { AuditPageStore } from '../audit-pages.ts'
 import type { PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore } from '../store.ts'
 import type { UsageSumStore } from '../usage-sums.ts'
+import type { AdminVideos } from '../videos.ts'
 import { type AuditOperations, createAuditOperations } from './audit.ts'
 import { createGroupOperations, type GroupOperations } from './groups.ts'
 import { createTeamOperations, type TeamOperations } from './teams.ts'
 import { createTokenOperations, type TokenOperations } from './tokens.ts'
+import type { OperationTools } from './tools.ts'
 import { createUsageOperations, type UsageOperations } from './usage.ts'
 import { createUserOperations, type UserOperations } from './users.ts'
+import { createVideoOperations, type VideoOperations } from './videos.ts'
 
 /** Everything that operators do: the routes and the command line only read arguments and show results. */
 export interface Operations {
@@ -18,16 +20,18 @@ export interface Operations {
   readonly usage: UsageOperations
   readonly audit: AuditOperations
   readonly groups: GroupOperations
+  readonly videos: VideoOperations
 }
 
 /** The store port of `admin`. */
 export type OperationsStore = AdminStore & UsageSumStore & AuditPageStore & PendingGroupStore
 
-export const createOperations = (store: OperationsStore, clock: Pick<Clock, 'now'>): Operations => ({
-  users: createUserOperations(store, clock),
-  teams: createTeamOperations(store, clock),
-  tokens: createTokenOperations(store, clock),
+export const createOperations = (store: OperationsStore, videos: AdminVideos, tools: OperationTools): Operations => ({
+  users: createUserOperations(store, tools),
+  teams: createTeamOperations(store, tools),
+  tokens: createTokenOperations(store, tools),
   usage: createUsageOperations(store),
   audit: createAuditOperations(store),
   groups: createGroupOperations(store),
+  videos: createVideoOperations(videos),
 })

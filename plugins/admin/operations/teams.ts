@@ -1,9 +1,9 @@
-import type { Clock } from '../../shared/clock.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, PageOf, PageRequest, Team } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { checkFields, type Input, optional, readLimits, readName, valueOrNull } from './fields.ts'
+import { checkFields, type Input, limitsReader, optional, readName, valueOrNull } from './fields.ts'
+import type { OperationTools } from './tools.ts'
 
 /** Operations on teams. They throw Problem. */
 export interface TeamOperations {
@@ -21,42 +21,46 @@ const given = (input: Input) => fields.filter((field) => input[field] !== undefi
 /** The message when the store fails. */
 const unavailable = 'teams could not be read or changed'
 
-export const createTeamOperations = (store: AdminStore, clock: Pick<Clock, 'now'>): TeamOperations => ({
-  async list(actor, page) {
-    const teams = await storeCall(store.listTeams(page), unavailable)
-    actor.read('teams')
-    return teams
-  },
+export const createTeamOperations = (store: AdminStore, { clock, parseLimits }: OperationTools): TeamOperations => {
+  const readLimits = limitsReader(parseLimits)
 
-  async add(actor, input) {
-    checkFields(input, fields)
-    const name = readName(input.name, 'name')
-    const limits = valueOrNull(input, 'limits', readLimits) ?? undefined
-    const team = await storeCall(store.addTeam({ name, limits, createdAt: clock.now() }), unavailable)
-    if (typeof team === 'string') throw nameTaken()
-    await actor.record({ action: 'team.create', target: { kind: 'team', id: team.id }, fields: given(input) })
-    return team
-  },
+  return {
+    async list(actor, page) {
+      const teams = await storeCall(store.listTeams(page), unavailable)
+      actor.read('teams')
+      return teams
+    },
 
-  async change(actor, id, input) {
-    checkFields(input, fields)
-    const change = { name: optional(input, 'name', readName), limits: valueOrNull(input, 'limits', readLimits) }
-    const outcome = await storeCall(store.changeTeam(id, change), unavailable)
-    if (outcome === 'unknown') throw teamNotFound()
-    if (outcome === 'name-taken') throw nameTaken()
-    await actor.record({ action: 'team.update', target: { kind: 'team', id }, fields: given(input) })
-    const team = await storeCall(store.team(id), unavailable)
-    if (!team) throw teamNotFound()
-    return team
-  },
+    async add(actor, input) {
+      checkFields(input, fields)
+      const name = readName(input.name, 'name')
+      const limits = valueOrNull(input, 'limits', readLimits) ?? undefined
+      const team = await storeCall(store.addTeam({ name, limits, createdAt: clock.now() }), unavailable)
+      if (typeof team === 'string') throw nameTaken()
+      await actor.record({ action: 'team.create', target: { kind: 'team', id: team.id }, fields: given(input) })
+      return team
+    },
 
-  async remove(actor, id) {
-    const outcome = await storeCall(store.deleteTeam(id), unavailable)
-    if (outcome === 'unknown') throw teamNotFound()
-    if (outcome === 'not-empty') throw new Problem(409, 'the team has members: move them first')
-    await actor.record({ action: 'team.delete', target: { kind: 'team', id } })
-  },
-})
+    async change(actor, id, input) {
+      checkFields(input, fields)
+      const change = { name: optional(input, 'name', readName), limits: valueOrNull(input, 'limits', readLimits) }
+      const outcome = await storeCall(store.changeTeam(id, change), unavailable)
+      if (outcome === 'unknown') throw teamNotFound()
+      if (outcome === 'name-taken') throw nameTaken()
+      await actor.record({ action: 'team.update', target: { kind: 'team', id }, fields: given(input) })
+      const team = await storeCall(store.team(id), unavailable)
+      if (!team) throw teamNotFound()
+      return team
+    },
+
+    async remove(actor, id) {
+      const outcome = await storeCall(store.deleteTeam(id), unavailable)
+      if (outcome === 'unknown') throw teamNotFound()
+      if (outcome === 'not-empty') throw new Problem(409, 'the team has members: move them first')
+      await actor.record({ action: 'team.delete', target: { kind: 'team', id } })
+    },
+  }
+}
 
 const teamNotFound = () => new Problem(404, 'team not found')
 const nameTaken = () => new Problem(409, 'there is a team of that name already')

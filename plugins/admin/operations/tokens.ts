@@ -1,5 +1,3 @@
-import { createToken, hashToken } from '../../api-token/index.ts'
-import type { Clock } from '../../shared/clock.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, AdminToken, PageOf, PageRequest, TokenOutcome } from '../store.ts'
@@ -9,15 +7,16 @@ import {
   grantableScopes,
   type Input,
   integerFrom,
+  limitsReader,
   optional,
   readExpiry,
   readLabel,
-  readLimits,
   readModels,
   readNewScopes,
   readScopes,
   valueOrNull,
 } from './fields.ts'
+import type { OperationTools } from './tools.ts'
 import { userNotFound } from './users.ts'
 
 /** A token, and its secret, which is shown once. */
@@ -44,7 +43,12 @@ const maxOverlapMs = 168 * 3_600_000
 /** The message when the store fails. */
 const unavailable = 'tokens could not be read or changed'
 
-export const createTokenOperations = (store: AdminStore, clock: Pick<Clock, 'now'>): TokenOperations => {
+export const createTokenOperations = (
+  store: AdminStore,
+  { clock, createToken, hashToken, parseLimits }: OperationTools,
+): TokenOperations => {
+  const readLimits = limitsReader(parseLimits)
+
   const find = async (id: string): Promise<AdminToken> => {
     const token = await storeCall(store.adminToken(id), unavailable)
     if (!token) throw tokenNotFound()

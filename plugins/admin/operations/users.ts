@@ -1,26 +1,25 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { AuditAction } from '../../shared/audit.ts'
-import type { Clock } from '../../shared/clock.ts'
 import { passwordProblem } from '../../shared/identity/password-rules.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { hashPassword } from '../../web-session/index.ts'
 import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
 import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import {
   checkFields,
   fault,
   type Input,
+  limitsReader,
   optional,
   readExternalId,
   readFlag,
-  readLimits,
   readName,
   readReference,
   readRole,
   readText,
   valueOrNull,
 } from './fields.ts'
+import type { OperationTools } from './tools.ts'
 
 /** A link with which its holder sets the password. */
 export interface Invitation {
@@ -48,7 +47,18 @@ const changedFields = ['name', 'role', 'team', 'disabled', 'password', 'external
 /** The message when the store fails. */
 const unavailable = 'users could not be read or changed'
 
-export const createUserOperations = (store: AdminStore, clock: Pick<Clock, 'now'>): UserOperations => {
+export const createUserOperations = (
+  store: AdminStore,
+  { clock, hashPassword, parseLimits }: OperationTools,
+): UserOperations => {
+  const readLimits = limitsReader(parseLimits)
+
+  const hash = (password: string, name: string): Promise<string> => {
+    const problem = passwordProblem(password, name)
+    if (problem !== undefined) throw fault('password', problem)
+    return hashPassword(password)
+  }
+
   const find = async (id: string): Promise<AdminUser> => {
     const user = await storeCall(store.adminUser(id), unavailable)
     if (!user) throw userNotFound()
@@ -170,12 +180,6 @@ const actionsOf = ({ disabled, ...others }: Input): readonly (readonly [AuditAct
     ...(others.password === undefined ? [] : [['user.password', ['password']] as const]),
     ...(fields.length === 0 ? [] : [['user.update', fields] as const]),
   ]
-}
-
-const hash = (password: string, name: string): Promise<string> => {
-  const problem = passwordProblem(password, name)
-  if (problem !== undefined) throw fault('password', problem)
-  return hashPassword(password)
 }
 
 const createInvitation = (createdAt: number) => {

@@ -1,0 +1,38 @@
+import { storeCall } from '../../shared/store-call.ts'
+import type { AdminVideoFilter, AdminVideos } from '../videos.ts'
+import type { AdminActor } from './actor.ts'
+import { checkFields, type Input, readText } from './fields.ts'
+
+/** Operations on video tasks of any user. They throw Problem. */
+export interface VideoOperations {
+  list(
+    actor: AdminActor,
+    filter: AdminVideoFilter,
+    page: Parameters<AdminVideos['list']>[1],
+  ): ReturnType<AdminVideos['list']>
+  /** Field: `upstream_id`. */
+  adopt(actor: AdminActor, id: string, input: Input): Promise<void>
+  release(actor: AdminActor, id: string): Promise<void>
+}
+
+/** The message when the store fails. */
+const unavailable = 'video tasks could not be read or changed'
+
+export const createVideoOperations = (videos: AdminVideos): VideoOperations => ({
+  async list(actor, filter, page) {
+    const tasks = await storeCall(videos.list(filter, page), unavailable)
+    actor.read('videos', filter.user)
+    return tasks
+  },
+
+  async adopt(actor, id, input) {
+    checkFields(input, ['upstream_id'])
+    const { user } = await storeCall(videos.adopt(id, readText(input.upstream_id, 'upstream_id')), unavailable)
+    await actor.record({ action: 'video.adopt', target: { kind: 'video', id } }, user)
+  },
+
+  async release(actor, id) {
+    const { user } = await storeCall(videos.release(id), unavailable)
+    await actor.record({ action: 'video.release', target: { kind: 'video', id } }, user)
+  },
+})

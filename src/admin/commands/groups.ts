@@ -1,0 +1,44 @@
+import { groupIdForm } from '../../../plugins/admin/operations/groups.ts'
+import { toPendingGroupView } from '../../../plugins/admin/views.ts'
+import { readId } from '../../../plugins/shared/id.ts'
+import { CommandRejectedError, plainText, UsageError } from '../arguments.ts'
+import type { Command, Commands } from '../command.ts'
+import { allItems, requireUser } from '../context.ts'
+import { columns, printJson, time } from '../terminal.ts'
+
+/** Gives a user a group that no pending creation needs to stand for. */
+const adopt: Command['run'] = async ([userName = '', groupId], flags, on) => {
+  const { type, name: groupName } = flags
+  if (type !== 'AIGC' && type !== 'LivenessFace') throw new UsageError('--type must be AIGC or LivenessFace')
+  if (groupName === undefined) throw new UsageError('--name is missing')
+  const id = readId(groupId)
+  if (id === undefined) throw new CommandRejectedError(groupIdForm)
+  const name = plainText(groupName, 'a group’s name', 64)
+  const { id: user } = await requireUser(on, userName)
+  const failure = await on.store.adoptGroup({ id, user, type, name, createdAt: on.clock.now() })
+  if (failure === 'group taken') throw new CommandRejectedError(`the group ${id} has an owner already`)
+  if (failure === 'name taken') throw new CommandRejectedError(`${userName} has a group of that type and name already`)
+  await on.actor.record({ action: 'group.adopt', target: { kind: 'group', id } }, user)
+}
+
+const pending: Command['run'] = async (_words, flags, on) => {
+  for await (const claim of allItems((page) => on.operations.groups.pending(on.actor, page))) {
+    if (flags.json) {
+      printJson(on.out, toPendingGroupView(claim))
+      continue
+    }
+    const { id, user, userName = user, type, name, state, renames, group, createdAt, dueAt } = claim
+    const what = renames === undefined ? 'new' : `renames ${renames}`
+    const made = group === undefined || group === renames ? [] : [`made ${group}`]
+    on.out(columns(id, userName, type, name, state, what, `since ${time(createdAt)}`, `due ${time(dueAt)}`, ...made))
+  }
+}
+
+const release: Command['run'] = ([id = ''], _flags, on) => on.operations.groups.release(on.actor, id)
+
+/** The commands of groups. */
+export const groupCommands: Commands = {
+  'group adopt': { positionals: [2, 2], flags: ['type', 'name'], run: adopt },
+  'group pending': { positionals: [0, 0], switches: ['json'], run: pending },
+  'group release': { positionals: [1, 1], run: release },
+}
