@@ -74,7 +74,7 @@ export interface AppOptions {
   /** Undefined: users log in at no identity provider. */
   readonly oidc?: ServerOidcLogin | undefined
   /** Undefined: no admin API. */
-  readonly admin?: Omit<AdminOptions, 'limits' | 'errors' | 'log' | 'audit'>
+  readonly admin?: Omit<AdminOptions, 'errors' | 'log' | 'audit'>
   readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
   readonly files?: Omit<FileStorageOptions, 'usageLimits' | 'errors' | 'log' | 'audit'>
@@ -245,10 +245,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     )
   if (usageLimits) app.use(limitRoutes({ limits: usageLimits, identify: options.events.identify, errors, log }))
   if (oidc) app.use(oidc.create({ errors, log, audit }))
-  if (options.admin) {
-    const limits = usageLimits && ((user: string) => usageLimits.report({ user }))
-    app.use(admin({ ...options.admin, limits, errors, log, audit }))
-  }
+  if (options.admin) app.use(admin({ ...options.admin, errors, log, audit }))
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
     app.use(fileStorage({ ...options.files, identify, usageLimits, errors, log, audit }))

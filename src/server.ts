@@ -3,7 +3,6 @@ import { maxUploadBodyBytes, type Storage } from '../plugins/file-storage/index.
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { Background } from '../plugins/shared/background/background.ts'
-import { systemClock } from '../plugins/shared/clock.ts'
 import {
   type ClientAddressOf,
   createClientAddressOf,
@@ -22,7 +21,7 @@ import { createAudit } from './audit/index.ts'
 import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog, startLog } from './log.ts'
-import { createAdminVideos } from './operators/videos.ts'
+import { adminOptions } from './operators/admin-options.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { freePort } from './server/free-port.ts'
 import { listenBun, listenNode } from './server/listen.ts'
@@ -232,10 +231,7 @@ const openApp = async (
     oidc:
       config.login.oidc &&
       (await openOidcLogin(config.login.oidc, { ...session, addressOf, maxSessions: config.people.maxSessions })),
-    admin: {
-      ...{ store, identify: identifyEither, publicUrl, secrets, idempotency: store.idempotency },
-      videos: createAdminVideos(store, systemClock),
-    },
+    admin: adminOptions({ store, identify: identifyEither, publicUrl, secrets, usageLimits }),
     events: eventOptions(
       config,
       { store, identify: identifyEither, background },
@@ -246,10 +242,7 @@ const openApp = async (
     limits: config.limits,
     usageLimits,
     metricsToken: config.metricsToken,
-    shareMetrics,
-    tracing,
-    log,
-    audit,
+    ...{ shareMetrics, tracing, log, audit },
   })
 }
 

@@ -38,7 +38,7 @@ export const limitSchema: SchemaOf<Limit> = Type.Object(
     window: Type.Optional(words(windows)),
     model: Type.Optional(Type.String({ description: 'Only of this model; `*` at the end stands for any rest' })),
   },
-  { title: 'Limit', description: 'An entry of a list of limits' },
+  { title: 'LimitEntry', description: 'An entry of a list of limits' },
 )
 
 const limits = nullable(Type.Array(limitSchema))
@@ -189,7 +189,7 @@ export const videoSchema: SchemaOf<VideoView> = Type.Object(
     error_code: nullable(text),
     undecided: nullable(words(['create_outcome_unknown', 'running_too_long'])),
   },
-  { title: 'VideoTask' },
+  { title: 'AdminVideoTask' },
 )
 
 export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
