@@ -27,9 +27,10 @@ const startWriter = (url: string, batches: number) => {
     /** The targets of the entries that are written. */
     written: () => text.split('\n').slice(0, -1),
     ended: async () => (await ended)[0] as number | null,
-    /** Resolves when at least that many entries are written. */
+    /** Resolves when at least that many entries are written. Rejects when the process ends before. */
     writes: (count: number) =>
-      new Promise<void>((resolve) => {
+      new Promise<void>((resolve, reject) => {
+        void ended.then(() => reject(new Error('the process that writes has ended')))
         const check = () => {
           if (text.split('\n').length > count) resolve()
         }
