@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { InFlight } from '../../plugins/shared/http/in-flight.ts'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
-import { ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
+import { maxUnread, ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 const minute = 60_000
@@ -98,10 +98,41 @@ test('a message has at most 16 MiB, because no runtime reports the half of one',
   expect(connection.maxMessageBytes).toBe(2 ** 24 + 2 ** 20)
   open()
   connection.onMessage('x'.repeat(2 ** 24 + 1))
+  await settled()
   expect(JSON.parse(sent[0] ?? '')).toMatchObject({ status: 413, error: { message: 'message is too large' } })
   connection.onMessage('x'.repeat(2 ** 24))
   await settled()
   expect(JSON.parse(sent[1] ?? '')).toMatchObject({ status: 400, error: { message: 'message is not valid JSON' } })
+})
+
+test('messages that arrive at once are read in many turns of the event loop, whatever they contain', async () => {
+  const { connection, open, sent } = connect({ maxBodyBytes: 2 ** 16 })
+  open()
+  for (let each = 0; each < 100; each++) {
+    connection.onMessage(undefined)
+    connection.onMessage('x')
+    connection.onMessage('{"type":"response.create","model":"m","input":[],"generate":false}')
+  }
+  let most = 0
+  for (let before = 0, turn = 0; turn < 100; turn++) {
+    await settled()
+    most = Math.max(most, sent.length - before)
+    before = sent.length
+  }
+  expect(sent).toHaveLength(100 + 100 + 300)
+  // A prepared response has three events.
+  expect(most).toBeLessThanOrEqual(3 * 32)
+})
+
+test('a connection that sends more messages than may wait is closed, and nothing more of it is read', async () => {
+  const { connection, open, sent, log } = connect()
+  open()
+  for (let each = 0; each < maxUnread; each++) connection.onMessage('x')
+  expect(log).toEqual([])
+  for (let each = 0; each < 1_000; each++) connection.onMessage('x')
+  await settled(200)
+  expect(log).toEqual(['close 1008'])
+  expect(sent).toHaveLength(1)
 })
 
 test('after 60 minutes the connection ends, when its responses have', async () => {
@@ -209,10 +240,12 @@ test('a peer that sends messages, and does not read the errors, is cut', async (
   open()
   connection.onMessage(undefined)
   connection.onMessage(undefined)
+  await settled()
   expect([sent.length, log]).toEqual([1, ['terminate']])
   resolve()
   await settled()
   connection.onMessage(undefined)
+  await settled()
   expect([sent.length, log]).toEqual([2, ['terminate']])
 })
 

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { Clock } from '../../shared/clock.ts'
 import type { InFlight } from '../../shared/http/in-flight.ts'
+import { requestTurn } from '../../shared/http/request-turn.ts'
 import {
   type HandleRequest,
   maxWebSocketTextBytes,
@@ -42,6 +43,11 @@ const maxOpeningMs = 30_000
 const pingEveryMs = 30_000
 /** Silence after which the peer counts as gone. A live one answers pings. */
 const maxSilenceMs = 90_000
+/**
+ * Messages that one connection may have waiting before they are read. Further ones close it: a server passes on all
+ * messages that have arrived, and tiny ones are many.
+ */
+export const maxUnread = 1_024
 /** Maximum time for the closing handshake. */
 const maxClosingMs = 5_000
 
@@ -65,8 +71,9 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   #handle: HandleRequest | undefined
   #cancelTimer: () => void
   #heardAt: number
-  /** Messages are parsed one after the other. */
-  #parsing: Promise<void> = Promise.resolve()
+  /** Messages that are not read yet. They are read one after the other, and count as requests of a turn. */
+  #unread: Received[] = []
+  #isReading = false
   #queuedBytes = 0
   /** Whether the peer has not read enough since the last message outside of a response. */
   #isBlocked = false
@@ -99,21 +106,24 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   onMessage(text: string | undefined): void {
     this.#heardAt = this.#options.clock.now()
     if (this.#closed.signal.aborted) return
+    if (this.#unread.length === maxUnread) return this.#closeNow(tooManyMessages(), 1008)
+    this.#unread.push(this.#receive(text))
+    if (!this.#isReading) void this.#readAll()
+  }
+
+  /** Counts the bytes of a message, unless it has a problem. */
+  #receive(text: string | undefined): Received {
     const bytes = text === undefined ? 0 : Buffer.byteLength(text)
     const problem = this.#problemOf(text, bytes)
-    if (text === undefined || problem) {
-      this.#sendProblem(problem)
-      return
-    }
+    if (text === undefined || problem) return { problem }
     this.#queuedBytes += bytes
     try {
       this.#count()
+      return { text, bytes }
     } catch (error) {
       this.#release(bytes)
-      this.#sendProblem(error)
-      return
+      return { problem: error }
     }
-    this.#parsing = this.#parsing.then(() => this.#read(text, bytes))
   }
 
   #problemOf(text: string | undefined, bytes: number): Problem | undefined {
@@ -121,7 +131,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     if (text === undefined) return new TextProblem(400, 'message must be a text')
     if (bytes > maxBytes) return new TextProblem(413, 'message is too large')
     const isFull = this.#queuedBytes + bytes > maxBytes
-    return isFull ? new TextProblem(429, 'too many messages at once') : undefined
+    return isFull ? tooManyMessages() : undefined
   }
 
   onPong(): void {
@@ -133,6 +143,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#closed.abort()
     this.#cancelTimer()
     this.#unwatchCredential?.()
+    this.#unread = []
     this.#lanes.clear()
     this.#memory.clear()
     this.#options.inFlight?.sent()
@@ -141,6 +152,17 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
 
   onStop(): void {
     this.#end({ problem: new TextProblem(503, 'the server stops; connect again'), code: 1001 })
+  }
+
+  async #readAll(): Promise<void> {
+    this.#isReading = true
+    for (let next = this.#unread[0]; next; next = this.#unread[0]) {
+      await requestTurn()
+      if (next.text === undefined) this.#sendProblem(next.problem)
+      else await this.#read(next.text, next.bytes)
+      this.#unread.shift()
+    }
+    this.#isReading = false
   }
 
   async #read(text: string, bytes: number): Promise<void> {
@@ -175,6 +197,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     const { streamId, generates, stores } = message
     const { signal } = this.#closed
     this.#release(bytes)
+    await requestTurn()
     try {
       const conversation = this.#memory.fullInputOf(message)
       const body = requestBodyOf(message, conversation)
@@ -304,6 +327,13 @@ interface Queued {
   readonly message: CreateMessage
   readonly bytes: number
 }
+
+/** A message, or why it is not accepted. */
+type Received =
+  | { readonly text: string; readonly bytes: number }
+  | { readonly text?: undefined; readonly problem: unknown }
+
+const tooManyMessages = () => new TextProblem(429, 'too many messages at once')
 
 const tooOld = new TextProblem(
   400,
