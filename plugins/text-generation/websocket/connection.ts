@@ -106,7 +106,10 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   onMessage(text: string | undefined): void {
     this.#heardAt = this.#options.clock.now()
     if (this.#closed.signal.aborted) return
-    if (this.#unread.length === maxUnread) return this.#closeNow(tooManyMessages(), 1008)
+    if (this.#unread.length === maxUnread) {
+      this.#closeNow(tooManyMessages(), 1008)
+      return
+    }
     this.#unread.push(this.#receive(text))
     if (!this.#isReading) void this.#readAll()
   }
