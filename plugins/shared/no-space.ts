@@ -71,6 +71,11 @@ export class SpaceCheck {
     this.#last = undefined
   }
 
+  /** Like `check`, but writes nothing while there seems to be room: undefined. */
+  require(): Promise<void> | undefined {
+    return this.#isFull ? this.check() : undefined
+  }
+
   /** Rejects while there is no room. It writes seldom, however often it is called: callers need not be known. */
   async check(): Promise<void> {
     if (!this.#isFull && this.#everyMs === Number.POSITIVE_INFINITY) return

@@ -217,6 +217,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
       await database.query(sql`select 1 as ready`, readyDeadlineMs)
       await space.check()
     },
+    requireRoom: () => space.require(),
     close: async () => {
       await Promise.all([closeUsage(), closeUses()])
       await database.close()

@@ -83,6 +83,19 @@ describe('on SQLite, a database without room', () => {
     expect(await messageOf(store.ready())).toBe('DatabaseFullError')
   })
 
+  test('is known before a call of an upstream, at no cost while there is room', async () => {
+    await using bounded = await openBounded()
+    const { store } = bounded
+    expect(store.requireRoom?.()).toBeUndefined()
+    bounded.setFull(true)
+    await fill(store)
+    expect(await messageOf(Promise.resolve(store.requireRoom?.()))).toBe('DatabaseFullError')
+    bounded.setFull(false)
+    bounded.wait(10_000)
+    expect(await messageOf(Promise.resolve(store.requireRoom?.()))).toBe('resolved')
+    expect(store.requireRoom?.()).toBeUndefined()
+  })
+
   test('lists the usage that was written, and loses none that was not', async () => {
     await using bounded = await openBounded()
     const { store } = bounded

@@ -115,6 +115,8 @@ export const generate = async (
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
         ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
         : recorder
+    const checking = issued?.requireRoom()
+    if (isPromise(checking)) await checking
     if (!limit && options.callLimits && !exchange.unmetered) {
       const reserving = reserve(sent, { user, token, model, stream, exchange, route, signal: request.signal }, options)
       limit = isPromise(reserving) ? await reserving : reserving

@@ -1,16 +1,20 @@
+import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import { toJson } from '../../shared/json/json.ts'
 import { isJsonObject, type JsonObject, membersOf } from '../../shared/json/parsed.ts'
-import { type Log, Problem } from '../../shared/problem.ts'
+import type { Log, Problem } from '../../shared/problem.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { Frame, FrameReader } from '../../sse-relay/index.ts'
 import { jsonOf } from '../events/event.ts'
 import { isItemReference } from './references.ts'
+import { notRecorded, requireRoom } from './room.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
 /** Records the objects in a response as the caller's before the caller receives their ids. */
 export interface IssuedObjects {
+  /** Rejects while the objects of a response could not be recorded, because the store has no room. */
+  requireRoom(): Awaitable<void>
   /** Records the objects in a complete response. Rejects with `problem`. */
   recordResponse(response: unknown): Promise<void>
   /**
@@ -67,7 +71,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
     if (unrecorded.length === 0) return
     const objects = unrecorded.map(recordOf)
     const foreign = await store.recordTextObjects(objects).catch((cause: unknown) => {
-      problem = new Problem(500, 'response could not be recorded', { cause })
+      problem = notRecorded(cause)
       throw problem
     })
     for (const { kind, id } of foreign) {
@@ -123,6 +127,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
   }
 
   return {
+    requireRoom: () => (options.stores ? requireRoom(store) : undefined),
     recordResponse: (response) => record(referencesIn(response, options)),
     wrapReader: frames,
     get backgroundResponse() {

@@ -1,4 +1,5 @@
 import type { Amounts } from '../../usage-limits/index.ts'
+import type { RoomCheck } from './room.ts'
 
 /** Kinds of objects in the upstream's account whose owners the gateway records. */
 export type ObjectKind = 'response' | 'conversation' | 'item'
@@ -25,7 +26,7 @@ export interface TextObject {
 export const holderOfResponse = (id: string): string => `response:${id}`
 
 /** Store port: the owners of objects. Every method rejects when the store does not respond in time. */
-export interface TextObjectStore {
+export interface TextObjectStore extends RoomCheck {
   /**
    * Records objects in one transaction, and returns those that already belong to another user, which it leaves
    * unchanged. A record of the same owner is replaced.

@@ -3,13 +3,14 @@ import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import type { Clock } from '../../../shared/clock.ts'
 import { readId } from '../../../shared/id.ts'
 import { bytesPerTurn, composeJson, type Json, type MemberChange, partsOf, toJson } from '../../../shared/json/json.ts'
-import { type Log, Problem } from '../../../shared/problem.ts'
+import type { Log, Problem } from '../../../shared/problem.ts'
 import type { FrameReader } from '../../../sse-relay/index.ts'
 import { awaitEnd } from '../../call/call.ts'
 import { isDone } from '../../events/text.ts'
 import { shortStringOf } from '../../protocol/validation.ts'
 import { newGatewayId } from '../gateway-ids.ts'
 import type { IssuedObjects } from '../issued.ts'
+import { notRecorded, requireRoom } from '../room.ts'
 import type { StoredItem, StoredResponseStore } from './store.ts'
 
 export interface ResponseRecorderOptions {
@@ -59,11 +60,12 @@ export const createResponseRecorder = (options: ResponseRecorderOptions): Issued
   }
 
   return {
+    requireRoom: () => requireRoom(store),
     recordResponse: (response) =>
       save(response as Members).catch((cause: unknown) => {
         // In a stream, the error is an event.
         if (streams) log.warn({ err: cause, user }, 'response could not be recorded')
-        problem = new Problem(500, 'response could not be recorded', { cause })
+        problem = notRecorded(cause)
         throw problem
       }),
     wrapReader(reader) {

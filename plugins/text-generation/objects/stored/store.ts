@@ -1,3 +1,5 @@
+import type { RoomCheck } from '../room.ts'
+
 /**
  * A response that the gateway itself stores, because its upstream has chat completions only. Times are milliseconds
  * since 1970.
@@ -76,7 +78,7 @@ export interface ConversationBounds {
  * A response of another user does not exist for the user who asks. Sizes are known before anything large is read: only
  * `readStoredResponse` and `readStoredItems` read JSON.
  */
-export interface StoredResponseStore {
+export interface StoredResponseStore extends RoomCheck {
   /**
    * Stores a response: it exists with all its items, or not at all. A large one is written in several transactions of
    * bounded size, and exists from the last one on. Then it removes the user's oldest responses, until all of them
