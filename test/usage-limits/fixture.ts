@@ -21,6 +21,10 @@ export class StoreClock implements Clock {
     return () => this.#timers.delete(timer)
   }
 
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => this.at(this.#now + ms, resolve))
+  }
+
   /** The same store, whose calls the clock waits for. */
   watched(store: LimitStore): LimitStore {
     const watch =

@@ -190,8 +190,11 @@ export class Ledger {
 
   #wakeLater(): void {
     const now = this.#clock.now()
-    if (this.#exchanges.isFailing) this.#wakeAt(now + retryMs)
-    else if (this.#waiting.size > 0) this.#wakeAt(this.#waiting.hasNew ? now : now + pollMs)
+    if (this.#exchanges.isFailing) {
+      this.#wakeAt(now + retryMs)
+      return
+    }
+    if (this.#waiting.size > 0) this.#wakeAt(this.#waiting.hasNew ? now : now + pollMs)
     else if (this.#changed.size > 0) this.#wakeAt(now + flushMs)
     const { renewsAt } = this.#exchanges
     if (renewsAt !== undefined) this.#wakeAt(renewsAt)

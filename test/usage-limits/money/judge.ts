@@ -1,5 +1,5 @@
 import { type CalendarWindow, createCalendar } from '../../../plugins/usage-limits/calendar.ts'
-import { coversModel, type Limit } from '../../../plugins/usage-limits/limit.ts'
+import type { Limit } from '../../../plugins/usage-limits/limit.ts'
 
 /** A call as the upstream knows it: the upstream knows nothing of limits. */
 export interface UpstreamCall {
@@ -49,7 +49,7 @@ export const createJudge = (timeZone: string) => {
         ? { start: Number.NEGATIVE_INFINITY, end: Number.POSITIVE_INFINITY }
         : calendar.periodAt(window as CalendarWindow, at)
     for (const call of calls) {
-      if (!covers(call) || !coversModel(limit, call.model)) continue
+      if (!covers(call) || !call.model.startsWith((limit.model ?? '').replace('*', ''))) continue
       const { endedAt, grants, tokens } = call
       const isRunning = endedAt === undefined
       if (unit === 'streams') sum += Number(isRunning)

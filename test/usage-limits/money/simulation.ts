@@ -10,9 +10,6 @@ export interface SimulationOptions {
   readonly stores: readonly LimitStore[]
   readonly steps: number
   readonly timeZone?: string
-  /** A fault in the ledger that the simulation should find. */
-  readonly plant?: (limits: UsageLimits) => UsageLimits
-  readonly plantStore?: (store: LimitStore) => LimitStore
 }
 
 export interface SimulationResult {
@@ -32,9 +29,14 @@ interface RunningCall {
   isExtending: boolean
 }
 
-interface SimulatedProcess {
-  readonly limits: UsageLimits
+interface ProcessState {
   isKilled: boolean
+  /** Until then it does not reach the store. */
+  cutOffUntil: number
+}
+
+interface SimulatedProcess extends ProcessState {
+  readonly limits: UsageLimits
 }
 
 const userLimits: readonly Limit[] = [
@@ -64,17 +66,19 @@ const judged: readonly JudgedLimit[] = [
   ...users.flatMap((name) =>
     userLimits.map((limit) => ({ name, limit, covers: ({ user }: UpstreamCall) => user === name })),
   ),
-  ...users.flatMap(tokensOf).flatMap((name) =>
-    tokenLimits.map((limit) => ({ name, limit, covers: ({ token }: UpstreamCall) => token === name })),
-  ),
+  ...users
+    .flatMap(tokensOf)
+    .flatMap((name) =>
+      tokenLimits.map((limit) => ({ name, limit, covers: ({ token }: UpstreamCall) => token === name })),
+    ),
 ]
 
 /** A store that fails now and then, before or after it has done its work, and that the clock waits for. */
-const unreliable = (store: LimitStore, random: Random, process: { isKilled: boolean }): LimitStore => ({
+const unreliable = (store: LimitStore, random: Random, process: ProcessState, clock: StoreClock): LimitStore => ({
   ...store,
   async exchange(exchange) {
     // A killed process sends nothing more, and gets no answer.
-    if (process.isKilled || random.chance(0.02)) throw new Error('not sent')
+    if (process.isKilled || clock.now() < process.cutOffUntil || random.chance(0.02)) throw new Error('not sent')
     const counts = await store.exchange(exchange)
     if (process.isKilled || random.chance(0.02)) throw new Error('no answer')
     return counts
@@ -91,8 +95,7 @@ const unreliable = (store: LimitStore, random: Random, process: { isKilled: bool
 
 /** Calls of several users through several processes, with random use, aborts, kills and failures of the store. */
 export const simulate = async (options: SimulationOptions): Promise<SimulationResult> => {
-  const { seed, stores, steps, timeZone = 'America/New_York', plant = (limits) => limits } = options
-  const { plantStore = (store) => store } = options
+  const { seed, stores, steps, timeZone = 'America/New_York' } = options
   const random = randomFrom(seed)
   // Twenty minutes before the clock goes forward, four hours before the day ends.
   const clock = new StoreClock(Date.parse('2026-03-08T06:40:00Z') + random.integer(0, 86_400_000))
@@ -104,14 +107,14 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
   const counts = { granted: 0, refused: 0, failed: 0 }
 
   const startProcess = (nth: number): SimulatedProcess => {
-    const state = { isKilled: false }
+    const state = { isKilled: false, cutOffUntil: 0 }
     const store = stores[nth]
     if (!store) throw new Error('no store')
     const limits = usageLimits({
-      store: clock.watched(unreliable(plantStore(store), random, state)),
+      store: clock.watched(unreliable(store, random, state, clock)),
       ...{ clock, timeZone, userLimits, accountLimits },
     })
-    return Object.assign(state, { limits: plant(limits) })
+    return Object.assign(state, { limits })
   }
   const processes = stores.map((_, nth) => startProcess(nth))
 
@@ -204,6 +207,7 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
     for (const call of running) if (random.chance(0.5)) void advance(call)
     for (const call of running) if (!call.isExtending && random.chance(0.02)) end(call)
     if (random.chance(0.01)) kill(random.integer(0, processes.length - 1))
+    if (random.chance(0.01)) random.pick(processes).cutOffUntil = clock.now() + random.integer(1_000, 90_000)
     const ms = random.integer(1, random.pick([100, 300, 1_000, 1_000, 10_000, random.chance(0.2) ? 1_800_000 : 300]))
     await clock.pass(ms)
     check()
