@@ -1,6 +1,6 @@
 export * from '../plugins/asset-library/index.ts'
 export type { Audit, AuditAction, AuditEvent } from '../plugins/shared/audit.ts'
-export { currentRequestId } from '../plugins/shared/http/request-id.ts'
+export { currentRequestId } from '../plugins/shared/http/current-request.ts'
 export type { Identify, Identity } from '../plugins/shared/identity/identify.ts'
 export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 export { withRequestIds } from './app/request-id.ts'

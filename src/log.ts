@@ -1,5 +1,5 @@
 import { pino, stdSerializers } from 'pino'
-import { currentRequestId } from '../plugins/shared/http/request-id.ts'
+import { currentRequestId } from '../plugins/shared/http/current-request.ts'
 import type { Log } from '../plugins/shared/problem.ts'
 import type { LogLevel } from './config.ts'
 import { dropUnwritten } from './log/line-output.ts'

@@ -1,13 +1,13 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
+import { KeyedSemaphore } from '../shared/background/keyed-semaphore.ts'
 import { readJsonBody } from '../shared/http/body/body.ts'
 import { responseOf } from '../shared/http/body/known-body.ts'
 import { createErrorHandler, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { noStoreHeaders } from '../shared/http/no-store.ts'
 import { identifySameOrigin } from '../shared/http/origin.ts'
-import { composeArray, composeObject, toJson } from '../shared/json/json.ts'
 import { checkAbove0, checkElysia, checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
@@ -18,7 +18,8 @@ import { defaultMaxBodyBytes, type VideoRouteOptions, type VideoServiceOptions }
 import { createVideoService, type VideoService } from './service.ts'
 import { rejectParameter, unknownCallback, videoProblemBody } from './tasks/problem.ts'
 import { readListQuery } from './tasks/request/list-query.ts'
-import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks/tasks.ts'
+import { composeList, listsAtOnce } from './tasks/task-list.ts'
+import type { RemoveMode, VideoCaller } from './tasks/tasks.ts'
 import type { VideoRoutes } from './types.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -62,6 +63,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
   const { tasks, once, receiveCallback } = service
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const errors = createErrorHandler({ errors: options.errors ?? videoProblemBody, log, audit })
+  const lists = new KeyedSemaphore(listsAtOnce)
 
   /** Creates a route's handler from a function that may throw. */
   const route =
@@ -102,8 +104,11 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
       '/contents/generations/tasks',
       route(async ({ request, videoCaller }) => {
         const { filter, ...page } = readListQuery(new URL(request.url).searchParams)
-        const { tasks: items, total } = await tasks.list(videoCaller.user, filter, page)
-        return respondJson(listOf(items, total))
+        const list = async () => {
+          const { tasks: items, total } = await tasks.list(videoCaller.user, filter, page)
+          return respondJson(await composeList(items, total))
+        }
+        return lists.run(videoCaller.user, list)
       }),
       { generatesVideos: true, ...videoDocs.listVideoTasks },
     )
@@ -158,14 +163,6 @@ const respondJson = (body: string, { queue }: Partial<Pick<VideoTaskView, 'queue
 }
 
 /** Items have an error twice: the vendor's libraries for lists read `failure_reason`. */
-const listOf = (tasks: readonly VideoTaskView[], total: number): string => {
-  const items = tasks.map(({ body }) => {
-    const error = body.get('error')
-    return error?.isObject ? body.with('failure_reason', error) : body
-  })
-  return composeObject({ items: composeArray(items), total: toJson(total) }).raw
-}
-
 const removeModeOf = (request: Request): RemoveMode | undefined => {
   const mode = new URL(request.url).searchParams.get('mode') || undefined
   if (mode === undefined || mode === 'cancel' || mode === 'delete') return mode

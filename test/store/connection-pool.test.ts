@@ -80,3 +80,34 @@ test('a connection whose work failed is used again', async () => {
   await expect(failing).rejects.toThrow('refused')
   expect(await pool.run(async (connection) => connection, 50)).toBe(1)
 })
+
+test('waiting work is served in turns of the users; work of no user has a turn of its own', async () => {
+  const { pool } = setUp(1)
+  const order: string[] = []
+  const run = (name: string, user?: string) => pool.run(async () => void order.push(name), 1_000, user)
+  let release = () => {}
+  const holding = pool.run(() => new Promise<void>((resolve) => (release = resolve)), 1_000, 'ann')
+  const waiting = [
+    ...Array.from({ length: 4 }, (_, index) => run(`ann ${index}`, 'ann')),
+    run('bob 0', 'bob'),
+    run('token 0'),
+    run('token 1'),
+    run('bob 1', 'bob'),
+  ]
+  release()
+  await Promise.all([holding, ...waiting])
+  expect(order).toEqual(['ann 0', 'bob 0', 'token 0', 'token 1', 'ann 1', 'bob 1', 'ann 2', 'ann 3'])
+})
+
+test('work that has waited for too long takes no turn of its user', async () => {
+  const { pool } = setUp(1, 1_000)
+  let release = () => {}
+  const holding = pool.run(() => new Promise<void>((resolve) => (release = resolve)), 10_000)
+  const order: string[] = []
+  const late = pool.run(async () => void order.push('late'), 1, 'ann')
+  const next = pool.run(async () => void order.push('next'), 10_000, 'ann')
+  await expect(late).rejects.toThrow('the database did not respond in time')
+  release()
+  await Promise.all([holding, next])
+  expect(order).toEqual(['next'])
+})

@@ -16,13 +16,16 @@ const statements = (mark: '?' | '$'): readonly SourceStatement[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.startsWith('migrations/'))
     .flatMap((file) => {
-      const source = withFragments(readFileSync(folder + file, 'utf8'))
+      const source = withFragments(readFileSync(folder + file, 'utf8'), shared)
       return [...source.matchAll(/(?<!`)\bsql`/g)].map(({ index }) => ({ file, text: textAt(source, index + 4, mark) }))
     })
 
-/** The source with the text of each fragment in the statements that have it. */
-const withFragments = (source: string): string =>
-  [...source.matchAll(/const (\w+) = fragment`([^`]*)`/g)].reduce(
+/** A fragment that other files use, too. */
+const shared = readFileSync(`${folder}video/rows.ts`, 'utf8')
+
+/** The source with the text of each fragment in the statements that have it, also of those in `others`. */
+const withFragments = (source: string, others: string): string =>
+  [...`${source}${others}`.matchAll(/const (\w+) = fragment`([^`]*)`/g)].reduce(
     (text, [, name = '', part = '']) => text.replaceAll(`\${${name}}`, part),
     source,
   )

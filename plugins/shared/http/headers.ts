@@ -1,5 +1,5 @@
+import { currentRequestId } from './current-request.ts'
 import { noStoreHeaders } from './no-store.ts'
-import { currentRequestId } from './request-id.ts'
 
 const requestId = 'x-request-id'
 

@@ -1,4 +1,5 @@
 import { type Awaitable, andThen } from '../awaitable.ts'
+import { noteCurrentUser } from '../http/current-request.ts'
 import { inFlightOf } from '../http/in-flight.ts'
 import { Problem } from '../problem.ts'
 import type { WhenRevoked } from './revocation.ts'
@@ -54,6 +55,7 @@ export const requireIdentity = (identify: Identify, request: Identified): Awaita
     const known = found as Identity
     request[identity] = known
     inFlightOf(request)?.identified(known.user)
+    noteCurrentUser(known.user)
     return known
   })
 

@@ -1,5 +1,5 @@
+import { currentRequestId } from '../../shared/http/current-request.ts'
 import type { ErrorHandler } from '../../shared/http/error-handler.ts'
-import { currentRequestId } from '../../shared/http/request-id.ts'
 import { requestPath } from '../../shared/http/request-path.ts'
 import type { Problem, ProblemBody } from '../../shared/problem.ts'
 import { errorDetails } from '../../shared/upstream/error-details.ts'

@@ -1,4 +1,4 @@
-import { currentRequestId } from '../../shared/http/request-id.ts'
+import { currentRequestId } from '../../shared/http/current-request.ts'
 
 /** Adds the id of the request in the header of Anthropic's API, from which its clients read it. */
 export const withRequestIdHeader = (response: Response): Response => {

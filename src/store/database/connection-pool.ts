@@ -1,4 +1,5 @@
 import { StoreError } from './error.ts'
+import { WaitingWork } from './waiting-work.ts'
 
 /** Options of `ConnectionPool`. */
 export interface ConnectionPoolOptions<Connection> {
@@ -12,7 +13,8 @@ export interface ConnectionPoolOptions<Connection> {
 }
 
 /**
- * A fixed number of connections, each used by one piece of work at a time.
+ * A fixed number of connections, each used by one piece of work at a time. The waiting work of all users is served
+ * round robin.
  *
  * When work does not end in time, the pool drops its connection and opens a new one. So later statements never queue
  * behind a statement that hangs. Work that gets no connection in time is not started.
@@ -21,7 +23,7 @@ export class ConnectionPool<Connection> {
   readonly #options: ConnectionPoolOptions<Connection>
   /** A stack: the connection used last is used next, so connections that are not needed become idle and close. */
   readonly #idle: Connection[]
-  readonly #waiting = new Set<(connection: Connection) => void>()
+  readonly #waiting = new WaitingWork<(connection: Connection) => void>()
   readonly #busy = new Set<Connection>()
 
   constructor(options: ConnectionPoolOptions<Connection>) {
@@ -34,25 +36,33 @@ export class ConnectionPool<Connection> {
     return [...this.#idle, ...this.#busy]
   }
 
-  /** Rejects after `deadlineMs` at the latest. The outcome is then unknown: the work may still take effect. */
-  async run<Result>(work: (connection: Connection) => Promise<Result>, deadlineMs: number): Promise<Result> {
+  /**
+   * Rejects after `deadlineMs` at the latest. The outcome is then unknown: the work may still take effect.
+   *
+   * @param user for whom the work is. Undefined: for nobody, or for many
+   */
+  async run<Result>(
+    work: (connection: Connection) => Promise<Result>,
+    deadlineMs: number,
+    user?: string,
+  ): Promise<Result> {
     const startedAt = performance.now()
-    const connection = this.#idle.pop() ?? (await this.#waitForIdle(deadlineMs))
+    const connection = this.#idle.pop() ?? (await this.#waitForIdle(deadlineMs, user))
     const running = this.#use(connection, work, Math.max(deadlineMs, this.#options.maxWorkMs))
     return withTimeout(running, deadlineMs - (performance.now() - startedAt))
   }
 
-  #waitForIdle(deadlineMs: number): Promise<Connection> {
+  #waitForIdle(deadlineMs: number, user: string | undefined): Promise<Connection> {
     return new Promise((resolve, reject) => {
       const accept = (connection: Connection) => {
         clearTimeout(timer)
         resolve(connection)
       }
       const timer = setTimeout(() => {
-        this.#waiting.delete(accept)
+        remove()
         reject(timeoutError())
       }, deadlineMs)
-      this.#waiting.add(accept)
+      const remove = this.#waiting.add(accept, user)
     })
   }
 
@@ -79,13 +89,9 @@ export class ConnectionPool<Connection> {
   }
 
   #release(connection: Connection): void {
-    const [next] = this.#waiting
-    if (!next) {
-      this.#idle.push(connection)
-      return
-    }
-    this.#waiting.delete(next)
-    next(connection)
+    const next = this.#waiting.next()
+    if (next) next(connection)
+    else this.#idle.push(connection)
   }
 }
 

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers'
 import { afterIo } from '../../../plugins/shared/background/turns.ts'
+import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
 import type { Database, Row, Statement } from './database.ts'
 import { isOfOneRow } from './error.ts'
 
@@ -62,7 +63,8 @@ export class GroupCommit {
       this.#waiting.shift()
     }
     if (this.#waiting.length > 0) afterIo(this.#writeAll)
-    void this.#commitGroup(group)
+    // The first of them would run it as its user.
+    void runOutsideRequests(() => this.#commitGroup(group))
   }
 
   /** If a transaction fails for one of its rows, it is halved, so that no call fails for the rows of others. */

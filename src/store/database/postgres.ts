@@ -1,4 +1,5 @@
 import type postgres from 'postgres'
+import { currentUser } from '../../../plugins/shared/http/current-request.ts'
 import { ConnectionPool } from './connection-pool.ts'
 import {
   type Database,
@@ -83,9 +84,10 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
 
   const run = async <Result>(work: (connection: Connection) => Promise<Result>, ms: number): Promise<Result> => {
     const until = performance.now() + ms
+    const user = currentUser()
     for (let retriesLeft = maxRetries; ; retriesLeft--) {
       try {
-        return await (pool ?? (await openPool())).run(work, until - performance.now())
+        return await (pool ?? (await openPool())).run(work, until - performance.now(), user)
       } catch (cause) {
         if (retriesLeft === 0 || !retryableCodes.includes(codeOf(cause))) {
           const error = storeError(cause, errorCodes)

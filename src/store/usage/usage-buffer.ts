@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
+import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
 import { type Log, noLog } from '../../../plugins/shared/problem.ts'
 import type { Tokens } from '../../../plugins/text-generation/usage/tokens.ts'
 import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts'
@@ -154,7 +155,7 @@ export class UsageBuffer {
   }
 
   readonly #flushSoon = (): void => {
-    this.flush().catch(() => {})
+    runOutsideRequests(() => this.flush()).catch(() => {})
   }
 
   #flushNow(): Promise<void> {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
+import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
 import type { CredentialUse } from '../../../plugins/shared/identity/credential-use.ts'
 import { type Log, noLog } from '../../../plugins/shared/problem.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
@@ -50,7 +51,9 @@ export const createActivityStore = (
 
   const flushSoon = (): void => {
     // What was not written is lost: the next use is noted again.
-    flushUses().catch((err: unknown) => log.warn({ err }, 'the times of the last uses could not be written'))
+    runOutsideRequests(flushUses).catch((err: unknown) =>
+      log.warn({ err }, 'the times of the last uses could not be written'),
+    )
   }
 
   return {

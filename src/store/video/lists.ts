@@ -1,7 +1,7 @@
 import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../../plugins/video-generation/tasks/tasks.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
-import { readTasks, selectTask, taskOf } from './rows.ts'
+import { type Database, type Row, type Statement, sql } from '../database/database.ts'
+import { readTasks, selectTask, selectTasks, taskOf } from './rows.ts'
 
 /** Lists of the tasks of a user, by id. Ids sort by creation. */
 export const listVideoTasks = (database: Database): Pick<VideoTaskStore, 'videoTask' | 'videoTasks'> => ({
@@ -22,8 +22,8 @@ export const listVideoTasks = (database: Database): Pick<VideoTaskStore, 'videoT
         and (cast(${status} as text) is null or status = ${status})
         and (cast(${model} as text) is null or model = ${model})
         and (cast(${serviceTier} as text) is null or service_tier = ${serviceTier})`,
-    ])) as [{ id: string }[], { total: number }[]]
-    return { tasks: await readTasks(database, rows), total: Number(counted?.total) }
+    ])) as [Row[], { total: number }[]]
+    return { tasks: rows.map(taskOf), total: Number(counted?.total) }
   },
 })
 
@@ -35,8 +35,7 @@ const pageStatement = (
   if ('offset' in page || page.order === 'desc') {
     const after = 'offset' in page ? undefined : page.after
     return sql`
-      select id
-      from video_tasks
+      ${selectTasks}
       where user_id = ${user}
       and (cast(${after} as text) is null or id < ${after})
       and (cast(${status} as text) is null or status = ${status})
@@ -47,8 +46,7 @@ const pageStatement = (
       offset ${'offset' in page ? page.offset : 0}`
   }
   return sql`
-    select id
-    from video_tasks
+    ${selectTasks}
     where user_id = ${user}
     and id > ${page.after ?? ''}
     and (cast(${status} as text) is null or status = ${status})

@@ -1,13 +1,17 @@
 import type { ClaimedVideoTask, VideoTask } from '../../../plugins/video-generation/tasks/store.ts'
-import { type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 
-/** Reads a task. */
-export const selectTask = (id: string): Statement => sql`
+/** The start of a statement that reads tasks. */
+export const selectTasks = fragment`
   select id, user_id as "user", token_id as token, model, service_tier as "serviceTier", phase, status, fields, task,
     final_task as "finalTask", result, nonce, upstream_id as "upstreamId", created_at as "createdAt", expires_at as "expiresAt",
     claimed_at as "claimedAt", submitted_at as "submittedAt", running_at as "runningAt", undecided_at as "undecidedAt",
     ended_at as "endedAt", lease_until as "leaseUntil", due_at as "dueAt", attempts
-  from video_tasks
+  from video_tasks`
+
+/** Reads a task. */
+export const selectTask = (id: string): Statement => sql`
+  ${selectTasks}
   where id = ${id}`
 
 /** A row of `selectTask`. */
