@@ -239,12 +239,15 @@ const handleRequest = (
   const connection = connectionOf(socket)
   if (connection.pendingResponses === maxPipelined) socket.destroy()
   if (socket.destroyed) return
-  connection.pendingResponses++
+  // A client that sends requests, and does not read the responses, gets one at a time.
+  const earlier =
+    connection.pendingResponses++ > 0 ? new Promise<void>((resolve) => connection.waiting.push(resolve)) : undefined
   const { handle, options, timeouts, timers, drain, webSockets } = context
   drain.started()
   const { problem, request, body } = readRequest(incoming, serverResponse, connection, context)
   const onClose = () => {
     connection.pendingResponses--
+    connection.waiting.shift()?.()
     drain.ended()
     if (!serverResponse.writableFinished) request?.abort()
   }
@@ -259,8 +262,10 @@ const handleRequest = (
     inFlight?.sent()
   }
   const respond = () => (request ? handle(request) : rejectionOf(problem, incoming, options))
-  const response = requestTurn()?.then(respond) ?? respond()
+  const respondInTurn = () => requestTurn()?.then(respond) ?? respond()
+  const response = earlier?.then(() => (socket.destroyed ? undefined : respondInTurn())) ?? respondInTurn()
   const sent = andThen(response, (response) => {
+    if (!response) return undefined
     const acceptance = upgrade && webSocketAcceptanceOf(response)
     if (acceptance) return webSockets.open(upgrade, acceptance, onClose)
     upgrade?.sendResponse()

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { readJsonBody } from '../../plugins/shared/http/body/body.ts'
+import { responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import type { Problem } from '../../plugins/shared/problem.ts'
-import { host, startTestServer } from './raw-connection.ts'
+import { bufferedBytes, host, startTestServer } from './raw-connection.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 
@@ -63,6 +64,49 @@ describe('several requests on one connection', () => {
     expect((await connection.readResponse()).body).toBe('/19')
     await connection.closed
   })
+
+  test('are handled one after the other: a client that does not read a response gets no further one', async () => {
+    let handled = 0
+    await using served = await startTestServer(() => {
+      handled++
+      return responseOf(new Uint8Array(bufferedBytes), {})
+    })
+    const connection = served.dial()
+    connection.socket.pause()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(10))
+    // Later requests, on other connections, have their responses.
+    for (let ask = 0; ask < 20; ask++) {
+      const other = served.dial()
+      other.write(`HEAD / HTTP/1.1\r\n${host}\r\n`)
+      await other.readResponse(true)
+    }
+    expect(handled).toBe(1 + 20)
+    connection.socket.resume()
+    for (let at = 0; at < 10; at++) expect((await connection.readResponse()).body).toHaveLength(bufferedBytes)
+    expect(handled).toBe(10 + 20)
+  }, 300_000)
+
+  test('that wait are dropped when the client disconnects', async () => {
+    let handled = 0
+    const aborted = Promise.withResolvers<void>()
+    await using served = await startTestServer((request) => {
+      handled++
+      return new Promise((resolve) => {
+        request.signal.addEventListener('abort', () => {
+          resolve(new Response('late'))
+          aborted.resolve()
+        })
+      })
+    })
+    const connection = served.dial()
+    connection.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(10))
+    while (handled === 0) await new Promise((resolve) => setTimeout(resolve, 5))
+    connection.socket.destroy()
+    await aborted.promise
+    // The server has responded to a request that came later.
+    expect((await served.ask(`GET / HTTP/1.1\r\n\r\n`)).status).toBe(400)
+    expect(handled).toBe(1)
+  }, 300_000)
 
   test('also when the app does not read a body', async () => {
     await using served = await startTestServer(() => new Response('no', { status: 401 }))
