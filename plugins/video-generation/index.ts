@@ -19,7 +19,7 @@ import { createVideoService, type VideoService } from './service.ts'
 import { rejectParameter, unknownCallback, videoProblemBody } from './tasks/problem.ts'
 import { readListQuery } from './tasks/request/list-query.ts'
 import { composeList, listsAtOnce } from './tasks/task-list.ts'
-import type { RemoveMode, VideoCaller } from './tasks/tasks.ts'
+import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks/tasks.ts'
 import type { VideoRoutes } from './types.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
