@@ -225,7 +225,9 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           uploads: options.files && '/api/uploads',
           events: '/api/events',
           webhooks: options.events.webhooks && '/api/webhooks',
-          ...(oidc && { login: { address: '/api/session/oidc', label: oidc.label, form: passwordLogin } }),
+          ...(oidc && {
+            login: { address: '/api/session/oidc', label: oidc.label, form: passwordLogin, invitation: true },
+          }),
         },
         errors,
         log,

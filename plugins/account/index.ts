@@ -139,7 +139,10 @@ export const account = <
         log,
         prefix: consolePrefix,
         login,
-        paths: { ...served, ...paths, faceVerification: faceVerificationPath },
+        paths: {
+          ...{ ...served, ...paths, faceVerification: faceVerificationPath },
+          invitations: keepsAccounts(store) ? `${prefix}/invitations` : undefined,
+        },
       }),
     )
   if (keepsAccounts(store))

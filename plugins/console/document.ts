@@ -24,6 +24,8 @@ export interface ConsolePaths {
   readonly events?: string | undefined
   /** The webhooks of `events`. */
   readonly webhooks?: string | undefined
+  /** The invitations of `ownAccount`. */
+  readonly invitations?: string | undefined
 }
 
 export interface DocumentOptions {

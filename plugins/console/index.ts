@@ -23,7 +23,8 @@ export interface ConsolePagesOptions {
    * '/api/media/face-verifications'`, `text: '/v1'`.
    *
    * `video`, `uploads`, `events` and `webhooks` have no default: without one, the page says that the server does not
-   * offer it. Usual paths are `/api/v3`, `/api/uploads`, `/api/events` and `/api/webhooks`.
+   * offer it. Usual paths are `/api/v3`, `/api/uploads`, `/api/events` and `/api/webhooks`. Without `invitations`,
+   * usually `/api/invitations`, it has no screen for them.
    *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */

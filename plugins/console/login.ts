@@ -9,6 +9,11 @@ export interface ConsoleLogin {
   readonly label?: string
   /** Whether the page also shows its form for a name and a password. Default: false. */
   readonly form?: boolean
+  /**
+   * Whether the address accepts an invitation in the query (`?invitation=SECRET`), as that of `oidcLogin` does. Then
+   * the screen of an invitation links to it. Default: false.
+   */
+  readonly invitation?: boolean
 }
 
 const maxLabelCharacters = 64
@@ -16,14 +21,14 @@ const maxLabelCharacters = 64
 /** The login of the options. Throws TypeError for an address that is neither a path nor an http(s) URL. */
 export const readLogin = (login: string | ConsoleLogin | undefined): ConsoleLogin | undefined => {
   if (login === undefined) return undefined
-  const { address, label, form = false } = typeof login === 'string' ? { address: login } : login
+  const { address, label, form = false, invitation = false } = typeof login === 'string' ? { address: login } : login
   if (typeof address !== 'string' || !isAddress(address)) {
     throw new TypeError('login must be a path such as /login, or an http(s) URL')
   }
   if (label !== undefined && (label.trim() === '' || label.length > maxLabelCharacters)) {
     throw new TypeError(`the label of login must have 1 to ${maxLabelCharacters} characters`)
   }
-  return { address, label, form }
+  return { address, label, form, ...(invitation && { invitation }) }
 }
 
 /** No script, no credentials, and no `//host` or `/\host`, which look like paths. */

@@ -30,6 +30,7 @@ import hooks from './page/hooks.js' with { type: 'text' }
 import html from './page/html.js' with { type: 'text' }
 import icons from './page/icons.js' with { type: 'text' }
 import idempotencyKeys from './page/idempotency-keys.js' with { type: 'text' }
+import invitation from './page/invitation.js' with { type: 'text' }
 import login from './page/login.js' with { type: 'text' }
 import pages from './page/pages.js' with { type: 'text' }
 import paths from './page/paths.js' with { type: 'text' }
@@ -112,6 +113,7 @@ export const modules: Readonly<Record<string, string>> = {
   'html.js': html,
   'icons.js': icons,
   'idempotency-keys.js': idempotencyKeys,
+  'invitation.js': invitation,
   'login.js': login,
   'pages.js': pages,
   'paths.js': paths,

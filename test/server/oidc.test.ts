@@ -117,6 +117,7 @@ describe('the server', () => {
       address: '/api/session/oidc',
       label: "Dora's company",
       form: false,
+      invitation: true,
     })
     await host.startProvider()
     const browser = host.browser()
@@ -127,7 +128,7 @@ describe('the server', () => {
   test('with both logins shows both in the console', async () => {
     await using host = await openOidcServer()
     const { text } = await send(host.server.url, 'GET', '/console')
-    expect(text).toContain(`data-login='{"address":"/api/session/oidc","form":true}'`)
+    expect(text).toContain(`data-login='{"address":"/api/session/oidc","form":true,"invitation":true}'`)
     await host.fixture.addPerson('ann')
     expect((await logInWithPassword(host.server.url, 'ann')).status).toBe(200)
   })

@@ -8,7 +8,9 @@ import { Groups } from './groups.js'
 import { ApiContext, useAction } from './hooks.js'
 import { html } from './html.js'
 import { Icon, Logo } from './icons.js'
+import { Invitation } from './invitation.js'
 import { Login } from './login.js'
+import { paths } from './paths.js'
 import { Failure, Loading } from './placeholder.js'
 import { linkTo, useRoute } from './route.js'
 import { useSession } from './session.js'
@@ -27,6 +29,10 @@ const screens = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
 
 const App = () => {
   const { state, api, load, login, logout } = useSession()
+  const { screen, parts } = useRoute()
+  const [secret] = parts
+  if (screen === 'invitation' && secret !== undefined && paths.invitations !== undefined)
+    return html`<${Invitation} secret=${secret} login=${login} />`
   if (state.status === 'logged out') return html`<${Login} notice=${state.notice} login=${login} />`
   if (state.status === 'logged in') {
     return html`

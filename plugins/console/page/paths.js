@@ -1,5 +1,5 @@
 /** @typedef {'page' | 'session' | 'tokens' | 'usage' | 'library' | 'faceVerification' | 'text'} PathName */
-/** @typedef {'video' | 'uploads' | 'events' | 'webhooks'} OptionalPathName paths that a server may lack */
+/** @typedef {'video' | 'uploads' | 'events' | 'webhooks' | 'invitations'} OptionalPathName paths that a server may lack */
 
 /** The base paths with which the server was configured. */
 const configured = /** @type {Record<PathName, string> & Partial<Record<OptionalPathName, string>>} */ (
@@ -17,7 +17,7 @@ export const paths = /** @type {typeof configured} */ (
   Object.fromEntries(Object.entries(configured).map(([name, path]) => [name, outer + path]))
 )
 
-/** @typedef {{ address: string, label?: string, form: boolean }} ElsewhereLogin */
+/** @typedef {{ address: string, label?: string, form: boolean, invitation?: boolean }} ElsewhereLogin */
 
 /** @type {ElsewhereLogin | undefined} */
 const configuredLogin = JSON.parse(document.documentElement.dataset.login ?? 'null') ?? undefined

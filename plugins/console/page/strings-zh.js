@@ -65,6 +65,17 @@ export const chinese = {
     loggedOutElsewhere: '您已在另一个标签页退出登录。',
     hint: '账号由本服务的管理员创建。',
   },
+  invitation: {
+    title: '邀请',
+    welcome: (name) => `欢迎，${name}`,
+    setPassword: '请设置您的登录密码。',
+    logInElsewhere: '请登录以接受邀请。',
+    password: '新密码',
+    rules: '至少 12 个字符；或至少 8 个字符且包含小写字母、大写字母、数字、其他字符中的三类。不能与用户名相同。',
+    weak: '密码不符合要求，请换一个。',
+    submit: '设置密码',
+    ended: '此邀请已失效。请索取新的邀请，或直接登录。',
+  },
   groups: {
     title: '素材组',
     lead: {

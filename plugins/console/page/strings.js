@@ -66,6 +66,17 @@ const english = {
     loggedOutElsewhere: 'You logged out in another tab.',
     hint: 'The operator of this server creates the accounts.',
   },
+  invitation: {
+    title: 'Invitation',
+    welcome: (/** @type {string} */ name) => `Welcome, ${name}`,
+    setPassword: 'Choose the password with which you will log in.',
+    logInElsewhere: 'Log in to accept the invitation.',
+    password: 'New password',
+    rules: 'At least 12 characters; or 8 of three kinds: lower case, upper case, digits, others. Not your name.',
+    weak: 'Please choose another password: it does not follow the rules.',
+    submit: 'Set the password',
+    ended: 'This invitation is not valid any more. Please ask for a new one, or log in.',
+  },
   groups: {
     title: 'Asset groups',
     lead: {
