@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { eachKind, newAsset, newGroup, openFixture } from './fixture.ts'
 
-/** A store that records its calls, except the periodic reads of the revision. */
+/** A store that records its calls, except the periodic reads of the revision, and notes of uses, which it only buffers. */
 const counted = (): { store: Store; asked: string[] } => {
   const asked: string[] = []
   const store = new Proxy(openStore('sqlite::memory:'), {
     get: (target, name: keyof Store) => {
-      if (name !== 'revision') asked.push(name)
+      if (name !== 'revision' && name !== 'noteUse') asked.push(name)
       return target[name]
     },
   })
@@ -29,7 +29,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     expect(await costs('GET')).toEqual({ store: [], upstream: ['GetAsset'] })
     expect(await costs('PATCH', { Name: 'b' })).toEqual({ store: [], upstream: ['UpdateAsset'] })
     expect(await costs('PUT', { Name: 'c' })).toEqual({ store: [], upstream: ['UpdateAsset'] })
-    expect(await costs('DELETE')).toEqual({ store: [], upstream: ['DeleteAsset'] })
+    expect(await costs('DELETE')).toEqual({ store: ['markAssetDeleted'], upstream: ['DeleteAsset'] })
   })
 
   test('a listed asset is cached', async () => {
@@ -43,7 +43,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     fixture.calls()
     expect((await fixture.ann.ask('DELETE', `/assets/${id}`)).status).toBe(200)
     expect(fixture.calls().map(({ action }) => action)).toEqual(['DeleteAsset'])
-    expect(asked).toEqual([])
+    expect(asked).toEqual(['markAssetDeleted'])
   })
 
   test('a list with any filters makes one upstream call and no store call', async () => {
