@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
 import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
 import { databaseNames } from '../support/database.ts'
@@ -152,6 +153,103 @@ describe.each(databaseNames)('a task whose create call has an unknown outcome (%
     expect([json.status, json.error.code]).toEqual(['failed', 'create_outcome_unknown'])
     expect(emulator.video.tasks()).toHaveLength(1)
   }, 300_000)
+})
+
+describe.each(databaseNames)('what an undecided task holds of a limit (%s)', (database) => {
+  const open = async () => {
+    const clock = forwardClock()
+    let limits: UsageLimits | undefined
+    const fixture = await openVideoFixture({
+      ...{ database, gateway: { clock, settleWaitMs: 100, maxRunningMs: hour } },
+      more: {
+        limitsOf: (store) => {
+          limits = usageLimits({ store: store.limits, userLimits: [{ unit: 'tokens', amount: 300_000 }] })
+          return limits
+        },
+      },
+    })
+    const report = async () => {
+      const [tokens] = (await limits?.report({ user: fixture.ann.id })) ?? []
+      return [tokens?.used, tokens?.reserved]
+    }
+    const five = { resolution: '720p', ratio: '16:9', duration: 5 }
+    return { fixture, clock, report, five, admin: adminOf(fixture.store, clock) }
+  }
+  const held = [0, 108_000]
+
+  test('stays while a task runs for too long, and is settled by its end', async () => {
+    const { fixture, clock, report, five, admin } = await open()
+    await using _ = fixture
+    const { ann, emulator } = fixture
+    const id = await ann.created('hangs', five)
+    await until(async () => (await ann.statusOf(id)) === 'running')
+    clock.pass(2 * hour)
+    await until(async () => (await admin('list', '--status', 'undecided')).lines.length === 1)
+    expect(await report()).toEqual(held)
+    emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
+    clock.pass(hour)
+    await until(async () => (await ann.statusOf(id)) === 'succeeded')
+    expect(await report()).toEqual([108_000, 0])
+  }, 300_000)
+
+  test('returns when an operator gives the task up', async () => {
+    const { fixture, clock, report, five, admin } = await open()
+    await using _ = fixture
+    const { ann } = fixture
+    const id = await ann.created('hangs', five)
+    await until(async () => (await ann.statusOf(id)) === 'running')
+    clock.pass(2 * hour)
+    await until(async () => (await admin('list', '--status', 'undecided')).lines.length === 1)
+    expect((await admin('release', id)).status).toBe(0)
+    expect(await report()).toEqual([0, 0])
+  }, 300_000)
+
+  /** A task that has failed because two tasks of the upstream fit its lost create call. */
+  const openAmbiguous = async () => {
+    const opened = await open()
+    const { ann, emulator } = opened.fixture
+    emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' })
+    const lists = emulator.faults.add({ kind: 'status', status: 500, action: 'ListVideoTasks', times: 1_000_000 })
+    expect((await ann.create('which one', opened.five)).code).toBe('create_outcome_unknown')
+    const body = JSON.stringify({ ...emulator.video.tasks()[0]?.body, callback_url: undefined })
+    const headers = { authorization: `Bearer ${emulator.video.key}`, 'content-type': 'application/json' }
+    await fetch(`${emulator.video.url}/contents/generations/tasks`, { method: 'POST', headers, body })
+    lists.remove()
+    const { id } = (await ann.send('GET', '')).json.items[0]
+    await until(async () => {
+      opened.clock.pass(1_000)
+      return (await ann.statusOf(id)) === 'failed'
+    })
+    return { ...opened, id }
+  }
+
+  test('stays while nobody knows which task a create call has made, and counts for the one that is adopted', async () => {
+    const { fixture, id, report, admin } = await openAmbiguous()
+    await using _ = fixture
+    const { ann, emulator } = fixture
+    expect(await report()).toEqual(held)
+    expect((await admin('list', '--status', 'undecided')).lines).toEqual([expect.stringContaining(id)])
+    const upstreamId = emulator.video.tasks()[1]?.id ?? ''
+    expect((await admin('adopt', id, '--upstream-id', upstreamId)).status).toBe(0)
+    await until(async () => (await ann.statusOf(id)) === 'running')
+    emulator.video.finish(upstreamId)
+    await until(async () => (await ann.statusOf(id)) === 'succeeded')
+    expect(await report()).toEqual([108_000, 0])
+  }, 300_000)
+
+  test.each(['release', 'delete'])(
+    'returns when nobody will decide any more: %s',
+    async (how) => {
+      const { fixture, id, report, admin } = await openAmbiguous()
+      await using _ = fixture
+      expect(await report()).toEqual(held)
+      if (how === 'release') expect((await admin('release', id)).status).toBe(0)
+      else expect((await fixture.ann.send('DELETE', `/${id}`)).status).toBe(200)
+      expect(await report()).toEqual([0, 0])
+      expect((await admin('list', '--status', 'undecided')).lines).toEqual([])
+    },
+    300_000,
+  )
 })
 
 test('decisions need a task, and an upstream id', async () => {

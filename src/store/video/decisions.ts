@@ -5,6 +5,7 @@ import type {
 } from '../../../plugins/video-generation/tasks/decision-store.ts'
 import { clause, type Database, joinClauses, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
+import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest } from './requests.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
@@ -83,6 +84,7 @@ export const videoDecisions = (database: Database, notices: Notices): VideoDecis
         )
         returning bytes`
       if (ended) {
+        yield* endTaskHold(id)
         yield* notices.tellStatuses([id], at)
         return ended
       }
@@ -94,6 +96,7 @@ export const videoDecisions = (database: Database, notices: Notices): VideoDecis
         and phase = 'ended'
         and undecided_at is not null
         returning bytes`
+      if (known) yield* endTaskHold(id)
       return known
     })
     await forgetRequest(database, id, abandoned?.bytes)

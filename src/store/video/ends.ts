@@ -121,6 +121,8 @@ function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | 
     and phase = 'ended'
     returning id`
   if (!task || !deleted) return undefined
+  // Nobody decides about it any more.
+  if (task.undecidedAt !== undefined) yield* endTaskHold(id)
   for (const key of Object.values(JSON.parse(String(task.result ?? '{}')))) {
     if (typeof key === 'string') yield expireFile(key, at)
   }

@@ -155,7 +155,8 @@ export const createVideoTaskStore = (database: Database): VideoTaskStore & Video
           and phase = 'submitting'
           returning bytes`
         if (row) {
-          yield* endTaskHold(id)
+          // What an unknown outcome has used is decided later.
+          if (!undecided) yield* endTaskHold(id)
           yield* notices.tellStatuses([id], at)
         }
         return row
