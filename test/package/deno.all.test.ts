@@ -45,7 +45,7 @@ test('`sluice admin` runs on Deno with the permissions of the page about Deno', 
   const [flags = []] = packageCommandsOf('admin')
   const command = [join(root, denoBinary()), 'run', ...flags, 'node_modules/sluice/dist/sluice.js', 'admin']
   const admin = (...args: readonly string[]) => startProgram([...command, ...args], {}, consumer.folder).ended()
-  expect(await admin('user', 'add', 'ann', '--password', 'pw')).toMatchObject({ status: 0, errors: '' })
+  expect(await admin('user', 'add', 'ann', '--password', 'a long password')).toMatchObject({ status: 0, errors: '' })
   const { output } = await admin('user', 'list')
   expect(output).toContain('ann')
 }, 300_000)

@@ -121,7 +121,11 @@ for (const [name, command] of Object.entries(runtimes)) {
       const consumer = await createConsumer()
       const sluice = [...command(), join(consumer.package, 'dist/sluice.js')]
       const database = { DATABASE_URL: 'sqlite:consumer.db' }
-      const added = await run(consumer.folder, [...sluice, 'admin', 'user', 'add', 'ann', '--password', 'pw'], database)
+      const added = await run(
+        consumer.folder,
+        [...sluice, 'admin', 'user', 'add', 'ann', '--password', 'a long password'],
+        database,
+      )
       expect(added).toEqual({ status: 0, output: expect.stringMatching(/^\S+$/) })
       const { output: token } = await run(consumer.folder, [...sluice, 'admin', 'token', 'add', 'ann'], database)
       expect(token).toStartWith('sk-')
@@ -132,7 +136,10 @@ for (const [name, command] of Object.entries(runtimes)) {
       // 502: the caller is known, but there is no upstream.
       expect(await status('/v1/models', { headers: { authorization: `Bearer ${token}` } })).toBe(502)
       expect(await status('/v1/models')).toBe(401)
-      const credentials = { headers: { 'content-type': 'application/json' }, body: '{"name":"ann","password":"pw"}' }
+      const credentials = {
+        headers: { 'content-type': 'application/json' },
+        body: '{"name":"ann","password":"a long password"}',
+      }
       expect(await status('/api/session', { method: 'POST', ...credentials })).toBe(200)
       for (const file of ['', '/app.js', '/preact.js', '/uqr.js', '/style.css']) {
         expect([file, await status(`/console${file}`)]).toEqual([file, 200])

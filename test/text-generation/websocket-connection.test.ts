@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 import type { InFlight } from '../../plugins/shared/http/in-flight.ts'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
-import { maxUnread, ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
+import { maxUnread } from '../../plugins/text-generation/websocket/arrivals.ts'
+import { ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 const minute = 60_000

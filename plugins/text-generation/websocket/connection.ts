@@ -1,4 +1,3 @@
-import { Buffer } from 'node:buffer'
 import type { Clock } from '../../shared/clock.ts'
 import type { InFlight } from '../../shared/http/in-flight.ts'
 import { requestTurn } from '../../shared/http/request-turn.ts'
@@ -15,6 +14,7 @@ import { composeInTurns, type Json } from '../../shared/json/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { TextProblem } from '../protocol/problem.ts'
 import { shortStringOf } from '../protocol/validation.ts'
+import { Arrivals, tooManyMessages } from './arrivals.ts'
 import { errorEventOf, errorEventOfResponse, messageOf, relayEvents } from './events.ts'
 import { Lanes } from './lanes.ts'
 import { Memory, outputItemsOf, requestBodyOf } from './memory.ts'
@@ -43,11 +43,6 @@ const maxOpeningMs = 30_000
 const pingEveryMs = 30_000
 /** Silence after which the peer counts as gone. A live one answers pings. */
 const maxSilenceMs = 90_000
-/**
- * Messages that one connection may have waiting before they are read. Further ones close it: a server passes on all
- * messages that have arrived, and tiny ones are many.
- */
-export const maxUnread = 1_024
 /** Maximum time for the closing handshake. */
 const maxClosingMs = 5_000
 
@@ -57,11 +52,11 @@ const maxClosingMs = 5_000
  */
 export class ResponsesConnection implements WebSocketAcceptance, WebSocketListener {
   readonly maxMessageBytes: number
-  readonly #maxTextBytes: number
   readonly #options: ResponsesConnectionOptions
   readonly #openedAt: number
   readonly #closed = new AbortController()
   readonly #memory: Memory
+  readonly #arrivals: Arrivals
   readonly #lanes = new Lanes<Queued>(
     (queued) => this.#respond(queued),
     () => this.#closeIfEnded(),
@@ -71,10 +66,6 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   #handle: HandleRequest | undefined
   #cancelTimer: () => void
   #heardAt: number
-  /** Messages that are not read yet. They are read one after the other, and count as requests of a turn. */
-  #unread: Received[] = []
-  #isReading = false
-  #queuedBytes = 0
   /** Whether the peer has not read enough since the last message outside of a response. */
   #isBlocked = false
   /** Set when no further message is accepted: the connection closes after the responses in flight. */
@@ -83,9 +74,15 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   constructor(options: ResponsesConnectionOptions) {
     const { clock, inFlight, maxBodyBytes, whenRevoked } = options
     this.#options = options
-    this.#maxTextBytes = Math.min(maxBodyBytes, maxWebSocketTextBytes)
+    const maxBytes = Math.min(maxBodyBytes, maxWebSocketTextBytes)
     // Somewhat longer messages get an error with status 413.
-    this.maxMessageBytes = this.#maxTextBytes + 2 ** 20
+    this.maxMessageBytes = maxBytes + 2 ** 20
+    this.#arrivals = new Arrivals({
+      maxBytes,
+      count: () => this.#count(),
+      read: (text, bytes) => this.#read(text, bytes),
+      reject: (problem) => this.#sendProblem(problem),
+    })
     this.#memory = new Memory(maxBodyBytes)
     this.#openedAt = clock.now()
     this.#heardAt = this.#openedAt
@@ -106,35 +103,8 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   onMessage(text: string | undefined): void {
     this.#heardAt = this.#options.clock.now()
     if (this.#closed.signal.aborted) return
-    if (this.#unread.length === maxUnread) {
-      this.#closeNow(tooManyMessages(), 1008)
-      return
-    }
-    this.#unread.push(this.#receive(text))
-    if (!this.#isReading) void this.#readAll()
-  }
-
-  /** Counts the bytes of a message, unless it has a problem. */
-  #receive(text: string | undefined): Received {
-    const bytes = text === undefined ? 0 : Buffer.byteLength(text)
-    const problem = this.#problemOf(text, bytes)
-    if (text === undefined || problem) return { problem }
-    this.#queuedBytes += bytes
-    try {
-      this.#count()
-      return { text, bytes }
-    } catch (error) {
-      this.#release(bytes)
-      return { problem: error }
-    }
-  }
-
-  #problemOf(text: string | undefined, bytes: number): Problem | undefined {
-    const maxBytes = this.#maxTextBytes
-    if (text === undefined) return new TextProblem(400, 'message must be a text')
-    if (bytes > maxBytes) return new TextProblem(413, 'message is too large')
-    const isFull = this.#queuedBytes + bytes > maxBytes
-    return isFull ? tooManyMessages() : undefined
+    if (this.#arrivals.isFull) this.#closeNow(tooManyMessages(), 1008)
+    else this.#arrivals.add(text)
   }
 
   onPong(): void {
@@ -146,7 +116,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#closed.abort()
     this.#cancelTimer()
     this.#unwatchCredential?.()
-    this.#unread = []
+    this.#arrivals.clear()
     this.#lanes.clear()
     this.#memory.clear()
     this.#options.inFlight?.sent()
@@ -157,27 +127,16 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#end({ problem: new TextProblem(503, 'the server stops; connect again'), code: 1001 })
   }
 
-  async #readAll(): Promise<void> {
-    this.#isReading = true
-    for (let next = this.#unread[0]; next; next = this.#unread[0]) {
-      await requestTurn()
-      if (next.text === undefined) this.#sendProblem(next.problem)
-      else await this.#read(next.text, next.bytes)
-      this.#unread.shift()
-    }
-    this.#isReading = false
-  }
-
   async #read(text: string, bytes: number): Promise<void> {
     let streamId: string | undefined
     try {
       const json = await parseMessage(text)
       streamId = readStreamId(json)
-      if (!this.#accepts(json, streamId)) return this.#release(bytes)
+      if (!this.#accepts(json, streamId)) return this.#arrivals.release(bytes)
       const message = readCreateMessage(json, streamId)
       this.#lanes.add(streamId, { message, bytes })
     } catch (error) {
-      this.#release(bytes)
+      this.#arrivals.release(bytes)
       this.#sendProblem(error, streamId)
     }
   }
@@ -199,7 +158,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   async #respond({ message, bytes }: Queued): Promise<void> {
     const { streamId, generates, stores } = message
     const { signal } = this.#closed
-    this.#release(bytes)
+    this.#arrivals.release(bytes)
     await requestTurn()
     try {
       const conversation = this.#memory.fullInputOf(message)
@@ -237,11 +196,6 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     }
   }
 
-  #release(bytes: number): void {
-    this.#queuedBytes -= bytes
-    this.#count()
-  }
-
   /**
    * Counts the conversations and the waiting messages among the bytes of the user. Throws Problem 429 or 503 above the
    * limit; then none of them count.
@@ -251,7 +205,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     if (this.#closed.signal.aborted) return
     const { inFlight } = this.#options
     inFlight?.sent()
-    inFlight?.sending(this.#memory.length + this.#queuedBytes)
+    inFlight?.sending(this.#memory.length + this.#arrivals.bytes)
   }
 
   #sendProblem(error: unknown, streamId?: string): void {
@@ -281,7 +235,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     if (this.#ending || this.#closed.signal.aborted) return
     this.#ending = ending
     for (const { message, bytes } of this.#lanes.clear()) {
-      this.#release(bytes)
+      this.#arrivals.release(bytes)
       this.#sendProblem(ending.problem, message.streamId)
     }
     this.#closeIfEnded()
@@ -330,13 +284,6 @@ interface Queued {
   readonly message: CreateMessage
   readonly bytes: number
 }
-
-/** A message, or why it is not accepted. */
-type Received =
-  | { readonly text: string; readonly bytes: number }
-  | { readonly text?: undefined; readonly problem: unknown }
-
-const tooManyMessages = () => new TextProblem(429, 'too many messages at once')
 
 const tooOld = new TextProblem(
   400,

@@ -1,0 +1,100 @@
+import { Buffer } from 'node:buffer'
+import { requestTurn } from '../../shared/http/request-turn.ts'
+import { TextProblem } from '../protocol/problem.ts'
+
+export interface ArrivalsOptions {
+  /** Bytes of all messages that have arrived and are not released. */
+  readonly maxBytes: number
+  /** Counts these bytes anew after each change. Throws Problem when they are above a limit of the user. */
+  readonly count: () => void
+  /** Reads a message, whose bytes count until they are released. Must not reject. */
+  readonly read: (text: string, bytes: number) => Promise<void>
+  /** Called with why a message is not accepted, when it would be read. */
+  readonly reject: (problem: unknown) => void
+}
+
+/** A message, or why it is not accepted. */
+type Arrival =
+  | { readonly text: string; readonly bytes: number }
+  | { readonly text?: undefined; readonly problem: unknown }
+
+/**
+ * Messages that one connection may have waiting before they are read. Further ones close it: a server passes on all
+ * messages that have arrived, and tiny ones are many.
+ */
+export const maxUnread = 1_024
+
+/** The messages of a connection: they are read one after the other, and count as requests of a turn. */
+export class Arrivals {
+  readonly #options: ArrivalsOptions
+  #unread: Arrival[] = []
+  #isReading = false
+  #bytes = 0
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options
+  }
+
+  /** Bytes of the messages that are not released. */
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  /** Whether no further message may wait. */
+  get isFull(): boolean {
+    return this.#unread.length === maxUnread
+  }
+
+  /** @param text undefined for a message that is not a text */
+  add(text: string | undefined): void {
+    this.#unread.push(this.#receive(text))
+    if (!this.#isReading) void this.#readAll()
+  }
+
+  /** Ends the counting of a message that was read. Throws what `count` throws. */
+  release(bytes: number): void {
+    this.#bytes -= bytes
+    this.#options.count()
+  }
+
+  /** Forgets all messages that are not read yet. */
+  clear(): void {
+    this.#unread = []
+  }
+
+  /** Counts the bytes of a message, unless it has a problem. */
+  #receive(text: string | undefined): Arrival {
+    const bytes = text === undefined ? 0 : Buffer.byteLength(text)
+    const problem = this.#problemOf(text, bytes)
+    if (text === undefined || problem) return { problem }
+    this.#bytes += bytes
+    try {
+      this.#options.count()
+      return { text, bytes }
+    } catch (error) {
+      this.release(bytes)
+      return { problem: error }
+    }
+  }
+
+  #problemOf(text: string | undefined, bytes: number): TextProblem | undefined {
+    const { maxBytes } = this.#options
+    if (text === undefined) return new TextProblem(400, 'message must be a text')
+    if (bytes > maxBytes) return new TextProblem(413, 'message is too large')
+    return this.#bytes + bytes > maxBytes ? tooManyMessages() : undefined
+  }
+
+  async #readAll(): Promise<void> {
+    const { read, reject } = this.#options
+    this.#isReading = true
+    for (let next = this.#unread[0]; next; next = this.#unread[0]) {
+      await requestTurn()
+      if (next.text === undefined) reject(next.problem)
+      else await read(next.text, next.bytes)
+      this.#unread.shift()
+    }
+    this.#isReading = false
+  }
+}
+
+export const tooManyMessages = () => new TextProblem(429, 'too many messages at once')
