@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type AccountOptions, account } from '../plugins/account/index.ts'
-import { type AdminOptions, admin } from '../plugins/admin/index.ts'
+import { admin } from '../plugins/admin/index.ts'
 import { assetLibrary, type GatewayOptions } from '../plugins/asset-library/index.ts'
 import {
   type ConcurrencyLimitsOptions,
@@ -52,6 +52,7 @@ import { withNewRequestId, withRequestIds } from './app/request-id.ts'
 import { createUpstreamStates } from './app/upstream-states.ts'
 import { documentation } from './documentation/index.ts'
 import type { LeveledLog } from './log.ts'
+import { type ServerAdminOptions, withUpstreams } from './operators/admin-options.ts'
 import type { ServerTracing } from './tracing.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
@@ -74,7 +75,7 @@ export interface AppOptions {
   /** Undefined: users log in at no identity provider. */
   readonly oidc?: ServerOidcLogin | undefined
   /** Undefined: no admin API. */
-  readonly admin?: Omit<AdminOptions, 'errors' | 'log' | 'audit'>
+  readonly admin?: ServerAdminOptions
   readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
   readonly files?: Omit<FileStorageOptions, 'usageLimits' | 'errors' | 'log' | 'audit'>
@@ -247,7 +248,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     )
   if (usageLimits) app.use(limitRoutes({ limits: usageLimits, identify: options.events.identify, errors, log }))
   if (oidc) app.use(oidc.create({ errors, log, audit }))
-  if (options.admin) app.use(admin({ ...options.admin, errors, log, audit }))
+  if (options.admin) app.use(admin({ ...withUpstreams(options.admin, states), errors, log, audit }))
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
     app.use(fileStorage({ ...options.files, identify, usageLimits, errors, log, audit }))

@@ -33,6 +33,7 @@ import {
   words,
 } from './config/parsers.ts'
 import { createReader, type Environment, type Problems } from './config/reader.ts'
+import { type Settings, settingsOf } from './config/settings.ts'
 import { readStorage, type StorageConfig, storageSecrets } from './config/storage.ts'
 import { readTextUpstreams, textSecrets } from './config/text-upstreams.ts'
 import { readUsageLimits, type UsageLimitsConfig } from './config/usage-limits.ts'
@@ -288,6 +289,18 @@ export const readConfig = (env: Environment): Config | Problems => {
 
 /** Reads one variable from the environment of this process. On Deno, each variable needs a permission. */
 export const environmentVariable = (name: string): string | undefined => process.env[name]
+
+/** The settings of this process, for operators. A variable that a permission of Deno hides counts as unset. */
+export const settingsFromEnvironment = (config: Config): Settings =>
+  settingsOf(new Proxy(process.env, { get: (env, name) => readable(() => env[String(name)]) }), config)
+
+const readable = (read: () => string | undefined): string | undefined => {
+  try {
+    return read()
+  } catch {
+    return undefined
+  }
+}
 
 /** Reads the configuration from the environment of this process. */
 export const configFromEnvironment = (): Config | Problems => readConfig(process.env)

@@ -231,7 +231,7 @@ const openApp = async (
     oidc:
       config.login.oidc &&
       (await openOidcLogin(config.login.oidc, { ...session, addressOf, maxSessions: config.people.maxSessions })),
-    admin: adminOptions({ store, identify: identifyEither, publicUrl, secrets, usageLimits }),
+    admin: adminOptions(config, { store, identify: identifyEither, publicUrl, secrets, usageLimits }),
     events: eventOptions(
       config,
       { store, identify: identifyEither, background },

@@ -117,7 +117,7 @@ export interface AdminOptions {
   /** The video tasks of all users. Default: there are none. */
   readonly videos?: AdminVideos
   /** Reports the state of each upstream. Default: there are none. */
-  readonly upstreams?: () => Awaitable<readonly UpstreamView[]>
+  readonly upstreams?: (() => Awaitable<readonly UpstreamView[]>) | undefined
   /** The settings in force, by variable. Secrets must be `set` or `unset`. Default: there are none. */
   readonly settings?: () => SettingsView
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */

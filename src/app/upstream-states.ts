@@ -1,55 +1,60 @@
-/** The state of each upstream, in words, from its latest call. */
+import { CallHistory, type CallReport, callStates, type ObservedCall } from './call-history.ts'
+
+/** What is known of each upstream, from the calls of this process. */
 export interface UpstreamStates {
   /** Call this after a call to the upstream of the asset library. Status 0: there was no response. */
   assets(status: number): void
   /** The same for an upstream of text generation. */
-  text(name: string, call: { readonly status: number; readonly keyRejected: boolean }): void
+  text(name: string, call: ObservedCall): void
   /** The same for the upstream of video generation. */
-  video(call: { readonly status: number; readonly keyRejected: boolean }): void
+  video(call: ObservedCall): void
   /**
    * The states: `assets`, `video`, `text` (all upstreams of text generation together: as good as the best of them), and
    * `text NAME` for each.
    */
   all(): Readonly<Record<string, string>>
+  /** The configured upstreams, with their calls of the last minute. */
+  reports(): readonly UpstreamCallReport[]
 }
 
-export const createUpstreamStates = (configured: {
-  readonly assets: boolean
-  /** Names of the upstreams of text generation. */
-  readonly texts: readonly string[]
-  readonly video: boolean
-}): UpstreamStates => {
-  let assets: State = 'not called yet'
-  let video: State = 'not called yet'
-  const texts = new Map<string, State>(configured.texts.map((name) => [name, 'not called yet']))
+/** What is known of one upstream. */
+export interface UpstreamCallReport extends CallReport {
+  /** As in `all`. */
+  readonly name: string
+  readonly family: 'assets' | 'text' | 'video'
+}
+
+export const createUpstreamStates = (
+  configured: {
+    readonly assets: boolean
+    /** Names of the upstreams of text generation. */
+    readonly texts: readonly string[]
+    readonly video: boolean
+  },
+  now = Date.now,
+): UpstreamStates => {
+  const assets = new CallHistory(now)
+  const video = new CallHistory(now)
+  const texts = new Map(configured.texts.map((name) => [name, new CallHistory(now)]))
   return {
-    assets: (status) => {
-      assets = stateOf(status, status === 401)
-    },
-    video: ({ status, keyRejected }) => {
-      video = stateOf(status, keyRejected)
-    },
-    text: (name, { status, keyRejected }) => void texts.set(name, stateOf(status, keyRejected)),
+    assets: (status) => assets.add({ status, keyRejected: status === 401 }),
+    video: (call) => video.add(call),
+    text: (name, call) => texts.get(name)?.add(call),
     all() {
-      const best = stateWords.find((word) => [...texts.values()].includes(word))
+      const best = callStates.find((word) => [...texts.values()].some(({ state }) => state === word))
       return {
-        assets: configured.assets ? assets : notConfigured,
+        assets: configured.assets ? assets.state : notConfigured,
         text: best ?? notConfigured,
-        video: configured.video ? video : notConfigured,
-        ...Object.fromEntries([...texts].map(([name, state]) => [`text ${name}`, state])),
+        video: configured.video ? video.state : notConfigured,
+        ...Object.fromEntries([...texts].map(([name, { state }]) => [`text ${name}`, state])),
       }
     },
+    reports: () => [
+      ...(configured.assets ? [{ name: 'assets', family: 'assets' as const, ...assets.report() }] : []),
+      ...[...texts].map(([name, history]) => ({ name: `text ${name}`, family: 'text' as const, ...history.report() })),
+      ...(configured.video ? [{ name: 'video', family: 'video' as const, ...video.report() }] : []),
+    ],
   }
 }
 
 const notConfigured = 'not configured'
-
-/** The best first. */
-const stateWords = ['reachable', 'not called yet', "rejects the gateway's key", 'unreachable'] as const
-
-type State = (typeof stateWords)[number]
-
-const stateOf = (status: number, keyRejected: boolean): State => {
-  if (status === 0) return 'unreachable'
-  return keyRejected ? "rejects the gateway's key" : 'reachable'
-}

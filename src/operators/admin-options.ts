@@ -1,7 +1,11 @@
 import type { AdminOptions } from '../../plugins/admin/index.ts'
+import type { UpstreamView } from '../../plugins/admin/views.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
+import type { UpstreamCallReport, UpstreamStates } from '../app/upstream-states.ts'
+import { type Config, settingsFromEnvironment } from '../config.ts'
 import type { Store } from '../store/index.ts'
+import { createUpstreamReport } from './upstreams.ts'
 import { createAdminVideos } from './videos.ts'
 
 /** What the admin API of the default server gets from its other parts. */
@@ -10,11 +14,28 @@ export interface AdminParts extends Pick<AdminOptions, 'identify' | 'publicUrl' 
   readonly usageLimits: UsageLimits
 }
 
+/** Options of the admin API of the default server. */
+export interface ServerAdminOptions extends Omit<AdminOptions, 'upstreams' | 'errors' | 'log' | 'audit'> {
+  /** Reports about the upstreams, from their calls by this process. Default: there are none. */
+  readonly upstreamReport?: (calls: readonly UpstreamCallReport[]) => Promise<readonly UpstreamView[]>
+}
+
 /** The options of the admin API of the default server. */
-export const adminOptions = ({ store, usageLimits, ...parts }: AdminParts): AdminOptions => ({
+export const adminOptions = (config: Config, { store, usageLimits, ...parts }: AdminParts): ServerAdminOptions => ({
   ...parts,
   store,
   idempotency: store.idempotency,
   videos: createAdminVideos(store, systemClock),
+  upstreamReport: createUpstreamReport({ config, store, clock: systemClock }),
+  settings: () => settingsFromEnvironment(config),
   limits: (user) => usageLimits.report({ user }),
+})
+
+/** Adds the report about the upstreams that `states` observes. */
+export const withUpstreams = (
+  { upstreamReport, ...options }: ServerAdminOptions,
+  states: Pick<UpstreamStates, 'reports'>,
+): Omit<AdminOptions, 'errors' | 'log' | 'audit'> => ({
+  ...options,
+  upstreams: upstreamReport && (() => upstreamReport(states.reports())),
 })

@@ -43,6 +43,7 @@ import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { migrate } from './migrations/migrations.ts'
+import { type RateLimitRecords, rateLimitUse } from './rate-limit-use.ts'
 import { createRateLimitStore } from './rate-limits.ts'
 import { createStoredResponseStore } from './text/stored-responses.ts'
 import { createTextObjectStore } from './text/text-objects.ts'
@@ -58,6 +59,7 @@ import { createSessionStore } from './users/sessions.ts'
 import { createTokenStore, type TokenRecords } from './users/tokens.ts'
 import { createUserStore, type UserRecords } from './users/users.ts'
 import { createVerificationStore } from './users/verifications.ts'
+import { type VideoSlotRecords, videoSlotUse } from './video/slot-use.ts'
 import { createVideoTaskStore } from './video/tasks.ts'
 
 export type { ChainKey, ChainPlace } from './audit/chain.ts'
@@ -94,6 +96,8 @@ type Records = UserRecords &
   Omit<UsageRecords, 'closeUsage'> &
   Omit<ActivityRecords, 'closeUses'> &
   AuditRecords &
+  RateLimitRecords &
+  VideoSlotRecords &
   EventRecords
 
 /**
@@ -206,6 +210,8 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),
     ...createFileStore(database),
+    ...rateLimitUse(database),
+    ...videoSlotUse(database),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),
     limits: createLimitStore(database),

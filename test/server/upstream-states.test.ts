@@ -33,3 +33,30 @@ test('each upstream has the state of its latest call, and those of text generati
   library.video({ status: 0, keyRejected: false })
   expect(library.all().video).toBe('unreachable')
 })
+
+test('a report has the calls and errors of the last minute, the time of the state, and the last error', () => {
+  let now = Date.UTC(2027, 0, 1)
+  const states = createUpstreamStates({ assets: true, texts: ['one'], video: false }, () => now)
+  const report = () => states.reports()[1]
+  expect(states.reports()[0]).toEqual({
+    name: 'assets',
+    family: 'assets',
+    state: 'not called yet',
+    calls: 0,
+    errors: 0,
+  })
+  for (const status of [200, 404, 429, 500, 0]) states.text('one', { status, keyRejected: false })
+  const first = now
+  expect(report()).toEqual({
+    ...{ name: 'text one', family: 'text', state: 'unreachable', since: first, lastError: { at: first, status: 0 } },
+    ...{ calls: 5, errors: 2 },
+  })
+  now += 30_000
+  states.text('one', { status: 200, keyRejected: false })
+  states.text('one', { status: 401, keyRejected: true })
+  expect(report()).toMatchObject({ state: "rejects the gateway's key", since: now, calls: 7, errors: 3 })
+  now += 30_000
+  expect(report()).toMatchObject({ calls: 2, errors: 1, lastError: { status: 401 } })
+  now += 86_400_000
+  expect(report()).toMatchObject({ calls: 0, errors: 0, since: first + 30_000 })
+})
