@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { type UsageLimits, type UsageLimitsOptions, usageLimits } from 'sluice/usage-limits'
+import { LimitProblem, type UsageLimits, type UsageLimitsOptions, usageLimits } from 'sluice/usage-limits'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
 
@@ -75,3 +75,29 @@ export const processOn = (
   clock: StoreClock,
   options: Omit<UsageLimitsOptions, 'store' | 'clock'>,
 ): UsageLimits => usageLimits({ store: clock.watched(store), clock, ...options })
+
+/** Counts the exchanges with a store. */
+export const countingStore = (store: LimitStore): { readonly store: LimitStore; readonly count: () => number } => {
+  let count = 0
+  return {
+    store: {
+      ...store,
+      exchange: (exchange) => {
+        count++
+        return store.exchange(exchange)
+      },
+    },
+    count: () => count,
+  }
+}
+
+/** What a call is refused with. Undefined: it is not refused. */
+export const refusalOf = async (call: Promise<unknown> | unknown): Promise<LimitProblem | undefined> => {
+  try {
+    await call
+    return undefined
+  } catch (error) {
+    if (error instanceof LimitProblem) return error
+    throw error
+  }
+}

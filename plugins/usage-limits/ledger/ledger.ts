@@ -54,7 +54,7 @@ export class Ledger {
   /** Takes all that is needed of the blocks of this process, if they have it. */
   takeNow(needs: readonly Need[]): boolean {
     const now = this.#clock.now()
-    if (!this.#exchanges.hasLease(now)) return false
+    if (!this.#exchanges.hasLease(now) && needs.some(({ amount }) => amount > 0)) return false
     for (const { counter, amount } of needs) {
       this.roll(counter, now)
       if (counter.block.free < amount) return false
@@ -223,8 +223,9 @@ export class Ledger {
     const { owner, counter, held, used, moves } = block
     const isPresent = owner.block === block && !this.#isStopped
     const recent = isPresent && now - block.touchedAt < idleMs ? owner.recent(now) : 0
-    // With a demand, all that is free is given back and asked for again: parts that are too small help only others.
-    if (recent === 0 || demand) block.free = 0
+    // Near the end of an amount, all that is free is given back and asked for again: parts that are too small for any
+    // call of this process are enough for others.
+    if (recent === 0 || (demand && owner.isShort)) block.free = 0
     if (block.free === 0) this.#changed.delete(block)
     const keeps = block.reserved + block.free
     const spare = block.free * 2 < recent ? recent - block.free : 0

@@ -102,7 +102,8 @@ export class WaitingCalls {
       if (!call.isTried) continue
       const hasRoom = (need: Need) => hasLease && need.counter.block.free >= need.least
       const never = needs.find(({ counter, least }) => least > (counter.attainable ?? least))
-      const short = never ?? needs.find((need) => !hasRoom(need))
+      const missing = needs.filter((need) => !hasRoom(need))
+      const short = never ?? missing.find(({ counter }) => counter.isShort) ?? missing[0]
       const ends = never !== undefined || now - call.since >= maxWaitMs
       if (short && ends) call.reject(problemOf(short.counter, now))
       else if (!short && acceptsLess(call, now)) grant(call, now)
@@ -142,14 +143,15 @@ const grant = ({ needs, grant: granted }: WaitingCall, now: number): void => {
 
 /** Whether what it can begin with is enough for a call that has waited, or that can never have more. */
 const acceptsLess = ({ needs, since, isTried }: WaitingCall, now: number): boolean =>
-  now - since >= fullWaitMs || (isTried && needs.some(({ counter, amount }) => amount > (counter.attainable ?? amount)))
+  now - since >= fullWaitMs ||
+  needs.some(({ counter, amount }) => amount > ((isTried ? counter.attainable : undefined) ?? counter.amount))
 
 /** Without an exchange: so that calls above a limit cost the database nothing. */
 const isKnownToBeFull = ({ counter, least }: Need, now: number): boolean => {
   if (least > counter.amount) return true
   const { counts, attainable, limit } = counter
   if (!counts || attainable === undefined || !isConsumed(limit.unit)) return false
-  return now - counts.at < knownMs && least > attainable
+  return now < Math.min(counts.at + knownMs, counts.freeAt ?? Number.POSITIVE_INFINITY) && least > attainable
 }
 
 /** They end soon, nobody knows when. */

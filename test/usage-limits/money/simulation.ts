@@ -207,7 +207,7 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
     for (const call of running) if (random.chance(0.5)) void advance(call)
     for (const call of running) if (!call.isExtending && random.chance(0.02)) end(call)
     if (random.chance(0.01)) kill(random.integer(0, processes.length - 1))
-    if (random.chance(0.01)) random.pick(processes).cutOffUntil = clock.now() + random.integer(1_000, 90_000)
+    if (random.chance(0.02)) random.pick(processes).cutOffUntil = clock.now() + random.integer(5_000, 120_000)
     const ms = random.integer(1, random.pick([100, 300, 1_000, 1_000, 10_000, random.chance(0.2) ? 1_800_000 : 300]))
     await clock.pass(ms)
     check()

@@ -1,0 +1,107 @@
+import { beforeEach, expect, test } from 'bun:test'
+import type { Limit, LimitStore } from 'sluice/usage-limits'
+import type { Log } from '../../plugins/shared/problem.ts'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { processOn, refusalOf, StoreClock } from './fixture.ts'
+
+let store: Store
+beforeEach(async () => {
+  store = openStore('sqlite::memory:')
+  await store.migrate()
+})
+
+const day = (amount: number): Limit => ({ unit: 'tokens', amount, window: 'day' })
+const user = 'ann'
+
+const open = (userLimits: readonly Limit[]) => {
+  const clock = new StoreClock()
+  const lines: string[] = []
+  const write = (level: string) => (_fields: object, message: string) => void lines.push(`${level} ${message}`)
+  const log: Log = { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
+  const failure: { before?: Error; after?: Error } = {}
+  const failing: LimitStore = {
+    ...store.limits,
+    async exchange(exchange) {
+      if (failure.before) throw failure.before
+      const counts = await store.limits.exchange(exchange)
+      if (failure.after) throw failure.after
+      return counts
+    },
+  }
+  return { clock, lines, failure, limits: processOn(failing, clock, { userLimits, log }) }
+}
+
+test('while the database is down, calls go on with what the process holds, and others get 500', async () => {
+  const { clock, lines, failure, limits } = open([day(100_000)])
+  for (let nth = 0; nth < 40; nth++) {
+    const reservation = await limits.reserve({ user, uses: { tokens: 100 } })
+    reservation?.settle({ tokens: 100 })
+    await clock.pass(5)
+  }
+  failure.before = new Error('the database is down')
+  const inside = limits.reserve({ user, uses: { tokens: 100 } })
+  expect(inside).not.toBeInstanceOf(Promise)
+  const beyond = limits.reserve({ user, uses: { tokens: 50_000 } })
+  await expect(beyond).rejects.toMatchObject({ status: 500, message: 'the limits could not be checked' })
+  expect((await inside)?.extend({ tokens: 100 })).toBe(true)
+  ;(await inside)?.settle({ tokens: 150 })
+  await clock.pass(10_000)
+  failure.before = undefined
+  await clock.pass(3_000)
+  expect(await limits.report({ user })).toMatchObject([{ used: 4_150, reserved: 0 }])
+  expect(lines).toEqual(['error the use of limits could not be written', 'info the use of limits is written again'])
+})
+
+test('a database without room gets 503', async () => {
+  const { failure, limits } = open([day(100)])
+  failure.before = Object.assign(new Error('full'), { code: 'ENOSPC' })
+  await expect(limits.reserve({ user, uses: { tokens: 1 } })).rejects.toMatchObject({ status: 503 })
+})
+
+test('an exchange whose answer was lost is applied once', async () => {
+  const { clock, failure, limits } = open([day(1_000)])
+  const first = await limits.reserve({ user, uses: { tokens: 100 } })
+  const second = await limits.reserve({ user, uses: { tokens: 100 } })
+  failure.after = new Error('the answer was lost')
+  first?.settle({ tokens: 80 })
+  await clock.pass(5_000)
+  second?.settle({ tokens: 90 })
+  failure.after = undefined
+  await clock.pass(2_000)
+  expect(await limits.report({ user })).toMatchObject([{ used: 170, reserved: 0, remaining: 830 }])
+  expect(await limits.reserve({ user, uses: { tokens: 830 } })).toBeDefined()
+})
+
+test('what was granted in an exchange whose answer was lost is there after it', async () => {
+  const { clock, failure, limits } = open([day(1_000)])
+  failure.after = new Error('the answer was lost')
+  await expect(limits.reserve({ user, uses: { tokens: 600 } })).rejects.toMatchObject({ status: 500 })
+  failure.after = undefined
+  await clock.pass(3_000)
+  expect(await limits.report({ user })).toMatchObject([{ used: 0, reserved: 0, remaining: 1_000 }])
+})
+
+test('a process that was cut off until its lease ended takes nothing more of its blocks', async () => {
+  const { clock, failure, limits } = open([day(100_000)])
+  for (let nth = 0; nth < 40; nth++) {
+    const reservation = await limits.reserve({ user, uses: { tokens: 100 } })
+    reservation?.settle({ tokens: 100 })
+    await clock.pass(5)
+  }
+  failure.before = new Error('unreachable')
+  await clock.pass(29_000)
+  await expect(limits.reserve({ user, uses: { tokens: 1 } })).rejects.toMatchObject({ status: 500 })
+})
+
+test('a limit list that the store cannot read lets nobody past', async () => {
+  const clock = new StoreClock()
+  const failing = { ...store.limits, limitSubjects: () => Promise.reject(new Error('not JSON')) }
+  const limits = processOn(failing, clock, { userLimits: [day(100)] })
+  await expect(limits.reserve({ user, uses: { tokens: 1 } })).rejects.toMatchObject({
+    status: 500,
+    message: 'the limits could not be read',
+  })
+  expect(
+    await refusalOf(processOn(store.limits, clock, { userLimits: [] }).reserve({ user, uses: {} })),
+  ).toBeUndefined()
+})
