@@ -1,3 +1,5 @@
+import type { Clock } from '../../plugins/shared/clock.ts'
+
 /** What is known of the calls to one upstream, from the calls of this process. Times are milliseconds since 1970. */
 export interface CallReport {
   readonly state: UpstreamCallState
@@ -24,7 +26,7 @@ const seconds = 60
 
 /** Keeps the state of an upstream, and counts its calls of the last minute, in 60 counters. */
 export class CallHistory {
-  readonly #now: () => number
+  readonly #clock: Pick<Clock, 'now'>
   readonly #second = new Float64Array(seconds)
   readonly #calls = new Uint32Array(seconds)
   readonly #errors = new Uint32Array(seconds)
@@ -32,8 +34,8 @@ export class CallHistory {
   #since: number | undefined
   #lastError: CallReport['lastError']
 
-  constructor(now: () => number) {
-    this.#now = now
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
   }
 
   get state(): UpstreamCallState {
@@ -41,7 +43,7 @@ export class CallHistory {
   }
 
   add({ status, keyRejected }: ObservedCall): void {
-    const now = this.#now()
+    const now = this.#clock.now()
     const state = status === 0 ? 'unreachable' : keyRejected ? "rejects the gateway's key" : 'reachable'
     if (state !== this.#state) this.#since = now
     this.#state = state
@@ -59,7 +61,7 @@ export class CallHistory {
   }
 
   report(): CallReport {
-    const oldest = Math.floor(this.#now() / 1_000) - seconds + 1
+    const oldest = Math.floor(this.#clock.now() / 1_000) - seconds + 1
     let [calls, errors] = [0, 0]
     for (let at = 0; at < seconds; at++) {
       if ((this.#second[at] ?? 0) < oldest) continue

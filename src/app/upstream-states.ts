@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { CallHistory, type CallReport, callStates, type ObservedCall } from './call-history.ts'
 
 /** What is known of each upstream, from the calls of this process. */
@@ -31,11 +32,11 @@ export const createUpstreamStates = (
     readonly texts: readonly string[]
     readonly video: boolean
   },
-  now = Date.now,
+  clock: Pick<Clock, 'now'> = systemClock,
 ): UpstreamStates => {
-  const assets = new CallHistory(now)
-  const video = new CallHistory(now)
-  const texts = new Map(configured.texts.map((name) => [name, new CallHistory(now)]))
+  const assets = new CallHistory(clock)
+  const video = new CallHistory(clock)
+  const texts = new Map(configured.texts.map((name) => [name, new CallHistory(clock)]))
   return {
     assets: (status) => assets.add({ status, keyRejected: status === 401 }),
     video: (call) => video.add(call),

@@ -36,7 +36,7 @@ test('each upstream has the state of its latest call, and those of text generati
 
 test('a report has the calls and errors of the last minute, the time of the state, and the last error', () => {
   let now = Date.UTC(2027, 0, 1)
-  const states = createUpstreamStates({ assets: true, texts: ['one'], video: false }, () => now)
+  const states = createUpstreamStates({ assets: true, texts: ['one'], video: false }, { now: () => now })
   const report = () => states.reports()[1]
   expect(states.reports()[0]).toEqual({
     name: 'assets',
