@@ -47,7 +47,10 @@ export const proxies: readonly ReverseProxy[] = [
   },
   {
     program: 'caddy',
-    belowPath: (example) => example.replace(/^(\S+ \{)\n([\s\S]*)^\}/m, '$1\nhandle_path /gateway/* {\n$2}\n}'),
+    belowPath: (example) =>
+      example
+        .replace(/^(http\S+ \{)\n([\s\S]*)^\thandle_errors \{/m, '$1\nhandle_path /gateway/* {\n$2}\nhandle_errors {')
+        .replace('handle_errors {', 'handle_errors {\nuri strip_prefix /gateway'),
     configure: ({ port, upstreams }) =>
       withUpstreams(`{\nadmin off\n}\n${read('Caddyfile')}`, upstreams).replace(
         '{$SITE:gateway.example}',
