@@ -7,8 +7,9 @@ import { documentOfServer } from '../support/document.ts'
 
 const root = new URL('../../', import.meta.url).pathname
 
-/** A WebSocket connection begins with status 101. */
-const exceptions = "openapi.json: { operation-2xx-response: ['#/paths/~1v1~1responses/get/responses'] }\n"
+/** A WebSocket connection begins with status 101, and a login at an identity provider is two redirects. */
+const withoutSuccess = ['~1v1~1responses', '~1api~1session~1oidc', '~1api~1session~1oidc~1callback']
+const exceptions = `openapi.json: { operation-2xx-response: [${withoutSuccess.map((path) => `'#/paths/${path}/get/responses'`)}] }\n`
 
 /**
  * Lints a document with the strictest rule sets of the linter: the rules of the specification, and `recommended` with warnings as errors. The latter
@@ -39,7 +40,7 @@ const lint = async (document: object) => {
 test('the OpenAPI document of the server has no errors and no warnings', async () => {
   const document = await documentOfServer()
   expect(Object.keys(document.paths).length).toBeGreaterThan(15)
-  expect(await lint(document)).toEqual({ errors: 0, warnings: 0, ignored: 1, rules: [] })
+  expect(await lint(document)).toEqual({ errors: 0, warnings: 0, ignored: withoutSuccess.length, rules: [] })
 })
 
 test('the linter finds an operation without security, and a status that does not exist', async () => {
