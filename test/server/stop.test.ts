@@ -54,7 +54,7 @@ for (const GET_BODIES of ['on', 'off']) {
     const task = await fixture.store.videoTask(ann.id, waiting)
     expect(task).toMatchObject({ phase: 'submitted', upstreamId: expect.stringMatching(/^cgt-/) })
     await proxy.stop()
-  })
+  }, 300_000)
 }
 
 const isListening = (url: string): Promise<boolean> =>
