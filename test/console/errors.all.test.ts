@@ -35,6 +35,9 @@ describeWithBrowser('the console shows', () => {
         json: { success: false, error: { message: 'x' } },
       }),
     )
+    // The wait begins with the response, however long the screen has been open.
+    await page.clock.install()
+    await page.clock.fastForward(60_000)
     await button.click()
     await page.getByText('Too many failed attempts.').waitFor()
     await page.getByRole('button', { name: /^Try again in [12] s$/, disabled: true }).waitFor()

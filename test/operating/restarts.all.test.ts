@@ -9,8 +9,17 @@ import { proxies, startProxy } from './proxies.ts'
 /** Requests that are sent at least. */
 const minRequests = Number(process.env.SLUICE_RESTART_REQUESTS ?? 2_000)
 const connections = 24
-/** A proxy that asks for `/readyz` knows by then that a process is ready again. */
-const noticedMs = 3_000
+const metricsToken = 'a token of the tests'
+
+/** Until the proxy has sent requests to a process that has started: it knows then that the process is ready. */
+const untilUsed = async (url: string) => {
+  const headers = { authorization: `Bearer ${metricsToken}` }
+  const createdCalls = async () => {
+    const text = await (await fetch(`${url}/metrics`, { headers })).text()
+    return /^sluice_requests_total\{method="POST",status="200"\} [1-9]/m.test(text)
+  }
+  while (!(await createdCalls())) await Bun.sleep(50)
+}
 
 const model = 'doubao-seed-emulated'
 const chatPath = '/v1/chat/completions'
@@ -63,6 +72,7 @@ for (const proxy of proxies) {
           TEXT_UPSTREAM_URL: fixture.emulator.text.url,
           TEXT_UPSTREAM_KEY: fixture.emulator.text.key,
           TRUSTED_PROXIES: '127.0.0.1',
+          METRICS_TOKEN: metricsToken,
         })
       const ports = [await freePort(), await freePort()] as const
       const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)))
@@ -73,8 +83,9 @@ for (const proxy of proxies) {
         for (const [nth, port] of [...ports, ...ports].entries()) {
           await load.reaches((minRequests * (nth + 1)) / 5)
           expect(await servers.get(port)?.kill('SIGTERM')).toBe(0)
-          servers.set(port, await start(port))
-          await Bun.sleep(noticedMs)
+          const server = await start(port)
+          servers.set(port, server)
+          await untilUsed(server.url)
         }
         await load.reaches(minRequests)
       } finally {

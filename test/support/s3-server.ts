@@ -50,7 +50,7 @@ class S3Error extends Error {
 }
 
 export const startS3Server = async (): Promise<S3Server> => {
-  const settings = { bucket: 'the-bucket', accessKey: 'AKTEST', secretKey: 'a-secret-key', region: 'cn-test' }
+  const settings = { bucket: 'the-bucket', accessKey: 'AKTEST123456', secretKey: 'a-secret-key', region: 'cn-test' }
   const objects = new Map<string, StoredObject>()
   const uploads = new Map<string, OpenUpload>()
   const calls: string[] = []
@@ -63,7 +63,7 @@ export const startS3Server = async (): Promise<S3Server> => {
       'x-amz-content-sha256': hash = '',
     } = request.headers as Record<string, string>
     const [, scope = '', names = '', signature = ''] =
-      /^AWS4-HMAC-SHA256 Credential=AKTEST\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(
+      /^AWS4-HMAC-SHA256 Credential=AKTEST123456\/(\S+), SignedHeaders=(\S+), Signature=([0-9a-f]{64})$/.exec(
         authorization,
       ) ?? []
     if (scope !== `${date.slice(0, 8)}/${settings.region}/s3/aws4_request`) throw new S3Error(403, 'InvalidAccessKeyId')

@@ -21,12 +21,11 @@ export const serverNow = () => Date.now() + offsetMs
  * @param {boolean} enabled
  */
 export const useServerTime = (enabled) => {
-  const [now, setNow] = useState(serverNow)
+  const [, setShown] = useState(0)
   useEffect(() => {
     if (!enabled) return
-    setNow(serverNow())
-    const timer = setInterval(() => setNow(serverNow()), 1_000)
+    const timer = setInterval(() => setShown(serverNow()), 1_000)
     return () => clearInterval(timer)
   }, [enabled])
-  return now
+  return serverNow()
 }

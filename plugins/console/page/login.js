@@ -1,6 +1,6 @@
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { ApiError } from './api-error.js'
-import { useServerTime } from './clock.js'
+import { serverNow, useServerTime } from './clock.js'
 import { Field } from './field.js'
 import { useAction } from './hooks.js'
 import { html } from './html.js'
@@ -42,7 +42,7 @@ const Form = ({ login }) => {
       await login(String(fields.get('name')), String(fields.get('password')))
     } catch (caught) {
       if (!(caught instanceof ApiError)) throw caught
-      if (caught.status === 429) setWaitUntil(now + 1000 * (caught.retryAfter ?? 30))
+      if (caught.status === 429) setWaitUntil(serverNow() + 1000 * (caught.retryAfter ?? 30))
       if (caught.status === 401) throw new ApiError(401, t.login.wrong)
       throw caught
     }
