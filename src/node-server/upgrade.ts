@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
 import { checkFraming, hasBody, readFraming } from './framing.ts'
-import { canOpenWebSocket, hasWebSocketServer, type Upgrade } from './web-socket.ts'
+import { canOpenWebSocket, type Upgrade } from './web-socket.ts'
 
 /**
  * Takes over the connection of a request that asks for another protocol, and returns true. The arguments are those of
@@ -42,16 +42,12 @@ export const createUpgradeListener =
     serverResponse.shouldKeepAlive = false
     serverResponse.on('finish', () => socket.end())
     const sendResponse = () => serverResponse.assignSocket(socket)
-    const respondOverHttp = () => {
+    if (mayChange && canOpenWebSocket(incoming)) {
+      respond(incoming, serverResponse, { incoming, socket, head, sendResponse })
+    } else {
       sendResponse()
       respond(incoming, serverResponse, undefined)
     }
-    if (mayChange && canOpenWebSocket(incoming)) {
-      void hasWebSocketServer().then((isInstalled) => {
-        if (isInstalled) respond(incoming, serverResponse, { incoming, socket, head, sendResponse })
-        else respondOverHttp()
-      })
-    } else respondOverHttp()
   }
 
 /** HTTP/1.0 has no upgrades (RFC 9110 section 7.8), and the protocol changes only after the whole request. */

@@ -94,7 +94,7 @@ test('a response that a store has is continued by its id', async () => {
   expect(JSON.parse(bodies[1] ?? '')).toMatchObject({ input: 'b', previous_response_id: 'resp_1' })
 })
 
-test('a message has at most 16 MiB, because no runtime reports the half of one', async () => {
+test('a message has at most 16 MiB', async () => {
   const { connection, open, sent } = connect({ maxBodyBytes: 2 ** 26 })
   expect(connection.maxMessageBytes).toBe(2 ** 24 + 2 ** 20)
   open()
@@ -134,6 +134,40 @@ test('a connection that sends more messages than may wait is closed, and nothing
   await settled(200)
   expect(log).toEqual(['close 1008'])
   expect(sent).toHaveLength(1)
+})
+
+test('the bytes of a message that is arriving count, and above the limit the connection closes', async () => {
+  let counted = 0
+  const { connection, open, log, sent } = connect({
+    inFlight: {
+      sending(bytes) {
+        if (bytes > 700) throw new Problem(429, 'too many bytes of bodies at once')
+        counted = bytes
+      },
+      sent() {
+        counted = 0
+      },
+    },
+  })
+  open()
+  connection.onPart(600)
+  expect(counted).toBe(600)
+  connection.onPart(0)
+  expect(counted).toBe(0)
+  connection.onPart(701)
+  expect([counted, log]).toEqual([0, ['close 1013']])
+  expect(JSON.parse(sent[0] ?? '')).toMatchObject({ status: 429 })
+})
+
+test('a message that does not arrive in two minutes closes the connection', async () => {
+  const { clock, connection, open, log } = connect()
+  open()
+  connection.onPart(1)
+  await clock.pass(2 * minute)
+  expect(log).not.toContain('close 1008')
+  connection.onPart(2)
+  await clock.pass(minute)
+  expect(log).toContain('close 1008')
 })
 
 test('after 60 minutes the connection ends, when its responses have', async () => {

@@ -18,6 +18,8 @@ export interface WebSocketConnection {
 export interface WebSocketListener {
   /** @param text undefined for a binary message */
   onMessage(text: string | undefined): void
+  /** Bytes of an unfinished message that the server holds; 0 when it is complete. Not every server reports them. */
+  onPart?(bytes: number): void
   onPong(): void
   /** Called once. */
   onClose(): void
@@ -81,8 +83,8 @@ export const isWebSocketHandshake = (version: string | null | undefined, key: st
   version === '13' && key !== null && key !== undefined && /^[+/\dA-Za-z]{22}==$/.test(key)
 
 /**
- * Maximum length of a message, in bytes. It is below that of a request body, because no runtime reports the part of a
- * message that it holds: unlike half a body, it counts among no user's bytes.
+ * Maximum length of a message, in bytes. It is below that of a request body, because `Bun.serve` does not report the
+ * part of a message that it holds: unlike half a body, it counts among no user's bytes there.
  */
 export const maxWebSocketTextBytes = 2 ** 24
 

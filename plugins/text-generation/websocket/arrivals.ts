@@ -23,6 +23,8 @@ type Arrival =
  * messages that have arrived, and tiny ones are many.
  */
 export const maxUnread = 1_024
+/** Maximum time from the first byte of a message to its last. */
+const maxMessageMs = 120_000
 
 /** The messages of a connection: they are read one after the other, and count as requests of a turn. */
 export class Arrivals {
@@ -30,14 +32,17 @@ export class Arrivals {
   #unread: Arrival[] = []
   #isReading = false
   #bytes = 0
+  /** Bytes of the message that is arriving, and since when. */
+  #partBytes = 0
+  #partSince = 0
 
   constructor(options: ArrivalsOptions) {
     this.#options = options
   }
 
-  /** Bytes of the messages that are not released. */
+  /** Bytes of the messages that are not released, and of the one that is arriving. */
   get bytes(): number {
-    return this.#bytes
+    return this.#bytes + this.#partBytes
   }
 
   /** Whether no further message may wait. */
@@ -49,6 +54,18 @@ export class Arrivals {
   add(text: string | undefined): void {
     this.#unread.push(this.#receive(text))
     if (!this.#isReading) void this.#readAll()
+  }
+
+  /** @param bytes of the message that is arriving; 0 when it is complete. Throws what `count` throws. */
+  arriving(bytes: number, now: number): void {
+    if (this.#partBytes === 0) this.#partSince = now
+    this.#partBytes = bytes
+    this.#options.count()
+  }
+
+  /** Whether the message that is arriving takes too long. */
+  isLate(now: number): boolean {
+    return this.#partBytes > 0 && now - this.#partSince > maxMessageMs
   }
 
   /** Ends the counting of a message that was read. Throws what `count` throws. */
@@ -98,3 +115,4 @@ export class Arrivals {
 }
 
 export const tooManyMessages = () => new TextProblem(429, 'too many messages at once')
+export const tooSlow = () => new TextProblem(408, 'the message did not arrive in time')

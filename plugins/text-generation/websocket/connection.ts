@@ -1,5 +1,3 @@
-import type { Clock } from '../../shared/clock.ts'
-import type { InFlight } from '../../shared/http/in-flight.ts'
 import { requestTurn } from '../../shared/http/request-turn.ts'
 import {
   type HandleRequest,
@@ -9,29 +7,18 @@ import {
   type WebSocketListener,
 } from '../../shared/http/web-socket.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
-import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import { composeInTurns, type Json } from '../../shared/json/json.ts'
-import { type Log, Problem } from '../../shared/problem.ts'
+import { Problem } from '../../shared/problem.ts'
 import { TextProblem } from '../protocol/problem.ts'
 import { shortStringOf } from '../protocol/validation.ts'
-import { Arrivals, tooManyMessages } from './arrivals.ts'
+import { Arrivals, tooManyMessages, tooSlow } from './arrivals.ts'
+import type { ResponsesConnectionOptions } from './connection-options.ts'
 import { errorEventOf, errorEventOfResponse, messageOf, relayEvents } from './events.ts'
 import { Lanes } from './lanes.ts'
 import { Memory, outputItemsOf, requestBodyOf } from './memory.ts'
 import { type CreateMessage, parseMessage, readCreateMessage, readStreamId } from './message.ts'
 import { preparedResponse } from './prepared-response.ts'
 import { isSteering, steeringFailed } from './steering.ts'
-
-export interface ResponsesConnectionOptions {
-  /** Creates the HTTP request for a message. */
-  readonly requestFor: (body: Uint8Array, signal: AbortSignal) => Request
-  /** Counts the connection as a stream of its user. */
-  readonly inFlight: InFlight | undefined
-  readonly whenRevoked: WhenRevoked | undefined
-  readonly maxBodyBytes: number
-  readonly clock: Clock
-  readonly log: Log
-}
 
 /** A connection ends after this time, as in OpenAI's WebSocket mode. */
 const maxAgeMs = 60 * 60_000
@@ -105,6 +92,15 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     if (this.#closed.signal.aborted) return
     if (this.#arrivals.isFull) this.#closeNow(tooManyMessages(), 1008)
     else this.#arrivals.add(text)
+  }
+
+  onPart(bytes: number): void {
+    if (this.#closed.signal.aborted) return
+    try {
+      this.#arrivals.arriving(bytes, this.#options.clock.now())
+    } catch (error) {
+      this.#closeNow(error, 1013)
+    }
   }
 
   onPong(): void {
@@ -197,7 +193,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   }
 
   /**
-   * Counts the conversations and the waiting messages among the bytes of the user. Throws Problem 429 or 503 above the
+   * Counts the conversations and the messages that wait or arrive among the bytes of the user. Throws Problem 429 or 503 above the
    * limit; then none of them count.
    */
   #count(): void {
@@ -247,10 +243,10 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   }
 
   /** Aborts all responses, and closes the connection. */
-  #closeNow(problem: Problem, code: number): void {
-    this.#sendProblem(problem)
+  #closeNow(error: unknown, code: number): void {
+    this.#sendProblem(error)
     this.onClose()
-    this.#close(code, problem.message)
+    this.#close(code, error instanceof Problem ? error.message : '')
   }
 
   #close(code: number, reason: string): void {
@@ -266,6 +262,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#cancelTimer = clock.at(clock.now() + pingEveryMs, () => {
       const now = clock.now()
       if (now - this.#heardAt > maxSilenceMs) return this.#connection?.terminate()
+      if (this.#arrivals.isLate(now)) return this.#closeNow(tooSlow(), 1008)
       this.#connection?.ping()
       this.#checkLater()
       if (now - this.#openedAt < maxAgeMs || this.#ending) return

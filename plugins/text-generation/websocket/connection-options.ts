@@ -1,0 +1,15 @@
+import type { Clock } from '../../shared/clock.ts'
+import type { InFlight } from '../../shared/http/in-flight.ts'
+import type { WhenRevoked } from '../../shared/identity/revocation.ts'
+import type { Log } from '../../shared/problem.ts'
+
+export interface ResponsesConnectionOptions {
+  /** Creates the HTTP request for a message. */
+  readonly requestFor: (body: Uint8Array, signal: AbortSignal) => Request
+  /** Counts the connection as a stream of its user. */
+  readonly inFlight: InFlight | undefined
+  readonly whenRevoked: WhenRevoked | undefined
+  readonly maxBodyBytes: number
+  readonly clock: Clock
+  readonly log: Log
+}
