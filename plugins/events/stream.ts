@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import { nextTurn } from '../shared/background/turns.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { ByteSource, Write } from '../shared/http/body/byte-source.ts'
 import { Heartbeat } from '../shared/http/body/heartbeat.ts'
@@ -143,6 +144,9 @@ export class EventStream implements ByteSource, EventListener {
 
   async #sendStored(): Promise<void> {
     const { store, wants } = this.#options
+    // A user may resume many streams at once, each with thousands of events.
+    await nextTurn()
+    if (this.#ended) return
     const newest = this.#newest
     const events = await store.eventsOf(this.user, this.#position, pageSize)
     const frames = events.filter(({ type }) => wants(type)).map(frameOf)

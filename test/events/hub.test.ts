@@ -203,3 +203,39 @@ test('an event that cannot be sent, and one with a time that no date has, stop n
 const raise = (): never => {
   throw new Error('not received')
 }
+
+test('streams that resume at once read one page of stored events in a turn of the event loop', async () => {
+  const opened = open()
+  const { store, clock } = opened
+  for (let count = 0; count < 450; count++) store.add('ann')
+  await clock.pass(500)
+  let pages = 0
+  const { eventsOf } = store
+  store.eventsOf = (...given) => {
+    pages++
+    return eventsOf.call(store, ...given)
+  }
+  const sources = Array.from({ length: 8 }, () => {
+    const stream = new EventStream({
+      ...{ hub: opened.hub, store, clock, log: noLog, user: 'ann', lastEventId: 'start', heartbeatMs: 1_000_000 },
+      ...{ wants: () => true, onEnd() {} },
+    })
+    return { stream, written: '' }
+  })
+  await Promise.all(sources.map(({ stream }) => stream.open()))
+  for (const source of sources) {
+    void source.stream.writeTo((bytes) => {
+      source.written += new TextDecoder().decode(bytes)
+      return undefined
+    })
+  }
+  let most = 0
+  for (let before = 0, turn = 0; turn < 200; turn++) {
+    await settled()
+    most = Math.max(most, pages - before)
+    before = pages
+  }
+  expect(pages).toBe(8 * 5)
+  expect(most).toBeLessThanOrEqual(2)
+  for (const { written } of sources) expect(written.match(/^id: evt_/gm)).toHaveLength(450)
+})
