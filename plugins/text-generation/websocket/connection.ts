@@ -193,8 +193,8 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
   }
 
   /**
-   * Counts the conversations and the messages that wait or arrive among the bytes of the user. Throws Problem 429 or 503 above the
-   * limit; then none of them count.
+   * Counts the conversations and the messages that wait or arrive among the bytes of the user. Throws Problem 429 or
+   * 503 above the limit; then none of them count.
    */
   #count(): void {
     // Nothing would end the counting after the connection.
