@@ -1,0 +1,37 @@
+import fc from 'fast-check'
+import type { Emulator } from '../../src/emulator/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { addInitialPeople, Choice, steps } from './steps.ts'
+import { type Fault, World } from './world.ts'
+
+export interface Run {
+  readonly store: Store
+  readonly emulator: Emulator
+  readonly sequences: number
+  readonly seed: number
+  readonly fault?: Fault
+  /** Whether fast-check reduces a failing sequence to a minimal one. Default true. */
+  readonly shrink?: boolean
+}
+
+/** Runs random sequences until one of them shows what the model forbids. Resolves with that violation. */
+export const runSequences = async (run: Run): Promise<string | undefined> => {
+  const names = Object.keys(steps)
+  const step = fc.tuple(fc.constantFrom(...names), fc.array(fc.nat(), { minLength: 8, maxLength: 8 }))
+  const property = fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (sequence) => {
+    const world = new World(run.store, run.emulator, run.fault)
+    await addInitialPeople(world)
+    for (const [name, numbers] of sequence) {
+      await steps[name]?.(world, new Choice(numbers))
+      await world.check()
+    }
+  })
+  const details = await fc.check(property, {
+    numRuns: run.sequences,
+    seed: run.seed,
+    endOnFailure: run.shrink === false,
+  })
+  if (!details.failed) return undefined
+  const error = details.errorInstance
+  return `${error instanceof Error ? error.stack : String(error)}\n${fc.defaultReportMessage(details)}`
+}
