@@ -72,8 +72,9 @@ export class Model {
   now = 1_800_000_000_000
 
   secretWorks(key: Key, secret: Secret): boolean {
-    const ends = [key.expiresAt, secret.until].filter((end) => end !== undefined)
-    return !key.revoked && key.owner.enabled && key.secrets.includes(secret) && ends.every((end) => this.now < end)
+    const kept = key.secrets.find(({ text }) => text === secret.text)
+    const ends = [key.expiresAt, kept?.until].filter((end) => end !== undefined)
+    return !key.revoked && key.owner.enabled && kept !== undefined && ends.every((end) => this.now < end)
   }
 
   loginWorks({ ended, owner }: Login): boolean {

@@ -43,16 +43,22 @@ export type Step = (world: World, choice: Choice) => Promise<void>
 const callerOf = ({ model }: World, choice: Choice): Caller => {
   const kind = choice.number(20)
   if (kind === 0) return { kind: 'nobody' }
-  if (kind > 10 && model.logins.length > 0)
+  if (kind > 15 && model.logins.length > 0)
     return { kind: 'session', login: choice.of(model.logins), foreign: kind === 19 }
-  const key = choice.of(model.keys)
+  const working = model.keys.filter((key) => key.secrets.some((secret) => model.secretWorks(key, secret)))
+  const key = choice.of(kind > 4 && working.length > 0 ? working : model.keys)
   return { kind: 'token', key, secret: choice.of([...key.secrets, ...key.secrets, ...key.past]) }
 }
 
-const sessionOf = (world: World, choice: Choice): Caller =>
-  world.model.logins.length > 0 && choice.number(5) > 0
-    ? { kind: 'session', login: choice.of(world.model.logins), foreign: choice.number(8) === 0 }
-    : callerOf(world, choice)
+const sessionOf = (world: World, choice: Choice): Caller => {
+  const kind = choice.number(10)
+  const { model } = world
+  const working = model.logins.filter((login) => model.loginWorks(login))
+  if (kind < 7 && working.length > 0) return { kind: 'session', login: choice.of(working), foreign: false }
+  if (kind < 9 && model.logins.length > 0)
+    return { kind: 'session', login: choice.of(model.logins), foreign: kind === 7 }
+  return callerOf(world, choice)
+}
 
 /** Requests with an API token. */
 const tokenSteps: Readonly<Record<string, Step>> = {
@@ -164,7 +170,6 @@ const pathOf = ({ kind, id }: Thing, choice: Choice): string => {
 const climbs = (world: World, choice: Choice): object => {
   const other = choice.of(world.model.people)
   return choice.of([
-    {},
     { user: other.id, user_id: other.id, owner: other.name },
     { role: 'admin', service: false, disabled: false },
     { limits: [], team: null, external_id: 'x' },
@@ -405,6 +410,12 @@ const operatorSteps: Readonly<Record<string, Step>> = {
 
 /** All steps, by name. */
 export const steps: Readonly<Record<string, Step>> = { ...tokenSteps, ...sessionSteps, ...operatorSteps }
+
+/** The names of all steps, some of them more often: those of people, who climb, and a login, which most of them need. */
+export const stepNames: readonly string[] = [
+  ...[...Object.keys(tokenSteps), ...Object.keys(sessionSteps), ...Object.keys(sessionSteps)],
+  ...[...Object.keys(operatorSteps), 'logIn', 'logIn', 'logIn', 'enable', 'chat', 'invite'],
+]
 
 /** People of every kind, each with a token and a session, and the names of a few keys of an admin. */
 export const addInitialPeople = async (world: World): Promise<void> => {
