@@ -16,7 +16,7 @@ export interface Run {
 
 /** Runs random sequences until one of them shows what the model forbids. Resolves with that violation. */
 export const runSequences = async (run: Run): Promise<string | undefined> => {
-  const step = fc.tuple(fc.constantFrom(...stepNames), fc.array(fc.nat(), { minLength: 8, maxLength: 8 }))
+  const step = fc.tuple(fc.constantFrom(...stepNames), fc.array(fc.nat(), { minLength: 16, maxLength: 16 }))
   const property = fc.asyncProperty(fc.array(step, { minLength: 50, maxLength: 80, size: 'max' }), async (sequence) => {
     const world = new World(run.store, run.emulator, run.fault)
     await addInitialPeople(world)
