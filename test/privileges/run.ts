@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import type { Emulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { addInitialPeople, Choice, stepNames, steps } from './steps.ts'
+import { Choice } from './choice.ts'
+import { addInitialPeople, stepNames, steps } from './steps.ts'
 import { type Fault, World } from './world.ts'
 
 export interface Run {
