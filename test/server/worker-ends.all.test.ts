@@ -1,6 +1,7 @@
 /** Runs with `--all`: starts workers, and ends and kills one of them under load. */
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { host, RawConnection } from '../node-server/raw-connection.ts'
 import type { Runtime } from '../support/server.ts'
@@ -12,6 +13,15 @@ const workersOf = (pid: number): number[] =>
     .trim()
     .split('\n')
     .map(Number)
+
+/** How many processes accept connections of a port: each has a socket of its own. */
+const listenersOf = (port: number): number => {
+  const local = `:${port.toString(16).toUpperCase().padStart(4, '0')}`
+  const sockets = ['/proc/net/tcp', '/proc/net/tcp6'].flatMap((path) => readFileSync(path, 'utf8').split('\n'))
+  return sockets
+    .map((line) => line.trim().split(/\s+/))
+    .filter(([, at, , state]) => state === '0A' && at?.endsWith(local)).length
+}
 
 const request = `GET /healthz HTTP/1.1\r\n${host}\r\n`
 
@@ -68,7 +78,7 @@ for (const GET_BODIES of ['on', 'off']) {
       while (counts.answered < answered + 100) await new Promise(setImmediate)
       process.kill(ended, 'SIGTERM')
       while (workersOf(server.pid).includes(ended)) await Bun.sleep(5)
-      while (workersOf(server.pid).length < 2) await Bun.sleep(5)
+      while (workersOf(server.pid).length < 2 || listenersOf(port) < 2) await Bun.sleep(5)
       expect(server.stderr().slice(logged)).toMatch(/"code":0,"signal":null,"restartMs":\d+,"msg":"worker died"/)
     }
     isOver = true
