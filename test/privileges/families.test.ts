@@ -5,16 +5,20 @@ import { createToken, hashToken, identifyByToken } from '../../plugins/api-token
 import { createMetrics } from '../../plugins/metrics/index.ts'
 import { type Role, type Scope, scopes } from '../../plugins/shared/identity/scopes.ts'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
+import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import { identifyBySession } from '../../plugins/web-session/index.ts'
+import { openOidcLogin } from '../../src/app/oidc-login.ts'
 import { createRoutes } from '../../src/app.ts'
+import { readConfig } from '../../src/config.ts'
+import { adminOptions } from '../../src/operators/admin-options.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { silentLog } from './silent-log.ts'
 
 /**
- * Who may use the routes of the default server: a scope, `session` for a person in a browser, or `open`. A new route
- * needs an entry here, and what it answers to each scope must fit.
+ * Who may use the routes of the default server: a scope, `session` for a person in a browser, `any` for any credential,
+ * or `open`. A new route needs an entry here, and what it answers to each scope must fit.
  */
-const families: readonly (readonly [path: RegExp, family: Scope | 'session' | 'open'])[] = [
+const families: readonly (readonly [path: RegExp, family: Scope | 'session' | 'open' | 'any'])[] = [
   [/^\/(?:healthz|readyz|metrics|openapi.*|console.*|)$/, 'open'],
   [/^\/api\/media\/face-verifications\/callback\//, 'open'],
   [/^\/api\/v3\/contents\/generations\/callbacks\//, 'open'],
@@ -25,6 +29,9 @@ const families: readonly (readonly [path: RegExp, family: Scope | 'session' | 'o
   [/^\/api\/(?:media\/proxy|uploads|events)(?:\/|$)/, 'media'],
   [/^\/(?:v1\/videos|api\/v3)(?:\/|$)/, 'video'],
   [/^\/v1(?:\/|$)/, 'text'],
+  [/^\/api\/limits$/, 'any'],
+  [/^\/api\/admin\/(?:users|teams|tokens)(?:\/|$)/, 'provision'],
+  [/^\/api\/admin(?:\/|$)/, 'admin'],
 ]
 
 const familyOf = (path: string) => families.find(([pattern]) => pattern.test(path))?.[1]
@@ -43,6 +50,13 @@ describe('the families of routes', () => {
     const secrets = ['a secret of the test suite']
     const session = { store, secrets, publicUrl: 'http://localhost' }
     const identify = identifyByToken({ store })
+    const limits = usageLimits({ store: store.limits })
+    const config = readConfig({ STORAGE_URL: 'none' })
+    if ('problems' in config) throw new Error(config.problems.join('\n'))
+    const oidc = await openOidcLogin(
+      { issuer: 'http://127.0.0.1:1', clientId: 'c', clientSecret: 's', scopes: 'openid' },
+      { ...session, addressOf: () => undefined },
+    )
     const kind = ark({ url: 'http://127.0.0.1:1', accessKey: 'AK', secretKey: 'SK', region: 'cn-beijing' })
     app = createRoutes(
       {
@@ -52,7 +66,8 @@ describe('the families of routes', () => {
         people: { ...session, face: {} },
         events: { store, identify, webhooks: { ...session, identify: identifyBySession(session) } },
         files: { ...session, identify, storage: { put: refuse, open: refuse, remove: refuse } as never },
-        limits: {},
+        ...{ limits: {}, usageLimits: limits, oidc },
+        admin: adminOptions(config, { ...session, identify, usageLimits: limits }),
         health: { database: async () => {}, draining: () => false },
         metricsToken: 'metrics',
         log: silentLog,
@@ -82,9 +97,9 @@ describe('the families of routes', () => {
       }),
     )
 
-  /** Whether the response is the one for a credential without the scope. */
+  /** Whether the response is the one for a credential without the scope. That of the admin API does not say why. */
   const isOutsideScopes = async (response: Response) =>
-    response.status === 403 && (await response.text()).includes('needs the scope')
+    response.status === 403 && /needs the scope|"not allowed"/.test(await response.text())
 
   const routes = () =>
     app.routes
@@ -99,25 +114,30 @@ describe('the families of routes', () => {
 
   test('admit exactly the tokens with their scope, and reading ones where nothing changes', async () => {
     const wrong: string[] = []
+    const everything = await tokenWith('admin', scopes)
     const seen = { checked: 0, unknown: 0 }
     for (const { method, path, family } of routes()) {
       const anonymous = (await ask(method, path)).status
-      // Another method of a known path, or a page of the console.
-      if (anonymous === 405 || anonymous === 404) {
+      // Another method of a known path, or a page of the console. The admin API tells only admins.
+      if (anonymous === 405 || anonymous === 404 || (await ask(method, path, everything)).status === 405) {
         seen.unknown++
         continue
       }
       if (family === 'open') continue
       if (anonymous !== 401) wrong.push(`${method} ${path}: ${anonymous} without a credential`)
       for (const [name, token] of tokens) {
-        const scope = name.split(' ')[1]
+        const [role, scope = ''] = name.split(' ')
         const response = await ask(method, path, token)
         if (family === 'session') {
           if (response.status !== 401) wrong.push(`${method} ${path}: ${response.status} with a token`)
           continue
         }
         const reads = method === 'GET' || method === 'HEAD' || readsByPost.includes(path)
-        const isAdmitted = scope === family || (scope === 'read' && reads)
+        const isAdmitted =
+          family === 'any' ||
+          (family === 'admin' || family === 'provision'
+            ? role === 'admin' && (scope === 'admin' || scope === family)
+            : scope === family || (scope === 'read' && reads))
         if ((await isOutsideScopes(response)) === isAdmitted)
           wrong.push(`${method} ${path}: ${response.status} for ${name}`)
         seen.checked++
