@@ -44,6 +44,13 @@ describe('failed logins', () => {
     expect((await login()).status).toBe(200)
   })
 
+  test('count for one name, however it is written', async () => {
+    const { login, checked } = await openFixture()
+    for (const name of ['ann', 'ANN', 'aNn', 'ａｎｎ', 'Ann']) expect((await login(name, 'wrong')).status).toBe(401)
+    for (const name of ['AnN', 'ANn', 'ann']) expect((await login(name, 'right')).status).toBe(429)
+    expect(checked).toHaveLength(5)
+  })
+
   test('of one name do not count for another name', async () => {
     const { login, addUser } = await openFixture()
     await addUser('bob', 'right')
