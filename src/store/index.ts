@@ -214,7 +214,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...videoSlotUse(database),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),
-    limits: createLimitStore(database),
+    limits: createLimitStore(database, { log }),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),

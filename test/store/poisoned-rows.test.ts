@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { createAudit } from '../../src/audit/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { databaseKinds } from '../../src/store/database/kinds.ts'
+import { eachDatabase, type TestDatabase } from '../support/database.ts'
 
 const at = Date.UTC(2026, 8, 21, 12)
 
@@ -69,4 +71,43 @@ eachDatabase('rows of several users in one transaction', (database) => {
     const entries = await store.listAudit({ since })
     expect(entries.map(({ action, target }) => target ?? action).toSorted()).toEqual(['a', 'audit.lose', 'b', 'c'])
   })
+
+  test('of ended leases on limits: those that cannot be settled come after the others', async () => {
+    const store = await database.open()
+    const now = Date.now()
+    const counter = { id: 'c', unit: 'tokens', subject: { type: 'user', id: 'ann' }, bucket: 0 } as const
+    const change = { counter, amount: 1_000, held: 0, used: 0, keeps: 0, needs: 10, atLeast: 10, spare: 0, moves: [] }
+    const hold = (holder: string, leaseUntil: number) =>
+      store.limits.exchange({ holder, seq: 1, now: leaseUntil - 1, leaseUntil, changes: [change] })
+    const used = async () => (await store.limits.limitUse([counter], now))[0]?.used
+    for (let nth = 0; nth < 25; nth++) await hold(`poisoned ${nth}`, now - 100_000)
+    await hold('process:1', now - 50_000)
+    await rejectDeletion(database)
+    await store.limits.sweepLimits(now)
+    await store.limits.sweepLimits(now)
+    expect(await used()).toBe(10)
+  })
 })
+
+/** Makes the database reject the settlement of holders of limits whose name begins with `poisoned`. */
+const rejectDeletion = async ({ kind, url }: TestDatabase): Promise<void> => {
+  const connection = databaseKinds[kind].open(url, { deadlineMs: 3_000 })
+  if (kind === 'sqlite')
+    await connection.query(sql`
+      create trigger reject_deletion before delete on limit_holders
+      when old.holder like 'poisoned%'
+      begin
+        select raise(abort, 'not this one');
+      end`)
+  else {
+    await connection.query(sql`
+      create function reject_deletion() returns trigger language plpgsql as $$
+      begin
+        raise exception 'not this one' using errcode = '22003';
+      end $$`)
+    await connection.query(sql`
+      create trigger reject_deletion before delete on limit_holders
+      for each row when (old.holder like 'poisoned%') execute function reject_deletion()`)
+  }
+  await connection.close()
+}

@@ -81,6 +81,13 @@ export const listLapsed = (now: number): Statement => sql`
   order by lease_until
   limit ${maxHolders}`
 
+/** Puts a holder that cannot be settled behind all others whose lease has ended. */
+export const putOffLapsed = (holder: string, now: number): Statement => sql`
+  update limit_holders
+  set lease_until = ${now - maxSkewMs - 1}
+  where holder = ${holder}
+  and lease_until < ${now - maxSkewMs}`
+
 /** Settles what a holder has whose lease has ended, unless the lease was extended meanwhile. */
 export function* settleLapsed(holder: string, now: number): Steps {
   const [lapsed] = yield sql`
