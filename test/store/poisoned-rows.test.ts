@@ -72,6 +72,31 @@ eachDatabase('rows of several users in one transaction', (database) => {
     expect(entries.map(({ action, target }) => target ?? action).toSorted()).toEqual(['a', 'audit.lose', 'b', 'c'])
   })
 
+  test('of old video tasks: one whose result is damaged is removed like the others', async () => {
+    const store = await database.open()
+    const end = async (id: string, result: string, endedAt: number) => {
+      const times = { createdAt: at, expiresAt: at + 1_000 }
+      const task = {
+        id,
+        user: 'ann',
+        model: 'm',
+        serviceTier: 'default',
+        fields: '{}',
+        request: '{}',
+        ...times,
+      } as const
+      const added = await store.addVideoTask(task, undefined, at + 1_000)
+      if (added.outcome !== 'claimed') throw new Error(`the task is ${added.outcome}`)
+      await store.confirmVideoTask(added.task, `up-${id}`, at, at)
+      await store.moveVideoTasks([{ id, status: 'succeeded', task: '{}', dueAt: at, copy: true }], at)
+      await store.endVideoTask(id, endedAt, result)
+    }
+    await end('poisoned', '{', at)
+    await end('good', '{"video":"results/good.mp4"}', at + 1)
+    const swept = await store.sweepVideoTasks(at + 2, 10)
+    expect(swept.map(({ id }) => id)).toEqual(['poisoned', 'good'])
+  })
+
   test('of ended leases on limits: those that cannot be settled come after the others', async () => {
     const store = await database.open()
     const now = Date.now()

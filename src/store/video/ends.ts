@@ -123,8 +123,15 @@ function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | 
   if (!task || !deleted) return undefined
   // Nobody decides about it any more.
   if (task.undecidedAt !== undefined) yield* endTaskHold(id)
-  for (const key of Object.values(JSON.parse(String(task.result ?? '{}')))) {
-    if (typeof key === 'string') yield expireFile(key, at)
-  }
+  for (const key of filesIn(task.result)) yield expireFile(key, at)
   return taskOf(task)
+}
+
+/** The files of a result. None of a damaged one: else it would keep all later tasks from being removed. */
+const filesIn = (result: unknown): readonly string[] => {
+  try {
+    return Object.values(JSON.parse(String(result))).filter((key) => typeof key === 'string')
+  } catch {
+    return []
+  }
 }
