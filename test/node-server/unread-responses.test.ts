@@ -83,7 +83,7 @@ describe('a response that the caller does not read', () => {
   }, 300_000)
 
   test('reaches a slow reader', async () => {
-    await using served = await startTestServer(() => new Response(large), { timeouts: { responseStallMs: 200 } })
+    await using served = await startTestServer(() => new Response(large), { timeouts: { responseStallMs: 1_000 } })
     const connection = served.dial()
     let taken = 0
     connection.socket.on('data', (chunk: string) => {

@@ -138,7 +138,7 @@ export const reportDocs = {
     operationId: 'sumUsage',
     summary: 'Sum the usage of all users',
     description:
-      'In the order day, user, token, model. Sums by team are for the team that the user was in. Names of what was deleted stay.',
+      'In the order day, user, token, model. Sums by team are for the team that the user was in. The name of what was deleted is null.',
     parameters: usageQuery,
     success: listOf('rows', usageRowSchema),
     csv: true,
