@@ -9,7 +9,7 @@ import { proxies, startProxy } from './proxies.ts'
 /** Requests that are sent at least. */
 const minRequests = Number(process.env.SLUICE_RESTART_REQUESTS ?? 2_000)
 const connections = 24
-const metricsToken = 'a token of the tests'
+const metricsToken = 'token-of-the-tests'
 
 /** Until the proxy has sent requests to a process that has started: it knows then that the process is ready. */
 const untilUsed = async (url: string) => {
