@@ -5,7 +5,7 @@ import { databaseNames } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { auditFile, commandsOf, unusedGrants, valuesOf, withValues } from './fixture.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 describe('the server on Deno, with the permissions of its page', () => {
   for (const [nth, kind] of databaseNames.entries()) {

@@ -8,7 +8,7 @@ import { root } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { commandsOf, valuesOf, withValues } from './fixture.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 test('the server on Deno stores files on S3, with the variables that its page says', async () => {
   const page = readFileSync(join(root, 'src/deno.md'), 'utf8')

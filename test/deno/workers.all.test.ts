@@ -10,7 +10,7 @@ import { denoBinary, NotListening, root, type ServerProcess } from '../support/s
 import { openServerFixture } from '../support/server-fixture.ts'
 import { commandsOf, freePort, valuesOf, withValues } from './fixture.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** The flags of each worker's command line. */
 const flagsOfWorkers = (server: ServerProcess): readonly (readonly string[])[] =>

@@ -14,7 +14,7 @@ import {
 } from '../deno/fixture.ts'
 import { root } from '../support/server.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 interface Exchange {
   readonly path: string

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path'
 import { isSlow, testIf } from '../support/run-if.ts'
 import { createConsumer, manifestOf, packed, requiredPeers, root, run } from './fixture.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 test('the package has no dependencies, and every peer that is not optional is one that all plugins need', async () => {
   const { package: folder } = await createConsumer()

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { testIf } from '../support/run-if.ts'
 import { type Consumer, createConsumer, readmeBlock, requiredPeers, run, runtimes, specifiersOf } from './fixture.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** Subpaths that need an optional peer. */
 const peerOf: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import type { Runtime, ServerProcess } from '../support/server.ts'
 import { arkOf, type Fixture, faces, openFixture, password, until } from './fixture.ts'
 import { startProxy } from './prefix-proxy.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** A server whose users reach it below a prefix only, and its user ann with a session. */
 const openPrefixed = async (runtime: Runtime, getBodies: 'on' | 'off') => {

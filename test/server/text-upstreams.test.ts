@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { chunk, streaming } from '../text-generation/fixture.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 const done = [chunk({ role: 'assistant', content: 'x' }), chunk({}, 'stop'), '[DONE]']
 const notFound = () => Response.json({ detail: 'Not Found' }, { status: 404 })

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findBundle, serverBundle } from '../../src/server/bundle.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(300_000)
 
 /** A copy of the project, whose files the tests change. */
 let copy: string
