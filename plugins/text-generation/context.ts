@@ -2,6 +2,7 @@ import { backgroundOf } from '../shared/background/background.ts'
 import type { GenerationOptions } from './call/generate.ts'
 import { createProtocols, type Protocols } from './call/protocols.ts'
 import { type ResponseRoutesOptions, retrieve } from './call/response-routes.ts'
+import { createInputHistory } from './limits/input-history.ts'
 import { createOutputHistory } from './limits/output-history.ts'
 import { createModelRouting } from './models/routing.ts'
 import { createBackgroundUsageRecorder, pollBackgroundResponses } from './objects/background-responses.ts'
@@ -42,7 +43,13 @@ export const createTextContext = (settings: TextSettings): TextContext => {
   const { limits, usualOutputTokens, defaultMaxTokens } = settings
   const context: TextContext = {
     ...settings,
-    callLimits: limits && { limits, history: createOutputHistory(usualOutputTokens), costOf, defaultMaxTokens },
+    callLimits: limits && {
+      limits,
+      history: createOutputHistory(usualOutputTokens),
+      inputHistory: createInputHistory(),
+      costOf,
+      defaultMaxTokens,
+    },
     protocols,
     client: createUpstreamClient(settings),
     routing,

@@ -107,7 +107,7 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
     const reservation = (granted: Iterable<readonly [UsageCounter, number]>) =>
       new BlockReservation(ledger, granted, { signal, clock })
     if (ledger.takeNow(needs)) return reservation(needs.map(({ counter, amount }) => [counter, amount] as const))
-    return ledger.take(needs, signal).then(reservation)
+    return ledger.take(needs, { signal }).then(reservation)
   }
 
   return {

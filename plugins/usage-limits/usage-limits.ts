@@ -37,7 +37,8 @@ export interface UsageReservation {
   readonly reserved: Amounts
   /**
    * Takes more, for a stream that uses more than it holds: before it passes that on. All units or none; true at once,
-   * or after a wait of at most 2 seconds for others. False: nothing is left, and the stream has to end.
+   * or after a wait of at most 200 ms for others: the upstream does not wait. False: nothing is left, and the stream
+   * has to end.
    */
   extend(uses: Amounts): Awaitable<boolean>
   /**

@@ -7,6 +7,7 @@ const rows = [...page.matchAll(/^\| .+ \| ([\d,]+) ?([a-zA-Z]*) \| \[`(\w+)`\]\(
 
 const units: Readonly<Record<string, number>> = {
   '': 1,
+  ms: 1,
   s: 1_000,
   min: 60_000,
   h: 3_600_000,

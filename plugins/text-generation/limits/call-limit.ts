@@ -5,12 +5,14 @@ import type { Amounts, UsageLimits, UsageReservation } from '../../usage-limits/
 import { TextProblem } from '../protocol/problem.ts'
 import type { CostOf } from '../usage/prices.ts'
 import type { Tokens } from '../usage/tokens.ts'
+import type { InputHistory } from './input-history.ts'
 import type { OutputHistory } from './output-history.ts'
 import { meteredReader } from './output-meter.ts'
 
 export interface CallLimitOptions {
   readonly limits: UsageLimits
   readonly history: OutputHistory
+  readonly inputHistory: InputHistory
   /** Undefined: no model has a price. */
   readonly costOf: CostOf | undefined
   /** Tokens. The maximum of chat requests that set none. */
@@ -66,34 +68,48 @@ export interface CallLimit {
  * Throws or rejects as `UsageLimits.reserve` does.
  */
 export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): Awaitable<CallLimit | undefined> => {
-  const { limits, history, costOf } = options
+  const { limits, history, inputHistory, costOf } = options
   const { user, token, model, request, stream, signal } = call
   let expected: Expected | undefined
   const uses = (): Amounts => {
-    const input = call.input()
+    const estimated = call.input()
+    const input = Math.ceil(estimated * inputHistory.factor(model))
     const maximum = call.inputOnly ? 0 : maximumOf(request, options.defaultMaxTokens)
     const output =
       call.unstoppable && maximum < Number.POSITIVE_INFINITY
         ? maximum
         : Math.min(maximum, history.estimate(user, model) * choicesOf(request))
-    expected = { input, output }
+    expected = { input, estimated, output, maximum }
     return { requests: 1, ...(stream && { streams: 1 }), ...amountsOf(expected, model, costOf) }
   }
   const unpriced = costOf?.({ model, tokens: noTokens }) === undefined
   return andThen(limits.reserve({ user, token, model, uses, unpriced, signal }), (reservation) => {
     if (!reservation) return undefined
-    return new ReservedCall(call, reservation, expected ?? { input: call.input(), output: 0 }, options)
+    return new ReservedCall(call, reservation, expected ?? unlimited(call.input()), options)
   })
 }
 
 interface Expected {
+  /** What is reserved for it: the estimate, and how far earlier ones were from the truth. */
   readonly input: number
+  readonly estimated: number
   readonly output: number
+  /** The most output that the request allows. */
+  readonly maximum: number
 }
+
+/** Of a call whose limits do not count tokens. */
+const unlimited = (input: number): Expected => ({
+  ...{ input, estimated: input, output: 0, maximum: Number.POSITIVE_INFINITY },
+})
 
 const noTokens: Tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
 
-const amountsOf = ({ input, output }: Expected, model: string, costOf: CostOf | undefined): Amounts => {
+const amountsOf = (
+  { input, output }: Pick<Expected, 'input' | 'output'>,
+  model: string,
+  costOf: CostOf | undefined,
+): Amounts => {
   const cost = costOf?.({ model, tokens: { ...noTokens, input, output } })
   return { tokens: input + output, ...(cost !== undefined && { cost }) }
 }
@@ -103,26 +119,31 @@ class ReservedCall implements CallLimit {
   readonly #user: string
   readonly #model: string
   readonly #reservation: UsageReservation
-  readonly #options: Pick<CallLimitOptions, 'history' | 'costOf'>
+  readonly #options: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf'>
   readonly #input: number
+  readonly #estimated: number
+  readonly #maximum: number
   /** Output tokens that are covered by what was reserved. */
   #covered: number
   /** Estimate of the output so far. */
   #output = 0
   #metered = false
+  #complete = false
   #accepted = false
   #ended = false
 
   constructor(
     { user, model }: Pick<LimitedTextCall, 'user' | 'model'>,
     reservation: UsageReservation,
-    { input, output }: Expected,
-    { history, costOf }: Pick<CallLimitOptions, 'history' | 'costOf'>,
+    { input, estimated, output, maximum }: Expected,
+    { history, inputHistory, costOf }: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf'>,
   ) {
+    this.#maximum = maximum
     this.#user = user
     this.#model = model
     this.#reservation = reservation
-    this.#options = { history, costOf }
+    this.#options = { history, inputHistory, costOf }
+    this.#estimated = estimated
     this.#input = input
     this.#covered = output
   }
@@ -135,19 +156,31 @@ class ReservedCall implements CallLimit {
 
   meter(reader: FrameReader): FrameReader {
     this.#metered = true
-    return meteredReader(reader, (tokens) => this.#cover(tokens))
+    return meteredReader(
+      reader,
+      (tokens) => this.#cover(tokens),
+      () => {
+        this.#complete = true
+      },
+    )
   }
 
   #cover(output: number): Awaitable<boolean> {
     this.#output = output
-    if (output <= this.#covered) return true
-    const needed = Math.max(Math.ceil(output - this.#covered), minExtension)
+    const ahead = this.#withAhead(output)
+    if (ahead <= this.#covered) return true
+    const needed = Math.max(ahead - this.#covered, minExtension)
     return andThen(this.#extend(Math.max(needed, usualExtension, Math.ceil(output / 4))), (extended) =>
       andThen(extended || this.#extend(needed), (covered) => {
         if (!covered) this.exhausted = limitReached()
         return covered
       }),
     )
+  }
+
+  /** What the upstream may have generated when this much of it has arrived. */
+  #withAhead(output: number): number {
+    return Math.ceil(Math.max(output, Math.min(output + aheadTokens, this.#maximum)))
   }
 
   #extend(output: number): Awaitable<boolean> {
@@ -161,17 +194,28 @@ class ReservedCall implements CallLimit {
   onEnd(tokens: Tokens | undefined): void {
     if (this.#ended) return
     this.#ended = true
-    const { history, costOf } = this.#options
-    if (tokens) history.add(this.#user, this.#model, tokens.output)
+    const { history, inputHistory, costOf } = this.#options
+    if (tokens) {
+      history.add(this.#user, this.#model, tokens.output)
+      inputHistory.add(this.#model, this.#estimated, tokens.input)
+    }
     const used = tokens ?? {
       ...noTokens,
       input: this.#input,
-      // Without a stream nothing tells how much was generated.
-      output: Math.ceil(this.#metered ? this.#output : this.#covered),
+      output: this.#outputAtEnd(),
     }
     const cost = costOf?.({ model: this.#model, tokens: used })
     this.#reservation.settle({ tokens: used.input + used.output, ...(cost !== undefined && { cost }) })
     this.#reservation.release()
+  }
+
+  /** Output that the upstream has not reported. */
+  #outputAtEnd(): number {
+    // Without a stream nothing tells how much was generated.
+    if (!this.#metered) return Math.ceil(this.#covered)
+    const output = Math.ceil(this.#output)
+    // What may have been generated since counts as far as it is reserved.
+    return this.#complete ? output : Math.max(output, Math.min(this.#withAhead(output), Math.floor(this.#covered)))
   }
 
   async hold(holder: string): Promise<void> {
@@ -191,6 +235,11 @@ class ReservedCall implements CallLimit {
   }
 }
 
+/**
+ * Tokens that an upstream may have generated and that have not arrived yet: a third of a second of a fast model. They
+ * stay reserved while a stream runs, and are booked when it ends before the upstream has said what it has used.
+ */
+const aheadTokens = 32
 /** Tokens that a stream takes in addition: these, or a quarter of what it has. */
 const usualExtension = 64
 /** What it takes near the end of a limit. */

@@ -37,8 +37,13 @@ export class OutputCount {
  * for more. If nothing is left, these frames are the last ones, and the upstream's stream is cancelled.
  *
  * @param covers called with the estimated tokens so far: whether they may be used
+ * @param onComplete the upstream's stream has ended by itself
  */
-export const meteredReader = (reader: FrameReader, covers: (tokens: number) => Awaitable<boolean>): FrameReader => {
+export const meteredReader = (
+  reader: FrameReader,
+  covers: (tokens: number) => Awaitable<boolean>,
+  onComplete: () => void,
+): FrameReader => {
   const count = new OutputCount()
   let ended = false
   const onCovered = (frames: readonly Frame[]) => (covered: boolean) => {
@@ -49,7 +54,10 @@ export const meteredReader = (reader: FrameReader, covers: (tokens: number) => A
     return frames
   }
   const onFrames = (frames: readonly Frame[] | undefined): Awaitable<readonly Frame[] | undefined> => {
-    if (!frames) return undefined
+    if (!frames) {
+      onComplete()
+      return undefined
+    }
     count.add(frames)
     const covered = covers(count.tokens)
     if (covered === true) return frames

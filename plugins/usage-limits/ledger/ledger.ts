@@ -4,7 +4,7 @@ import { type Log, Problem } from '../../shared/problem.ts'
 import type { LimitChange, LimitStore } from '../store.ts'
 import type { PendingMove, UsageBlock, UsageCounter } from './counter.ts'
 import { type BlockChange, Exchanges } from './exchanges.ts'
-import { type Demand, type Granted, type Need, WaitingCalls } from './waiting-calls.ts'
+import { type Demand, type Granted, type Need, type Wait, WaitingCalls } from './waiting-calls.ts'
 
 /** Time between two exchanges for calls that wait. */
 const pollMs = 100
@@ -67,10 +67,10 @@ export class Ledger {
    * Waits until the blocks of this process have what is needed, or at least the least of it. Rejects with LimitProblem
    * when there is no room, with Problem when the store fails, and with the reason of the signal.
    */
-  take(needs: readonly Need[], signal: AbortSignal | undefined): Promise<Granted> {
+  take(needs: readonly Need[], wait: Omit<Wait, 'now'>): Promise<Granted> {
     const now = this.#clock.now()
     for (const { counter } of needs) this.roll(counter, now)
-    const granted = this.#waiting.add(needs, now, signal)
+    const granted = this.#waiting.add(needs, { ...wait, now })
     if (this.#waiting.hasNew) this.#wakeAt(now)
     return granted
   }

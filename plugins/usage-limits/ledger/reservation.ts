@@ -23,6 +23,8 @@ interface Part {
 }
 
 const holdLeaseMs = 60_000
+/** How long a stream waits for more. Its upstream goes on meanwhile, and generates what nobody has reserved. */
+const extensionWaitMs = 200
 
 /** What one call holds of the blocks of this process. */
 export class BlockReservation implements UsageReservation {
@@ -64,7 +66,7 @@ export class BlockReservation implements UsageReservation {
       for (const { counter, amount } of needs) this.#add(counter, amount)
       return true
     }
-    return this.#ledger.take(needs, this.#signal).then(
+    return this.#ledger.take(needs, { signal: this.#signal, waitMs: extensionWaitMs }).then(
       (granted) => {
         for (const [counter, amount] of granted) this.#add(counter, amount)
         if (this.#released) this.#giveBack()

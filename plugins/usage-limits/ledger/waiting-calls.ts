@@ -11,6 +11,15 @@ export interface Need {
   readonly least: number
 }
 
+/** How a call waits. */
+export interface Wait {
+  readonly now: number
+  /** Ends the wait. */
+  readonly signal: AbortSignal | undefined
+  /** How long it waits for what others hold. Milliseconds, default 2,000. */
+  readonly waitMs?: number | undefined
+}
+
 /** What the calls that wait need of a block. */
 export interface Demand {
   needs: number
@@ -24,13 +33,15 @@ export type Granted = ReadonlyMap<UsageCounter, number>
 interface WaitingCall {
   readonly needs: readonly Need[]
   readonly since: number
+  /** How long it waits for what others hold. */
+  readonly maxWaitMs: number
   /** Whether an exchange has asked for it. */
   isTried: boolean
   readonly grant: (granted: Granted) => void
   readonly reject: (reason: unknown) => void
 }
 
-/** How long a call waits for what others hold. */
+/** How long a call waits for what others hold, before it begins. */
 const maxWaitMs = 2_000
 /** How long it waits for all that it is expected to use, before less is enough. */
 const fullWaitMs = 1_000
@@ -55,7 +66,7 @@ export class WaitingCalls {
    * Adds a call. Resolves when it was granted all that it needs, or at least the least of it. Rejects with LimitProblem
    * when there is no room for it, with the problem of `reject`, and with the reason of the signal.
    */
-  add(needs: readonly Need[], now: number, signal: AbortSignal | undefined): Promise<Granted> {
+  add(needs: readonly Need[], { now, signal, waitMs = maxWaitMs }: Wait): Promise<Granted> {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const refused = needs.find((need) => isKnownToBeFull(need, now))
@@ -66,7 +77,7 @@ export class WaitingCalls {
       }
       const abort = () => call.reject(signal?.reason)
       const call: WaitingCall = {
-        ...{ needs, since: now, isTried: false },
+        ...{ needs, since: now, maxWaitMs: waitMs, isTried: false },
         grant: (granted) => {
           end()
           resolve(granted)
@@ -104,7 +115,7 @@ export class WaitingCalls {
       const never = needs.find(({ counter, least }) => least > (counter.attainable ?? least))
       const missing = needs.filter((need) => !hasRoom(need))
       const short = never ?? missing.find(({ counter }) => counter.isShort) ?? missing[0]
-      const ends = never !== undefined || now - call.since >= maxWaitMs
+      const ends = never !== undefined || now - call.since >= call.maxWaitMs
       if (short && ends) call.reject(problemOf(short.counter, now))
       else if (!short && acceptsLess(call, now)) grant(call, now)
     }

@@ -60,7 +60,7 @@ const upstream = Bun.serve({
       async pull(controller) {
         for (let sent = 0; sent < wanted; ) {
           const size = Math.min(5, wanted - sent)
-          await Bun.sleep(10)
+          await Bun.sleep(40)
           if (isCancelled) return
           controller.enqueue(encoder.encode(chunk(id, 'ab ', null).repeat(size)))
           count(size)
