@@ -1,10 +1,11 @@
-/** Runs with `--all`: whole gateways, 1,000 callers at once, and kills. */
-import { describe, expect, test } from 'bun:test'
+/** Runs with `SLUICE_SLOW=1`: whole gateways, 1,000 callers at once, kills, and the minute until their leases end. */
+import { expect, test } from 'bun:test'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import type { LimitReport } from 'sluice/usage-limits'
 import { databaseNames } from '../../support/database.ts'
+import { describeSlow } from '../../support/run-if.ts'
 import type { ServerProcess } from '../../support/server.ts'
 import { openServerFixture } from '../../support/server-fixture.ts'
 import type { Finished, Replaced, Start } from './load-process.ts'
@@ -72,17 +73,18 @@ const run = async (kind: (typeof databaseNames)[number], seed: number, kills: nu
   }
 }
 
-describe.each(databaseNames)('gateways on one database (%s)', (kind) => {
-  test('let through at most the amount, and at least 95 % of it, with 1,000 callers and aborts', async () => {
-    const { result, booked } = await run(kind, 5, 0)
-    expect(result.tokens).toBeWithin(0.95 * amount, amount + result.largest)
-    expect(booked).toBeWithin(result.tokens, amount + result.largest)
-    expect(result.statuses[200]).toBeGreaterThan(1_000)
-  }, 300_000)
+for (const kind of databaseNames)
+  describeSlow(`gateways on one database (${kind})`, () => {
+    test('let through at most the amount, and at least 95 % of it, with 1,000 callers and aborts', async () => {
+      const { result, booked } = await run(kind, 5, 0)
+      expect(result.tokens).toBeWithin(0.95 * amount, amount + result.largest)
+      expect(booked).toBeWithin(result.tokens, amount + result.largest)
+      expect(result.statuses[200]).toBeGreaterThan(1_000)
+    }, 300_000)
 
-  test('let through at most the amount when they are killed, and book what they held', async () => {
-    const { result, booked } = await run(kind, 6, 2)
-    expect(result.tokens).toBeLessThanOrEqual(amount + result.largest)
-    expect(booked).toBeWithin(Math.max(result.tokens, 0.95 * amount), amount + result.largest)
-  }, 300_000)
-})
+    test('let through at most the amount when they are killed, and book what they held', async () => {
+      const { result, booked } = await run(kind, 6, 2)
+      expect(result.tokens).toBeLessThanOrEqual(amount + result.largest)
+      expect(booked).toBeWithin(Math.max(result.tokens, 0.95 * amount), amount + result.largest)
+    }, 300_000)
+  })
