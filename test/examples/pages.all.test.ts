@@ -4,9 +4,6 @@ import { join } from 'node:path'
 import { auditFile, flagsOfExample, startDeno, unusedGrants } from '../deno/fixture.ts'
 import { completePages, examplesOf, runBun, writeExamples } from './pages.ts'
 
-/** These create no app, for which Elysia reads a variable. */
-const withoutApp = ['usage-limits']
-
 describe('the page of each plugin, and of the other exports', () => {
   let folder: string
   let importMap: string
@@ -25,8 +22,7 @@ describe('the page of each plugin, and of the other exports', () => {
       })
       expect(await example.ended()).toEqual({ status: 0, output, errors: '' })
       // A further example may need less.
-      const unused = withoutApp.includes(name) ? ['env ELYSIA_AOT'] : []
-      if (file.endsWith('-1.ts')) expect(unusedGrants(flags, audit.path)).toEqual(unused)
+      if (file.endsWith('-1.ts')) expect(unusedGrants(flags, audit.path)).toEqual([])
     })
   }
 

@@ -1,4 +1,4 @@
-// Long: random sequences for each of two dozen planted faults, on both databases.
+/** Runs with `--all`: random sequences for each of two dozen planted faults, on both databases. */
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Emulator } from '../../src/emulator/index.ts'
 import type { Database } from '../../src/store/database/database.ts'

@@ -1,4 +1,4 @@
-/** Runs with `SLUICE_SLOW=1`: whole gateways, 1,000 callers at once, kills, and the minute until their leases end. */
+/** Runs with `--all`: whole gateways, 1,000 callers at once, kills, and the minute until their leases end. Needs SLUICE_SLOW. */
 import { expect, test } from 'bun:test'
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
