@@ -40,3 +40,10 @@ test('every relative link of a page leads to a file, and to a heading of it', ()
   expect(links.length).toBeGreaterThan(100)
   expect(links.filter(({ page, link }) => isBroken(page, link))).toEqual([])
 })
+
+test('each test that the page about the rows of many users names exists', () => {
+  const rows = readFileSync(join(root, 'src/batches.md'), 'utf8').matchAll(/^\|.*\| ([^|]+) \|$/gm)
+  const named = [...rows].flatMap(([, cell = '']) => [...cell.matchAll(/`([\w/-]+)`/g)].map(([, name = '']) => name))
+  expect(named.length).toBeGreaterThan(25)
+  expect(named.filter((name) => !existsSync(join(root, 'test', `${name}.test.ts`)))).toEqual([])
+})

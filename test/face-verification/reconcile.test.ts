@@ -1,5 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { reconcileVerifications } from '../../plugins/face-verification/reconcile.ts'
 import { Background } from '../../plugins/shared/background/background.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
 import { settled, sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { eachStore, type FaceStore, openDatabase, openFixture, pass, statusOf, storeOn } from './fixture.ts'
 
@@ -255,3 +257,30 @@ eachStore('background polling in two processes', (stores) => {
 
 const allVerified = async (store: FaceStore, ids: readonly string[]) =>
   (await Promise.all(ids.map((id) => statusOf(store, id)))).every((status) => status === 'verified')
+
+test('seven polls to which the upstream never responds delay no other', async () => {
+  const ids = Array.from({ length: 20 }, (_, nth) => `check ${nth}`)
+  const store = {
+    deleteVerifications: async () => 0,
+    dueVerifications: async () => ids,
+    nextVerificationDue: async () => undefined,
+  }
+  const polled: string[] = []
+  const all = Promise.withResolvers<void>()
+  const never = new Promise<undefined>(() => {})
+  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve))
+  const background = new Background({ sleep: nextTurn })
+  const poll = async (id: string) => {
+    polled.push(id)
+    if (polled.length === ids.length) all.resolve()
+    if (ids.indexOf(id) < 7) return never
+    for (let turn = 0; turn < 3; turn++) await nextTurn()
+    return undefined
+  }
+  type Given = Parameters<typeof reconcileVerifications>
+  const context = { store, clock: { now: () => 1 }, log: noLog } as unknown as Given[0]
+  reconcileVerifications(context, 'rest' as unknown as Given[1], poll as unknown as Given[2], background)
+  await all.promise
+  expect(polled).toEqual(ids)
+  void background.stop(0)
+})

@@ -26,6 +26,28 @@ test('a background response that the upstream never returns delays the usage of 
   expect(fixture.entries.map(({ user }) => user).toSorted()).toEqual(users.slice(1).toSorted())
 })
 
+test.each(['never', 'with an error'])(
+  'ten background responses that the upstream answers %s delay the usage of no other',
+  async (how) => {
+    await using fixture = await open(20)
+    const { clock, users, record } = fixture
+    const poisoned = new Set(users.slice(0, 10))
+    pollBackgroundResponses(
+      {
+        ...record,
+        retrieve({ user }, signal) {
+          if (!poisoned.has(user)) return Promise.resolve({ status: 'completed' })
+          if (how !== 'never') return Promise.reject(new Error('no response'))
+          return new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        },
+      },
+      fixture.background,
+    )
+    await clock.pass(how === 'never' ? 70_000 : 1_000)
+    expect(fixture.entries.map(({ user }) => user).toSorted()).toEqual(users.slice(10).toSorted())
+  },
+)
+
 test('a sweep that fails does not keep others from theirs, nor the polls', async () => {
   await using fixture = await open()
   const { clock, users, record, entries } = fixture
@@ -49,11 +71,11 @@ test('a sweep that fails does not keep others from theirs, nor the polls', async
 })
 
 /** Responses of users, of which that of the first is due for the longest time. */
-const open = async () => {
+const open = async (count = 12) => {
   const store = openStore('sqlite::memory:')
   await store.migrate()
   const clock = new VirtualClock(100)
-  const users = Array.from({ length: 12 }, (_, index) => `user ${index}`)
+  const users = Array.from({ length: count }, (_, index) => `user ${index}`)
   const now = clock.now()
   await store.recordTextObjects(
     users.map(

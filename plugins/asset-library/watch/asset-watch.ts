@@ -140,13 +140,20 @@ export const watchAssets = (
 
   const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
     const pause = () => background.sleep(1000 / callsPerSecond, job)
-    const watches: OwnedWatch[] = []
     const outcomes = new Map<string, AssetProgress | 'gone'>()
-    for (const watch of due) {
-      const owned = clock.now() < watch.createdAt + giveUpMs && (await ownedGroup(watch.user, watch.group))
-      if (owned) watches.push({ ...watch, owned })
-      else outcomes.set(watch.asset, 'gone')
-    }
+    const owned = new Map<string, OwnedWatch>()
+    await divide(due, {
+      async call(some) {
+        for (const watch of some) {
+          const group = clock.now() < watch.createdAt + giveUpMs && (await ownedGroup(watch.user, watch.group))
+          if (group) owned.set(watch.asset, { ...watch, owned: group })
+          else outcomes.set(watch.asset, 'gone')
+        }
+      },
+      scopeOf: () => 'unclear',
+      onFailed: ({ asset }, err) => log.warn({ err, asset }, 'the group of an asset in progress could not be read'),
+    })
+    const watches = [...owned.values()]
     try {
       if (watches.length > maxSingle) await readLists(watches, outcomes, pause)
       await readSingle(watches, outcomes, { pause, job })

@@ -106,10 +106,13 @@ const check = async (
   const nextCheckAt = now + Math.min(Math.max((now - due.createdAt) / 4, minDelayMs), maxDelayMs)
   if (!(await store.deferTextResponse(due, Math.round(nextCheckAt)))) return
   if (due.expiresAt <= now) return recordBackground(due, undefined)
-  const inTime = AbortSignal.any([signal, AbortSignal.timeout(pollTimeoutMs)])
-  const found = await retrieve(asOwnedResponse(due), inTime).catch((error: unknown) => {
-    if (error instanceof UpstreamRejectedError && error.status === 404) return { status: 'cancelled' }
-    throw error
-  })
+  const late = new AbortController()
+  const cancelTimer = clock.at(now + pollTimeoutMs, () => late.abort(new Error('the upstream did not respond in time')))
+  const found = await retrieve(asOwnedResponse(due), AbortSignal.any([signal, late.signal]))
+    .catch((error: unknown) => {
+      if (error instanceof UpstreamRejectedError && error.status === 404) return { status: 'cancelled' }
+      throw error
+    })
+    .finally(cancelTimer)
   if (isResponseEnded(found)) await recordBackground(due, 'usage' in found ? found.usage : undefined)
 }
