@@ -68,7 +68,9 @@ eachEmptyDatabase('a database of a version whose tokens and sessions had foreign
     await store.migrate()
     expect(await tokenRows(database)).toEqual(tokens)
     expect(await sessionRows(database)).toEqual(sessions)
-    expect(await indices(database)).toEqual(expect.arrayContaining(indexNames))
+    // A later version has replaced it.
+    const kept = indexNames.filter(({ name }) => name !== 'tokens_by_age')
+    expect(await indices(database)).toEqual(expect.arrayContaining(kept))
     expect(await store.ownerOf('h1')).toEqual({
       ...{ user: 'u1', token: 't1', expiresAt: 1_890_000_000_456 },
       ...{ role: 'user', scopes: ['media', 'text', 'video'] },

@@ -3,8 +3,9 @@ import { type Database, type Statement, sql } from '../../src/store/database/dat
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { peopleIndexes } from '../../src/store/migrations/people-indexes.ts'
 import { peopleTables } from '../../src/store/migrations/people-tables.ts'
-import { eachEmptyDatabase } from '../support/database.ts'
+import { eachEmptyDatabase, freshDatabase } from '../support/database.ts'
 
 const before = migrations.slice(0, migrations.indexOf(peopleTables))
 
@@ -78,5 +79,20 @@ eachEmptyDatabase('a database of a version without roles and teams', (tested) =>
     ])
     expect(await database.query(sql`select count(*) as n from user_name_parts where part = '120'`)).toEqual([{ n: 3 }])
     await Promise.all([database.close(), store.close()])
+  })
+
+  test('counts the users of each team', async () => {
+    const { url, remove } = await freshDatabase(tested.kind)
+    const database = databaseKinds[tested.kind].open(url, { deadlineMs: 3_000 })
+    await database.exclusively(() => migrate(1, migrations.slice(0, migrations.indexOf(peopleIndexes))))
+    await database.batch([
+      sql`insert into teams (id, name, name_key, created_at) values ('t1', 'A', 'a', 1), ('t2', 'B', 'b', 1)`,
+      sql`insert into users (id, name, team_id, created_at) values ('u1', 'x', 't1', 1), ('u2', 'y', 't1', 1)`,
+    ])
+    const store = openStore(url)
+    await store.migrate()
+    expect([(await store.team('t1'))?.members, (await store.team('t2'))?.members]).toEqual([2, 0])
+    await Promise.all([database.close(), store.close()])
+    await remove()
   })
 })

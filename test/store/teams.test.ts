@@ -53,6 +53,28 @@ eachDatabase('teams', (tested) => {
     expect((await store.listTeams({ limit: 1_000 })).next).toBeUndefined()
   })
 
+  test('count their members, whoever joins, moves and leaves at the same moment', async () => {
+    const [one, two] = [await add(), await add()]
+    const users = await Promise.all(
+      Array.from({ length: 6 }, () => store.addAdminUser({ name: randomUUID(), team: one.id, createdAt: 1 })),
+    )
+    const move = (user: (typeof users)[number], index: number) => {
+      if (typeof user === 'string') throw new Error(user)
+      const team = [two.id, one.id, null][index % 3] as string | null
+      return Promise.all([
+        store.changeUser(user.id, { team }, { now: 1 }),
+        other.changeUser(user.id, { team: [one.id, two.id][index % 2] as string }, { now: 1 }),
+      ])
+    }
+    await Promise.all(users.map(move))
+    await Promise.all(users.map(move))
+    const members = async (team: string) => (await store.listAdminUsers({ team }, { limit: 20 })).items.length
+    for (const { id } of [one, two]) expect((await store.team(id))?.members).toBe(await members(id))
+    const unknown = await store.changeUser(String((users[0] as { id: string }).id), { team: randomUUID() }, { now: 1 })
+    expect(unknown).toBe('unknown-team')
+    for (const { id } of [one, two]) expect((await store.team(id))?.members).toBe(await members(id))
+  })
+
   test('with a member are not deleted, also when the member joins at the same moment', async () => {
     const team = await add()
     const user = await store.addAdminUser({ name: randomUUID(), team: team.id, createdAt: 1 })

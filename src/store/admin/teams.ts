@@ -9,11 +9,7 @@ import { again, flag } from './transaction.ts'
 type TeamMethods = 'listTeams' | 'team' | 'teamByName' | 'addTeam' | 'changeTeam' | 'deleteTeam'
 
 const selectTeam = fragment`
-  select teams.id, teams.name, teams.limits, teams.created_at as "createdAt", (
-      select count(*)
-      from users
-      where users.team_id = teams.id
-    ) as members
+  select teams.id, teams.name, teams.limits, teams.created_at as "createdAt", teams.members
   from teams`
 
 /** The teams of users. */
@@ -79,6 +75,13 @@ export const createTeamStore = (database: Database): Pick<AdminStore, TeamMethod
     deleteTeam: (id) => database.transaction(() => remove(id)),
   }
 }
+
+/** Counts a user who joins (1) or leaves (-1) a team. Locks it as `lockTeam` does. No row: there is no such team. */
+export const countMember = (team: string, change: 1 | -1): Statement => sql`
+  update teams
+  set members = members + ${change}
+  where id = ${team}
+  returning id`
 
 /**
  * Locks a team until the end of the transaction: no user can join it, and no one else can delete it. No row: unknown.

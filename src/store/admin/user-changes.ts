@@ -5,8 +5,8 @@ import { type Database, type Steps, sql } from '../database/database.ts'
 import { userChanged } from '../database/revision.ts'
 import { lockAdmins, lockKnownUser } from '../database/user-locks.ts'
 import { addNameParts, endInvitationOf, endSessionsOf, nameTakenBy } from '../users/user-rows.ts'
-import { lockTeam } from './teams.ts'
-import { again, flag } from './transaction.ts'
+import { countMember } from './teams.ts'
+import { again, flag, OvertakenError } from './transaction.ts'
 
 type ChangeOptions = Parameters<AdminStore['changeUser']>[2]
 
@@ -22,6 +22,7 @@ interface Found {
   readonly role: Role
   readonly service: number
   readonly nameKey?: string
+  readonly team?: string
   readonly disabledAt?: number
 }
 
@@ -32,7 +33,7 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
   if (removesAdmin && options.keepLastAdmin) yield lockAdmins
   yield lockKnownUser(id)
   const [user] = (yield sql`
-    select role, service, name_key as "nameKey", disabled_at as "disabledAt"
+    select role, service, name_key as "nameKey", team_id as team, disabled_at as "disabledAt"
     from users
     where id = ${id}`) as unknown as readonly Found[]
   if (!user) return 'unknown'
@@ -57,7 +58,9 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
       and id <> ${id}`
     if (taken.length > 0) return 'external-id-taken'
   }
-  if (typeof team === 'string' && (yield lockTeam(team)).length === 0) return 'unknown-team'
+  if (typeof team === 'string' && (yield sql`select id from teams where id = ${team}`).length === 0)
+    return 'unknown-team'
+  if (team !== undefined) yield* moveMember(user.team, team ?? undefined)
   yield update(id, change, options.now)
   if (name !== undefined && user.nameKey !== nameKey(name)) {
     if (user.nameKey !== undefined) yield passOnNameKey(user.nameKey)
@@ -68,6 +71,14 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
   if (disabled === true || password !== undefined) yield endInvitationOf(id)
   yield* userChanged(id)
   return 'changed'
+}
+
+/** Counts a user who leaves one team and joins another. Locks both, always in the same order. */
+function* moveMember(from: string | undefined, to: string | undefined): Steps {
+  if (from === to) return
+  const moves = [[from, -1] as const, [to, 1] as const]
+  for (const [team, change] of moves.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)))
+    if (team !== undefined && (yield countMember(team, change)).length === 0) throw new OvertakenError()
 }
 
 const update = (id: string, change: UserChange, now: number) => {

@@ -8,6 +8,7 @@ import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
 import { idempotencyTables } from './idempotency-tables.ts'
 import { limitTables } from './limit-tables.ts'
+import { peopleIndexes } from './people-indexes.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
@@ -244,6 +245,7 @@ export const migrations: readonly Migration[] = [
   limitTables,
   videoDecisionTables,
   countedTables,
+  peopleIndexes,
 ]
 
 /**
