@@ -90,13 +90,13 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
     },
   })
   const page = async ({ request, set }: HandlerContext) => errors.handle({ request, set }, () => showPage(request))
-  const file = async ({ request, params, set }: HandlerContext & { params: { file: string } }) =>
-    errors.handle({ request, set }, () => showFile(request, params.file))
+  const file = async ({ request, params, set }: HandlerContext & { params: { '*': string } }) =>
+    errors.handle({ request, set }, () => showFile(request, params['*']))
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix })
     .get('', page, hidden)
     .head('', page, hidden)
-    .get('/:file', file, hidden)
-    .head('/:file', file, hidden)
+    .get('/*', file, hidden)
+    .head('/*', file, hidden)
     .use(fallbackRoutes(errors))
   return plugin
 }

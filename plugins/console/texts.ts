@@ -6,81 +6,96 @@ import preactHooksLibrary from '../../node_modules/preact/hooks/dist/hooks.mjs' 
 // @ts-expect-error: the module has types, and they are not those of its text.
 // biome-ignore lint/correctness/useImportExtensions: the file has this name.
 import uqrLibrary from '../../node_modules/uqr/dist/index.mjs' with { type: 'text' }
-import api from './page/api.js' with { type: 'text' }
-import apiError from './page/api-error.js' with { type: 'text' }
+import accountInvitation from './page/account/invitation.js' with { type: 'text' }
+import loginStyles from './page/account/login.css' with { type: 'text' }
+import accountLogin from './page/account/login.js' with { type: 'text' }
+import accountTokens from './page/account/tokens.js' with { type: 'text' }
+import accountWebhooks from './page/account/webhooks.js' with { type: 'text' }
+import apiApi from './page/api/api.js' with { type: 'text' }
+import apiApiError from './page/api/api-error.js' with { type: 'text' }
+import apiClock from './page/api/clock.js' with { type: 'text' }
+import apiCredential from './page/api/credential.js' with { type: 'text' }
+import apiEvents from './page/api/events.js' with { type: 'text' }
+import apiIdempotencyKeys from './page/api/idempotency-keys.js' with { type: 'text' }
+import apiPaths from './page/api/paths.js' with { type: 'text' }
 import app from './page/app.js' with { type: 'text' }
-import asset from './page/asset.js' with { type: 'text' }
-import assetPicker from './page/asset-picker.js' with { type: 'text' }
-import assetWatch from './page/asset-watch.js' with { type: 'text' }
-import assets from './page/assets.js' with { type: 'text' }
-import chat from './page/chat.js' with { type: 'text' }
-import clock from './page/clock.js' with { type: 'text' }
-import conversation from './page/conversation.js' with { type: 'text' }
-import copyButton from './page/copy-button.js' with { type: 'text' }
-import credential from './page/credential.js' with { type: 'text' }
-import dialog from './page/dialog.js' with { type: 'text' }
-import droppedFiles from './page/dropped-files.js' with { type: 'text' }
-import events from './page/events.js' with { type: 'text' }
-import face from './page/face.js' with { type: 'text' }
-import field from './page/field.js' with { type: 'text' }
-import format from './page/format.js' with { type: 'text' }
-import group from './page/group.js' with { type: 'text' }
-import groups from './page/groups.js' with { type: 'text' }
-import hooks from './page/hooks.js' with { type: 'text' }
-import html from './page/html.js' with { type: 'text' }
-import icons from './page/icons.js' with { type: 'text' }
-import idempotencyKeys from './page/idempotency-keys.js' with { type: 'text' }
-import invitation from './page/invitation.js' with { type: 'text' }
-import login from './page/login.js' with { type: 'text' }
-import pages from './page/pages.js' with { type: 'text' }
-import paths from './page/paths.js' with { type: 'text' }
-import placeholder from './page/placeholder.js' with { type: 'text' }
-import preview from './page/preview.js' with { type: 'text' }
-import qrCode from './page/qr-code.js' with { type: 'text' }
-import route from './page/route.js' with { type: 'text' }
-import saveResult from './page/save-result.js' with { type: 'text' }
-import session from './page/session.js' with { type: 'text' }
-import stream from './page/stream.js' with { type: 'text' }
-import strings from './page/strings.js' with { type: 'text' }
-import stringsMedia from './page/strings-media.js' with { type: 'text' }
-import stringsMediaZh from './page/strings-media-zh.js' with { type: 'text' }
-import stringsZh from './page/strings-zh.js' with { type: 'text' }
+import assetsAsset from './page/assets/asset.js' with { type: 'text' }
+import assetsAssetPicker from './page/assets/asset-picker.js' with { type: 'text' }
+import assetsAssetWatch from './page/assets/asset-watch.js' with { type: 'text' }
+import assetsAssets from './page/assets/assets.js' with { type: 'text' }
+import assetsGroup from './page/assets/group.js' with { type: 'text' }
+import assetsGroups from './page/assets/groups.js' with { type: 'text' }
+import chatStyles from './page/chat/chat.css' with { type: 'text' }
+import chatChat from './page/chat/chat.js' with { type: 'text' }
+import chatConversation from './page/chat/conversation.js' with { type: 'text' }
+import chatStream from './page/chat/stream.js' with { type: 'text' }
+import controlsCopyButton from './page/controls/copy-button.js' with { type: 'text' }
+import controlsDialog from './page/controls/dialog.js' with { type: 'text' }
+import controlsField from './page/controls/field.js' with { type: 'text' }
+import controlsHtml from './page/controls/html.js' with { type: 'text' }
+import controlsIcons from './page/controls/icons.js' with { type: 'text' }
+import controlsPlaceholder from './page/controls/placeholder.js' with { type: 'text' }
+import controlsPreview from './page/controls/preview.js' with { type: 'text' }
+import controlsThumbnail from './page/controls/thumbnail.js' with { type: 'text' }
+import controlsToast from './page/controls/toast.js' with { type: 'text' }
+import faceStyles from './page/face/face.css' with { type: 'text' }
+import faceFace from './page/face/face.js' with { type: 'text' }
+import faceQrCode from './page/face/qr-code.js' with { type: 'text' }
+import faceVerification from './page/face/verification.js' with { type: 'text' }
+import frameHooks from './page/frame/hooks.js' with { type: 'text' }
+import framePages from './page/frame/pages.js' with { type: 'text' }
+import frameRoute from './page/frame/route.js' with { type: 'text' }
+import frameSession from './page/frame/session.js' with { type: 'text' }
 import baseStyles from './page/styles/base.css' with { type: 'text' }
 import buttonsStyles from './page/styles/buttons.css' with { type: 'text' }
 import cardsStyles from './page/styles/cards.css' with { type: 'text' }
-import chatStyles from './page/styles/chat.css' with { type: 'text' }
 import dialogStyles from './page/styles/dialog.css' with { type: 'text' }
-import faceStyles from './page/styles/face.css' with { type: 'text' }
 import fieldsStyles from './page/styles/fields.css' with { type: 'text' }
 import layoutStyles from './page/styles/layout.css' with { type: 'text' }
 import listsStyles from './page/styles/lists.css' with { type: 'text' }
-import loginStyles from './page/styles/login.css' with { type: 'text' }
 import placeholderStyles from './page/styles/placeholder.css' with { type: 'text' }
 import tabsStyles from './page/styles/tabs.css' with { type: 'text' }
 import themeStyles from './page/styles/theme.css' with { type: 'text' }
 import toastStyles from './page/styles/toast.css' with { type: 'text' }
-import uploadsStyles from './page/styles/uploads.css' with { type: 'text' }
-import usageStyles from './page/styles/usage.css' with { type: 'text' }
-import videosStyles from './page/styles/videos.css' with { type: 'text' }
-import thumbnail from './page/thumbnail.js' with { type: 'text' }
-import toast from './page/toast.js' with { type: 'text' }
-import tokens from './page/tokens.js' with { type: 'text' }
-import uploadFile from './page/upload-file.js' with { type: 'text' }
-import uploadList from './page/upload-list.js' with { type: 'text' }
-import uploads from './page/uploads.js' with { type: 'text' }
-import usage from './page/usage.js' with { type: 'text' }
-import verification from './page/verification.js' with { type: 'text' }
-import videoDetail from './page/video-detail.js' with { type: 'text' }
-import videoFields from './page/video-fields.js' with { type: 'text' }
-import videoForm from './page/video-form.js' with { type: 'text' }
-import videoInputs from './page/video-inputs.js' with { type: 'text' }
-import videoList from './page/video-list.js' with { type: 'text' }
-import videoModels from './page/video-models.js' with { type: 'text' }
-import videoRequest from './page/video-request.js' with { type: 'text' }
-import videoScreen from './page/video-screen.js' with { type: 'text' }
-import videoTask from './page/video-task.js' with { type: 'text' }
-import videos from './page/videos.js' with { type: 'text' }
-import webhooks from './page/webhooks.js' with { type: 'text' }
+import uploadsDroppedFiles from './page/uploads/dropped-files.js' with { type: 'text' }
+import uploadsUploadFile from './page/uploads/upload-file.js' with { type: 'text' }
+import uploadsUploadList from './page/uploads/upload-list.js' with { type: 'text' }
+import uploadsStyles from './page/uploads/uploads.css' with { type: 'text' }
+import uploadsUploads from './page/uploads/uploads.js' with { type: 'text' }
+import usageStyles from './page/usage/usage.css' with { type: 'text' }
+import usageUsage from './page/usage/usage.js' with { type: 'text' }
+import videosSaveResult from './page/videos/save-result.js' with { type: 'text' }
+import videosVideoDetail from './page/videos/video-detail.js' with { type: 'text' }
+import videosVideoFields from './page/videos/video-fields.js' with { type: 'text' }
+import videosVideoForm from './page/videos/video-form.js' with { type: 'text' }
+import videosVideoInputs from './page/videos/video-inputs.js' with { type: 'text' }
+import videosVideoList from './page/videos/video-list.js' with { type: 'text' }
+import videosVideoModels from './page/videos/video-models.js' with { type: 'text' }
+import videosVideoRequest from './page/videos/video-request.js' with { type: 'text' }
+import videosVideoScreen from './page/videos/video-screen.js' with { type: 'text' }
+import videosVideoTask from './page/videos/video-task.js' with { type: 'text' }
+import videosStyles from './page/videos/videos.css' with { type: 'text' }
+import videosVideos from './page/videos/videos.js' with { type: 'text' }
+import wordsChinese from './page/words/chinese.js' with { type: 'text' }
+import wordsEnAccount from './page/words/en/account.js' with { type: 'text' }
+import wordsEnAssets from './page/words/en/assets.js' with { type: 'text' }
+import wordsEnChat from './page/words/en/chat.js' with { type: 'text' }
+import wordsEnFace from './page/words/en/face.js' with { type: 'text' }
+import wordsEnFrame from './page/words/en/frame.js' with { type: 'text' }
+import wordsEnUploads from './page/words/en/uploads.js' with { type: 'text' }
+import wordsEnUsage from './page/words/en/usage.js' with { type: 'text' }
+import wordsEnVideos from './page/words/en/videos.js' with { type: 'text' }
+import wordsEnglish from './page/words/english.js' with { type: 'text' }
+import wordsFormat from './page/words/format.js' with { type: 'text' }
+import wordsWords from './page/words/words.js' with { type: 'text' }
+import wordsZhAccount from './page/words/zh/account.js' with { type: 'text' }
+import wordsZhAssets from './page/words/zh/assets.js' with { type: 'text' }
+import wordsZhChat from './page/words/zh/chat.js' with { type: 'text' }
+import wordsZhFace from './page/words/zh/face.js' with { type: 'text' }
+import wordsZhFrame from './page/words/zh/frame.js' with { type: 'text' }
+import wordsZhUploads from './page/words/zh/uploads.js' with { type: 'text' }
+import wordsZhUsage from './page/words/zh/usage.js' with { type: 'text' }
+import wordsZhVideos from './page/words/zh/videos.js' with { type: 'text' }
 
 // Imported, not read: a bundler takes imports along, and on Deno they need no permission.
 
@@ -89,64 +104,79 @@ import webhooks from './page/webhooks.js' with { type: 'text' }
  * the package.
  */
 export const modules: Readonly<Record<string, string>> = {
-  'api-error.js': apiError,
-  'api.js': api,
+  'account/invitation.js': accountInvitation,
+  'account/login.js': accountLogin,
+  'account/tokens.js': accountTokens,
+  'account/webhooks.js': accountWebhooks,
+  'api/api-error.js': apiApiError,
+  'api/api.js': apiApi,
+  'api/clock.js': apiClock,
+  'api/credential.js': apiCredential,
+  'api/events.js': apiEvents,
+  'api/idempotency-keys.js': apiIdempotencyKeys,
+  'api/paths.js': apiPaths,
   'app.js': app,
-  'asset-picker.js': assetPicker,
-  'asset-watch.js': assetWatch,
-  'asset.js': asset,
-  'assets.js': assets,
-  'chat.js': chat,
-  'clock.js': clock,
-  'conversation.js': conversation,
-  'copy-button.js': copyButton,
-  'credential.js': credential,
-  'dialog.js': dialog,
-  'dropped-files.js': droppedFiles,
-  'events.js': events,
-  'face.js': face,
-  'field.js': field,
-  'format.js': format,
-  'group.js': group,
-  'groups.js': groups,
-  'hooks.js': hooks,
-  'html.js': html,
-  'icons.js': icons,
-  'idempotency-keys.js': idempotencyKeys,
-  'invitation.js': invitation,
-  'login.js': login,
-  'pages.js': pages,
-  'paths.js': paths,
-  'placeholder.js': placeholder,
-  'preview.js': preview,
-  'qr-code.js': qrCode,
-  'route.js': route,
-  'save-result.js': saveResult,
-  'session.js': session,
-  'stream.js': stream,
-  'strings-media-zh.js': stringsMediaZh,
-  'strings-media.js': stringsMedia,
-  'strings-zh.js': stringsZh,
-  'strings.js': strings,
-  'thumbnail.js': thumbnail,
-  'toast.js': toast,
-  'tokens.js': tokens,
-  'upload-file.js': uploadFile,
-  'upload-list.js': uploadList,
-  'uploads.js': uploads,
-  'usage.js': usage,
-  'verification.js': verification,
-  'video-detail.js': videoDetail,
-  'video-fields.js': videoFields,
-  'video-form.js': videoForm,
-  'video-inputs.js': videoInputs,
-  'video-list.js': videoList,
-  'video-models.js': videoModels,
-  'video-request.js': videoRequest,
-  'video-screen.js': videoScreen,
-  'video-task.js': videoTask,
-  'videos.js': videos,
-  'webhooks.js': webhooks,
+  'assets/asset-picker.js': assetsAssetPicker,
+  'assets/asset-watch.js': assetsAssetWatch,
+  'assets/asset.js': assetsAsset,
+  'assets/assets.js': assetsAssets,
+  'assets/group.js': assetsGroup,
+  'assets/groups.js': assetsGroups,
+  'chat/chat.js': chatChat,
+  'chat/conversation.js': chatConversation,
+  'chat/stream.js': chatStream,
+  'controls/copy-button.js': controlsCopyButton,
+  'controls/dialog.js': controlsDialog,
+  'controls/field.js': controlsField,
+  'controls/html.js': controlsHtml,
+  'controls/icons.js': controlsIcons,
+  'controls/placeholder.js': controlsPlaceholder,
+  'controls/preview.js': controlsPreview,
+  'controls/thumbnail.js': controlsThumbnail,
+  'controls/toast.js': controlsToast,
+  'face/face.js': faceFace,
+  'face/qr-code.js': faceQrCode,
+  'face/verification.js': faceVerification,
+  'frame/hooks.js': frameHooks,
+  'frame/pages.js': framePages,
+  'frame/route.js': frameRoute,
+  'frame/session.js': frameSession,
+  'uploads/dropped-files.js': uploadsDroppedFiles,
+  'uploads/upload-file.js': uploadsUploadFile,
+  'uploads/upload-list.js': uploadsUploadList,
+  'uploads/uploads.js': uploadsUploads,
+  'usage/usage.js': usageUsage,
+  'videos/save-result.js': videosSaveResult,
+  'videos/video-detail.js': videosVideoDetail,
+  'videos/video-fields.js': videosVideoFields,
+  'videos/video-form.js': videosVideoForm,
+  'videos/video-inputs.js': videosVideoInputs,
+  'videos/video-list.js': videosVideoList,
+  'videos/video-models.js': videosVideoModels,
+  'videos/video-request.js': videosVideoRequest,
+  'videos/video-screen.js': videosVideoScreen,
+  'videos/video-task.js': videosVideoTask,
+  'videos/videos.js': videosVideos,
+  'words/chinese.js': wordsChinese,
+  'words/en/account.js': wordsEnAccount,
+  'words/en/assets.js': wordsEnAssets,
+  'words/en/chat.js': wordsEnChat,
+  'words/en/face.js': wordsEnFace,
+  'words/en/frame.js': wordsEnFrame,
+  'words/en/uploads.js': wordsEnUploads,
+  'words/en/usage.js': wordsEnUsage,
+  'words/en/videos.js': wordsEnVideos,
+  'words/english.js': wordsEnglish,
+  'words/format.js': wordsFormat,
+  'words/words.js': wordsWords,
+  'words/zh/account.js': wordsZhAccount,
+  'words/zh/assets.js': wordsZhAssets,
+  'words/zh/chat.js': wordsZhChat,
+  'words/zh/face.js': wordsZhFace,
+  'words/zh/frame.js': wordsZhFrame,
+  'words/zh/uploads.js': wordsZhUploads,
+  'words/zh/usage.js': wordsZhUsage,
+  'words/zh/videos.js': wordsZhVideos,
   'preact.js': preactLibrary,
   'preact-hooks.js': preactHooksLibrary,
   'htm.js': htmLibrary,

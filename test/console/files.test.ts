@@ -24,7 +24,8 @@ describe('the page', () => {
   test('names all of its modules, and only files that exist', async () => {
     const paths = await namedFiles()
     for (const path of paths) expect([path, (await get(path)).status]).toEqual([path, 200])
-    const modules = readdirSync(page).filter((name) => name.endsWith('.js'))
+    const modules = readdirSync(page, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.js'))
+    expect(modules.length).toBeGreaterThan(60)
     expect(paths).toEqual(expect.arrayContaining(modules.map((name) => `/console/${name}`)))
     expect(paths).toEqual(expect.arrayContaining(['/console/style.css', '/console/preact.js', '/console/uqr.js']))
   })
@@ -131,7 +132,7 @@ describe('the page puts what stands before its own path', () => {
     const globals = { document: { documentElement: { dataset } }, location: { pathname } }
     Object.assign(globalThis, globals)
     try {
-      return await import(`${page}/paths.js?${pathname}${JSON.stringify(dataset)}`)
+      return await import(`${page}/api/paths.js?${pathname}${JSON.stringify(dataset)}`)
     } finally {
       for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
     }
@@ -204,12 +205,14 @@ describe('files', () => {
     expect(new Set(tags).size).toBe(tags.length)
   })
 
-  test('with style.css contain every style sheet of the folder, in one request', async () => {
+  test('with style.css contain every style sheet of the page, in one request', async () => {
     const styles = await (await get('/console/style.css')).text()
-    for (const name of readdirSync(join(page, 'styles'))) {
-      expect([name, styles.includes(readFileSync(join(page, 'styles', name), 'utf8'))]).toEqual([name, true])
+    const sheets = readdirSync(page, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.css'))
+    expect(sheets.length).toBeGreaterThan(10)
+    for (const name of sheets) {
+      expect([name, styles.includes(readFileSync(join(page, name), 'utf8'))]).toEqual([name, true])
     }
-    expect((await get('/console/theme.css')).status).toBe(404)
+    expect((await get('/console/styles/theme.css')).status).toBe(404)
   })
 
   test('respond to HEAD without a body', async () => {
@@ -247,7 +250,7 @@ describe('two consoles in one app', () => {
     const textOf = async (path: string) => (await both.handle(new Request(`http://localhost${path}`))).text()
     expect(pathsIn(await textOf('/one/console')).library).toBe('/film')
     expect(pathsIn(await textOf('/two/console')).library).toBe('/photo')
-    expect(await textOf('/two/console/html.js')).toContain('htm.bind')
+    expect(await textOf('/two/console/controls/html.js')).toContain('htm.bind')
   })
 
   test('do not affect other routes', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 const reader: {
   readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
   readCompletion(body: ReadableStream<Uint8Array>): AsyncGenerator<{ content: string; reasoning: string }>
-} = await import(new URL('../../plugins/console/page/stream.js', import.meta.url).href)
+} = await import(new URL('../../plugins/console/page/chat/stream.js', import.meta.url).href)
 
 const streamOf = (...chunks: readonly Uint8Array[]) =>
   new ReadableStream<Uint8Array>({

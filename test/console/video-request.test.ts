@@ -16,12 +16,12 @@ interface Plan {
 /** The page's modules. They are JavaScript, and the page's own type check covers them. */
 const load = (name: string) => import(new URL(`../../plugins/console/page/${name}`, import.meta.url).href)
 const { emptyPlan, requestOf }: { emptyPlan: Plan; requestOf(plan: Plan): { body?: object; problem?: string } } =
-  await load('video-request.js')
+  await load('videos/video-request.js')
 const {
   createIdempotencyKeys,
 }: {
   createIdempotencyKeys(): { keyOf(body: object): string; succeeded(): void }
-} = await load('idempotency-keys.js')
+} = await load('api/idempotency-keys.js')
 
 const model = 'doubao-seedance-2-5-260628'
 const input = (type: Input['type'], id: string): Input => ({ type, url: `asset://${id}`, title: id })
@@ -108,7 +108,7 @@ test('a request has the same idempotency key until it succeeds, and another requ
 test('a response that was overtaken does not take the state of a task back', async () => {
   const globals = { document: { documentElement: { dataset: { paths: '{"page":""}' } } }, location: { pathname: '/' } }
   Object.assign(globalThis, globals)
-  const { withTask } = await load('video-task.js').finally(() => {
+  const { withTask } = await load('videos/video-task.js').finally(() => {
     for (const name of Object.keys(globals)) Reflect.deleteProperty(globalThis, name)
   })
   const task = (id: string, status: string) => ({ id, status })

@@ -1,27 +1,27 @@
 import { render } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
-import { Assets } from './assets.js'
-import { Chat } from './chat.js'
-import { useConversation } from './conversation.js'
-import { Face } from './face.js'
-import { Groups } from './groups.js'
-import { ApiContext, useAction } from './hooks.js'
-import { html } from './html.js'
-import { Icon, Logo } from './icons.js'
-import { Invitation } from './invitation.js'
-import { Login } from './login.js'
-import { paths } from './paths.js'
-import { Failure, Loading } from './placeholder.js'
-import { linkTo, useRoute } from './route.js'
-import { useSession } from './session.js'
-import { language, t } from './strings.js'
-import { showToast, Toast } from './toast.js'
-import { Access } from './tokens.js'
-import { useUploads } from './uploads.js'
-import { Usage } from './usage.js'
-import { useVerification } from './verification.js'
-import { VideoScreen } from './video-screen.js'
-import { useVideos } from './videos.js'
+import { Invitation } from './account/invitation.js'
+import { Login } from './account/login.js'
+import { Access } from './account/tokens.js'
+import { paths } from './api/paths.js'
+import { Assets } from './assets/assets.js'
+import { Groups } from './assets/groups.js'
+import { Chat } from './chat/chat.js'
+import { useConversation } from './chat/conversation.js'
+import { html } from './controls/html.js'
+import { Icon, Logo } from './controls/icons.js'
+import { Failure, Loading } from './controls/placeholder.js'
+import { showToast, Toast } from './controls/toast.js'
+import { Face } from './face/face.js'
+import { useVerification } from './face/verification.js'
+import { ApiContext, useAction } from './frame/hooks.js'
+import { linkTo, useRoute } from './frame/route.js'
+import { useSession } from './frame/session.js'
+import { useUploads } from './uploads/uploads.js'
+import { Usage } from './usage/usage.js'
+import { VideoScreen } from './videos/video-screen.js'
+import { useVideos } from './videos/videos.js'
+import { language, t } from './words/words.js'
 
 /** @typedef {'groups' | 'videos' | 'face' | 'chat' | 'usage' | 'tokens'} Screen */
 /** @type {readonly Screen[]} */
@@ -53,7 +53,7 @@ const App = () => {
 /**
  * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face
  * verification, the uploads, and the video tasks.
- * @param {{ user: import('./session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
+ * @param {{ user: import('./frame/session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
  */
 const Layout = ({ user, justLoggedIn, logout }) => {
   const { screen, parts } = useRoute()
@@ -114,7 +114,7 @@ const Layout = ({ user, justLoggedIn, logout }) => {
 
 /**
  * @param {readonly string[]} parts
- * @param {import('./uploads.js').Uploads} uploads
+ * @param {import('./uploads/uploads.js').Uploads} uploads
  */
 const groups = ([type, id], uploads) => {
   const known = type === 'LivenessFace' ? type : 'AIGC'

@@ -1,0 +1,84 @@
+import { paths } from '../api/paths.js'
+import { FormDialog } from '../controls/dialog.js'
+import { Field } from '../controls/field.js'
+import { html } from '../controls/html.js'
+import { showToast } from '../controls/toast.js'
+import { useApi } from '../frame/hooks.js'
+import { t } from '../words/words.js'
+
+/** @typedef {'AIGC' | 'LivenessFace'} GroupType */
+/**
+ * @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime:
+ * string }} Group
+ */
+/** @typedef {import('../api/api.js').Api} Api */
+
+export const groupsPath = `${paths.library}/assets/groups`
+
+/** @param {string} id */
+const pathOf = (id) => `${groupsPath}/${encodeURIComponent(id)}`
+
+/**
+ * @param {Api} api
+ * @param {string} id
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Group>}
+ */
+export const readGroup = async (api, id, signal) => (await api.requestWithToken(pathOf(id), { signal })).Result
+
+/**
+ * The newest groups of one type, at most 100.
+ * @param {Api} api
+ * @param {GroupType} type
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<readonly Group[]>}
+ */
+export const listGroups = async (api, type, signal) => {
+  const query = new URLSearchParams({ GroupType: type, PageSize: '100', SortBy: 'CreateTime', SortOrder: 'Desc' })
+  return (await api.requestWithToken(`${groupsPath}?${query}`, { signal })).Result?.Items ?? []
+}
+
+/**
+ * @param {Api} api
+ * @param {Group} group
+ */
+export const deleteGroup = async (api, { Id, Name }) => {
+  await api.requestWithToken(pathOf(Id), { method: 'DELETE' })
+  showToast(t.groups.deleted(Name))
+}
+
+/**
+ * The form fields of a group. The maximum lengths are those of the API.
+ * @param {{ group?: Group }} props
+ */
+export const GroupFields = ({ group }) => html`
+  <${Field} label=${t.groups.name} name="Name" defaultValue=${group?.Name ?? ''} maxlength="64" required autocomplete="off" />
+  <${Field}
+    multiline
+    label=${t.groups.description}
+    hint=${t.optional}
+    name="Description"
+    defaultValue=${group?.Description ?? ''}
+    maxlength="300"
+  />
+`
+
+/**
+ * @param {{ group: Group, onDone: (group: Group) => void, onClose: () => void }} props
+ */
+export const EditGroup = ({ group, onDone, onClose }) => {
+  const api = useApi()
+  const submit = async (/** @type {Record<string, string>} */ { Name = '', Description = '' }) => {
+    // Only changed fields are sent: an upstream may not support all of them.
+    const body = {
+      ...(Name !== group.Name && { Name }),
+      ...(Description !== (group.Description ?? '') && { Description }),
+    }
+    if (Object.keys(body).length > 0) await api.requestWithToken(pathOf(group.Id), { method: 'PATCH', body })
+    onDone({ ...group, Name, Description })
+    showToast(t.saved)
+  }
+  return html`
+    <${FormDialog} title=${t.groups.edit} submitLabel=${t.save} action=${submit} onClose=${onClose}><${GroupFields} group=${group} /><//>
+  `
+}

@@ -1,0 +1,51 @@
+import { t } from '../words/words.js'
+import { html } from './html.js'
+import { Icon } from './icons.js'
+
+/**
+ * An error message, which screen readers announce, with a retry button.
+ * @param {{ message: string | undefined, retry?: () => void }} props
+ */
+export const Failure = ({ message, retry }) =>
+  message &&
+  html`
+    <div class="failure" role="alert">
+      <${Icon} name="alert" />
+      <p>${message}</p>
+      ${retry && html`<button type="button" class="small" onClick=${retry}>${t.retry}</button>`}
+    </div>
+  `
+
+/**
+ * Shown instead of an empty list, with the next step as children.
+ * @param {{ icon: import('./icons.js').IconName, title: string, children?: unknown }} props
+ */
+export const Empty = ({ icon, title, children }) => html`
+  <div class="empty">
+    <${Icon} name=${icon} />
+    <h2>${title}</h2>
+    ${children}
+  </div>
+`
+
+/**
+ * A placeholder while a list loads.
+ * @param {{ kind: 'rows' | 'cards', count?: number }} props
+ */
+export const Loading = ({ kind, count = 3 }) => html`
+  <div class=${`loading ${kind}`} role="status">
+    <span class="visually-hidden">${t.loading}</span>
+    ${Array.from({ length: count }, (_, at) => html`<div key=${at} class="skeleton" aria-hidden="true"></div>`)}
+  </div>
+`
+
+/**
+ * The end of a list: how many items are shown, and a button that loads more.
+ * @param {{ shown: number, total: number, next: string, busy: boolean, loadMore: () => void }} props
+ */
+export const More = ({ shown, total, next, busy, loadMore }) => html`
+  <div class="list-end">
+    <p>${t.shown(shown, total)}</p>
+    ${next && html`<button type="button" aria-disabled=${busy} onClick=${() => busy || loadMore()}>${t.showMore}</button>`}
+  </div>
+`

@@ -1,0 +1,30 @@
+/** The words of usage, in English. `../zh/usage.js` has them in Chinese. */
+export const usage = {
+  usage: {
+    title: 'Usage',
+    lead: 'Tokens of text and videos, and seconds of videos, as reported by the models. Days are in UTC.',
+    caption: 'Usage of text and videos',
+    group: 'Group by',
+    views: { all: 'All details', day: 'By day', token: 'By API token', model: 'By model' },
+    columns: {
+      day: 'Day',
+      token: 'API token',
+      model: 'Model',
+      calls: 'Calls',
+      unreported: 'Not reported',
+      input_tokens: 'Input',
+      cached_tokens: 'Cached',
+      output_tokens: 'Output',
+      reasoning_tokens: 'Reasoning',
+      video_seconds: 'Seconds of video',
+      cost: 'Cost',
+    },
+    cached: (/** @type {string} */ tokens) => `${tokens} cached`,
+    reasoning: (/** @type {string} */ tokens) => `${tokens} reasoning`,
+    total: 'Total',
+    noToken: 'Without a token',
+    unreported: (/** @type {string} */ calls) => `Calls whose tokens were not reported: ${calls}.`,
+    empty: 'No usage yet',
+    emptyHint: 'Chat here or call the API with a token. The usage appears here by day, token and model.',
+  },
+}

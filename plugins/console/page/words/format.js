@@ -1,0 +1,67 @@
+import { locale } from './words.js'
+
+const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
+const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+const number = new Intl.NumberFormat(locale)
+const cost = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+
+/**
+ * Parses a time of the API; without a time zone it is UTC. Undefined when it is not a time.
+ * @param {unknown} text
+ */
+export const parseTime = (text) => {
+  if (typeof text !== 'string') return undefined
+  const zoned = /(?:Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`
+  const time = new Date(zoned.replace(' ', 'T'))
+  return Number.isNaN(time.getTime()) ? undefined : time
+}
+
+/** @param {Date} time */
+export const formatDate = (time) => date.format(time)
+/** @param {Date} time */
+export const formatTime = (time) => dateTime.format(time)
+/**
+ * A day in UTC.
+ * @param {string} text `YYYY-MM-DD`
+ */
+export const formatDay = (text) => {
+  const time = parseTime(`${text}T00:00:00Z`)
+  return time ? day.format(time) : text
+}
+/** @param {number} value */
+export const formatNumber = (value) => number.format(value)
+/**
+ * An amount in the operator's currency, which the console does not know.
+ * @param {number} value
+ */
+export const formatCost = (value) => cost.format(value)
+
+/**
+ * A length of a file, as `1.5 MB`.
+ * @param {number} bytes
+ */
+export const formatBytes = (bytes) => {
+  const [unit, power] = bytes < 1_000_000 ? ['kilobyte', 1] : ['megabyte', 2]
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: 1 }).format(bytes / 1000 ** power)
+}
+
+/**
+ * An estimated time, in words: seconds, or whole minutes.
+ * @param {number} seconds
+ */
+export const formatDuration = (seconds) => {
+  const isShort = seconds < 90
+  const unit = isShort ? 'second' : 'minute'
+  const value = Math.max(1, Math.round(isShort ? seconds : seconds / 60))
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'long' }).format(value)
+}
+
+/**
+ * Minutes and seconds, as `29:05`.
+ * @param {number} ms
+ */
+export const formatCountdown = (ms) => {
+  const seconds = Math.max(0, Math.ceil(ms / 1000))
+  return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
+}

@@ -1,0 +1,33 @@
+/** @type {typeof import('../en/face.js').face} */
+export const face = {
+  face: {
+    title: '人脸验证',
+    lead: '本人在手机上证明自己是真人，之后即可把其图片和视频添加到专属的组。',
+    steps: ['在这里开始验证。', '用本人的手机扫描二维码。', '按手机上的提示操作，直到按下最后一个按钮。'],
+    start: '开始人脸验证',
+    scan: '用手机扫码',
+    scanHint: '将手机摄像头对准二维码并打开链接，在手机上完成全部步骤；本页面会自动更新。',
+    fetchingResult: '可以放下手机了，正在获取结果。',
+    openHere: '在本设备上打开',
+    qrCode: '手机链接的二维码',
+    tooLongForQrCode: '链接过长，无法生成二维码，请在本设备上打开。',
+    timeLeft: '剩余时间',
+    timeOver: '时间已到。',
+    pollFailed: '暂时无法获取状态，将自动重试。',
+    progress: '进度',
+    states: {
+      waiting_user: '等待手机操作',
+      callback_received: '手机上已完成',
+      resolving: '正在获取结果',
+      verified: '验证成功',
+      failed: '验证未通过',
+      expired: '验证已过期',
+    },
+    group: '素材组',
+    verifiedHint: '已为此人建立素材组，现在可以添加其图片和视频。',
+    addAssets: '添加素材',
+    startAnother: '验证其他人',
+    failedHint: '未能识别为真人。光线充足、背景简单会有帮助。',
+    expiredHint: '没有人在规定时间内完成。重新开始会生成新的二维码。',
+  },
+}

@@ -1,0 +1,30 @@
+/** @type {typeof import('../en/usage.js').usage} */
+export const usage = {
+  usage: {
+    title: '用量',
+    lead: '文本和视频生成所用的 token 数和视频秒数，以模型上报为准。日期按 UTC 计算。',
+    caption: '文本和视频用量',
+    group: '汇总方式',
+    views: { all: '明细', day: '按日期', token: '按 API 令牌', model: '按模型' },
+    columns: {
+      day: '日期',
+      token: 'API 令牌',
+      model: '模型',
+      calls: '调用次数',
+      unreported: '未上报',
+      input_tokens: '输入',
+      cached_tokens: '缓存',
+      output_tokens: '输出',
+      reasoning_tokens: '思考',
+      video_seconds: '视频秒数',
+      cost: '费用',
+    },
+    cached: (tokens) => `缓存 ${tokens}`,
+    reasoning: (tokens) => `思考 ${tokens}`,
+    total: '合计',
+    noToken: '未使用令牌',
+    unreported: (calls) => `未上报 token 数的调用：${calls} 次。`,
+    empty: '还没有用量',
+    emptyHint: '在这里对话，或用令牌调用 API。用量会按日期、令牌和模型列出。',
+  },
+}
