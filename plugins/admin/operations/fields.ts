@@ -1,4 +1,5 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
+import { isTokenModel, maxTokenModelLength, maxTokenModels } from '../../shared/identity/models.ts'
 import { defaultScopes, isScope, type Role, type Scope, scopes } from '../../shared/identity/scopes.ts'
 import type { OperationTools } from './tools.ts'
 
@@ -96,25 +97,16 @@ export const readScopes = (value: unknown, field: string): readonly Scope[] => {
 export const readNewScopes = (input: Input): readonly Scope[] =>
   input.scopes === null ? defaultScopes : (optional(input, 'scopes', readScopes) ?? defaultScopes)
 
-const maxModels = 100
-const maxModelLength = 256
-
 /** Names of models; `*` at the end of one stands for any rest. */
 export const readModels = (value: unknown, field: string): readonly string[] => {
-  if (!Array.isArray(value) || value.length === 0 || value.length > maxModels)
-    throw fault(field, `${field} must be a list of 1 to ${maxModels} models`)
-  for (const [index, model] of value.entries()) {
-    const valid =
-      typeof model === 'string' &&
-      model.length <= maxModelLength &&
-      model.isWellFormed() &&
-      /^[^*\p{Cc}]+\*?$|^\*$/u.test(model)
-    if (!valid) {
-      throw fault(
-        `${field}[${index}]`,
-        `${field}[${index}] must be a model of 1 to ${maxModelLength} characters, with * at the end only`,
-      )
-    }
+  if (!Array.isArray(value) || value.length === 0 || value.length > maxTokenModels)
+    throw fault(field, `${field} must be a list of 1 to ${maxTokenModels} models`)
+  const wrong = value.findIndex((model) => !isTokenModel(model))
+  if (wrong !== -1) {
+    throw fault(
+      `${field}[${wrong}]`,
+      `${field}[${wrong}] must be a model of 1 to ${maxTokenModelLength} characters, with * at the end only`,
+    )
   }
   return [...new Set(value as readonly string[])]
 }

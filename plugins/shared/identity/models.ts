@@ -1,11 +1,12 @@
 /** Models that one token may name. */
 export const maxTokenModels = 100
-const maxModelLength = 256
+/** Characters of one of them. */
+export const maxTokenModelLength = 256
 
 /** Whether a value may be a model of a token: 1 to 256 characters without control characters, `*` at the end only. */
 export const isTokenModel = (value: unknown): value is string =>
   typeof value === 'string' &&
-  value.length <= maxModelLength &&
+  value.length <= maxTokenModelLength &&
   value.isWellFormed() &&
   /^[^*\p{Cc}]+\*?$|^\*$/u.test(value)
 
