@@ -219,6 +219,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           prefix: faceVerificationPath,
           store: options.people.store,
           upstream: library.upstream,
+          usageLimits,
         },
         console: {
           library: `/api/${segment}/proxy`,

@@ -2,6 +2,7 @@ import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
+import type { UsageLimits } from '../usage-limits/index.ts'
 import type { FaceGroupStore, VerificationStore } from './store.ts'
 
 /** What every driver needs. Times are milliseconds. */
@@ -19,6 +20,8 @@ export interface FaceContext {
   readonly maxOpen: number
   /** Largest request body in bytes. */
   readonly maxBodyBytes: number
+  /** Limits on the groups that users have. Undefined: none. */
+  readonly usageLimits: UsageLimits | undefined
 }
 
 /** The message when the store cannot be read. */

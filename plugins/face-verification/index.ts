@@ -12,6 +12,7 @@ import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, noLog, problemBody } from '../shared/problem.ts'
 import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
+import type { UsageLimits } from '../usage-limits/index.ts'
 import type { FaceContext } from './context.ts'
 import { arkDriver } from './drivers/ark.ts'
 import type { CreateFaceDriver } from './drivers/driver.ts'
@@ -73,6 +74,11 @@ export interface FaceVerificationOptions {
   readonly leaseMs?: number
   /** Verifications that one user may have open at once; one more gets 429. Default 5. */
   readonly maxOpen?: number
+  /**
+   * Limits on the groups that users have: a verification above one is rejected with 429, because it makes a group.
+   * Default: none.
+   */
+  readonly usageLimits?: UsageLimits | undefined
   /** Largest request body in bytes; a larger one gets 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   readonly clock?: Clock
@@ -136,6 +142,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     leaseMs,
     maxOpen,
     maxBodyBytes,
+    usageLimits: options.usageLimits,
   }
   // The path by which Elysia has found the route, with what host apps put before it. That of the URL may be another
   // one: by default Elysia searches the path from the 11th character on, so that a short Host header puts segments
@@ -147,10 +154,11 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
   if (background) reconcileVerifications(context, kind, driver.poll, background, options.polling)
 
   const create = async (request: Request, path: string): Promise<Response> => {
-    const { user } = await requireIdentity(identify, request)
+    const { user, token } = await requireIdentity(identify, request)
     options.requireSameOrigin?.(request)
+    const caller = { user, token, signal: request.signal }
     return asPlainText(
-      await withReservation(context, user, (reserved) => driver.create(request, user, reserved, callbackUrl(path))),
+      await withReservation(context, caller, (reserved) => driver.create(request, user, reserved, callbackUrl(path))),
     )
   }
 

@@ -10,7 +10,7 @@ import { type Statement, sql } from '../database/database.ts'
 export const countExisting = (counter: LimitCounter, amount: number, now: number): Statement => {
   const { unit } = counter
   const atMost = Math.min(amount, maxCounted)
-  if (unit === 'groups') return countGroups(counter, atMost)
+  if (unit === 'groups') return countGroups(counter, atMost, now)
   if (unit === 'assets') return countAssets(counter, atMost)
   if (unit === 'storage_bytes') return sumStorage(counter, now)
   if (unit === 'running_videos') return countRunning(counter, atMost)
@@ -24,40 +24,77 @@ const maxCounted = 2 ** 50
 const userOf = ({ subject: { type, id, user } }: LimitCounter): string | undefined =>
   type === 'user' ? id : type === 'token' ? user : undefined
 
-/** A name that a new group claims counts as a group, also while it is not known whether the group exists. */
-const countGroups = (counter: LimitCounter, atMost: number): Statement => {
+/**
+ * A name that a new group claims counts as a group, also while it is not known whether the group exists. So does a face
+ * verification that may still make one.
+ */
+const countGroups = (counter: LimitCounter, atMost: number, now: number): Statement => {
   const user = userOf(counter)
+  // The result of a verification may come some time after its end; a reservation has none.
+  const endedAfter = now - lateResultMs
   if (user !== undefined) {
     return sql`
-      select count(*) as counted
-      from (
-        select 1
-        from groups
+      select (
+        select count(*)
+        from (
+          select 1
+          from groups
+          where user_id = ${user}
+          and (state = 'owned' or renames is null)
+          limit ${atMost + 1}
+        ) counted
+      ) + (
+        select count(*)
+        from face_verifications
         where user_id = ${user}
-        and (state = 'owned' or renames is null)
-        limit ${atMost + 1}
-      ) counted`
+        and expires_at > ${endedAfter}
+        and expires_at > case when kind = 'reserved' then cast(${now} as bigint) else cast(${endedAfter} as bigint) end
+        and status not in ('verified', 'failed', 'expired')
+      ) as counted`
   }
   return counter.subject.type === 'team'
     ? sql`
-        select count(*) as counted
-        from (
-          select 1
-          from groups
-          join users on users.id = groups.user_id
+        select (
+          select count(*)
+          from (
+            select 1
+            from groups
+            join users on users.id = groups.user_id
+            where users.team_id = ${counter.subject.id}
+            and (groups.state = 'owned' or groups.renames is null)
+            limit ${atMost + 1}
+          ) counted
+        ) + (
+          select count(*)
+          from face_verifications
+          join users on users.id = face_verifications.user_id
           where users.team_id = ${counter.subject.id}
-          and (groups.state = 'owned' or groups.renames is null)
-          limit ${atMost + 1}
-        ) counted`
+          and expires_at > ${endedAfter}
+          and expires_at > case when kind = 'reserved' then cast(${now} as bigint) else cast(${endedAfter} as bigint) end
+        and status not in ('verified', 'failed', 'expired')
+        ) as counted`
     : sql`
-        select count(*) as counted
-        from (
-          select 1
-          from groups
-          where state = 'owned' or renames is null
-          limit ${atMost + 1}
-        ) counted`
+        select (
+          select count(*)
+          from (
+            select 1
+            from groups
+            where state = 'owned' or renames is null
+            limit ${atMost + 1}
+          ) counted
+        ) + (
+          select count(*)
+          from face_verifications
+          where face_verifications.created_at > ${endedAfter - longestVerificationMs}
+          and expires_at > ${endedAfter}
+          and expires_at > case when kind = 'reserved' then cast(${now} as bigint) else cast(${endedAfter} as bigint) end
+        and status not in ('verified', 'failed', 'expired')
+        ) as counted`
 }
+
+const lateResultMs = 600_000
+/** No verification may be open for longer. */
+const longestVerificationMs = 86_400_000
 
 const countAssets = (counter: LimitCounter, atMost: number): Statement => {
   const user = userOf(counter)
