@@ -11,16 +11,18 @@ import type { Log } from '../shared/problem.ts'
 import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
+import type { PoolLimits, VideoTaskCount } from './queue/pool.ts'
+import type { VideoQueue } from './queue/queue.ts'
 import type { VideoResultStorage } from './results/results.ts'
-import type { PoolLimits, VideoTask, VideoTaskCount, VideoTaskStore, VideoUsage } from './tasks/store.ts'
-import type { VideoStatus } from './tasks/tasks.ts'
+import type { VideoStatus } from './tasks/statuses.ts'
+import type { VideoTask, VideoUsage } from './tasks/task.ts'
 import type { VideoCall, VideoUpstream } from './upstream/client.ts'
 
 /** Options of `createVideoService`. */
 export interface VideoServiceOptions {
   /** Undefined: every route responds 502, after authentication. */
   readonly upstream?: VideoUpstream | undefined
-  readonly store: VideoTaskStore & LeaseStore
+  readonly store: VideoQueue & LeaseStore
   /**
    * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
    * `presetAssets`.

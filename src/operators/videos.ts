@@ -1,11 +1,11 @@
 import type { AdminVideo, AdminVideos } from '../../plugins/admin/videos.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
+import { adoptVideoTask, releaseVideoTask } from '../../plugins/video-generation/decisions/decisions.ts'
 import {
   isUndecided,
   type NamedVideoTask,
   type VideoDecisionStore,
-} from '../../plugins/video-generation/tasks/decision-store.ts'
-import { adoptVideoTask, releaseVideoTask } from '../../plugins/video-generation/tasks/decisions.ts'
+} from '../../plugins/video-generation/decisions/store.ts'
 
 /** The video tasks of all users, for operators. */
 export const createAdminVideos = (store: VideoDecisionStore, clock: Pick<Clock, 'now'>): AdminVideos => ({

@@ -19,8 +19,8 @@ import type { TextObjectStore } from '../../plugins/text-generation/objects/stor
 import type { StoredResponseStore } from '../../plugins/text-generation/objects/stored/store.ts'
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
-import type { VideoDecisionStore } from '../../plugins/video-generation/tasks/decision-store.ts'
-import type { VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
+import type { VideoDecisionStore } from '../../plugins/video-generation/decisions/store.ts'
+import type { VideoQueue } from '../../plugins/video-generation/queue/queue.ts'
 import type { OwnAccountStore } from '../../plugins/web-session/account/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
 import { createAdminTokenStore } from './admin/admin-tokens.ts'
@@ -60,7 +60,7 @@ import { createTokenStore, type TokenRecords } from './users/tokens.ts'
 import { createUserStore, type UserRecords } from './users/users.ts'
 import { createVerificationStore } from './users/verifications.ts'
 import { type VideoSlotRecords, videoSlotUse } from './video/slot-use.ts'
-import { createVideoTaskStore } from './video/tasks.ts'
+import { createSqlVideoQueue } from './video/tasks.ts'
 
 export type { ChainKey, ChainPlace } from './audit/chain.ts'
 export type { KeyRange } from './audit/chain-check.ts'
@@ -118,7 +118,7 @@ export interface Store
     OidcUserStore,
     OwnAccountStore,
     VerificationStore,
-    VideoTaskStore,
+    VideoQueue,
     VideoDecisionStore,
     LeaseStore,
     EventStore,
@@ -203,7 +203,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createSessionStore(database),
     ...createAttemptStore(database),
     ...createVerificationStore(database, clock),
-    ...createVideoTaskStore(database),
+    ...createSqlVideoQueue(database),
     ...createLeaseStore(database),
     ...createAssetWatchStore(database),
     ...createWebhookStore(database),

@@ -1,7 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { NewVideoTask, PoolLimits } from '../../plugins/video-generation/tasks/store.ts'
-import type { VideoStatus } from '../../plugins/video-generation/tasks/tasks.ts'
+import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
+import type { VideoStatus } from '../../plugins/video-generation/tasks/statuses.ts'
+import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Statement } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
-import { createVideoTaskStore } from '../../src/store/video/tasks.ts'
+import { createSqlVideoQueue } from '../../src/store/video/tasks.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('a page of video tasks', (database) => {
@@ -9,7 +9,7 @@ eachDatabase('a page of video tasks', (database) => {
     const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
     if (!opened) throw new Error('the database has no kind')
     const counted: Statement[] = []
-    const tasks = createVideoTaskStore({
+    const tasks = createSqlVideoQueue({
       ...opened,
       batch(statements) {
         counted.push(...statements)

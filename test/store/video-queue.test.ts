@@ -1,11 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type {
-  ClaimedVideoTask,
-  NewVideoTask,
-  PoolLimits,
-  VideoMove,
-} from '../../plugins/video-generation/tasks/store.ts'
+import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
+import type { ClaimedVideoTask, VideoMove } from '../../plugins/video-generation/queue/queue.ts'
+import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { type Database, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { NewVideoTask, VideoTaskStore } from '../../plugins/video-generation/tasks/store.ts'
+import type { VideoQueue } from '../../plugins/video-generation/queue/queue.ts'
+import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
-import { createVideoTaskStore } from '../../src/store/video/tasks.ts'
+import { createSqlVideoQueue } from '../../src/store/video/tasks.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const at = 1_700_000_000_000
@@ -15,7 +16,7 @@ const long = `{"x":"${'é'.repeat(300_001)}${'😀'.repeat(300_000)}"}`
 
 eachDatabase('long video requests', (database) => {
   let raw: Database
-  let store: VideoTaskStore
+  let store: VideoQueue
   /** What the store has asked the database, in order: one entry a transaction. */
   let asked: (readonly Statement[])[] = []
   /** Statements that the database runs until it fails. */
@@ -47,7 +48,7 @@ eachDatabase('long video requests', (database) => {
         })
       },
     }
-    store = createVideoTaskStore(recorded)
+    store = createSqlVideoQueue(recorded)
   })
   afterAll(() => raw.close())
 

@@ -1,11 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type {
-  ClaimedVideoTask,
-  DescribeVideoTask,
-  NewVideoTask,
-  PoolLimits,
-} from '../../plugins/video-generation/tasks/store.ts'
+import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
+import type { ClaimedVideoTask } from '../../plugins/video-generation/queue/queue.ts'
+import type { DescribeVideoTask, NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 

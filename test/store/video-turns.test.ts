@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { PoolLimits } from '../../plugins/video-generation/tasks/store.ts'
-import { nextUser, strideOf, type WaitingUser } from '../../src/store/video/turns.ts'
+import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
+import { nextUser, strideOf, type WaitingUser } from '../../plugins/video-generation/queue/turns.ts'
 
 interface Source {
   readonly user: string

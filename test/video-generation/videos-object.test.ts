@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { toJson } from '../../plugins/shared/json/json.ts'
 import type { JsonObject } from '../../plugins/shared/json/parsed.ts'
-import type { VideoStatus, VideoTaskView } from '../../plugins/video-generation/tasks/tasks.ts'
+import type { VideoStatus } from '../../plugins/video-generation/tasks/statuses.ts'
+import type { VideoTaskView } from '../../plugins/video-generation/tasks/tasks.ts'
 import { toVideo } from '../../plugins/video-generation/videos/video.ts'
 
 const notes = { prompt: 'a cat', model: 'sora-2', seconds: '4', size: '720x1280' }

@@ -1,5 +1,6 @@
-import type { ClaimedVideoTask, PoolLimits } from '../tasks/store.ts'
 import { failedObject } from '../tasks/view.ts'
+import type { PoolLimits } from './pool.ts'
+import type { ClaimedVideoTask } from './queue.ts'
 import { settleClaims } from './settle.ts'
 import { errorOf, submit, type VideoContext } from './submit.ts'
 

@@ -1,5 +1,5 @@
 import { scopeOfUpstreamFailure } from '../../shared/upstream/failure-scope.ts'
-import type { VideoTask } from '../tasks/store.ts'
+import type { VideoTask } from '../tasks/task.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
 import type { VideoContext } from './submit.ts'
 

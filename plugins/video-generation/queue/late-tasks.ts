@@ -1,4 +1,4 @@
-import type { VideoTask } from '../tasks/store.ts'
+import type { VideoTask } from '../tasks/task.ts'
 import { findTasks, openStatuses } from './find-tasks.ts'
 import { belongsTo, clockSkewMs } from './settle.ts'
 import type { VideoContext } from './submit.ts'

@@ -1,4 +1,4 @@
-import type { VideoTask } from '../tasks/store.ts'
+import type { VideoTask } from '../tasks/task.ts'
 import { failedObject } from '../tasks/view.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
 import { allStatuses, findTasks, type TaskSearch } from './find-tasks.ts'

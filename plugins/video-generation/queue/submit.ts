@@ -18,13 +18,14 @@ import {
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import { videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
-import type { ClaimedVideoTask, PoolLimits, PoolSignal, VideoTaskStore } from '../tasks/store.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
+import type { PoolLimits, PoolSignal } from './pool.ts'
+import type { ClaimedVideoTask, VideoQueue } from './queue.ts'
 
 /** What the parts of the plugin share. */
 export interface VideoContext {
-  readonly store: VideoTaskStore
+  readonly store: VideoQueue
   readonly client: VideoClient
   /** The slots of a model or endpoint. Undefined: there is no queue for it. */
   readonly limitsOf: (model: string) => PoolLimits | undefined

@@ -3,13 +3,14 @@ import { delay } from '../../shared/background/delay.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { type Json, readJson } from '../../shared/json/json.ts'
 import type { Log } from '../../shared/problem.ts'
-import type { VideoTask, VideoTaskStore } from '../tasks/store.ts'
+import type { VideoQueue } from '../queue/queue.ts'
+import type { VideoTask } from '../tasks/task.ts'
 import { keysOf, type ResultCopies, type VideoResultStorage } from './results.ts'
 
 /** What copying needs. */
 export interface CopyContext {
   readonly store: Pick<
-    VideoTaskStore,
+    VideoQueue,
     'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
   >
   readonly results: VideoResultStorage

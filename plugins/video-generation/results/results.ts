@@ -1,4 +1,4 @@
-import type { VideoTask } from '../tasks/store.ts'
+import type { VideoTask } from '../tasks/task.ts'
 import type { VideoResult } from '../tasks/tasks.ts'
 import type { LinkResult } from '../tasks/view.ts'
 

@@ -2,7 +2,7 @@ import { createIdempotency, type IdempotencyStore } from '../../idempotency/inde
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoContext } from '../queue/submit.ts'
-import type { VideoTask } from './store.ts'
+import type { VideoTask } from './task.ts'
 import { taskIdOf } from './task-id.ts'
 import type { TaskAttempt, VideoCreation, VideoTaskView } from './tasks.ts'
 

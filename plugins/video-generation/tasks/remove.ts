@@ -4,8 +4,9 @@ import { moveOf, type PollContext } from '../queue/poll.ts'
 import { keysOf, type VideoResultStorage } from '../results/results.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
 import { unknownTask, VideoProblem } from './problem.ts'
-import type { VideoTask } from './store.ts'
-import type { RemoveMode, VideoStatus } from './tasks.ts'
+import type { VideoStatus } from './statuses.ts'
+import type { VideoTask } from './task.ts'
+import type { RemoveMode } from './tasks.ts'
 
 export interface RemoveContext extends PollContext {
   readonly results?: Pick<VideoResultStorage, 'remove'> | undefined

@@ -1,9 +1,7 @@
 import type { Identity } from '../../shared/identity/identify.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { JsonObject } from '../../shared/json/parsed.ts'
-
-/** The statuses of a task, as the vendor has them. */
-export type VideoStatus = 'queued' | 'running' | 'succeeded' | 'failed' | 'expired' | 'cancelled'
+import type { VideoStatus } from './statuses.ts'
 
 /** The user for whom a task is created, the token, if there is one, and the models that it may use. */
 export type VideoCaller = Pick<Identity, 'user' | 'token' | 'models'>

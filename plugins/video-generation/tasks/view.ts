@@ -1,6 +1,6 @@
 import { type Json, type MemberChange, readJson, toJson } from '../../shared/json/json.ts'
 import { defaultExpirySeconds, readTaskFields, type TaskFields } from './request/fields.ts'
-import type { VideoTask } from './store.ts'
+import type { VideoTask } from './task.ts'
 import type { QueuePlace, VideoResult, VideoTaskView } from './tasks.ts'
 
 /** Links of the gateway's own to the copies of a result. Undefined: there are none. */

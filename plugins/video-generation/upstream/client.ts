@@ -15,7 +15,7 @@ import {
 } from '../../shared/upstream/upstream-error.ts'
 import { rejectsKey, UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import { videoUnavailable } from '../tasks/problem.ts'
-import type { VideoServiceTier } from '../tasks/store.ts'
+import type { VideoServiceTier } from '../tasks/task.ts'
 
 /** The upstream of video generation. */
 export interface VideoUpstream {

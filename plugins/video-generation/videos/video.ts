@@ -1,5 +1,6 @@
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
-import type { VideoStatus, VideoTaskView } from '../tasks/tasks.ts'
+import type { VideoStatus } from '../tasks/statuses.ts'
+import type { VideoTaskView } from '../tasks/tasks.ts'
 import type { VideoNotes } from './request/request.ts'
 import { formatOf, sizeOf } from './request/sizes.ts'
 import type { Video } from './types.ts'

@@ -1,4 +1,6 @@
-import type { NewVideoTask, PoolLimits, VideoAddition } from '../../../plugins/video-generation/tasks/store.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
+import type { VideoAddition } from '../../../plugins/video-generation/queue/queue.ts'
+import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { beginTurn, claimNext, enterPool, setNonce } from './queue.ts'
 import { isWithin, waitingOf } from './requests.ts'

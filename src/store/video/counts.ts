@@ -1,8 +1,9 @@
-import type { VideoTaskCount, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
+import type { VideoTaskCount } from '../../../plugins/video-generation/queue/pool.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
 import { type Database, sql } from '../database/database.ts'
 
 /** Counts of the tasks that wait or run. Each part reads an index of such tasks only. */
-export const videoCounts = (database: Database): Pick<VideoTaskStore, 'countVideoTasks'> => ({
+export const videoCounts = (database: Database): Pick<VideoQueue, 'countVideoTasks'> => ({
   async countVideoTasks(max) {
     const counts = await database.batch([
       // The oldest one of each pool is the first in the index by age.

@@ -2,7 +2,7 @@ import type {
   NamedVideoTask,
   VideoDecisionStore,
   VideoTasksOfAllFilter,
-} from '../../../plugins/video-generation/tasks/decision-store.ts'
+} from '../../../plugins/video-generation/decisions/store.ts'
 import { clause, type Database, joinClauses, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { endTaskHold } from './holds.ts'

@@ -1,4 +1,5 @@
-import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
 import { endTaskHold } from './holds.ts'
@@ -7,7 +8,7 @@ import { forgetRequest, sweepPieces } from './requests.ts'
 import { selectTask, taskOf } from './rows.ts'
 
 type Ends = Pick<
-  VideoTaskStore,
+  VideoQueue,
   | 'cancelWaitingVideoTask'
   | 'deleteVideoTask'
   | 'expireWaitingVideoTasks'

@@ -1,4 +1,4 @@
-import { holderOfTask, type VideoUsage } from '../../../plugins/video-generation/tasks/store.ts'
+import { holderOfTask, type VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import type { Statement, Steps } from '../database/database.ts'
 import { confirmHold, endHold, nothingUsed } from '../limits/holds.ts'
 

@@ -1,10 +1,11 @@
-import type { VideoTask, VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 import { readTasks, selectTask, selectTasks, taskOf } from './rows.ts'
 
 /** Lists of the tasks of a user, by id. Ids sort by creation. */
-export const listVideoTasks = (database: Database): Pick<VideoTaskStore, 'videoTask' | 'videoTasks'> => ({
+export const listVideoTasks = (database: Database): Pick<VideoQueue, 'videoTask' | 'videoTasks'> => ({
   async videoTask(user, id) {
     const [row] = await database.query(selectTask(id))
     return row?.user === user ? taskOf(row) : undefined

@@ -1,13 +1,9 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import type {
-  MovedVideoTask,
-  PoolSignal,
-  VideoMove,
-  VideoTask,
-  VideoTaskStore,
-  VideoUsage,
-} from '../../../plugins/video-generation/tasks/store.ts'
-import type { VideoStatus } from '../../../plugins/video-generation/tasks/tasks.ts'
+import type { PoolSignal } from '../../../plugins/video-generation/queue/pool.ts'
+import type { MovedVideoTask, VideoMove, VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import { learntSlots, pauseMsAfter } from '../../../plugins/video-generation/queue/slots.ts'
+import type { VideoStatus } from '../../../plugins/video-generation/tasks/statuses.ts'
+import type { VideoTask, VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
 import { endTaskHold } from './holds.ts'
@@ -121,9 +117,6 @@ function* leavePools(moved: readonly Moved[], at: number): Steps {
   }
 }
 
-const minPauseMs = 1_000
-const maxPauseMs = 60_000
-
 /** Records what a 429 says about a pool. The task of the rejected call no longer counts as running. */
 export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSignal): Steps {
   const state = yield* enterPool(pool, at)
@@ -135,7 +128,7 @@ export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSig
     and undecided_at is null`
   const running = Number(row?.running)
   if (kind === 'running') {
-    const learnt = Math.max(1, Math.min(running, state.learnt ?? running))
+    const learnt = learntSlots(running, state.learnt)
     yield sql`
       update video_pools
       set learnt = ${learnt}, learnt_at = ${at}
@@ -144,7 +137,7 @@ export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSig
     if (running > 0) return
   }
   if (pauseMs === undefined && state.pausedUntil > at) return
-  const until = at + (pauseMs ?? Math.min(maxPauseMs, minPauseMs * 2 ** Math.min(state.pauses, 10)))
+  const until = at + (pauseMs ?? pauseMsAfter(state.pauses))
   yield sql`
     update video_pools
     set paused_until = case when paused_until > ${until} then paused_until else ${until} end, pause_kind = ${kind},
@@ -153,7 +146,7 @@ export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSig
 }
 
 type Copies = Pick<
-  VideoTaskStore,
+  VideoQueue,
   'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
 >
 

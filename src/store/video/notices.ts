@@ -1,4 +1,4 @@
-import type { DescribeVideoTask, VideoNotice, VideoTask } from '../../../plugins/video-generation/tasks/store.ts'
+import type { DescribeVideoTask, VideoNotice, VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Steps, sql } from '../database/database.ts'
 import { addDelivery, addEvent } from '../events/events.ts'
 import { selectTask, taskOf } from './rows.ts'

@@ -1,11 +1,9 @@
 import { randomInt } from 'node:crypto'
-import type { PoolLimits } from '../../../plugins/video-generation/tasks/store.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
+import { quietMs, slotsOf } from '../../../plugins/video-generation/queue/slots.ts'
+import { nextUser, strideOf, type WaitingUser } from '../../../plugins/video-generation/queue/turns.ts'
 import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
 import { lockUser } from '../database/user-locks.ts'
-import { nextUser, strideOf, type WaitingUser } from './turns.ts'
-
-/** After each such time without a 429 of the kind `running`, a pool tries one slot more. */
-const quietMs = 600_000
 
 /**
  * Different values of the nonce for one `execution_expires_after`. A value comes back only after about that many claims
@@ -91,12 +89,6 @@ function* usersIfFree(pool: string, slots: number): Steps<readonly WaitingUser[]
   const waiting = (yield waitingUsers(pool)) as unknown as readonly Omit<WaitingUser, 'running'>[]
   return waiting.map((each) => ({ ...each, running: running.get(each.user) ?? 0 }))
 }
-
-/** The slots of a pool. */
-export const slotsOf = (
-  { learnt = Number.POSITIVE_INFINITY }: { readonly learnt?: number },
-  { running }: PoolLimits,
-): number => Math.min(running, learnt)
 
 /**
  * Whether no task of a pool can start now, without a lock: most attempts find no free slot, and should write nothing. A

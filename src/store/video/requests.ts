@@ -1,5 +1,6 @@
 import { nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
-import type { NewVideoTask, PoolLimits } from '../../../plugins/video-generation/tasks/store.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
+import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 
 /**

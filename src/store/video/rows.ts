@@ -1,4 +1,5 @@
-import type { ClaimedVideoTask, VideoTask } from '../../../plugins/video-generation/tasks/store.ts'
+import type { ClaimedVideoTask } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 
 /** The start of a statement that reads tasks. */

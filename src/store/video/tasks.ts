@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
-import type { VideoDecisionStore } from '../../../plugins/video-generation/tasks/decision-store.ts'
-import type { VideoTaskStore } from '../../../plugins/video-generation/tasks/store.ts'
+import type { VideoDecisionStore } from '../../../plugins/video-generation/decisions/store.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { addClaimed, addToPool } from './addition.ts'
@@ -17,7 +17,7 @@ import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from '
 import { readClaimed, readTasks } from './rows.ts'
 
 /** The tasks of video generation, and their queue. */
-export const createVideoTaskStore = (database: Database): VideoTaskStore & VideoDecisionStore => {
+export const createSqlVideoQueue = (database: Database): VideoQueue & VideoDecisionStore => {
   const notices = new Notices()
   const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
   return {

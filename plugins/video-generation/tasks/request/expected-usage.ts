@@ -1,6 +1,6 @@
 import type { Json } from '../../../shared/json/json.ts'
 import { sizeOf } from '../../videos/request/sizes.ts'
-import type { VideoUsage } from '../store.ts'
+import type { VideoUsage } from '../task.ts'
 
 /**
  * What a task will use, before it is created. The vendor publishes no formula. Resellers publish this one, and

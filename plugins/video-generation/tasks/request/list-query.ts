@@ -1,6 +1,7 @@
 import { rejectParameter } from '../problem.ts'
-import type { VideoServiceTier } from '../store.ts'
-import type { VideoStatus, VideoTaskFilter } from '../tasks.ts'
+import type { VideoStatus } from '../statuses.ts'
+import type { VideoServiceTier } from '../task.ts'
+import type { VideoTaskFilter } from '../tasks.ts'
 
 /** A page of a list, and what it lists. */
 export interface VideoListQuery {

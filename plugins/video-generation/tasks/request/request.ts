@@ -1,6 +1,6 @@
 import type { Json } from '../../../shared/json/json.ts'
 import { rejectParameter } from '../problem.ts'
-import type { VideoServiceTier } from '../store.ts'
+import type { VideoServiceTier } from '../task.ts'
 import { defaultExpirySeconds, expiryBounds, type OwnFields, type TaskFields } from './fields.ts'
 
 /** What the gateway needs of a create request. */

@@ -1,4 +1,4 @@
-import type { PoolLimits } from '../../../plugins/video-generation/tasks/store.ts'
+import type { PoolLimits } from './pool.ts'
 
 /** A user with waiting tasks in a pool. */
 export interface WaitingUser {

@@ -2,9 +2,9 @@ import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { unknownOutcomeCode } from '../queue/settle.ts'
-import type { VideoDecisionStore } from './decision-store.ts'
-import type { VideoTask } from './store.ts'
-import { failedObject } from './view.ts'
+import type { VideoTask } from '../tasks/task.ts'
+import { failedObject } from '../tasks/view.ts'
+import type { VideoDecisionStore } from './store.ts'
 
 /** What a decision needs. */
 export interface VideoDecisionOptions {

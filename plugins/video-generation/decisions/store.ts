@@ -1,5 +1,5 @@
-import type { VideoTask } from './store.ts'
-import type { VideoStatus } from './tasks.ts'
+import type { VideoStatus } from '../tasks/statuses.ts'
+import type { VideoTask } from '../tasks/task.ts'
 
 /** Which tasks of all users to list. Undefined members do not filter. */
 export interface VideoTasksOfAllFilter {

@@ -1,76 +1,7 @@
-import type { VideoEventType } from './events.ts'
-import type { VideoStatus, VideoTaskFilter, VideoTaskPage } from './tasks.ts'
-
-/**
- * What the gateway does with a task:
- *
- * - `waiting`: it is in the gateway's queue.
- * - `submitting`: a process has claimed it and may be sending the create call. After `leaseUntil` the outcome of that
- *   call is unknown.
- * - `submitted`: the upstream has it.
- * - `copying`: the upstream has succeeded, and the result is being copied to the storage. Its status stays `running`
- *   until then.
- * - `ended`.
- */
-export type VideoPhase = 'waiting' | 'submitting' | 'submitted' | 'copying' | 'ended'
-
-/** A task. Times are milliseconds since 1970. */
-export interface VideoTask {
-  /** The gateway's id. Ids sort by creation. */
-  readonly id: string
-  readonly user: string
-  /** Id of the API token, if there was one. */
-  readonly token?: string
-  /** The model or endpoint as the caller has named it: also the name of its pool of slots. At most 256 characters. */
-  readonly model: string
-  readonly serviceTier: VideoServiceTier
-  readonly phase: VideoPhase
-  readonly status: VideoStatus
-  /** JSON of the plugin, which the store keeps unchanged. */
-  readonly fields: string
-  /** The upstream's last task object, JSON. */
-  readonly task?: string
-  /** The upstream's task object that the task will have when its result is copied, JSON. Only of a `copying` task. */
-  readonly finalTask?: string
-  /** Where the copies of the result are, JSON. */
-  readonly result?: string
-  /** `execution_expires_after` of the create call: unique among the claims of the user whose outcome is unknown. */
-  readonly nonce?: number
-  readonly upstreamId?: string
-  readonly createdAt: number
-  /** When a task that still waits expires. */
-  readonly expiresAt: number
-  /** Time of the last claim: a task that its create call has made is not older. */
-  readonly claimedAt?: number
-  readonly submittedAt?: number
-  /** When the upstream was first seen to run it. */
-  readonly runningAt?: number
-  /**
-   * Since when it needs a decision of a person: it runs for too long (`submitted`), or has failed because it is not
-   * known which task its create call has made (`ended`). The former takes no slot.
-   */
-  readonly undecidedAt?: number
-  readonly endedAt?: number
-  readonly leaseUntil: number
-  /** When to poll the task (`submitted`), to look for it (`submitting`), or to copy its result (`copying`, `ended`). */
-  readonly dueAt?: number
-  /** Number of claims. It tells a claim from later ones of the same task. */
-  readonly attempts: number
-}
-
-export type VideoServiceTier = 'default' | 'flex'
-
-/** A task to add. */
-export interface NewVideoTask
-  extends Pick<VideoTask, 'id' | 'user' | 'token' | 'model' | 'serviceTier' | 'fields' | 'createdAt' | 'expiresAt'> {
-  /** The body of the create call, JSON. The store keeps it until the upstream has accepted the task. */
-  readonly request: string
-  /**
-   * Whether it holds parts of limits (`holderOfTask`), which stay its own until it ends: the store settles them in the
-   * same transaction. Default false.
-   */
-  readonly holds?: boolean
-}
+import type { VideoStatus } from '../tasks/statuses.ts'
+import type { DescribeVideoTask, NewVideoTask, VideoTask, VideoUsage } from '../tasks/task.ts'
+import type { VideoTaskFilter, VideoTaskPage } from '../tasks/tasks.ts'
+import type { PoolLimits, PoolSignal, VideoQueuePlace, VideoTaskCount } from './pool.ts'
 
 /** A claim of a task: its create call is up to the process that holds it, until `leaseUntil`. */
 export type VideoClaim = Pick<VideoTask, 'id' | 'attempts'>
@@ -81,52 +12,11 @@ export interface ClaimedVideoTask extends VideoTask {
   readonly nonce: number
 }
 
-/** The slots of a pool: the tasks of one model or endpoint that may run at once. */
-export interface PoolLimits {
-  /** Running tasks of all users. */
-  readonly running: number
-  /** Running tasks of one user. Default: no maximum of its own. */
-  readonly runningPerUser?: number
-  /** Waiting tasks of one user. Default: no maximum. */
-  readonly waitingPerUser?: number
-  /** Bytes of the requests of all waiting tasks of one user. Default: no maximum. */
-  readonly waitingBytesPerUser?: number
-  /**
-   * Weight of a user: with 2, the user's share of the slots is twice that of a user with 1. Greater than 0, default 1.
-   */
-  readonly weightOf?: (user: string) => number
-}
-
 /** Outcome of `addVideoTask`. `waiting-full`: the user has the maximum of waiting tasks, so the task was not added. */
 export type VideoAddition =
   | { readonly outcome: 'claimed'; readonly task: ClaimedVideoTask }
   | { readonly outcome: 'waiting' }
   | { readonly outcome: 'waiting-full' }
-
-/** What the upstream's 429 says about a pool. */
-export interface PoolSignal {
-  /**
-   * - `running`: the upstream's maximum of running tasks is reached: there are as many slots as tasks are running now.
-   *   Later it is tried with one more.
-   * - `queue`: the upstream's own queue is full. The pool pauses until a task of it leaves, or until the pause ends.
-   * - `rate`: calls are too frequent. The pool pauses.
-   */
-  readonly kind: 'running' | 'queue' | 'rate'
-  /** How long to pause. Default: a second, and twice as long with each further signal, up to a minute. */
-  readonly pauseMs?: number
-}
-
-/** The holder of what a task has reserved of limits, see `UsageReservation.hold`. */
-export const holderOfTask = (id: string): string => `task:${id}`
-
-/** What a finished task has cost. Undefined: not reported, or without a price. */
-export interface VideoUsage {
-  readonly completionTokens?: number
-  /** Length of the video in whole seconds. */
-  readonly seconds?: number
-  /** In billionths of the currency unit. */
-  readonly cost?: number
-}
 
 /** What the upstream said about a submitted task. */
 export interface VideoMove {
@@ -158,40 +48,6 @@ export interface MovedVideoTask {
   readonly overruns: boolean
 }
 
-/** What the user of a task is told about its new state. */
-export interface VideoNotice {
-  readonly type: VideoEventType
-  /** The data of the event, JSON. */
-  readonly data: string
-  /** The address that the caller has given for the task, and what is sent there, JSON. */
-  readonly callback?: { readonly url: string; readonly body: string }
-}
-
-/**
- * Describes a task in its new state, or as deleted. Called in the transaction that changes the task, so it must be
- * quick.
- */
-export type DescribeVideoTask = (task: VideoTask, isDeleted?: boolean) => VideoNotice
-
-/** How many tasks of a pool are waiting or running. */
-export interface VideoTaskCount {
-  /** Empty: tasks without a pool. */
-  readonly pool: string
-  /** `overrunning`: those that run for too long, and take no slot. */
-  readonly phase: 'waiting' | 'running' | 'overrunning'
-  readonly count: number
-  /** When the oldest of them was created. Only of waiting tasks. */
-  readonly oldestAt?: number
-}
-
-/** The place of a task in the queue. */
-export interface VideoQueuePlace {
-  /** Number of tasks that start before it, of all users. */
-  readonly before: number
-  /** Estimated milliseconds until its start. Undefined: no task of the pool has ended yet. */
-  readonly startsInMs?: number
-}
-
 /**
  * Store port: the tasks of all users, and the queue of those that wait for a slot. All processes on one database share
  * both.
@@ -203,7 +59,7 @@ export interface VideoQueuePlace {
  * After `describeVideoEvents`, an event is recorded in the same transaction when the user sees a new status, and when a
  * task is deleted. Before, there are no events.
  */
-export interface VideoTaskStore {
+export interface VideoQueue {
   /** Sets what the events are. Absent: the store records none. */
   describeVideoEvents?(describe: DescribeVideoTask): void
 
