@@ -12,7 +12,9 @@ import type { Position } from './order.ts'
 import { cutPage, type Ordered, type Page } from './page.ts'
 import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
 import { queryOf } from './query.ts'
+import { type Search, searchPage } from './search.ts'
 import type { Source } from './source.ts'
+import { SearchCache } from './walk/search-cache.ts'
 import { WalkCache } from './walk/walk-cache.ts'
 
 export { attachBody } from '../shared/http/body/body.ts'
@@ -29,7 +31,9 @@ export {
   type WordRule,
 } from './parameters.ts'
 export type { Query } from './query.ts'
+export { type Search, type SearchOptions, searchPage } from './search.ts'
 export { type Fingerprint, ListChangedError, type Source, type SourcePage, type SourceSegment } from './source.ts'
+export { SearchCache } from './walk/search-cache.ts'
 export { WalkCache } from './walk/walk-cache.ts'
 
 /** Options of `paginationNormalizer`. */
@@ -59,6 +63,12 @@ export interface Listing extends ListRequest {
    * @param caller the user who sees the list; a token is valid only for this caller
    */
   page<Item extends Position>(items: readonly Item[] | Ordered<Item>, caller: string): Page<Item>
+  /** Reads the page of the rows that match a filter which the upstream does not know: see `searchPage`. */
+  searchOf<Row extends Position>(
+    sources: readonly Source<Row>[],
+    caller: string,
+    search: Search<Row>,
+  ): Promise<Page<Row>>
   /** Reads the page from upstream lists that have their own paging: see `listPage`. */
   pageOf<Row extends Position>(
     sources: readonly Source<Row>[],
@@ -86,6 +96,7 @@ export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<Pa
   const { stop } = createErrorHandler(options)
   const cursors = createCursors(options.secrets)
   const walkCache = new WalkCache()
+  const searchCache = new SearchCache()
   const { identify, maxBodyBytes = 2 ** 20 } = options
   const bodyOf = async (request: Request) => {
     if (identify) await requireIdentity(identify, request)
@@ -102,6 +113,8 @@ export const paginationNormalizer = (options: PaginationOptions): MacroPlugin<Pa
             page: (items, caller) => cutPage(items, parsed, caller, cursors),
             pageOf: (sources, caller, matches) =>
               listPage({ sources, request: parsed, caller, cursors, walkCache, matches }),
+            searchOf: (sources, caller, search) =>
+              searchPage({ sources, request: parsed, caller, cursors, searchCache, search }),
           }
           return { listing }
         } catch (error) {

@@ -88,6 +88,8 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'listPage',
     'paginationNormalizer',
     'readListRequest',
+    'SearchCache',
+    'searchPage',
     'WalkCache',
     'ListChangedError',
   ],

@@ -7,7 +7,9 @@ import {
   listPage,
   type Page,
   type Position,
+  SearchCache,
   type Source,
+  searchPage,
   WalkCache,
 } from '../../plugins/pagination-normalizer/index.ts'
 
@@ -35,6 +37,7 @@ export class ListFixture {
   onCall: () => void = () => {}
   readonly rows = new Map<string, Row>()
   readonly walkCache = new WalkCache()
+  readonly searchCache = new SearchCache()
   readonly cursors = createCursors(['the secret of these tests'])
   #version = 0
   #sorted = new Map<string, Row[]>()
@@ -70,8 +73,20 @@ export class ListFixture {
 
   page(request: Partial<ListRequest>): Promise<Page<Row>> {
     const whole = { ...plain, ...request }
-    const sources = Array.from({ length: this.sourceCount }, (_, nth) => this.#source(nth, whole.sortOrder))
+    const sources = this.#sources(whole)
     return listPage({ sources, request: whole, caller: 'ann', cursors: this.cursors, walkCache: this.walkCache })
+  }
+
+  /** The page of the rows whose id contains a text: the filter `IdContains`. */
+  search(request: Partial<ListRequest>, text: string, maxRows = 20_000): Promise<Page<Row>> {
+    const whole = { ...plain, ...request, filter: { IdContains: text } }
+    const search = { filters: ['IdContains'], maxRows, matches: ({ id }: Row) => id.includes(text) }
+    const { cursors, searchCache } = this
+    return searchPage({ sources: this.#sources(whole), request: whole, caller: 'ann', cursors, searchCache, search })
+  }
+
+  #sources({ sortOrder }: ListRequest): readonly Source<Row>[] {
+    return Array.from({ length: this.sourceCount }, (_, nth) => this.#source(nth, sortOrder))
   }
 
   /** Equal keys have the order of a hash, the same in both directions. */

@@ -8,6 +8,7 @@ import { tellDeletedAsset, watchAsset } from '../watch/asset-watch.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
 import { createdId, createOnce, createWithinLimits, type Evidence, type Library, type Owners } from './library.ts'
+import { assetSearch } from './search.ts'
 import { settleAsset } from './settle.ts'
 
 interface CreateContext {
@@ -85,6 +86,8 @@ export const listAssets =
       onAsset: owners.cacheGroup,
       onResponse,
     })
+    const search = assetSearch(listing)
+    if (search) return envelope(await listing.searchOf(sources, user, search), ({ item }) => item, responses)
     // The upstream matches names loosely, and all other filters exactly.
     const matches = name === undefined ? undefined : (row: AssetRow) => row.item.get('Name')?.string() === name
     return envelope(await listing.pageOf(sources, user, matches), ({ item }) => item, responses)

@@ -23,6 +23,7 @@ import { envelope, result200 } from './envelope.ts'
 import { GroupDescriptions } from './group-descriptions.ts'
 import { createdId, createOnce, createWithinLimits, type Library, type Owners, sendUnderClaim } from './library.ts'
 import { memoize } from './memoize.ts'
+import { nameContains } from './search.ts'
 import { settleGroup } from './settle.ts'
 
 /**
@@ -70,10 +71,11 @@ interface ListContext {
 export const listGroups =
   (library: Library) =>
   async ({ user, owners, listing, caller }: ListContext): Promise<Response> => {
-    const { GroupType, GroupIds: ids, Name: name } = listing.filter
+    const { GroupType, GroupIds: ids, Name: name, NameContains: part } = listing.filter
     const type = String(GroupType)
     const selected = await owners.select(user, type, ids as readonly string[] | undefined)
-    const candidates = name === undefined ? selected : selected.filter((group) => group.name === name)
+    const named = name === undefined ? selected : selected.filter((group) => group.name === name)
+    const candidates = part === undefined ? named : named.filter(nameContains(String(part), ({ name }) => name))
     const descriptions = new GroupDescriptions(library, type, caller)
     const page =
       listing.sortBy === 'CreateTime'

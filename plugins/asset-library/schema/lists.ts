@@ -8,13 +8,16 @@ export const assetStatuses = ['Active', 'Processing', 'Failed'] as const
 
 const groupType = { kind: 'word', words: groupTypes, default: 'AIGC' } as const
 const groupIds = { kind: 'list' } as const
+/** The types of an asset. */
+export const assetTypes = ['Image', 'Video', 'Audio'] as const
+
 /** A name filter has at most 64 characters, like a name. */
 const name = { kind: 'text', max: 64 } as const
 
 /** Query parameters of "list asset groups". */
 export const groupList: ListRules = {
   endpoint: 'groups',
-  filters: { GroupType: groupType, GroupIds: groupIds, Name: name },
+  filters: { GroupType: groupType, GroupIds: groupIds, Name: name, NameContains: name },
   sortBy: ['CreateTime', 'UpdateTime'],
 }
 
@@ -25,6 +28,8 @@ export const assetList: ListRules = {
     GroupType: groupType,
     GroupIds: groupIds,
     Name: name,
+    NameContains: name,
+    AssetTypes: { kind: 'list', words: assetTypes },
     Statuses: { kind: 'list', words: assetStatuses },
   },
   sortBy: ['CreateTime', 'UpdateTime', 'GroupId'],

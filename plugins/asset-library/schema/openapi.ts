@@ -143,12 +143,15 @@ const words = (all: readonly string[], preset: string) =>
 
 const status = Type.Union([Type.Literal('Active'), Type.Literal('Processing'), Type.Literal('Failed')])
 
+const assetType = Type.Union([Type.Literal('Image'), Type.Literal('Video'), Type.Literal('Audio')])
+
 const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 10 })
 
 const listParameters = (sortBy: readonly string[]) => [
   queryParameter('GroupType', 'Type of the groups', groupType),
   queryParameter('GroupIds', "Ids of the caller's groups, separated by commas or repeated. Default: all", idList),
   queryParameter('Name', 'The exact name', Type.String({ maxLength: 64 })),
+  queryParameter('NameContains', 'A part of the name, in any case', Type.String({ maxLength: 64 })),
   queryParameter('SortBy', 'The field to sort by', words(sortBy, 'CreateTime')),
   queryParameter('SortOrder', 'The order', words(['Asc', 'Desc'], 'Desc')),
   queryParameter('NextToken', 'NextToken of the page before. Takes precedence over PageNumber', Type.String()),
@@ -201,6 +204,7 @@ export const docs = {
       parameters: [
         ...listParameters(['CreateTime', 'UpdateTime', 'GroupId']),
         queryParameter('Statuses', 'Any of these, separated by commas or repeated', Type.Array(status)),
+        queryParameter('AssetTypes', 'Any of these, separated by commas or repeated', Type.Array(assetType)),
       ],
     },
   ),

@@ -88,6 +88,8 @@ interface ListQuery<SortBy extends string> {
   /** Separated by commas. */
   readonly GroupIds?: string
   readonly Name?: string
+  /** A part of the name, in any case. */
+  readonly NameContains?: string
   readonly SortBy?: SortBy
   readonly SortOrder?: 'Asc' | 'Desc'
   readonly NextToken?: string
@@ -103,6 +105,8 @@ export interface GroupListQuery extends ListQuery<'CreateTime' | 'UpdateTime'> {
 export interface AssetListQuery extends ListQuery<'CreateTime' | 'UpdateTime' | 'GroupId'> {
   /** Any of Active, Processing, Failed, separated by commas. */
   readonly Statuses?: string
+  /** Any of Image, Video, Audio, separated by commas. */
+  readonly AssetTypes?: string
 }
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503

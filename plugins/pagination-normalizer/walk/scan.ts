@@ -6,14 +6,20 @@ import type { RowRange } from './range.ts'
 import { addMark } from './walk-cache.ts'
 
 /**
- * Reads all rows of a source by cursor, in exact order. Throws ListChangedError for an endless list.
+ * Reads all rows of a source by cursor, in exact order. Throws ListChangedError for an endless list, and for one with
+ * more than `maxRows`.
  *
  * The later version of a row that appears twice is kept: a row can move while the list is read.
  */
-export const scanAll = async <Row extends Position>(source: Source<Row>, order: Order): Promise<readonly Row[]> => {
+export const scanAll = async <Row extends Position>(
+  source: Source<Row>,
+  order: Order,
+  maxRows = Number.POSITIVE_INFINITY,
+): Promise<readonly Row[]> => {
   const rows = new Map<string, Row>()
   for await (const segment of segmentsOf(source, undefined)) {
     for (const row of segment.rows) rows.set(row.id, row)
+    if (rows.size > maxRows) throw new ListChangedError('the list has more rows than its total')
   }
   return [...rows.values()].sort(order.rows)
 }
