@@ -16,7 +16,7 @@ import type { Responses, Route } from '../shared/plugin/plugin.ts'
 export interface UsageRow {
   /** UTC day, for example `2026-01-31`. */
   readonly day: string
-  /** The API token; null if the caller used none. Its label and first characters are null when it is deleted. */
+  /** The API token; null if the caller used none. Its label is null if it has none. */
   readonly token: { readonly id: string; readonly label: string | null; readonly start: string | null } | null
   readonly model: string
   readonly calls: number

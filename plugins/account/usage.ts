@@ -9,7 +9,7 @@ export interface DailyUsage {
   readonly day: string
   /** Id of the API token. Undefined if the user called without one. */
   readonly token?: string
-  /** Label and first characters of the token. Undefined if it is deleted, or has no label. */
+  /** Label and first characters of the token. Undefined if it has no label, or the store does not know it any more. */
   readonly tokenLabel?: string
   readonly tokenStart?: string
   readonly model: string

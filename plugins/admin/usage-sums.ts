@@ -29,7 +29,7 @@ export type UsageSumKey = { readonly [Dimension in UsageDimension]?: string }
 
 /** The usage of one combination of values. */
 export interface UsageTotal extends UsageSumKey {
-  /** Names of the user, the team and the token (its label). Undefined: they have none, or were deleted. */
+  /** Names of the user, the team and the token (its label), also of deleted ones. Undefined: they have none. */
   readonly userName?: string
   readonly teamName?: string
   readonly tokenName?: string

@@ -162,5 +162,44 @@ eachDatabase('sums of usage', (database) => {
       const { rows } = await store.sumUsage({ filter: { user: users[0] }, by: ['user', 'team'], limit: 5 })
       expect(rows).toMatchObject([{ user: users[0], userName: 'ann', team: teams[0], teamName: 'red' }])
     })
+
+    test('of a deleted team and of deleted tokens stay', async () => {
+      const dayMs = 86_400_000
+      const team = await store.addTeam({ name: 'gone', createdAt: 1 })
+      if (team === 'name-taken') throw new Error(team)
+      const user = await store.addAdminUser({ name: 'Fay', team: team.id, createdAt: 1 })
+      if (typeof user === 'string') throw new Error(user)
+      const add = (label: string | undefined, createdAt: number, expiresAt?: number) =>
+        store.addToken({ user: user.id, hash: randomUUID(), start: `sk-${label}`, label, createdAt, expiresAt })
+      const ended = [await add('revoked', dayMs), await add('expired', dayMs, 2 * dayMs), await add(undefined, dayMs)]
+      const unused = await add('unused', dayMs, 2 * dayMs)
+      for (const token of ended)
+        store.recordUsage({ user: user.id, token, model: 'm', at: dayMs, tokens: undefined, cost: undefined })
+      await store.flushUsage()
+      for (const token of [ended[0], ended[2]]) await store.revokeToken(String(token), 2 * dayMs)
+      expect(await store.changeUser(user.id, { team: null }, { now: 1 })).toBe('changed')
+      expect(await store.deleteTeam(team.id)).toBe('deleted')
+      // It sweeps the tokens that ended long before.
+      await add('new', 40 * dayMs)
+      for (const token of [...ended, unused]) expect(await store.adminToken(String(token))).toBeUndefined()
+
+      const { rows } = await store.sumUsage({ filter: { user: user.id }, by: ['team', 'token'], limit: 5 })
+      const names = rows.map(({ teamName, tokenName, tokenStart }) => `${teamName} ${tokenName} ${tokenStart}`)
+      expect(names.sort()).toEqual([
+        'gone expired sk-expired',
+        'gone revoked sk-revoked',
+        'gone undefined sk-undefined',
+      ])
+      const own = await store.listUsage({ user: user.id })
+      expect(own.map(({ tokenLabel, tokenStart }) => `${tokenLabel} ${tokenStart}`).sort()).toEqual([
+        'expired sk-expired',
+        'revoked sk-revoked',
+        'undefined sk-undefined',
+      ])
+      const rowsOf = openDatabase(database)
+      const kept = await rowsOf.query(sql`select id from deleted_names where id = ${unused}`)
+      await rowsOf.close()
+      expect(kept).toEqual([])
+    })
   })
 })

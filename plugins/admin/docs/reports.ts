@@ -138,7 +138,7 @@ export const reportDocs = {
     operationId: 'sumUsage',
     summary: 'Sum the usage of all users',
     description:
-      'In the order day, user, token, model. Sums by team are for the team that the user was in. The name of what was deleted is null.',
+      'In the order day, user, token, model. Sums by team are for the team that the user was in. Deleted teams and tokens keep their names.',
     parameters: usageQuery,
     success: listOf('rows', usageRowSchema),
     csv: true,

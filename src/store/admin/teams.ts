@@ -95,6 +95,13 @@ export const lockTeam = (id: string): Statement => sql`
 function* remove(id: string): Steps<Awaited<ReturnType<AdminStore['deleteTeam']>>> {
   if ((yield lockTeam(id)).length === 0) return 'unknown'
   if ((yield sql`select id from users where team_id = ${id} limit 1`).length > 0) return 'not-empty'
+  // Usage reports name it further.
+  yield sql`
+    insert into deleted_names (kind, id, name)
+    select 'team', id, name
+    from teams
+    where id = ${id}
+    on conflict (kind, id) do nothing`
   yield sql`delete from teams where id = ${id}`
   yield* teamChanged(id)
   return 'deleted'

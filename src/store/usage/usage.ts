@@ -18,9 +18,9 @@ export interface Usage {
   readonly userName?: string
   /** Id of the token. Undefined for calls without one. */
   readonly token?: string
-  /** Label of the token, if the store still has the token. */
+  /** Label of the token, also of a deleted one. Undefined: it has none. */
   readonly tokenLabel?: string
-  /** First characters of the token, if the store still has the token. */
+  /** First characters of the token, also of a deleted one. Undefined for a token that the store never had. */
   readonly tokenStart?: string
   readonly model: string
   /** Day in UTC, `YYYY-MM-DD`. */
@@ -97,14 +97,16 @@ export interface UsageRecords extends UsageSumStore {
 
 const selectUsage = fragment`
   select text_usage.user_id as "user", users.name as "userName", nullif(text_usage.token_id, '') as token,
-    tokens.label as "tokenLabel", tokens.start as "tokenStart", text_usage.model, text_usage.day,
+    coalesce(tokens.label, deleted_names.name) as "tokenLabel",
+    coalesce(tokens.start, deleted_names.start) as "tokenStart", text_usage.model, text_usage.day,
     text_usage.calls, text_usage.unreported, text_usage.input_tokens as "inputTokens",
     text_usage.cached_tokens as "cachedTokens", text_usage.output_tokens as "outputTokens",
     text_usage.reasoning_tokens as "reasoningTokens", text_usage.video_seconds as "videoSeconds",
     text_usage.cost
   from text_usage
   left join users on users.id = text_usage.user_id
-  left join tokens on tokens.id = text_usage.token_id`
+  left join tokens on tokens.id = text_usage.token_id
+  left join deleted_names on deleted_names.kind = 'token' and deleted_names.id = text_usage.token_id`
 
 /** Usage of text generation: one row for each user, token, model and day. */
 export const createUsageStore = (database: Database, options: UsageOptions = {}): UsageRecords => {

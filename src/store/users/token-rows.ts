@@ -1,13 +1,45 @@
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { type Statement, sql } from '../database/database.ts'
+import { fragment, type Statement, sql } from '../database/database.ts'
 
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
 /** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
 const maxRowsPerSweep = 100
 
-/** Deletes some of the tokens that were revoked or have expired long ago. */
+const hasUsage = fragment`
+  exists (
+    select 1
+    from text_usage
+    where text_usage.token_id = tokens.id
+  )`
+
+/** A concurrent sweep may have deleted the tokens before: then this one deletes others, which it has not named. */
+const isNamed = fragment`
+  exists (
+    select 1
+    from deleted_names
+    where deleted_names.kind = 'token'
+    and deleted_names.id = tokens.id
+  )`
+
+/**
+ * Deletes some of the tokens that were revoked or have expired long ago. Those with usage leave their names to the
+ * reports.
+ */
 export const sweepTokens = (now: number): readonly Statement[] => [
+  sql`
+    insert into deleted_names (kind, id, name, start)
+    select 'token', id, label, start
+    from tokens
+    where id in (
+      select id
+      from tokens
+      where revoked_at < ${now - endedKeptMs}
+      order by revoked_at
+      limit ${maxRowsPerSweep}
+    )
+    and ${hasUsage}
+    on conflict (kind, id) do nothing`,
   sql`
     delete from tokens
     where id in (
@@ -16,7 +48,21 @@ export const sweepTokens = (now: number): readonly Statement[] => [
       where revoked_at < ${now - endedKeptMs}
       order by revoked_at
       limit ${maxRowsPerSweep}
-    )`,
+    )
+    and (${isNamed} or not ${hasUsage})`,
+  sql`
+    insert into deleted_names (kind, id, name, start)
+    select 'token', id, label, start
+    from tokens
+    where id in (
+      select id
+      from tokens
+      where expires_at < ${now - endedKeptMs}
+      order by expires_at
+      limit ${maxRowsPerSweep}
+    )
+    and ${hasUsage}
+    on conflict (kind, id) do nothing`,
   sql`
     delete from tokens
     where id in (
@@ -25,7 +71,8 @@ export const sweepTokens = (now: number): readonly Statement[] => [
       where expires_at < ${now - endedKeptMs}
       order by expires_at
       limit ${maxRowsPerSweep}
-    )`,
+    )
+    and (${isNamed} or not ${hasUsage})`,
 ]
 
 /** The columns of a token that hold a list. */
