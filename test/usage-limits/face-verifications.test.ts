@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
+import { type Limit, type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
-import type { Store } from '../../src/store/index.ts'
-import { databaseNames } from '../support/database.ts'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { databaseNames, freshDatabase } from '../support/database.ts'
 import { openVideoFixture } from '../video-generation/fixture.ts'
 
 const path = '/api/media/face-verifications'
@@ -89,5 +89,38 @@ describe.each(databaseNames)('face verifications and the limit on groups (%s)', 
     const { status, json } = await it.verify()
     expect([status, json.error]).toMatchObject([429, { message: 'too many face verifications are open' }])
     expect(await it.used()).toEqual([[5, 0]])
+  }, 300_000)
+
+  test('counts for the user, the team and everybody, and for ten minutes after its end, when a result may be late', async () => {
+    const { url, remove } = await freshDatabase(database)
+    const store = openStore(url)
+    await store.migrate()
+    const groups: Limit = { unit: 'groups', amount: 9 }
+    const team = await store.addTeam({ name: 'red', limits: JSON.stringify([groups]), createdAt: 1 })
+    if (typeof team === 'string') throw new Error(team)
+    const user = await store.addAdminUser({ name: 'ann', team: team.id, createdAt: 1 })
+    if (typeof user === 'string') throw new Error(user)
+    const limits = usageLimits({ store: store.limits, accountLimits: [groups], userLimits: [groups] })
+    const used = async () =>
+      (await limits.report({ user: user.id })).map(({ subject, used }) => `${subject.type} ${used}`)
+    const counts = (count: number) => [`account ${count}`, `team ${count}`, `user ${count}`]
+    const minute = 60_000
+    const now = Date.now()
+    const times = (endedMs: number) => ({ createdAt: now - 40 * minute, expiresAt: now - endedMs, dueAt: now })
+    const add = (id: string, endedMs: number) =>
+      store.addVerification({ id, user: user.id, kind: 'ark', status: 'waiting_user', ...times(endedMs) })
+    await add('open', -5 * minute)
+    expect((await used()).sort()).toEqual(counts(1))
+    await add('late', 9 * minute)
+    expect((await used()).sort()).toEqual(counts(2))
+    await add('over', 11 * minute)
+    // Nobody knows a session of a reservation that was never replaced.
+    await store.reserveVerification({ id: 'reserved-1', user: user.id, ...times(minute) }, 9)
+    expect((await used()).sort()).toEqual(counts(2))
+    await store.moveVerification('late', ['waiting_user', 'expired'])
+    expect((await used()).sort()).toEqual(counts(1))
+    await limits.stop()
+    await store.close()
+    await remove()
   }, 300_000)
 })
