@@ -1,10 +1,11 @@
 import description from '../package.json' with { type: 'json' }
 import { systemClock } from '../plugins/shared/clock.ts'
 import { FieldProblem } from '../plugins/shared/field-problem.ts'
-import { UsageError } from './admin/arguments.ts'
+import { SettingsError, UsageError } from './admin/arguments.ts'
 import { type Commands, parseCommand } from './admin/command.ts'
 import { groupCommands } from './admin/commands/groups.ts'
 import { reportCommands } from './admin/commands/reports.ts'
+import { serverCommands } from './admin/commands/server.ts'
 import { teamCommands } from './admin/commands/teams.ts'
 import { tokenCommands } from './admin/commands/tokens.ts'
 import { userCommands } from './admin/commands/users.ts'
@@ -23,6 +24,7 @@ const commands: Commands = {
   ...groupCommands,
   ...videoCommands,
   ...reportCommands,
+  ...serverCommands,
 }
 
 /**
@@ -38,7 +40,7 @@ export const runAdmin = async (args: readonly string[], surroundings: AdminConte
   } catch (error) {
     surroundings.err(error instanceof Error ? error.message : String(error))
     if (error instanceof UsageError) surroundings.err(helpOf(surroundings.program ?? 'admin'))
-    return error instanceof UsageError || isWrongFlag(error) ? 2 : 1
+    return error instanceof UsageError || error instanceof SettingsError || isWrongFlag(error) ? 2 : 1
   }
 }
 
@@ -79,6 +81,8 @@ export const adminCommand = async (args: readonly string[], program = 'admin'): 
     audit: config.audit.keepMs > 0,
     auditKeys: config.audit.keys,
     publicUrl: () => readPublicAddress(process.env),
+    // Loaded only for the commands that need it: on Deno, each variable that is read needs a permission.
+    reports: async () => (await import('./operators/offline-reports.ts')).offlineReports(store),
     program,
   })
   await store.close()

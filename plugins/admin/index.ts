@@ -153,13 +153,17 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   checkPublicUrl(publicUrl)
   checkSecrets(secrets)
   const { invitationUrl = (secret: string) => `${publicBase(publicUrl)}/console#/invitation/${secret}` } = options
-  const operations = createOperations(store, options.videos ?? noVideos, {
-    clock,
-    hashPassword,
-    createToken,
-    hashToken,
-    parseLimits,
-  })
+  const operations = createOperations(
+    store,
+    { videos: options.videos ?? noVideos, upstreams: options.upstreams, settings: options.settings },
+    {
+      clock,
+      hashPassword,
+      createToken,
+      hashToken,
+      parseLimits,
+    },
+  )
   const signer = createTextSigner(secrets)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
   const createOnce = createOnceWith(idempotency, signingSecret(secrets))
@@ -167,7 +171,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const [users, teams, tokens] = [userRoutes(people), teamRoutes(people), tokenRoutes(people)]
   const groups = groupRoutes(operations.groups, signer)
   const videos = videoTaskRoutes(operations.videos, signer)
-  const system = systemRoutes(options)
+  const system = systemRoutes(operations.system)
   const errors = createErrorHandler(options)
   const access = createAccess({ identify, publicUrl, audit })
 

@@ -5,6 +5,9 @@ export class UsageError extends Error {}
 /** The command failed: exit status 1. */
 export class CommandRejectedError extends Error {}
 
+/** The settings in the environment are not valid: exit status 2. */
+export class SettingsError extends Error {}
+
 /** Checks a text of 1 to `max` characters that does not break lines and columns. Throws CommandRejectedError. */
 export const plainText = (text: string, what: string, max: number): string => {
   const length = [...text].length

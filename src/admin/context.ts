@@ -1,13 +1,15 @@
 import type { AdminActor } from '../../plugins/admin/operations/actor.ts'
 import { createOperations, type Operations } from '../../plugins/admin/operations/operations.ts'
+import type { SystemReports } from '../../plugins/admin/operations/system.ts'
 import type { AdminUser, PageOf, PageRequest, Team } from '../../plugins/admin/store.ts'
 import { createToken, hashToken } from '../../plugins/api-token/token.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { parseLimits } from '../../plugins/usage-limits/limit.ts'
 import { hashPassword } from '../../plugins/web-session/password.ts'
+import type { Problems } from '../config/reader.ts'
 import { createAdminVideos } from '../operators/videos.ts'
 import type { Store } from '../store/index.ts'
-import { CommandRejectedError } from './arguments.ts'
+import { CommandRejectedError, SettingsError } from './arguments.ts'
 import { byAdmin } from './audit.ts'
 
 /** The dependencies of a command. */
@@ -26,6 +28,8 @@ export interface AdminContext {
   readonly auditKeys?: readonly string[]
   /** The address that browsers use, for the links of invitations. Default `http://localhost`. */
   readonly publicUrl?: () => string
+  /** Reads what is known of the server. Default: nothing is. */
+  readonly reports?: () => Promise<SystemReports | Problems>
   /** How the user has called the command, for its usage text. Default `admin`. */
   readonly program?: string
 }
@@ -40,13 +44,17 @@ export const withOperations = (context: AdminContext): CommandContext => {
   const { store, clock, audit = true } = context
   return {
     ...context,
-    operations: createOperations(store, createAdminVideos(store, clock), {
-      clock,
-      hashPassword,
-      createToken,
-      hashToken,
-      parseLimits,
-    }),
+    operations: createOperations(
+      store,
+      { videos: createAdminVideos(store, clock), ...reportsOf(context) },
+      {
+        clock,
+        hashPassword,
+        createToken,
+        hashToken,
+        parseLimits,
+      },
+    ),
     actor: {
       kind: 'operator',
       // No id or token is printed without an audit entry.
@@ -56,6 +64,19 @@ export const withOperations = (context: AdminContext): CommandContext => {
       // Who can run commands can read the database.
       read: () => {},
     },
+  }
+}
+
+/** Reads the reports when a command needs one. It then throws SettingsError for settings that are not valid. */
+const reportsOf = ({ reports = async () => ({}) }: AdminContext): SystemReports => {
+  const read = async (): Promise<SystemReports> => {
+    const known = await reports()
+    if ('problems' in known) throw new SettingsError(known.problems.join('\n'))
+    return known
+  }
+  return {
+    upstreams: async () => (await read()).upstreams?.() ?? [],
+    settings: async () => (await read()).settings?.() ?? {},
   }
 }
 

@@ -45,6 +45,11 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
                                              prints who did what, when and from where, as one JSON object per line
   audit verify [FILE] [--head NUMBER:HMAC]   verifies the HMACs of the trail, or of a file that 'audit' has printed
                                              without options; --head: an earlier head, which must still be in it
+  upstreams [--json]                         prints each upstream, its rate limits, and the slots of video tasks with their
+                                             users, running and waiting; the calls of a server are at
+                                             /api/admin/upstreams
+  settings [--json]                          prints the settings in the environment of this command, by variable; of a
+                                             secret only set or unset
   --version                                  prints the version
 With PASSWORD -, the password is read from standard input. It has at least 12 characters, or 8 of three kinds.
 LIMITS is a JSON list, such as '[{"unit":"cost","amount":10,"window":"month"}]'. SCOPES and MODELS are separated by commas.

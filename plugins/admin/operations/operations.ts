@@ -5,6 +5,7 @@ import type { UsageSumStore } from '../usage-sums.ts'
 import type { AdminVideos } from '../videos.ts'
 import { type AuditOperations, createAuditOperations } from './audit.ts'
 import { createGroupOperations, type GroupOperations } from './groups.ts'
+import { createSystemOperations, type SystemOperations, type SystemReports } from './system.ts'
 import { createTeamOperations, type TeamOperations } from './teams.ts'
 import { createTokenOperations, type TokenOperations } from './tokens.ts'
 import type { OperationTools } from './tools.ts'
@@ -21,17 +22,25 @@ export interface Operations {
   readonly audit: AuditOperations
   readonly groups: GroupOperations
   readonly videos: VideoOperations
+  readonly system: SystemOperations
 }
 
 /** The store port of `admin`. */
 export type OperationsStore = AdminStore & UsageSumStore & AuditPageStore & PendingGroupStore
 
-export const createOperations = (store: OperationsStore, videos: AdminVideos, tools: OperationTools): Operations => ({
+/** What operations are about besides the store. */
+export interface OperationParts extends SystemReports {
+  /** The video tasks of all users. */
+  readonly videos: AdminVideos
+}
+
+export const createOperations = (store: OperationsStore, parts: OperationParts, tools: OperationTools): Operations => ({
   users: createUserOperations(store, tools),
   teams: createTeamOperations(store, tools),
   tokens: createTokenOperations(store, tools),
   usage: createUsageOperations(store),
   audit: createAuditOperations(store),
   groups: createGroupOperations(store),
-  videos: createVideoOperations(videos),
+  videos: createVideoOperations(parts.videos),
+  system: createSystemOperations(parts),
 })

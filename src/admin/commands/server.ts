@@ -1,0 +1,38 @@
+import type { UpstreamView } from '../../../plugins/admin/views.ts'
+import type { Command, Commands } from '../command.ts'
+import { columns, printJson } from '../terminal.ts'
+
+const upstreams: Command['run'] = async (_words, { json }, on) => {
+  for (const upstream of await on.operations.system.upstreams(on.actor)) {
+    // A command has called no upstream, so it knows no state.
+    const { name, kind, limits, slots } = upstream
+    if (json) printJson(on.out, { name, kind, limits, slots })
+    else for (const line of linesOf(upstream)) on.out(line)
+  }
+}
+
+/** A line for the upstream, one for each of its rate limits, and one for each pool of slots. */
+const linesOf = ({ name, kind, limits, slots }: UpstreamView): readonly string[] => [
+  columns(name, kind),
+  ...limits.map(({ action, per_second, calls, waiting }) =>
+    columns(name, kind, `limit ${action}`, `calls ${calls} of ${per_second} a second`, `waiting ${waiting}`),
+  ),
+  ...slots.map(({ pool, slots: most, running, waiting, users }) =>
+    columns(
+      ...[name, kind, `slots ${pool}`, `running ${running} of ${most ?? 'any'}`, `waiting ${waiting}`],
+      ...users.map((user) => `${user.user_name ?? user.user} ${user.running} and ${user.waiting}`),
+    ),
+  ),
+]
+
+const settings: Command['run'] = async (_words, { json }, on) => {
+  for (const [variable, value] of Object.entries(await on.operations.system.settings(on.actor)))
+    if (json) printJson(on.out, { variable, value })
+    else on.out(columns(variable, typeof value === 'string' ? value : JSON.stringify(value)))
+}
+
+/** The commands about the server itself. */
+export const serverCommands: Commands = {
+  upstreams: { positionals: [0, 0], switches: ['json'], run: upstreams },
+  settings: { positionals: [0, 0], switches: ['json'], worksOffline: true, run: settings },
+}
