@@ -217,9 +217,8 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
         face: {
           ...options.people.face,
           prefix: faceVerificationPath,
-          store: options.people.store,
+          ...{ store: options.people.store, usageLimits },
           upstream: library.upstream,
-          usageLimits,
         },
         console: {
           library: `/api/${segment}/proxy`,

@@ -9,8 +9,8 @@ import { type FaceContext, faceNotChecked } from './context.ts'
  * as a group. So concurrent requests exceed neither `maxOpen` nor a limit on groups. A rejection of `create` releases
  * the reservation.
  *
- * Throws Problem 429 with `Retry-After` when the user has `maxOpen` already, LimitProblem (429) without room for another
- * group, and what `create` throws.
+ * Throws Problem 429 with `Retry-After` when the user has `maxOpen` already, LimitProblem (429) without room for
+ * another group, and what `create` throws.
  */
 export const withReservation = async <Created>(
   context: FaceContext,

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { addUser, type Body, type Call, openAdmin } from './fixture.ts'
@@ -15,7 +15,7 @@ eachDatabase('a change by the admin API', (database) => {
   })
 
   describe('that creates something, repeated with its Idempotency-Key,', () => {
-    const create = (path: string, body: object, key: string) =>
+    const create = (path: string, body: object | undefined, key: string) =>
       root('POST', path, { body, headers: { 'idempotency-key': key } })
 
     test('creates it once, and shows a secret only the first time', async () => {
@@ -41,6 +41,23 @@ eachDatabase('a change by the admin API', (database) => {
         ...{ success: true, user: first.body.user },
         invitation: { url: null, expires_at: first.body.invitation.expires_at },
       })
+    })
+
+    test('makes one invitation, and keeps its link valid', async () => {
+      const [user, other] = [await addUser(store, 'user', ['text']), await addUser(store, 'user', ['text'])]
+      const key = randomUUID()
+      const first = await create(`/users/${user.id}/invitation`, undefined, key)
+      const again = await create(`/users/${user.id}/invitation`, undefined, key)
+      const { url, expires_at } = first.body.invitation
+      expect([first.status, url]).toEqual([200, expect.stringMatching(/^https:/)])
+      expect([again.status, again.body]).toEqual([200, { success: true, invitation: { url: null, expires_at } }])
+      expect(again.headers.get('idempotent-replayed')).toBe('true')
+      const hash = createHash('sha256').update(url.split('/').at(-1)).digest('hex')
+      expect(await store.invitedUser(hash, Date.now())).toMatchObject({ user: user.id })
+      // A key is one of its route only.
+      const another = await create(`/users/${other.id}/invitation`, undefined, key)
+      expect(another.body.invitation.url).toStartWith('https:')
+      expect((await create(`/users/${randomUUID()}/invitation`, undefined, randomUUID())).status).toBe(404)
     })
 
     test('of many at once creates one team', async () => {

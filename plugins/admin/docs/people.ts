@@ -157,8 +157,8 @@ export const userDocs = {
   invite: route('write', {
     operationId: 'inviteUser',
     summary: 'Make a link with which its holder sets the password, within 72 hours. A link before ends',
-    parameters: [userId],
-    success: objectOf('invitation', invitationLink),
+    parameters: [userId, idempotencyKeyParameter],
+    success: createdOnce(objectOf('invitation', invitationLink)),
   }),
   endSessions: route('write', {
     ...{ operationId: 'endUserSessions', summary: 'Log a user out everywhere', parameters: [userId] },

@@ -60,8 +60,14 @@ export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }:
       return success({ user: toUserView(await users.change(actor, pathId(params), input)) })
     },
 
-    async invite({ actor, params }) {
-      return success({ invitation: linkOf(await users.invite(actor, pathId(params))) })
+    async invite({ actor, identity, request, params }) {
+      const user = pathId(params)
+      const creation = { user: identity.user, route: `POST /users/${user}/invitation`, bytes: new Uint8Array() }
+      return createOnce(request, creation, async () => {
+        const link = linkOf(await users.invite(actor, user))
+        const answer = (invitation: object) => ({ success: true, invitation })
+        return { shown: answer(link), kept: answer({ ...link, url: null }) }
+      })
     },
 
     async endSessions({ actor, params }) {
