@@ -9,6 +9,7 @@ import {
 } from '../plugins/concurrency-limits/index.ts'
 import { type EventsOptions, events } from '../plugins/events/index.ts'
 import type { FaceVerificationOptions } from '../plugins/face-verification/index.ts'
+import { failureAdvice } from '../plugins/failure-advice/index.ts'
 import { type FileStorageOptions, fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
 import {
   createMetrics,
@@ -107,7 +108,7 @@ export type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
  * take sessions, which have no scopes. The admin API checks its two scopes itself.
  */
 export const createApp = (options: AppOptions): FetchHandler => {
-  const { log } = options
+  const { log, tracing } = options
   const recorder = createMetrics()
   const app = createRoutes(options, recorder)
   const toResponse = renderRejection(options.gateway.segment)
@@ -123,7 +124,6 @@ export const createApp = (options: AppOptions): FetchHandler => {
     recorder,
     log,
   )
-  const { tracing } = options
   if (!tracing) return withRequestIds(handle)
   const traced = tracing.traceRequests(handle)
   return withRequestIds((request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request)))
@@ -153,8 +153,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const { segment = 'media' } = options.gateway
   const errors = problemBody(errorType(segment))
   const faceVerificationPath = `/api/${segment}/face-verifications`
-  const { tracing, oidc, usageLimits } = options
-  const { passwordLogin } = options.people
+  const { tracing, oidc, usageLimits, people } = options
   const traceCall = tracing?.traceCall
   const library = assetLibrary({
     ...options.gateway,
@@ -213,11 +212,11 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     .use(videos)
     .use(
       account({
-        ...options.people,
+        ...people,
         face: {
-          ...options.people.face,
+          ...people.face,
           prefix: faceVerificationPath,
-          ...{ store: options.people.store, usageLimits },
+          ...{ store: people.store, usageLimits },
           upstream: library.upstream,
         },
         console: {
@@ -227,7 +226,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           events: '/api/events',
           webhooks: options.events.webhooks && '/api/webhooks',
           ...(oidc && {
-            login: { address: '/api/session/oidc', label: oidc.label, form: passwordLogin, invitation: true },
+            login: { address: '/api/session/oidc', label: oidc.label, form: people.passwordLogin, invitation: true },
           }),
         },
         errors,
@@ -246,6 +245,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
         ...{ errors, log, audit },
       }),
     )
+  app.use(failureAdvice({ errors, log }))
   if (usageLimits) app.use(limitRoutes({ limits: usageLimits, identify: options.events.identify, errors, log }))
   if (oidc) app.use(oidc.create({ errors, log, audit }))
   if (options.admin) app.use(admin({ ...withUpstreams(options.admin, states), errors, log, audit }))

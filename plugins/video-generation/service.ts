@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { adviceFor } from '../failure-advice/index.ts'
 import { noAudit } from '../shared/audit.ts'
 import { backgroundOf } from '../shared/background/background.ts'
 import { systemClock } from '../shared/clock.ts'
 import { publicBase } from '../shared/http/origin.ts'
 import { checkUser } from '../shared/identity/identify.ts'
+import { type Json, toJson } from '../shared/json/json.ts'
 import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../shared/plugin/options.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -160,14 +162,23 @@ const createDescribe =
   (task, isDeleted = false) => {
     const type = isDeleted ? 'video.deleted' : (`video.${task.status}` as const)
     try {
-      const body = viewOf(task, linkResult).body.raw
+      const { body } = viewOf(task, linkResult)
       const { callback_url: url } = readTaskFields(task.fields).own
-      return { type, data: body, ...(url !== undefined && !isDeleted && { callback: { url, body } }) }
+      const callback = url !== undefined && !isDeleted && { callback: { url, body: body.raw } }
+      return { type, data: withAdvice(body).raw, ...callback }
     } catch (err) {
       log.warn({ task: task.id, err }, 'a task could not be described for its user')
       return { type, data: JSON.stringify({ id: task.id, status: task.status }) }
     }
   }
+
+/** The object of a failed task with what to do about the code of its error. A callback has the vendor's form alone. */
+const withAdvice = (task: Json): Json => {
+  const error = task.get('error')
+  const code = error?.get('code')?.string()
+  const advice = code === undefined ? undefined : adviceFor(code, error?.get('message')?.string())
+  return error && advice ? task.with('error', error.with('advice', toJson(advice))) : task
+}
 
 /** Throws TypeError for a page that a database would read as all tasks, or that takes too much memory. */
 const checkPage = (page: VideoTaskPage): void => {

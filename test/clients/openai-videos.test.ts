@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI, { APIError } from 'openai'
 import type { Video, VideoCreateParams } from 'openai/resources/videos'
+import { adviceFor } from 'sluice/failure-advice'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { eachDatabase } from '../support/database.ts'
 import { png } from '../video-generation/videos-fixture.ts'
@@ -173,6 +174,18 @@ eachDatabase('OpenAI’s client and videos', (database) => {
     const fileId = { prompt: 'a', input_reference: { file_id: 'file-1' } }
     expect(await errorOf(videos.create(fileId))).toMatchObject({ status: 400, param: 'input_reference.file_id' })
     expect(await errorOf(videos.create({ prompt: 'a', model: 'no-such-model' }))).toMatchObject({ status: 404 })
+  })
+
+  test('says what to do about what the vendor has refused, beside its own code', async () => {
+    const input_reference = { image_url: 'https://images.example/real-face.png' }
+    const error = await videos.create({ prompt: 'a', input_reference }).catch((error: unknown) => error)
+    const code = 'InputImageSensitiveContentDetected.PrivacyInformation'
+    expect(error).toMatchObject({ status: 400, code, param: 'input_reference' })
+    expect(error).toHaveProperty('error.advice', adviceFor(code))
+    // The gateway's own codes need none.
+    const own = await videos.retrieve('cgt-20260101000000-nobody').catch((error: unknown) => error)
+    expect(own).toHaveProperty('status', 404)
+    expect(own).not.toHaveProperty('error.advice')
   })
 
   test('lists all videos of the user, page by page, in both orders', async () => {

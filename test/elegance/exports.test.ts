@@ -64,6 +64,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'videoGeneration',
     'videoProblemBody',
   ],
+  './failure-advice': ['adviceFor', 'adviceSchema', 'allAdvice', 'failureAdvice', 'failureChanges'],
   './oidc-login': ['oidcLogin'],
   './web-session': [
     'beginSession',

@@ -73,7 +73,13 @@ eachDatabase('assets in progress', (database) => {
       const [, , ...ended] = await eventsOf(ann)
       expect(ended.toSorted((a, b) => (a.type < b.type ? -1 : 1))).toMatchObject([
         { type: 'asset.active', Id: good, GroupId: group, Status: 'Active' },
-        { type: 'asset.failed', Id: bad, GroupId: group, Status: 'Failed', Error: { Code: 'FaceMismatch' } },
+        {
+          type: 'asset.failed',
+          Id: bad,
+          GroupId: group,
+          Status: 'Failed',
+          Error: { Code: 'FaceMismatch', Advice: { change: 'other_picture' } },
+        },
       ])
       expect((await ann.ask('DELETE', `/assets/${good}`)).status).toBe(200)
       expect((await eventsOf(ann)).slice(4)).toEqual([{ type: 'asset.deleted', Id: good }])

@@ -63,8 +63,20 @@ for (const kind of databaseNames) {
     expect(new Set(bodies.map((body) => body.id))).toEqual(new Set([id]))
     expect(JSON.stringify(bodies)).not.toContain(upstreamId)
 
-    const other = (await create(bob, {})).json.id
+    const other = (await create(bob, { callback_url })).json.id
     expect(await ofBob.next()).toMatchObject({ type: 'video.queued', data: { data: { id: other } } })
+    const code = 'OutputAudioSensitiveContentDetected'
+    video.finish(video.tasks().find(({ id }) => id !== upstreamId)?.id ?? '', { status: 'failed', code, message: 'no' })
+    do ended = await ofBob.next()
+    while (ended?.type === 'video.running' || (ended && ended.type === undefined))
+    // The event says what to do. The callback has the vendor's form.
+    expect(ended).toMatchObject({
+      type: 'video.failed',
+      data: { data: { id: other, error: { code, message: 'no', advice: { change: 'without_audio' } } } },
+    })
+    while (bodies.at(-1)?.status !== 'failed') await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(bodies.at(-1)).toMatchObject({ id: other, error: { code, message: 'no' } })
+    expect(JSON.stringify(bodies)).not.toContain('advice')
     receiver.close()
   }, 300_000)
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { adviceFor } from 'sluice/failure-advice'
 import { toJson } from '../../plugins/shared/json/json.ts'
 import type { JsonObject } from '../../plugins/shared/json/parsed.ts'
 import type { VideoStatus } from '../../plugins/video-generation/tasks/statuses.ts'
@@ -40,11 +41,21 @@ describe('the video object', () => {
     }
     expect(ended('running', { error: null })).toEqual({ shown: 'in_progress', error: null })
     expect(ended('succeeded', { error: null })).toEqual({ shown: 'completed', error: null })
-    expect(ended('failed', { error: { ...error, param: 'a' } })).toEqual({ shown: 'failed', error })
+    expect(ended('failed', { error: { ...error, param: 'a' } })).toEqual({
+      shown: 'failed',
+      error: { ...error, advice: adviceFor(error.code) },
+    })
     expect(ended('failed', { error: null }).error?.code).toBe('failed')
     const result = { expiresAt: 9_000_000, copies: {}, links: {} }
     expect(toVideo(view('failed', {}, { result }))).toMatchObject({ completed_at: null, expires_at: null })
-    expect(ended('cancelled').error).toEqual({ code: 'cancelled', message: 'The task is cancelled.' })
+    expect(ended('cancelled').error).toMatchObject({
+      ...{ code: 'cancelled', message: 'The task is cancelled.' },
+      advice: { retry: true, text: { en: expect.stringContaining('cancelled') } },
+    })
+    expect(ended('failed', { error: { code: 'Unknown', message: 'no' } }).error).toEqual({
+      code: 'Unknown',
+      message: 'no',
+    })
     expect(ended('expired')).toMatchObject({ shown: 'failed', error: { code: 'expired' } })
   })
 

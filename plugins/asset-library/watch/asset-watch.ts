@@ -1,7 +1,9 @@
+import { adviceFor } from '../../failure-advice/index.ts'
 import type { Background } from '../../shared/background/background.ts'
 import { divide } from '../../shared/background/divide.ts'
 import { readId } from '../../shared/id.ts'
 import type { Json } from '../../shared/json/json.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import { Problem } from '../../shared/problem.ts'
 import { scopeOfUpstreamFailure } from '../../shared/upstream/failure-scope.ts'
 import { groupBatches, itemsOf, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
@@ -35,6 +37,9 @@ const changeOf = (item: Json, at: number): AssetProgress | undefined => {
   const status = item.get('Status')?.string()
   if (status !== 'Active' && status !== 'Failed') return undefined
   const data = Object.fromEntries(fields.map((field) => [field, item.get(field)?.value()]))
+  const error = asJsonObject(data.Error)
+  const advice = typeof error?.Code === 'string' ? adviceFor(error.Code) : undefined
+  if (advice) data.Error = { ...error, Advice: advice }
   return { type: status === 'Active' ? 'asset.active' : 'asset.failed', data: JSON.stringify(data), at }
 }
 

@@ -1,7 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../../shared/audit.ts'
 import { type Clock, systemClock } from '../../shared/clock.ts'
-import { fieldProblemBody } from '../../shared/field-problem.ts'
 import { createErrorHandler, type HandlerContext } from '../../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../../shared/http/fallback-routes.ts'
 import { identifySameOrigin } from '../../shared/http/origin.ts'
@@ -17,6 +16,7 @@ import type { VideoService } from '../service.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import type { ContentOptions } from './content.ts'
 import { videosDocs } from './openapi.ts'
+import { videosProblemBody } from './problem.ts'
 import { createVideos, type VideosRequest } from './routes.ts'
 import type { VideosRoutes } from './types.ts'
 
@@ -74,7 +74,7 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
     ...{ openCopy: options.openCopy, fetch: options.fetch ?? fetch, silenceMs, clock },
   })
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
-  const errors = createErrorHandler({ errors: options.errors ?? fieldProblemBody, log, audit })
+  const errors = createErrorHandler({ errors: options.errors ?? videosProblemBody, log, audit })
 
   const route =
     (respond: (request: VideosRequest) => Promise<Response>) =>

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
+import { adviceSchema } from '../../failure-advice/index.ts'
 import {
   errorResponses,
   idempotencyKeyParameter,
@@ -26,6 +27,7 @@ const errorBody: SchemaOf<VideosErrorBody> = Type.Object(
       type: Type.String(),
       param: nullable(Type.String({ description: 'The wrong field' })),
       code: nullable(Type.String()),
+      advice: Type.Optional(adviceSchema),
     }),
   },
   { title: 'VideosError', description: 'An error of this service' },
@@ -47,7 +49,7 @@ const video: SchemaOf<Video> = Type.Object(
     remixed_from_video_id: nullable(Type.String()),
     error: nullable(
       Type.Object(
-        { code: Type.String(), message: Type.String() },
+        { code: Type.String(), message: Type.String(), advice: Type.Optional(adviceSchema) },
         { description: 'Why it has failed. The code `cancelled` or `expired`: it was not generated' },
       ),
     ),

@@ -1,5 +1,7 @@
-import { FieldProblem } from '../../shared/field-problem.ts'
+import { adviceFor } from '../../failure-advice/index.ts'
+import { FieldProblem, fieldProblemBody } from '../../shared/field-problem.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
+import type { ProblemBody } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 
 /** The fields of these routes, by the beginning of the name that the native API has for them. */
@@ -27,7 +29,8 @@ export const translateError = (error: unknown, names: FieldNames): unknown => {
   const { param, message } = problem
   const [native, name] = Object.entries(names).find(([prefix]) => param.startsWith(prefix)) ?? []
   if (native === undefined || name === undefined) return problem
-  return new FieldProblem(problem.status, message.startsWith(param) ? name + message.slice(param.length) : message, {
+  const Translated = problem instanceof VendorProblem ? VendorProblem : FieldProblem
+  return new Translated(problem.status, message.startsWith(param) ? name + message.slice(param.length) : message, {
     param: name,
     code: problem.code,
     headers: problem.headers,
@@ -37,12 +40,12 @@ export const translateError = (error: unknown, names: FieldNames): unknown => {
 }
 
 /** `{"error":{"code","message","param","type"}}` */
-const rejectionOf = (rejected: UpstreamRejectedError): FieldProblem => {
+const rejectionOf = (rejected: UpstreamRejectedError): VendorProblem => {
   const { status, headers, bytes } = rejected.response
   const { code, message, param } = asJsonObject(asJsonObject(parsed(bytes))?.error) ?? {}
   // Every 429 and 503 of the gateway says when to try again.
   const retryAfter = headers.get('retry-after') ?? (status === 429 || status === 503 ? '5' : null)
-  return new FieldProblem(status, typeof message === 'string' ? message : rejected.message, {
+  return new VendorProblem(status, typeof message === 'string' ? message : rejected.message, {
     ...(typeof code === 'string' && { code }),
     ...(typeof param === 'string' && param !== '' && { param }),
     ...(retryAfter !== null && { headers: { 'retry-after': retryAfter } }),
@@ -55,4 +58,15 @@ const parsed = (bytes: Uint8Array): unknown => {
   } catch {
     return undefined
   }
+}
+
+/** An error that the upstream has sent. */
+class VendorProblem extends FieldProblem {}
+
+/** The error object of the OpenAI API. A code of the vendor has what to do about it. */
+export const videosProblemBody: ProblemBody = (problem) => {
+  const body = fieldProblemBody(problem)
+  const { code, message } = problem instanceof VendorProblem ? problem : { message: '' }
+  const advice = code === undefined ? undefined : adviceFor(code, message)
+  return advice && 'error' in body ? { error: { ...Object(body.error), advice } } : body
 }

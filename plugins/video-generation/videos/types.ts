@@ -1,3 +1,4 @@
+import type { FailureAdvice } from '../../failure-advice/index.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 
 /** The body of an error, in the form of the OpenAI API. */
@@ -8,6 +9,8 @@ export interface VideosErrorBody {
     /** The wrong field. */
     readonly param: string | null
     readonly code: string | null
+    /** What to do about it, where that is known of the code. */
+    readonly advice?: FailureAdvice
   }
 }
 
@@ -29,7 +32,16 @@ export interface Video {
   /** Width and height, such as `1280x720`; `auto` while nobody knows it. */
   readonly size: string
   readonly remixed_from_video_id: string | null
-  readonly error: { readonly code: string; readonly message: string } | null
+  readonly error: VideoError | null
+}
+
+/** Why a video has failed. */
+export interface VideoError {
+  /** The vendor's, or `cancelled`, or `expired`. */
+  readonly code: string
+  readonly message: string
+  /** What to do about it, where that is known of the code. */
+  readonly advice?: FailureAdvice
 }
 
 /** A page of videos. */

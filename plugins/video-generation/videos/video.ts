@@ -1,9 +1,10 @@
+import { adviceFor } from '../../failure-advice/index.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import type { VideoStatus } from '../tasks/statuses.ts'
 import type { VideoTaskView } from '../tasks/tasks.ts'
 import type { VideoNotes } from './request/request.ts'
 import { formatOf, sizeOf } from './request/sizes.ts'
-import type { Video } from './types.ts'
+import type { Video, VideoError } from './types.ts'
 
 /** The statuses of the OpenAI API. Its clients poll until one of the last two. */
 const statuses: Readonly<Record<VideoStatus, Video['status']>> = {
@@ -61,12 +62,17 @@ const sizeOfTask = ({ resolution, ratio }: JsonObject, wanted: string | undefine
 
 const errorOf = (status: VideoStatus, { error }: JsonObject): Video['error'] => {
   if (statuses[status] !== 'failed') return null
-  if (status !== 'failed') return { code: status, message: `The task is ${status}.` }
+  if (status !== 'failed') return withAdvice(status, `The task is ${status}.`)
   const { code, message } = asJsonObject(error) ?? {}
-  return {
-    code: typeof code === 'string' ? code : 'failed',
-    message: typeof message === 'string' ? message : 'The task has failed.',
-  }
+  return withAdvice(
+    typeof code === 'string' ? code : 'failed',
+    typeof message === 'string' ? message : 'The task has failed.',
+  )
+}
+
+const withAdvice = (code: string, message: string): VideoError => {
+  const advice = adviceFor(code, message)
+  return { code, message, ...(advice && { advice }) }
 }
 
 const toSeconds = (time: number): number => Math.floor(time / 1000)
