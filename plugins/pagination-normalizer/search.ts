@@ -9,7 +9,7 @@ import type { SearchCache } from './walk/search-cache.ts'
 
 /** A filter that the upstream does not know. */
 export interface Search<Row extends Position> {
-  /** Names of the filters that `matches` applies. The sources ignore them: their rows are the same whatever they say. */
+  /** Names of the filters that `matches` applies. The sources ignore them: they always have the same rows. */
   readonly filters: readonly string[]
   readonly matches: (row: Row) => boolean
   /** Maximum number of rows to search. A list that has more is rejected with 400. */

@@ -22,6 +22,7 @@ const families: readonly (readonly [path: RegExp, family: Scope | 'session' | 'o
   [/^\/(?:healthz|readyz|metrics|openapi.*|console.*|)$/, 'open'],
   [/^\/api\/media\/face-verifications\/callback\//, 'open'],
   [/^\/api\/v3\/contents\/generations\/callbacks\//, 'open'],
+  [/^\/api\/failure-advice(?:\/|$)/, 'open'],
   [/^\/api\/files\//, 'open'],
   [/^\/api\/session(?:\/oidc.*)?$/, 'open'],
   [/^\/api\/invitations\/:token$/, 'open'],
