@@ -11,7 +11,7 @@ import { requestTurn } from '../plugins/shared/http/request-turn.ts'
 import { offerWebSocket, webSocketAcceptanceOf } from '../plugins/shared/http/web-socket.ts'
 import { Problem } from '../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './node-server/body.ts'
-import { type Connection, connectionOf } from './node-server/connection.ts'
+import { type Connection, closeAndDropRequests, connectionOf } from './node-server/connection.ts'
 import { Drain, type StopOptions } from './node-server/drain.ts'
 import { checkFraming, hasBody, readFraming } from './node-server/framing.ts'
 import { createOriginOf, createRequest, type NodeRequest } from './node-server/request.ts'
@@ -105,7 +105,7 @@ export const maxUnreadBytes = 2 ** 22
  * Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not
  * pipeline.
  */
-export const maxPipelined = 64
+export const maxPipelined = 16
 
 /** Where a server listens. */
 export interface ListenOptions {
@@ -237,7 +237,7 @@ const handleRequest = (
 ): Awaitable<void> => {
   const { socket } = incoming
   const connection = connectionOf(socket)
-  if (connection.pendingResponses === maxPipelined) socket.destroy()
+  if (connection.pendingResponses === maxPipelined) closeAndDropRequests(socket)
   if (socket.destroyed) return
   // A client that sends requests, and does not read the responses, gets one at a time.
   const earlier =

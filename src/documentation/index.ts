@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { Elysia } from 'elysia'
+import { type KnownBody, responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import { errorBody, errorResponses, jsonResponse, routeOptions } from '../../plugins/shared/plugin/openapi.ts'
 import { createDocument, withComponents } from './document.ts'
 import { documentationPage } from './page.ts'
@@ -13,20 +14,39 @@ import { style } from './style.ts'
  */
 export const documentation = () => {
   const plugin = new Elysia({ name: 'sluice/documentation' })
-  /** Created by the first request: by then all routes are registered. */
-  let content: { readonly page: string; readonly json: string } | undefined
-  const read = () => {
-    if (!content) {
-      const document = createDocument(plugin)
-      content = { page: documentationPage(document), json: JSON.stringify(withComponents(document)) }
+  /** Created by the first request: by then all routes are registered. Or why it cannot be created. */
+  let content: Content | { readonly error: unknown } | undefined
+  const create = (): Content => {
+    const document = createDocument(plugin)
+    // As bytes: anybody may request it often, and a text would be encoded for each response.
+    return {
+      page: encoder.encode(documentationPage(document)),
+      json: encoder.encode(JSON.stringify(withComponents(document))),
     }
+  }
+  const read = (): Content => {
+    if (!content) {
+      try {
+        content = create()
+      } catch (error) {
+        content = { error }
+      }
+    }
+    if ('error' in content) throw content.error
     return content
   }
   return plugin
     .get(path, () => staticResponse(read().page, 'text/html; charset=utf-8'), hidden)
     .get(`${path}/style.css`, () => staticResponse(style, 'text/css; charset=utf-8'), hidden)
-    .get(`${path}/json`, () => new Response(read().json, { headers: { 'content-type': 'application/json' } }), jsonDocs)
+    .get(`${path}/json`, () => responseOf(read().json, { headers: { 'content-type': 'application/json' } }), jsonDocs)
 }
+
+interface Content {
+  readonly page: Uint8Array<ArrayBuffer>
+  readonly json: Uint8Array<ArrayBuffer>
+}
+
+const encoder = new TextEncoder()
 
 const path = '/openapi'
 
@@ -43,8 +63,8 @@ const jsonDocs = routeOptions({
   },
 })
 
-const staticResponse = (content: string, type: string): Response =>
-  new Response(content, { headers: { ...securityHeaders, 'content-type': type } })
+const staticResponse = (content: KnownBody, type: string): Response =>
+  responseOf(content, { headers: { ...securityHeaders, 'content-type': type } })
 
 /** Like the headers of the console, but stricter: no scripts, and no requests except for the style sheet. */
 const securityHeaders = {

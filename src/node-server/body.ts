@@ -46,8 +46,8 @@ interface Consumer {
 /** Maximum number of chunks that are buffered in one turn of the event loop, and of their bytes. */
 const maxPendingChunks = 256
 const maxPendingBytes = 2 ** 18
-/** What a discarded chunk counts in addition to its bytes, so that many tiny chunks reach the limit too. */
-const discardedChunkCost = 256
+/** What a chunk counts in addition to its bytes, so that many tiny chunks are a long body, and reach a limit, too. */
+const chunkCost = 256
 
 const disconnected = () => new Error('the caller disconnected before the end of the request body')
 
@@ -72,7 +72,8 @@ class Body implements IncomingBody, CoarseTimer {
   /** The chunks of this turn of the event loop. They are joined, because a caller may send each byte as a chunk. */
   #pending: Uint8Array[] = []
   #pendingBytes = 0
-  #receivedBytes = 0
+  /** Bytes that have arrived, and the cost of their chunks. */
+  #receivedCost = 0
   /** Whether a later turn delivers the pending chunks. */
   #isDue = false
   /** Deadline for the next byte. */
@@ -152,7 +153,7 @@ class Body implements IncomingBody, CoarseTimer {
     this.#timers.add(deadline)
     this.#consumer = { data() {}, end: () => this.#timers.delete(deadline) }
     this.#incoming.on('data', (chunk: Uint8Array) => {
-      remaining -= chunk.length + discardedChunkCost
+      remaining -= chunk.length + chunkCost
       if (remaining < 0) closeConnection()
     })
     this.#incoming.resume()
@@ -194,7 +195,7 @@ class Body implements IncomingBody, CoarseTimer {
   #push(chunk: Uint8Array, deliver: () => void): void {
     this.#pending.push(chunk)
     this.#pendingBytes += chunk.length
-    this.#receivedBytes += chunk.length
+    this.#receivedCost += chunk.length + chunkCost
     // Without the pause, the runtime reads on in the same turn as long as there are bytes.
     if (this.#pending.length === maxPendingChunks || this.#pendingBytes >= maxPendingBytes) this.#pause()
     if (this.#isDue) return
@@ -234,7 +235,7 @@ class Body implements IncomingBody, CoarseTimer {
   }
 
   #isLong(): boolean {
-    return this.#receivedBytes >= maxPendingBytes
+    return this.#receivedCost >= maxPendingBytes
   }
 
   #pause(): void {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
+import { nextTurn } from '../../plugins/shared/background/turns.ts'
 import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
 import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
@@ -254,6 +255,9 @@ const failed = new Problem(500, 'internal error')
  */
 const shortBody = { maxBytes: 2 ** 16, stalls: 4 }
 
+/** After a shorter chunk, the next read waits for a turn of the event loop: a caller may send each byte as a chunk. */
+const shortChunkBytes = 2 ** 12
+
 /**
  * Reads the request body on demand. Bun discards the body of a GET.
  *
@@ -263,12 +267,16 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
   const length = request.headers.get('content-length')
   let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
   let ended = false
+  let wasShort = false
   const read = async () => {
     reader ??= request.body?.getReader() as typeof reader
+    // Bun resolves a read with each chunk as the caller has sent it, and joins only those that arrive between two reads.
+    if (wasShort) await nextTurn()
     setTimer(1)
     const { done, value } = (await reader?.read()) ?? { done: true }
     setTimer(0)
     ended = done
+    wasShort = value !== undefined && value.length < shortChunkBytes
     return value
   }
   /**

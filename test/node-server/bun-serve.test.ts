@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { bodyStream } from '../../plugins/shared/http/body/body.ts'
 import type { ListeningServer } from '../../src/node-server.ts'
 import { listenBun } from '../../src/server/listen.ts'
 import { describeSlow } from '../support/run-if.ts'
@@ -33,6 +34,30 @@ afterAll(async () => {
 })
 
 describe('the server with Bun.serve', () => {
+  test('joins the chunks of a body with one chunk per byte', async () => {
+    let chunks = 0
+    let bytes = 0
+    const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 26 }
+    await using counting = await listenBun(
+      async (request) => {
+        for await (const chunk of bodyStream(request) ?? []) {
+          chunks++
+          bytes += chunk.length
+        }
+        return new Response('read')
+      },
+      { http, media: { segment: 'media' }, shared: false },
+    )
+    const connection = new RawConnection(connect(counting.port, '127.0.0.1'))
+    connections.push(connection)
+    connection.write(
+      `POST / HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(20_000)}0\r\n\r\n`,
+    )
+    expect((await connection.readResponse()).body).toBe('read')
+    expect(bytes).toBe(20_000)
+    expect(chunks).toBeLessThan(1_000)
+  })
+
   for (const [what, head, status] of [
     ['a duplicate Content-Length', `${host}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`, 400],
     ['a list of lengths', `${host}Content-Length: 5, 5\r\n\r\nhello`, 400],

@@ -3,6 +3,7 @@ import { IncomingMessage } from 'node:http'
 import { Socket } from 'node:net'
 import { setImmediate } from 'node:timers/promises'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
+import { turns } from '../../plugins/shared/background/turns.ts'
 import { readAtMost } from '../../plugins/shared/http/body/read-body.ts'
 import { createBody } from '../../src/node-server/body.ts'
 import { host, startTestServer } from './raw-connection.ts'
@@ -41,6 +42,16 @@ describe('a body with one chunk per byte', () => {
     })
     expect((await served.ask(`${chunked}${each.repeat(100_000)}${last}`)).body).toBe('read')
     expect(turns.size).toBeGreaterThan(100)
+  })
+
+  test('counts as a long body, of which one is read on in a turn', async () => {
+    await using served = await startTestServer(async (request) => {
+      await request.bytes()
+      return new Response('read')
+    })
+    const before = turns.count
+    expect((await served.ask(`${chunked}${each.repeat(20_000)}${last}`)).body).toBe('read')
+    expect(turns.count - before).toBeGreaterThan(20)
   })
 
   test('is not buffered as single chunks', async () => {

@@ -3,6 +3,7 @@ import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import { requireIdentity } from '../../plugins/shared/identity/identify.ts'
 import { maxPipelined } from '../../src/node-server.ts'
+import { runtimes, startProgram } from './program.ts'
 import { bufferedBytes, host, startTestServer } from './raw-connection.ts'
 
 const get = `GET / HTTP/1.1\r\n${host}\r\n`
@@ -112,3 +113,13 @@ test('a connection that sends requests without reading responses is closed', asy
   await connection.closed
   expect(responded).toBeLessThanOrEqual(2 * maxPipelined)
 })
+
+for (const [runtime, command] of Object.entries(runtimes)) {
+  test(`${runtime} creates no further requests for it`, async () => {
+    await using program = await startProgram(command, './pipelining-app.ts')
+    const flood = program.dial(get.repeat(10_000))
+    await flood.closed
+    const { body } = await program.dial(get).readResponse()
+    expect(Number(body)).toBeLessThan(100)
+  })
+}

@@ -1,4 +1,6 @@
 import { expect, test } from 'bun:test'
+import { Elysia } from 'elysia'
+import { documentation } from '../../src/documentation/index.ts'
 import { documentationPage } from '../../src/documentation/page.ts'
 import type { Specification } from '../../src/documentation/specification.ts'
 import { documentOfServer } from '../support/document.ts'
@@ -153,4 +155,28 @@ test('the texts of a specification are escaped', () => {
   expect(page).not.toMatch(/<script|alert\(1\)<\/script/)
   // Quotes are escaped inside attributes.
   expect(page.replaceAll(/="[^"<>]*"/g, '')).not.toContain('"')
+})
+
+test('a document that cannot be created is not composed again at each request', async () => {
+  let composed = 0
+  const schema = (type: 'string' | 'number') => ({
+    detail: {
+      get summary() {
+        composed++
+        return 'summary'
+      },
+      responses: { 200: { description: 'OK', content: { 'application/json': { schema: { title: 'Same', type } } } } },
+    },
+  })
+  const app = new Elysia()
+    .use(documentation())
+    .get('/one', () => '', schema('string'))
+    .get('/other', () => '', schema('number'))
+  const get = () => app.handle(new Request('http://localhost/openapi/json'))
+  const registered = composed
+  expect((await get()).status).toBe(500)
+  const first = composed
+  expect(first).toBeGreaterThan(registered)
+  expect((await get()).status).toBe(500)
+  expect(composed).toBe(first)
 })
