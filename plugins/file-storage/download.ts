@@ -1,12 +1,13 @@
 import type { Clock } from '../shared/clock.ts'
-import { responseFrom } from '../shared/http/body/byte-source.ts'
-import { bodyOfLength, countedSource } from '../shared/http/body/streamed-file.ts'
+import { byteSourceOf, responseFrom } from '../shared/http/body/byte-source.ts'
+import { bodyOfLength, countedSource, endingSource } from '../shared/http/body/streamed-file.ts'
 import { withInertHeaders } from '../shared/http/headers.ts'
 import { inFlightOf } from '../shared/http/in-flight.ts'
 import { contentTypeOf } from '../shared/media/file-type.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import type { FileLinks } from './links.ts'
+import type { OpenDownloads } from './open-downloads.ts'
 import { selectRange } from './range.ts'
 import type { Storage } from './storage/storage.ts'
 
@@ -14,6 +15,7 @@ export interface DownloadOptions {
   readonly storage: Storage
   readonly links: FileLinks
   readonly clock: Pick<Clock, 'now'>
+  readonly downloads: OpenDownloads
 }
 
 /**
@@ -22,14 +24,27 @@ export interface DownloadOptions {
  */
 const notFound = new Problem(404, 'there is no such file, or the link to it has expired')
 
-/** Responds to GET and HEAD of a link. Throws Problem 404, 416, and 500 when the storage fails. */
+/**
+ * Responds to GET and HEAD of a link. Throws Problem 404, 416, 429 above the limit of open downloads, and 500 when the
+ * storage fails.
+ */
 export const download =
-  ({ storage, links, clock }: DownloadOptions) =>
+  ({ storage, links, clock, downloads }: DownloadOptions) =>
   async (request: Request, key: string): Promise<Response> => {
     const expiresAt = links.expiryOf(key, new URL(request.url).searchParams, clock.now())
     if (expiresAt === undefined) throw notFound
-    const response = await respondWithFile(request, { storage, key })
-    if (!response) throw notFound
+    const leave = request.method === 'HEAD' ? () => {} : await downloads.enter(key)
+    let response: Response
+    try {
+      const found = await respondWithFile(request, { storage, key })
+      if (!found) throw notFound
+      const source = byteSourceOf(found)
+      response = source ? responseFrom(endingSource(source, leave), found) : found
+      if (!source) leave()
+    } catch (error) {
+      leave()
+      throw error
+    }
     // Until the link expires. A shared cache would go on when the file is removed.
     const maxAge = Math.floor((expiresAt - clock.now()) / 1000)
     response.headers.set('cache-control', `private, max-age=${maxAge}, immutable`)

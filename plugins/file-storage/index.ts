@@ -20,6 +20,7 @@ import { type Log, noLog } from '../shared/problem.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
 import { download } from './download.ts'
 import { createFileLinks } from './links.ts'
+import { OpenDownloads } from './open-downloads.ts'
 import { fileDocs, type UploadRoutes } from './openapi.ts'
 import type { Storage } from './storage/storage.ts'
 import type { FileStore } from './store.ts'
@@ -71,6 +72,11 @@ export interface FileStorageOptions {
   /** The maximum time of one upload, in milliseconds. Default one hour. */
   readonly uploadTimeoutMs?: number
   /**
+   * The maximum number of open downloads by link, of all files of one user together, in this process. Above it, 429.
+   * Default 128.
+   */
+  readonly maxDownloads?: number
+  /**
    * Limits on the bytes that users store, copies of results included: an upload above one is rejected with 429.
    * Default: none.
    */
@@ -105,6 +111,7 @@ export const fileStorage = <
   checkElysia(Elysia)
   const { storage, store, publicUrl, clock = systemClock, log = noLog, audit = noAudit } = options
   const { maxUploads = 100, maxUploadBytes = 2 ** 31, uploadTtlMs = 86_400_000, uploadTimeoutMs = 3_600_000 } = options
+  const { maxDownloads = 128 } = options
   const limits = { ...defaultUploadLimits, ...options.limits }
   const prefix = checkPath('prefix', options.prefix ?? '/api/files')
   const uploadPath = checkPath('uploadPath', options.uploadPath ?? '/api/uploads')
@@ -112,12 +119,12 @@ export const fileStorage = <
   checkCollaborator('store', store)
   checkPublicUrl(publicUrl)
   checkIdentify(options.identify)
-  checkAbove0({ maxUploads, maxUploadBytes, uploadTtlMs, uploadTimeoutMs, ...limits })
+  checkAbove0({ maxUploads, maxUploadBytes, uploadTtlMs, uploadTimeoutMs, maxDownloads, ...limits })
   const links = createFileLinks({ publicUrl, secrets: options.secrets, prefix })
   const background = backgroundOf(options.background)
   if (background) sweepFiles({ storage, store, clock, log }, background)
 
-  const send = download({ storage, links, clock })
+  const send = download({ storage, links, clock, downloads: new OpenDownloads(store, maxDownloads) })
   const receive = upload({
     ...{ storage, store, links, limits, clock, log, audit },
     identify: identifySameOrigin(options.identify, options.requireSameOrigin),

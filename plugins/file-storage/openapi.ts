@@ -85,7 +85,7 @@ const fileResponses = {
   },
   304: { description: 'The file is the one that the request names', headers: fileHeaders },
   416: { description: 'The file has no such range', content: { 'application/json': { schema: errorBody } } },
-  ...errorResponses(errorBody, 404, 500, 503),
+  ...errorResponses(errorBody, 404, 429, 500, 503),
 }
 
 const linkDescription =

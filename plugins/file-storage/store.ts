@@ -50,6 +50,11 @@ export interface FileStore {
    * Optional: without it, they are removed when there is room.
    */
   expiredFiles?(now: number, max: number): Promise<readonly string[]>
+  /**
+   * The owner of a file. Undefined: it has no record. Optional: without it, `maxDownloads` applies to each file instead
+   * of each user.
+   */
+  fileOwner?(key: string): Promise<string | undefined>
   /** Removes records, whose files have been removed. */
   removeFileRecords(keys: readonly string[]): Promise<void>
 }

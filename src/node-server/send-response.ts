@@ -30,11 +30,9 @@ export const sendResponse = (
   if (known !== undefined) return sendComplete(known, sink)
   const source = byteSourceOf(response)
   const { body } = response
-  if (source || (body && isEventStream(response.headers))) {
-    return sendStream(source ?? sourceFrom(body as ReadableStream<Uint8Array>), sink, (event) =>
-      waitForEvent(serverResponse, event),
-    )
-  }
+  const wait = isEventStream(response.headers) ? (event: 'drain') => waitForEvent(serverResponse, event) : waitForReader
+  if (source) return sendStream(source, sink, wait)
+  if (body && wait !== waitForReader) return sendStream(sourceFrom(body), sink, wait)
   if (!body) return sendComplete('', sink)
   return readAhead(body).then((ahead) =>
     ahead instanceof Uint8Array ? sendComplete(ahead, sink) : sendStream(ahead, sink, waitForReader),

@@ -270,7 +270,7 @@ const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
   let wasShort = false
   const read = async () => {
     reader ??= request.body?.getReader() as typeof reader
-    // Bun resolves a read with each chunk as the caller has sent it, and joins only those that arrive between two reads.
+    // Bun resolves a read with one chunk, as the caller has sent it. It joins those that arrive between two reads.
     if (wasShort) await nextTurn()
     setTimer(1)
     const { done, value } = (await reader?.read()) ?? { done: true }

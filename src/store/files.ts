@@ -81,6 +81,14 @@ export const createFileStore = (database: Database): Required<FileStore> => ({
     return expired.map(({ key }) => key)
   },
 
+  async fileOwner(key) {
+    const [file] = await database.query<{ user_id: string }>(sql`
+      select user_id
+      from files
+      where key = ${key}`)
+    return file?.user_id
+  },
+
   async removeFileRecords(keys) {
     if (keys.length > 0) {
       await database.batch(

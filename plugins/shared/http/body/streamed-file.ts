@@ -5,17 +5,18 @@ import type { ByteSource } from './byte-source.ts'
  * A source that reports the end of its stream, so that the process limits the number of downloads. The caller has
  * reported the beginning.
  */
-export const countedSource = (source: ByteSource, inFlight: InFlight | undefined): ByteSource => {
-  if (!inFlight) return source
-  return {
-    ...(source.file && { file: source.file }),
-    writeTo: (write) => source.writeTo(write).finally(() => inFlight.streamed()),
-    cancel: (reason) => {
-      inFlight.streamed()
-      return source.cancel(reason)
-    },
-  }
-}
+export const countedSource = (source: ByteSource, inFlight: InFlight | undefined): ByteSource =>
+  inFlight ? endingSource(source, () => inFlight.streamed()) : source
+
+/** The same bytes. Calls `onEnd` when all are written, and when the source has failed or is cancelled; so maybe twice. */
+export const endingSource = (source: ByteSource, onEnd: () => void): ByteSource => ({
+  ...(source.file && { file: source.file }),
+  writeTo: (write) => source.writeTo(write).finally(onEnd),
+  cancel(reason) {
+    onEnd()
+    return source.cancel(reason)
+  },
+})
 
 /**
  * The body of a response to HEAD, which is only counted: Elysia (1.4.30) responds to HEAD with the handler of GET,
