@@ -8,7 +8,7 @@ import type { ByteSource } from './byte-source.ts'
 export const countedSource = (source: ByteSource, inFlight: InFlight | undefined): ByteSource =>
   inFlight ? endingSource(source, () => inFlight.streamed()) : source
 
-/** The same bytes. Calls `onEnd` when all are written, and when the source has failed or is cancelled; so maybe twice. */
+/** The same bytes. Calls `onEnd` when all are written, the source has failed or is cancelled; perhaps twice. */
 export const endingSource = (source: ByteSource, onEnd: () => void): ByteSource => ({
   ...(source.file && { file: source.file }),
   writeTo: (write) => source.writeTo(write).finally(onEnd),
