@@ -14,6 +14,7 @@ import type { UsageLimits } from '../usage-limits/index.ts'
 import type { PoolLimits, VideoTaskCount } from './queue/pool.ts'
 import type { VideoQueue } from './queue/queue.ts'
 import type { VideoResultStorage } from './results/results.ts'
+import type { VideoTaskStore } from './rows/store.ts'
 import type { VideoStatus } from './tasks/statuses.ts'
 import type { VideoTask, VideoUsage } from './tasks/task.ts'
 import type { VideoCall, VideoUpstream } from './upstream/client.ts'
@@ -22,7 +23,11 @@ import type { VideoCall, VideoUpstream } from './upstream/client.ts'
 export interface VideoServiceOptions {
   /** Undefined: every route responds 502, after authentication. */
   readonly upstream?: VideoUpstream | undefined
-  readonly store: VideoQueue & LeaseStore
+  /**
+   * A `VideoTaskStore` of the host app: the plugin keeps the queue in its rows. Or a store that has a queue of its own,
+   * as `sluice/store` has.
+   */
+  readonly store: VideoTaskStore | (VideoQueue & LeaseStore)
   /**
    * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
    * `presetAssets`.

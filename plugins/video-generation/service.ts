@@ -15,6 +15,7 @@ import { type Poller, startPoller } from './queue/poller.ts'
 import type { PoolLimits } from './queue/pool.ts'
 import { startCopier } from './results/copy.ts'
 import { linksTo } from './results/results.ts'
+import { queueOn } from './rows/queue.ts'
 import { createTask } from './tasks/create.ts'
 import { type CreateVideoOnce, createVideoOnce } from './tasks/create-once.ts'
 import { unknownTask, videoUnavailable } from './tasks/problem.ts'
@@ -44,18 +45,21 @@ export interface VideoService {
  * Creates the service behind the routes of video generation, with its work in the background. Pass it to every plugin
  * that serves the same tasks.
  *
- * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, and for a number that is
- * not above 0.
+ * Throws TypeError for a wrong address or key of the upstream, for a store that is missing, for limits of usage with a
+ * `VideoTaskStore`, and for a number that is not above 0.
  *
  * @example
  * const service = createVideoService({ upstream, store, background: true })
  * new Elysia().use(videoGeneration({ service, identify })).use(openaiVideos({ service, identify }))
  */
 export const createVideoService = (options: VideoServiceOptions): VideoService => {
-  const { store, upstream, assets, results, audit = noAudit } = options
+  const { upstream, assets, results, audit = noAudit } = options
   const { clock = systemClock, log = noLog, pollMs = 3_000, settleMs = 60_000, settleWaitMs = 5_000 } = options
   const { createTimeoutMs = 60_000, maxPriority = 0, keepMs = 90 * 86_400_000, maxRunningMs = 10_800_000 } = options
-  checkCollaborator('store', store)
+  checkCollaborator('store', options.store)
+  const store = 'claimVideoTask' in options.store ? options.store : queueOn(options.store)
+  if (options.usageLimits && store !== options.store)
+    throw new TypeError('usageLimits needs a store that has a queue of its own')
   checkAbove0({ keepMs, pollMs, maxRunningMs, settleMs, settleWaitMs, createTimeoutMs })
   checkSlots(options.slots)
   if (!Number.isInteger(maxPriority) || maxPriority < 0 || maxPriority > 9)

@@ -59,6 +59,15 @@ const exchanges: Readonly<Record<string, readonly Exchange[]>> = {
   'one-plugin-alone': [{ path: '/books?Author=Lem', expected: [200, 'Solaris'] }],
   'relay-any-stream': [{ path: '/news', expected: [200, 'from the upstream'] }],
   'store-of-your-own': [{ path: '/folders/f1', headers: { 'x-user': 'ann' }, expected: [200, 'Holidays, yours'] }],
+  'video-store-of-your-own': [
+    {
+      path: '/api/v3/contents/generations/tasks',
+      headers: { 'x-user': 'ann' },
+      body: { model: 'doubao-seedance-2-0-260128', content: [{ type: 'text', text: 'a cat' }] },
+      expected: [200, '"id":"cgt-'],
+    },
+    { path: '/api/v3/contents/generations/tasks', headers: { 'x-user': 'ann' }, expected: [200, '"total":1'] },
+  ],
 }
 
 const chunk = { id: 'c', choices: [{ index: 0, delta: { content: 'from the upstream' }, finish_reason: 'stop' }] }

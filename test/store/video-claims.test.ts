@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
 import type { ClaimedVideoTask } from '../../plugins/video-generation/queue/queue.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
-import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { eachVideoQueue, type RecordedQueue } from '../support/video-queues.ts'
 
 const at = 1_700_000_000_000
 const minute = 60_000
@@ -15,12 +14,12 @@ const newTask = (more: Partial<NewVideoTask> = {}): NewVideoTask => ({
   ...more,
 })
 
-eachDatabase('claims of video tasks', (database) => {
-  let store: Store
-  let other: Store
+eachVideoQueue('claims of video tasks', (queue) => {
+  let store: RecordedQueue
+  let other: RecordedQueue
   beforeAll(async () => {
-    store = await database.open()
-    other = await database.open()
+    store = await queue.open()
+    other = await queue.open()
   })
 
   const claimed = async (

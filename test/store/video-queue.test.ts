@@ -3,10 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
 import type { ClaimedVideoTask, VideoMove } from '../../plugins/video-generation/queue/queue.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
-import { type Database, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
-import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { eachVideoQueue, type RecordedQueue, type StoredTask } from '../support/video-queues.ts'
 
 const start = 1_700_000_000_000
 const hour = 3_600_000
@@ -24,34 +21,15 @@ const randomOf = (seed: number) => {
   return { below, pick: <Item>(items: readonly Item[]): Item | undefined => items[below(items.length)] }
 }
 
-interface StoredTask {
-  readonly id: string
-  readonly user: string
-  readonly phase: string
-  readonly status: string
-  readonly attempts: number
-  readonly nonce?: number
-  readonly place?: number
-}
-
 const order = ['waiting', 'submitting', 'submitted', 'ended']
 
-eachDatabase('the queue of video tasks', (database) => {
-  let stores: readonly [Store, Store]
-  let raw: Database
+eachVideoQueue('the queue of video tasks', (queue) => {
+  let stores: readonly [RecordedQueue, RecordedQueue]
   beforeAll(async () => {
-    stores = [await database.open(), await database.open()]
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 3_000 })
-    if (!opened) throw new Error('no such database')
-    raw = opened
-    return () => raw.close()
+    stores = [await queue.open(), await queue.open()]
   })
 
-  const tasksOf = (pool: string) =>
-    raw.query<StoredTask>(sql`
-      select id, user_id as "user", phase, status, attempts, nonce, place
-      from video_tasks
-      where model = ${pool}`)
+  const { tasksOf } = queue
 
   const newTask = (user: string, model: string, now: number, id: string = randomUUID()): NewVideoTask => ({
     ...{ id, user, model, serviceTier: 'default', fields: '{}', request: `{"id":"${id}"}` },
@@ -91,21 +69,22 @@ eachDatabase('the queue of video tasks', (database) => {
         expect(claim.request).toBe(`{"id":"${claim.id}"}`)
         claims.push(claim)
       }
-      const add = async (store: Store) => {
+      const add = async (store: RecordedQueue) => {
         const task = newTask(random.pick(users) ?? '', pool, now)
         const added = await store.addVideoTask(task, limits, now + 1000)
         if (added.outcome !== 'waiting-full') expected.add(task.id)
         if (added.outcome === 'claimed') got(added.task)
       }
-      const claim = async (store: Store) => {
+      const claim = async (store: RecordedQueue) => {
         const claimed = await store.claimVideoTask(pool, limits, now, now + 1000)
         if (claimed) got(claimed)
       }
       /** One of the last claims, or sometimes any that was ever made: a process may be late. */
-      const withClaim = (act: (store: Store, of: ClaimedVideoTask) => Promise<unknown>) => async (store: Store) => {
-        const one = random.pick(random.below(5) > 0 ? claims.slice(-3) : claims)
-        if (one) await act(store, one)
-      }
+      const withClaim =
+        (act: (store: RecordedQueue, of: ClaimedVideoTask) => Promise<unknown>) => async (store: RecordedQueue) => {
+          const one = random.pick(random.below(5) > 0 ? claims.slice(-3) : claims)
+          if (one) await act(store, one)
+        }
       const confirm = withClaim((store, of) => store.confirmVideoTask(of, `up-${of.id}-${of.attempts}`, now, now))
       const release = withClaim((store, of) =>
         store.releaseVideoTask(
@@ -118,13 +97,13 @@ eachDatabase('the queue of video tasks', (database) => {
         if (await store.dropVideoTask(of)) expected.delete(of.id)
       })
       const fail = withClaim((store, of) => store.failVideoTask(of, '{}', now))
-      const settle = async (store: Store) => {
+      const settle = async (store: RecordedQueue) => {
         now += 2000
         for (const lost of await store.unsettledVideoTasks(now, 100)) {
           if (lost.model === pool) await store.releaseVideoTask(lost, now)
         }
       }
-      const move = async (store: Store) => {
+      const move = async (store: RecordedQueue) => {
         const moves = [...expected]
           .filter(() => random.below(3) === 0)
           .map((id): VideoMove => {
@@ -141,7 +120,7 @@ eachDatabase('the queue of video tasks', (database) => {
           if (freed) ends.set(task.id, (ends.get(task.id) ?? 0) + 1)
         }
       }
-      const cancel = async (store: Store) => {
+      const cancel = async (store: RecordedQueue) => {
         const id = random.pick([...expected])
         if (id) await store.cancelWaitingVideoTask(random.pick(users) ?? '', id, now)
       }
@@ -173,7 +152,7 @@ eachDatabase('the queue of video tasks', (database) => {
       for (let step = 0; step < 150; step++) {
         now += random.below(5)
         const chosen = Array.from({ length: 1 + random.below(3) }, () => random.pick(steps) ?? add)
-        await Promise.all(chosen.map((act) => act(stores[random.below(2)] as Store)))
+        await Promise.all(chosen.map((act) => act(stores[random.below(2)] as RecordedQueue)))
         await check()
       }
       expect([...ends.values()].filter((count) => count !== 1)).toEqual([])
@@ -209,7 +188,7 @@ eachDatabase('the queue of video tasks', (database) => {
     for (let started = 0; started < 100; ) {
       const claimed = (
         await Promise.all(
-          [0, 1, 0, 1].map((n) => (stores[n] as Store).claimVideoTask(pool, limits, start, start + 1000)),
+          [0, 1, 0, 1].map((n) => (stores[n] as RecordedQueue).claimVideoTask(pool, limits, start, start + 1000)),
         )
       ).flatMap((claim) => claim ?? [])
       expect(claimed).toHaveLength(Math.min(3, 100 - started))
@@ -228,7 +207,8 @@ eachDatabase('the queue of video tasks', (database) => {
   test('starts a task of another user before the second next of a batch', async () => {
     const pool = randomUUID()
     const limits = { running: 2 }
-    const add = (user: string, store: Store) => store.addVideoTask(newTask(user, pool, start), limits, start + 1000)
+    const add = (user: string, store: RecordedQueue) =>
+      store.addVideoTask(newTask(user, pool, start), limits, start + 1000)
     const begun: ClaimedVideoTask[] = []
     for (let nth = 0; nth < 60; nth++) {
       const added = await add('batch', stores[0])
@@ -243,10 +223,9 @@ eachDatabase('the queue of video tasks', (database) => {
       return claimed?.user
     }
     // An attempt without a free slot writes nothing.
-    const turn = () => raw.query(sql`select turn from video_pools where pool = ${pool}`)
-    const before = await turn()
+    const before = await queue.writesOf(pool)
     expect(await stores[1].claimVideoTask(pool, limits, start, start + 1000)).toBeUndefined()
-    expect(await turn()).toEqual(before)
+    expect(await queue.writesOf(pool)).toEqual(before)
     for (let nth = 0; nth < 10; nth++) expect(await claimAfterEnd()).toBe('batch')
     expect(await add('one', stores[1])).toEqual({ outcome: 'waiting' })
     expect(await claimAfterEnd()).toBe('one')

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { VideoStatus } from '../../plugins/video-generation/tasks/statuses.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import type { VideoTaskFilter } from '../../plugins/video-generation/tasks/tasks.ts'
-import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { eachVideoQueue, type RecordedQueue } from '../support/video-queues.ts'
 
 const at = 1_700_000_000_000
 const minute = 60_000
@@ -16,12 +15,12 @@ const newTask = (more: Partial<NewVideoTask> = {}): NewVideoTask => ({
   ...more,
 })
 
-eachDatabase('records of video tasks', (database) => {
-  let store: Store
-  let other: Store
+eachVideoQueue('records of video tasks', (queue) => {
+  let store: RecordedQueue
+  let other: RecordedQueue
   beforeAll(async () => {
-    store = await database.open()
-    other = await database.open()
+    store = await queue.open()
+    other = await queue.open()
   })
 
   /** A task that the upstream has, with that status. */
@@ -44,7 +43,7 @@ eachDatabase('records of video tasks', (database) => {
     }
     ids.push(await submitted(newTask({ user: ann, serviceTier: 'flex' })))
     const [a, b, c, d, e, f] = ids as [string, string, string, string, string, string]
-    const pages = async (filter: VideoTaskFilter, ...page: Parameters<Store['videoTasks']>[2][]) => {
+    const pages = async (filter: VideoTaskFilter, ...page: Parameters<RecordedQueue['videoTasks']>[2][]) => {
       const lists = await Promise.all(page.map((each) => other.videoTasks(ann, filter, each)))
       return lists.map(({ tasks, total }) => [tasks.map(({ id }) => id), total])
     }

@@ -3,8 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
 import type { ClaimedVideoTask } from '../../plugins/video-generation/queue/queue.ts'
 import type { DescribeVideoTask, NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
-import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { eachVideoQueue, type RecordedQueue } from '../support/video-queues.ts'
 
 const at = 1_700_000_000_000
 const day = 86_400_000
@@ -16,12 +15,12 @@ const newTask = (more: Partial<NewVideoTask> = {}): NewVideoTask => ({
   ...more,
 })
 
-eachDatabase('video tasks', (database) => {
-  let store: Store
-  let other: Store
+eachVideoQueue('video tasks', (queue) => {
+  let store: RecordedQueue
+  let other: RecordedQueue
   beforeAll(async () => {
-    store = await database.open()
-    other = await database.open()
+    store = await queue.open()
+    other = await queue.open()
   })
 
   const addClaimed = async (task: NewVideoTask, limits?: PoolLimits): Promise<ClaimedVideoTask> => {

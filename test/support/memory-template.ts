@@ -25,7 +25,11 @@ const known = new WeakSet<DatabaseSync>()
 const { prepare } = DatabaseSync.prototype
 
 DatabaseSync.prototype.prepare = function (text: string): StatementSync {
-  if (!known.has(this) && this.location() === null) this.deserialize(memoryTemplate)
+  if (!known.has(this) && this.location() === null && isEmpty(this)) this.deserialize(memoryTemplate)
   known.add(this)
   return prepare.call(this, text)
 }
+
+/** Whether a database has no tables: else they are those of an example. */
+const isEmpty = (database: DatabaseSync): boolean =>
+  prepare.call(database, 'select 1 from sqlite_master limit 1').get() === undefined

@@ -1,8 +1,8 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
+import { moveStepOf } from '../../../plugins/video-generation/queue/moves.ts'
 import type { PoolSignal } from '../../../plugins/video-generation/queue/pool.ts'
 import type { MovedVideoTask, VideoMove, VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
 import { learntSlots, pauseMsAfter } from '../../../plugins/video-generation/queue/slots.ts'
-import type { VideoStatus } from '../../../plugins/video-generation/tasks/statuses.ts'
 import type { VideoTask, VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
@@ -10,11 +10,6 @@ import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { enterPool } from './queue.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
-
-const orderOf: Readonly<Record<VideoStatus, number>> = {
-  ...{ queued: 0, running: 1 },
-  ...{ succeeded: 2, failed: 2, expired: 2, cancelled: 2 },
-}
 
 /** The steps of `moveVideoTasks`. */
 export function* moveTasks(
@@ -45,23 +40,19 @@ export function* moveTasks(
 type Moved = MovedVideoTask & { readonly hadSlot: boolean }
 
 function* moveTask(before: VideoTask, move: VideoMove, at: number): Steps<Moved | undefined> {
-  const { id, status, task, copy = false, readDueAt, dueAt } = move
-  const [from, to] = [orderOf[before.status], orderOf[status]]
-  const ends = to === 2
-  const copies = ends && copy && status === 'succeeded'
-  const hasChanged = to > from
-  const hadSlot = before.undecidedAt === undefined
-  const overruns = (move.overruns ?? false) && hadSlot && !ends
+  const { id, status, readDueAt, dueAt } = move
+  const step = moveStepOf(before, move, at)
+  const { hasChanged, ends, copies, overruns, hadSlot } = step
   const [done] = yield sql`
     update video_tasks
-    set phase = ${copies ? 'copying' : ends ? 'ended' : 'submitted'},
-      status = ${copies ? 'running' : hasChanged ? status : before.status},
-      task = case when ${Number(!copies && to >= from)} = 1 then ${task} else task end,
-      final_task = ${copies ? task : undefined},
+    set phase = ${step.phase},
+      status = ${step.status},
+      task = coalesce(${step.task}, task),
+      final_task = ${step.finalTask},
       freed_at = ${ends ? at : undefined},
       running_at = coalesce(running_at, ${status === 'running' ? at : undefined}),
-      undecided_at = ${ends ? undefined : overruns ? at : before.undecidedAt},
-      ended_at = ${ends && !copies ? at : undefined},
+      undecided_at = ${step.undecidedAt},
+      ended_at = ${step.endedAt},
       lease_until = 0,
       due_at = case
         when ${Number(ends)} = 1 then cast(${copies ? at : undefined} as bigint)

@@ -1,16 +1,10 @@
 import { randomInt } from 'node:crypto'
+import { minNonce, nonceCount } from '../../../plugins/video-generation/queue/nonces.ts'
 import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
 import { quietMs, slotsOf } from '../../../plugins/video-generation/queue/slots.ts'
 import { nextUser, strideOf, type WaitingUser } from '../../../plugins/video-generation/queue/turns.ts'
 import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
 import { lockUser } from '../database/user-locks.ts'
-
-/**
- * Different values of the nonce for one `execution_expires_after`. A value comes back only after about that many claims
- * of a user.
- */
-const nonces = 1_000
-const minSeconds = 3_600
 
 interface Pool {
   readonly turn: number
@@ -186,17 +180,17 @@ interface ClaimRequest {
  */
 export function* setNonce(id: string, user: string): Steps {
   yield lockUser(user)
-  const offset = randomInt(nonces)
+  const offset = randomInt(nonceCount)
   yield sql`
     update video_tasks
     set nonce = (
       with recursive numbers (nonce, step) as (
         select
           case
-            when expires_at - claimed_at < ${(minSeconds + 2 * nonces) * 1000} then ${minSeconds + offset}
+            when expires_at - claimed_at < ${(minNonce + 2 * nonceCount) * 1000} then ${minNonce + offset}
             else (expires_at - claimed_at) / 1000 - ${offset}
           end,
-          case when expires_at - claimed_at < ${(minSeconds + 2 * nonces) * 1000} then 1 else -1 end
+          case when expires_at - claimed_at < ${(minNonce + 2 * nonceCount) * 1000} then 1 else -1 end
         union all
         select numbers.nonce + numbers.step, numbers.step
         from numbers
