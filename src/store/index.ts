@@ -47,7 +47,7 @@ import { type RateLimitRecords, rateLimitUse } from './rate-limit-use.ts'
 import { createRateLimitStore } from './rate-limits.ts'
 import { createStoredResponseStore } from './text/stored-responses.ts'
 import { createTextObjectStore } from './text/text-objects.ts'
-import { createUsageStore, type UsageRecords } from './usage/usage.ts'
+import { addsUsage, createUsageStore, type UsageRecords } from './usage/usage.ts'
 import { type ActivityRecords, createActivityStore } from './users/activity.ts'
 import { createAttemptStore } from './users/attempts.ts'
 import { createHostUserStore, type HostUserRecords } from './users/host-users.ts'
@@ -93,7 +93,7 @@ type Records = UserRecords &
   TokenRecords &
   GroupRecords &
   OpenClaimRecords &
-  Omit<UsageRecords, 'closeUsage'> &
+  Omit<UsageRecords, 'closeUsage' | 'rollUpUsage'> &
   Omit<ActivityRecords, 'closeUses'> &
   AuditRecords &
   RateLimitRecords &
@@ -178,8 +178,9 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
   const database = notifyOnCommit(opened, (statements) => {
     if (raisesRevision(statements)) for (const raised of raiseListeners) raised()
     if (addsEvents(statements)) for (const added of eventListeners) added()
+    if (addsUsage(statements)) rollUpUsage()
   })
-  const { closeUsage, ...usageRecords } = createUsageStore(database, { log })
+  const { closeUsage, rollUpUsage, ...usageRecords } = createUsageStore(database, { log })
   const { closeUses, ...activityRecords } = createActivityStore(database, { log })
   const adminUsers = createAdminUserStore(database)
   return {
@@ -218,7 +219,11 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),
-    migrate: () => database.exclusively(() => migrate(clock.now())),
+    migrate: async () => {
+      await database.exclusively(() => migrate(clock.now()))
+      // Of rows that there were before: a version without roll-ups has written them, or a process that was killed.
+      rollUpUsage()
+    },
     ready: async () => {
       await database.query(sql`select 1 as ready`, readyDeadlineMs)
       await space.check()

@@ -12,6 +12,7 @@ import { peopleIndexes } from './people-indexes.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
+import { usageRollupTables } from './usage-rollup-tables.ts'
 import { usageTables } from './usage-tables.ts'
 import { videoDecisionTables } from './video-decision-tables.ts'
 import { videoRequestTables } from './video-request-tables.ts'
@@ -246,6 +247,7 @@ export const migrations: readonly Migration[] = [
   videoDecisionTables,
   countedTables,
   peopleIndexes,
+  usageRollupTables,
 ]
 
 /**

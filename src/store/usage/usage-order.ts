@@ -1,5 +1,5 @@
 import type { UsageSumFilter } from '../../../plugins/admin/usage-sums.ts'
-import { clause, fragment, joinClauses, type Statement } from '../database/database.ts'
+import { clause, joinClauses, type Statement } from '../database/database.ts'
 
 /** The key of a row of usage: where a step of a scan ends. */
 export interface UsagePlace {
@@ -28,7 +28,7 @@ export interface UsageOrder {
   readonly sums: Statement
 }
 
-/** Orders by the filter of which each has the rows: all of them, or those of one user, team, token or model. */
+/** Orders by the filter of which each has the rows: all of them, or those of one user, team, token or model, or videos. */
 export const usageOrders = {
   day: {
     columns: ['day', 'user', 'token', 'model'],
@@ -90,6 +90,16 @@ export const usageOrders = {
     reversed: clause`order by day desc, user_id desc, token_id desc`,
     sums: clause`order by 1, 2, 4, 3, 5`,
   },
+  video: {
+    columns: ['day', 'user', 'token', 'model'],
+    rows: () => clause`video_seconds is not null`,
+    from: (at) => clause`(day, user_id, token_id, model) >= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    after: (at) => clause`(day, user_id, token_id, model) > (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    upTo: (at) => clause`(day, user_id, token_id, model) <= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
+    sorted: clause`order by day, user_id, token_id, model`,
+    reversed: clause`order by day desc, user_id desc, token_id desc, model desc`,
+    sums: clause`order by 1, 2, 4, 5, 3`,
+  },
 } as const satisfies Readonly<Record<string, UsageOrder>>
 
 /** A step of a scan: rows of an order that follow a place. */
@@ -123,7 +133,8 @@ export const endOfStep = (step: UsageStep, max: number): Statement =>
     clause` limit 1`,
   )
 
-const totals = fragment`
+/** The columns with sums, also of roll-ups. */
+export const usageTotals = clause`
   cast(sum(calls) as bigint) as calls, cast(sum(unreported) as bigint) as unreported,
   cast(sum(input_tokens) as bigint) as "inputTokens", cast(sum(cached_tokens) as bigint) as "cachedTokens",
   cast(sum(output_tokens) as bigint) as "outputTokens", cast(sum(reasoning_tokens) as bigint) as "reasoningTokens",
@@ -141,9 +152,9 @@ export const sumStep = (step: UsageStep, end: UsagePlace, by: SummedBy): Stateme
         case when ${by.user} = 1 then user_id else '' end as "user",
         case when ${by.team} = 1 then coalesce(team_id, '') else '' end as team,
         case when ${by.token} = 1 then token_id else '' end as token,
-        case when ${by.model} = 1 then model else '' end as model, ${totals}
-      from text_usage
-      where `,
+        case when ${by.model} = 1 then model else '' end as model,`,
+    usageTotals,
+    clause` from text_usage where `,
     step.order.rows(step.filter),
     clause` and `,
     startOf(step),

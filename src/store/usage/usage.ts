@@ -8,6 +8,7 @@ import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts
 import { type Database, fragment, type Statement, sql, toColumnValue } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
+import { UsageRollup } from './usage-rollup.ts'
 import { createUsageSums } from './usage-sums.ts'
 
 /** Usage of one user, token, model and day. */
@@ -91,6 +92,8 @@ export interface UsageRecords extends UsageSumStore {
    * and users. While the database has no room, it lists what was written before.
    */
   listUsage(filter?: UsageFilter): Promise<readonly Usage[]>
+  /** Adds what was written to the sums by month and day, soon. Reports do it, too, so that none misses anything. */
+  rollUpUsage(): void
   /** Writes the buffered calls if the database is reachable. Later calls are lost. Never rejects. */
   closeUsage(): Promise<void>
 }
@@ -115,6 +118,7 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
     // A duplicate batch id: an earlier attempt, whose outcome was unknown, has written the batch.
     write: (batch) => database.batch(statementsOf(batch)).then(() => {}, ignoreDuplicateBatch),
   })
+  const rollup = new UsageRollup(database, options)
   /** While the database has no room, reports have what was written before. */
   const flush = () =>
     buffer.flush().catch((error: unknown) => {
@@ -134,9 +138,14 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
 
     flushUsage: () => buffer.flush(),
 
-    ...createUsageSums(database, flush),
+    ...createUsageSums(database, { rollup, flush }),
 
-    closeUsage: () => buffer.close(),
+    rollUpUsage: () => rollup.start(),
+
+    closeUsage() {
+      rollup.close()
+      return buffer.close()
+    },
 
     async listUsage({ user, since = '', until = '9999-12-31' } = {}) {
       await flush()
@@ -234,6 +243,15 @@ export const addUsage = ({
       text_usage.video_seconds + excluded.video_seconds, text_usage.video_seconds, excluded.video_seconds
     ),
     cost = coalesce(text_usage.cost + excluded.cost, text_usage.cost, excluded.cost)`
+
+const usageStrings = addUsage({
+  ...{ user: '', token: '', day: '', model: '', calls: 0, unreported: 0 },
+  ...{ input: 0, cachedInput: 0, output: 0, reasoning: 0 },
+}).strings
+
+/** Whether a transaction has added usage. */
+export const addsUsage = (statements: readonly Statement[]): boolean =>
+  statements.some(({ strings }) => strings === usageStrings)
 
 /**
  * Shortens a model name to 256 code points, and replaces what a database cannot store. The first cut avoids work on a
