@@ -1,3 +1,5 @@
+import type { Awaitable } from '../shared/awaitable.ts'
+import { nextTurn } from '../shared/background/turns.ts'
 import { createFrameSplitter, type Frame, type FrameSplitter, type FrameSplitterOptions } from './frames.ts'
 
 /** Reads a body frame by frame, with backpressure. */
@@ -25,9 +27,14 @@ interface ChunkReader {
 
 type ReadResult = { readonly done: true } | { readonly done: false; readonly value: Uint8Array }
 
+/** A longer frame is read in a turn of the event loop of its own: its JSON may have very many values. */
+const maxFrameBytesAtOnce = 2 ** 16
+
 class BodyReader implements FrameReader {
   readonly #source: ChunkReader | undefined
   readonly #frames: FrameSplitter
+  /** Frames of the last chunk, of which each call of `next` returns some: those up to the next long one. */
+  #waiting: readonly Frame[] = []
   #ended: boolean
   #cancelled = false
 
@@ -39,9 +46,22 @@ class BodyReader implements FrameReader {
 
   next(): Promise<readonly Frame[] | undefined> {
     const source = this.#source
-    if (!source || this.#ended || this.#cancelled) return Promise.resolve(undefined)
+    if (this.#cancelled) return Promise.resolve(undefined)
+    if (this.#waiting.length > 0) return this.#nextWaiting()
+    if (!source || this.#ended) return Promise.resolve(undefined)
     const { failure } = this.#frames
     return failure ? Promise.reject(this.#fail(failure)) : source.read().then(this.#onRead, this.#onError)
+  }
+
+  /** Of all that read long frames, one goes on in a turn. */
+  async #nextWaiting(): Promise<readonly Frame[] | undefined> {
+    await nextTurn()
+    if (this.#cancelled) return undefined
+    const frames = this.#waiting
+    const first = frames.findIndex(isLong)
+    const end = first === -1 ? frames.length : first + 1
+    this.#waiting = frames.slice(end)
+    return frames.slice(0, end)
   }
 
   async cancel(reason?: unknown): Promise<void> {
@@ -49,18 +69,24 @@ class BodyReader implements FrameReader {
     await this.#source?.cancel(reason).catch(() => {})
   }
 
-  readonly #onRead = (result: ReadResult): readonly Frame[] | undefined => {
+  readonly #onRead = (result: ReadResult): Awaitable<readonly Frame[] | undefined> => {
     if (this.#cancelled) return undefined
     if (!result.done) {
       try {
-        return this.#frames.push(result.value)
+        return this.#inTurns(this.#frames.push(result.value))
       } catch (error) {
         throw this.#fail(error)
       }
     }
     this.#ended = true
     const rest = this.#frames.end()
-    return rest && [rest]
+    return rest && this.#inTurns([rest])
+  }
+
+  #inTurns(frames: readonly Frame[]): Awaitable<readonly Frame[] | undefined> {
+    if (!frames.some(isLong)) return frames
+    this.#waiting = frames
+    return this.#nextWaiting()
   }
 
   /** An error after a cancellation is expected, and ignored. */
@@ -73,3 +99,5 @@ class BodyReader implements FrameReader {
     return error
   }
 }
+
+const isLong = ({ bytes }: Frame): boolean => bytes.length > maxFrameBytesAtOnce

@@ -219,6 +219,20 @@ describe('an event that resembles an earlier one', () => {
     expect(events[4]?.json).toEqual({ choices: [{ index: 0, delta: { content: 'd\n' } }] })
   })
 
+  test('is not looked for after a long one, whose JSON is not parsed before its turn', () => {
+    const read = reading()
+    const line = (text: string) => `data: {"choices":[{"index":0,"delta":{"content":"${text}"}}]}\n\n`
+    const long = 'x'.repeat(2 ** 16)
+    const events = ['first', long, 'a', long, 'b'].map((text) => read(line(text)))
+    expect(events.map((event) => event?.template !== undefined)).toEqual([false, false, false, true, true])
+    const longOnly = reading()
+    expect(['first', long, long].map((text) => longOnly(line(text))?.template)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
+
   test('is recognized among a limited number of kinds; the oldest is evicted, and the recognition stops after too many misses', () => {
     const read = reading()
     const line = (index: number, text = 'x') =>

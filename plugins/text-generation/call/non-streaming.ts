@@ -2,7 +2,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { responseOf } from '../../shared/http/body/known-body.ts'
 import { noStoreHeaders } from '../../shared/http/no-store.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
-import { JsonError, parseJson, responseLimits } from '../../shared/json/json.ts'
+import { JsonError, maxBytesAtOnce, nextTurn, parseJson, responseLimits } from '../../shared/json/json.ts'
 import { parseLossless } from '../../shared/json/lossless.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
@@ -104,7 +104,10 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
  * credential.
  */
 const withIssuedObjects = async (json: string, { route, issued }: Pick<Call, 'route' | 'issued'>): Promise<string> => {
+  const isLong = json.length > maxBytesAtOnce
+  if (isLong) await nextTurn()
   requireNoCredential(route.upstream, json)
+  if (issued && isLong) await nextTurn()
   if (issued) await issued.recordResponse(parseLossless(json))
   return json
 }

@@ -1,3 +1,4 @@
+import { maxBytesAtOnce } from '../../shared/json/json.ts'
 import { parseOrUndefined } from '../../shared/json/lossless.ts'
 import { decodeUtf8 } from '../../shared/utf8.ts'
 import { type FrameSplitterOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
@@ -90,7 +91,9 @@ export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recogn
 
   #learn(text: string, event: TextEvent): void {
     // The first event is usually unique. A stream whose events are all different is not worth further attempts.
-    if (this.#parsed++ === 0 || this.#parsed > maxParsed || event.json === undefined) return
+    if (this.#parsed++ === 0 || this.#parsed > maxParsed) return
+    // Its JSON may have very many values, and no other event resembles it.
+    if (text.length > maxBytesAtOnce || event.json === undefined) return
     const template = EventTemplate.of(text, event.data)
     if (!template?.match(text)) return
     if (this.#templates.length === maxTemplates) this.#templates.pop()
