@@ -18,6 +18,7 @@ import { defaultMaxBodyBytes, type VideoRouteOptions, type VideoServiceOptions }
 import { createVideoService, type VideoService } from './service.ts'
 import { rejectParameter, unknownCallback, videoProblemBody } from './tasks/problem.ts'
 import { readListQuery } from './tasks/request/list-query.ts'
+import { isDryRun } from './tasks/request/request.ts'
 import { composeList, listsAtOnce } from './tasks/task-list.ts'
 import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks/tasks.ts'
 import type { VideoRoutes } from './types.ts'
@@ -34,8 +35,10 @@ export type { VideoResultFile, VideoResultStorage } from './results/results.ts'
 export type * from './rows/store.ts'
 export { createVideoService, type VideoService } from './service.ts'
 export { VideoProblem, videoProblemBody } from './tasks/problem.ts'
+export type { RuleViolation } from './tasks/request/model-rules.ts'
 export type * from './tasks/statuses.ts'
 export type * from './tasks/task.ts'
+export type * from './tasks/task-estimate.ts'
 export type * from './tasks/tasks.ts'
 export type { LinkResult, StoredResult } from './tasks/view.ts'
 export type * from './types.ts'
@@ -96,6 +99,7 @@ export const videoGeneration = <const Prefix extends string = '/api/v3'>(
       '/contents/generations/tasks',
       route(async ({ request, videoCaller }) => {
         const { json, bytes } = await readJsonBody(request, maxBodyBytes, requestLimits)
+        if (isDryRun(json)) return respondJson(JSON.stringify(await tasks.estimate(videoCaller, json, request)))
         return once(
           { request, user: videoCaller.user, route: 'createVideoTask', body: bytes },
           (attempt) => tasks.create(videoCaller, json, request, { attempt }),

@@ -5,6 +5,7 @@ import {
   jsonBody,
   jsonContent,
   jsonResponse,
+  nullable,
   type OperationDescription,
   pathParameter,
   queryParameter,
@@ -14,6 +15,7 @@ import {
   routeOptions,
   type SchemaOf,
 } from '../shared/plugin/openapi.ts'
+import type { NeededLimit, TaskEstimate } from './tasks/task-estimate.ts'
 import type {
   CreatedVideoTask,
   CreateVideoTaskRequest,
@@ -34,6 +36,8 @@ export const videoErrorBody: SchemaOf<VideoErrorBody> = Type.Object(
   },
   { title: 'VideoError', description: 'An error of video generation' },
 )
+
+const words = <Word extends string>(...all: Word[]) => Type.Union(all.map((word) => Type.Literal(word)))
 
 const status = Type.Union(
   (['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled'] as const).map((word) => Type.Literal(word)),
@@ -56,6 +60,11 @@ const createRequest: SchemaOf<CreateVideoTaskRequest> = Type.Unsafe<CreateVideoT
       execution_expires_after: Type.Optional(
         Type.Integer({ minimum: 3_600, maximum: 259_200, description: 'Seconds' }),
       ),
+      dry_run: Type.Optional(
+        Type.Boolean({
+          description: 'Only says what the task would use, cost and wait for. It never reaches the upstream',
+        }),
+      ),
       safety_identifier: Type.Optional(
         Type.String({ maxLength: 64, description: 'Repeated in the task; the upstream gets one of the gateway' }),
       ),
@@ -65,6 +74,56 @@ const createRequest: SchemaOf<CreateVideoTaskRequest> = Type.Unsafe<CreateVideoT
 )
 
 const created: SchemaOf<CreatedVideoTask> = Type.Object({ id: Type.String() }, { title: 'CreatedVideoTask' })
+
+/** The response to a dry run. */
+export const estimateSchema: SchemaOf<TaskEstimate> = Type.Object(
+  {
+    dry_run: Type.Literal(true),
+    model: Type.String(),
+    usage: Type.Object({
+      completion_tokens: Type.Integer({ minimum: 0 }),
+      seconds: Type.Integer({ minimum: 0, description: 'Of the video' }),
+      exact: Type.Boolean({ description: 'False: the task uses at most that' }),
+    }),
+    cost: nullable(Type.Number({ description: 'In currency units. Null: the model has no price' })),
+    limits: Type.Array(
+      Type.Unsafe<NeededLimit>(
+        Type.Object(
+          {
+            unit: Type.String(),
+            amount: Type.Number(),
+            remaining: Type.Number(),
+            needed: Type.Number({ description: 'What the task needs of it' }),
+          },
+          { additionalProperties: true },
+        ),
+      ),
+      { description: 'The limits that the task would use, as `GET /api/limits` shows them' },
+    ),
+    references: Type.Array(
+      Type.Object({
+        param: Type.String({ description: 'Path of the item' }),
+        kind: words('asset', 'address', 'data', 'draft'),
+        id: nullable(Type.String({ description: "Of the caller's asset or draft" })),
+      }),
+    ),
+    violations: Type.Array(Type.Object({ param: Type.String(), message: Type.String() }), {
+      description: "What the vendor's published rules for the model do not allow",
+    }),
+    queue: nullable(
+      Type.Object(
+        {
+          position: Type.Integer({ minimum: 1 }),
+          seconds: nullable(Type.Integer({ minimum: 0, description: 'Estimated, until the start' })),
+        },
+        { description: 'Null: the task would start at once, or there is no queue for the model' },
+      ),
+    ),
+  },
+  { title: 'VideoTaskEstimate' },
+)
+
+const createdOrEstimate = Type.Union([created, estimateSchema])
 
 const task: SchemaOf<VideoTaskObject> = Type.Unsafe<VideoTaskObject>(
   Type.Object(
@@ -134,10 +193,14 @@ export const videoDocs = {
   createVideoTask: route(
     'createVideoTask',
     'Create a video generation task',
-    jsonResponse('The task is stored, and goes to the upstream when it is its turn', created, {
-      ...queueHeaders,
-      ...replayedHeaders,
-    }),
+    jsonResponse(
+      'The task is stored, and goes to the upstream when it is its turn; or what it would be',
+      createdOrEstimate,
+      {
+        ...queueHeaders,
+        ...replayedHeaders,
+      },
+    ),
     { parameters: [idempotencyKeyParameter], requestBody: jsonBody(createRequest) },
   ),
   listVideoTasks: route(

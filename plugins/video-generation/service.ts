@@ -11,6 +11,7 @@ import { type Log, noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
 import type { VideoServiceOptions } from './options.ts'
+import { shownPlace } from './queue/place.ts'
 import { type Poller, startPoller } from './queue/poller.ts'
 import type { PoolLimits } from './queue/pool.ts'
 import { startCopier } from './results/copy.ts'
@@ -18,6 +19,7 @@ import { linksTo } from './results/results.ts'
 import { queueOn } from './rows/queue.ts'
 import { createTask } from './tasks/create.ts'
 import { type CreateVideoOnce, createVideoOnce } from './tasks/create-once.ts'
+import { estimateTask } from './tasks/estimate.ts'
 import { unknownTask, videoUnavailable } from './tasks/problem.ts'
 import { removeTask } from './tasks/remove.ts'
 import { readTaskFields } from './tasks/request/fields.ts'
@@ -104,9 +106,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {
     const limits = task.phase === 'waiting' ? context.limitsOf(task.model) : undefined
     const place = limits && (await store.videoQueuePlace(task, limits, clock.now()))
-    if (!place) return undefined
-    const { before, startsInMs } = place
-    return { position: before + 1, seconds: startsInMs === undefined ? undefined : Math.ceil(startsInMs / 1000) }
+    return place && shownPlace(place)
   }
 
   const tasks: VideoTasks = {
@@ -115,6 +115,11 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       const task = await createTask(caller, body, request, createOptions, context)
       if (task.phase === 'waiting') poller?.wake()
       return viewOf(task, linkResult, await placeOf(task))
+    },
+
+    async estimate(caller, body, request) {
+      checkUser(caller.user)
+      return estimateTask(caller, body, request, context)
     },
 
     async find(user, id) {

@@ -17,6 +17,8 @@ export interface CreateVideoTaskRequest {
   /** A model or an endpoint. */
   readonly model: string
   readonly content: readonly VideoContentItem[]
+  /** Only asks what the task would use, cost and wait for: the response is a `TaskEstimate`. Default false. */
+  readonly dry_run?: boolean
   readonly [field: string]: unknown
 }
 

@@ -1,5 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { placeOfNext } from '../../plugins/video-generation/queue/place.ts'
+import type { ClaimedVideoTask } from '../../plugins/video-generation/queue/queue.ts'
 import type { VideoStatus } from '../../plugins/video-generation/tasks/statuses.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import type { VideoTaskFilter } from '../../plugins/video-generation/tasks/tasks.ts'
@@ -165,6 +167,14 @@ eachVideoQueue('records of video tasks', (queue) => {
     expect(await other.videoQueuePlace(anns[0] as NewVideoTask, limits, at + 2_000)).toBeUndefined()
     const later = await add(ann)
     expect(await other.videoQueuePlace(later, limits, at + 4_000)).toEqual({ before: 0, startsInMs: minute / 2 })
+    const placeOfMore = async (user: string, now: number, more = limits) =>
+      placeOfNext(user, await other.videoQueueLine(model, now), more)
+    expect(await placeOfMore(ann, at + 6_000)).toEqual({ before: 1, startsInMs: minute })
+    const claimed = await store.claimVideoTask(model, limits, at, at + 1)
+    // One of two slots is free, and nobody waits.
+    expect(await placeOfMore(bob, at + 8_000)).toBeUndefined()
+    expect(await placeOfMore(bob, at + 8_000, { ...limits, running: 1 })).toEqual({ before: 0, startsInMs: minute })
+    await store.dropVideoTask(claimed as ClaimedVideoTask)
   })
 
   test('are swept in batches after their end, and pools when nobody uses them', async () => {

@@ -26,7 +26,10 @@ describe('the expected usage of a task', () => {
           for (const duration of [minSeconds, 5, maxSeconds]) {
             const request = { content: [prompt], resolution, ratio, duration }
             const { completionTokens, seconds } = reported(request, model)
-            expect({ ...request, ...expected(request, model.id) }).toEqual({ ...request, completionTokens, seconds })
+            const exact = true
+            expect({ ...request, ...expected(request, model.id) }).toEqual({
+              ...{ ...request, completionTokens, seconds, exact },
+            })
           }
         }
       }
@@ -37,14 +40,16 @@ describe('the expected usage of a task', () => {
       const text = 'a cat --rs 480p --rt 1:1 --dur 8'
       for (const request of [{ content: [prompt], ...duration }, { content: [{ ...prompt, text }] }]) {
         const { completionTokens, seconds } = reported(request, model)
-        expect(expected(request, model.id)).toEqual({ completionTokens, seconds })
+        expect(expected(request, model.id)).toEqual({ completionTokens, seconds, exact: true })
       }
     })
   }
 
   test('is the maximum where the model decides', () => {
     const request = { content: [prompt], resolution: '720p', ratio: '16:9', duration: -1 }
-    expect(expected(request, 'doubao-seedance-2-5-260628')).toEqual({ completionTokens: 648_000, seconds: 30 })
+    expect(expected(request, 'doubao-seedance-2-5-260628')).toEqual({
+      ...{ completionTokens: 648_000, seconds: 30, exact: false },
+    })
     expect(expected(request, 'doubao-seedance-2-0-260128').seconds).toBe(15)
     expect(expected({ content: [prompt] }, 'ep-20260101000000-video').seconds).toBe(30)
   })
@@ -57,7 +62,9 @@ describe('the expected usage of a task', () => {
 
   test('of five seconds of 1280x720 is 108,000 tokens', () => {
     const request = { content: [prompt], resolution: '720p', ratio: '16:9', duration: 5 }
-    expect(expected(request, 'doubao-seedance-2-0-260128')).toEqual({ completionTokens: 108_000, seconds: 5 })
+    expect(expected(request, 'doubao-seedance-2-0-260128')).toEqual({
+      ...{ completionTokens: 108_000, seconds: 5, exact: true },
+    })
   })
 
   test('is a number for anything that a caller may send', () => {

@@ -1,3 +1,4 @@
+import type { QueuePlace } from '../tasks/tasks.ts'
 import type { PoolLimits, VideoQueuePlace } from './pool.ts'
 import { slotsOf } from './slots.ts'
 import { strideOf } from './turns.ts'
@@ -9,6 +10,8 @@ export interface WaitingLine {
   readonly learnt?: number
   /** Mean time that a task keeps its slot. */
   readonly meanMs?: number
+  /** Tasks that have a slot. */
+  readonly running: number
   readonly users: readonly UserInLine[]
 }
 
@@ -43,3 +46,16 @@ export const placeInLine = (
   if (meanMs === undefined) return { before }
   return { before, startsInMs: Math.round((meanMs * (before + 1)) / Math.max(1, slotsOf(line, limits))) }
 }
+
+/** The place that one more task of a user would have. Undefined: it would start at once. */
+export const placeOfNext = (user: string, line: WaitingLine, limits: PoolLimits): VideoQueuePlace | undefined => {
+  const own = line.users.find((each) => each.user === user)
+  const isFree = line.running < slotsOf(line, limits) && line.users.length === 0
+  return isFree ? undefined : placeInLine(user, own?.waiting ?? 0, line, limits)
+}
+
+/** A place as callers see it. */
+export const shownPlace = ({ before, startsInMs }: VideoQueuePlace): QueuePlace => ({
+  position: before + 1,
+  seconds: startsInMs === undefined ? undefined : Math.ceil(startsInMs / 1000),
+})

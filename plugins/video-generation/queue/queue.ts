@@ -1,6 +1,7 @@
 import type { VideoStatus } from '../tasks/statuses.ts'
 import type { DescribeVideoTask, NewVideoTask, VideoTask, VideoUsage } from '../tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../tasks/tasks.ts'
+import type { WaitingLine } from './place.ts'
 import type { PoolLimits, PoolSignal, VideoQueuePlace, VideoTaskCount } from './pool.ts'
 
 /** A claim of a task: its create call is up to the process that holds it, until `leaseUntil`. */
@@ -83,6 +84,8 @@ export interface VideoQueue {
     limits: PoolLimits,
     now: number,
   ): Promise<VideoQueuePlace | undefined>
+  /** The waiting tasks of a pool, for the place of one more. Counts may be a second old. */
+  videoQueueLine(pool: string, now: number): Promise<WaitingLine>
 
   /**
    * The upstream has accepted the task. It may be called again. False: the claim has ended otherwise, or another task

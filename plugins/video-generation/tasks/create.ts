@@ -1,26 +1,20 @@
-import { accessDenied } from '../../shared/audit.ts'
 import { delay } from '../../shared/background/delay.ts'
-import { permitsModel } from '../../shared/identity/models.ts'
-import { composeArray, type Json, textInTurns, toJson } from '../../shared/json/json.ts'
-import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
-import { Problem } from '../../shared/problem.ts'
+import { type Json, textInTurns } from '../../shared/json/json.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { VideoServiceOptions } from '../options.ts'
 import type { ClaimedVideoTask, VideoAddition } from '../queue/queue.ts'
 import { settleClaims, unknownOutcomeCode } from '../queue/settle.ts'
 import { submit, type VideoContext } from '../queue/submit.ts'
-import { rejectParameter, unknownModel, VideoProblem } from './problem.ts'
+import { type PrepareContext, prepareTask } from './prepare.ts'
+import { VideoProblem } from './problem.ts'
 import type { TaskFields } from './request/fields.ts'
-import { ownNames, readVideoRequest, type VideoRequest } from './request/request.ts'
 import { type ReserveTaskOptions, reserveTask } from './reserved-usage.ts'
 import type { VideoTask } from './task.ts'
-import { isTaskId, newTaskId, taskIdOf } from './task-id.ts'
+import { newTaskId, taskIdOf } from './task-id.ts'
 import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
 
-export interface CreateContext extends VideoContext, AssetOwnershipOptions, ReserveTaskOptions {
+export interface CreateContext extends VideoContext, PrepareContext, ReserveTaskOptions {
   /** Milliseconds for which a caller without a queue waits until a lost answer is settled. */
   readonly settleWaitMs: number
-  readonly checkCallbackUrl: VideoServiceOptions['checkCallbackUrl']
 }
 
 /**
@@ -36,16 +30,10 @@ export const createTask = async (
   options: CreateVideoOptions,
   context: CreateContext,
 ): Promise<VideoTask> => {
-  const { store, limitsOf, clock, leaseMs } = context
-  const { user, token, models } = caller
-  const read = readVideoRequest(body)
-  if (!permitsModel(models, read.model)) throw unknownModel(read.model)
-  await requireOwnAssets(body, user, request, context)
-  if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
-  const draft = await ownDraft(user, read.draft, context)
-  const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
+  const { store, clock, leaseMs } = context
+  const { user, token } = caller
+  const { read, draft, sent, limits } = await prepareTask(caller, body, request, context)
   const { model, serviceTier } = read
-  const limits = serviceTier === 'flex' ? undefined : limitsOf(model)
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
     own: read.own,
@@ -84,20 +72,8 @@ export const createTask = async (
   return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }
 }
 
-/** Throws VideoProblem 400 for an address to which the gateway sends nothing. */
-const checkCallbackUrl = async (url: string, { checkCallbackUrl: check }: CreateContext): Promise<void> => {
-  if (!check) return rejectParameter('callback_url', 'is not supported by this gateway')
-  try {
-    await check(url)
-  } catch (error) {
-    if (!(error instanceof Problem)) throw error
-    throw new VideoProblem(error.status, error.message, { param: 'callback_url', cause: error.cause })
-  }
-}
-
-const own: ReadonlySet<string> = new Set(ownNames)
-
-const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
+/** The error for one more waiting task than a user may have. */
+export const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
   code: 'QuotaExceeded',
   headers: { 'retry-after': '30' },
 })
@@ -155,31 +131,3 @@ const waitForOutcome = async (claim: ClaimedVideoTask, context: CreateContext): 
 }
 
 const never = new AbortController().signal
-
-/** The caller's own draft. Throws Problem 400 for any other: the same for a foreign one and one that does not exist. */
-const ownDraft = async (
-  user: string,
-  draft: VideoRequest['draft'],
-  { store }: VideoContext,
-): Promise<{ readonly id: string; readonly upstreamId: string } | undefined> => {
-  if (!draft) return undefined
-  const { id } = draft
-  const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), 'failed to check the draft task') : undefined
-  if (task?.status === 'succeeded' && task.upstreamId !== undefined) return { id, upstreamId: task.upstreamId }
-  throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
-}
-
-const unusableDraft = (index: number, event: Problem['event']): VideoProblem =>
-  new VideoProblem(400, `content[${index}].draft_task.id is not one of your succeeded draft tasks`, {
-    param: `content[${index}].draft_task.id`,
-    ...(event && { event }),
-  })
-
-/** The request with the upstream's id of the draft. */
-const withDraft = (body: Json, upstreamId: string | undefined, index = 0): Json => {
-  const content = body.get('content')
-  if (upstreamId === undefined || !content) return body
-  const items = content.elements()
-  const changed = items[index]?.edit([['draft_task', toJson({ id: upstreamId })]])
-  return body.with('content', composeArray(items.map((item, at) => (at === index && changed ? changed : item))))
-}

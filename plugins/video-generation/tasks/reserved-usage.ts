@@ -1,5 +1,5 @@
 import type { Json } from '../../shared/json/json.ts'
-import type { LimitedCall, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
+import type { Amounts, LimitedCall, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
 import { expectedUsageOf } from './request/expected-usage.ts'
 import { holderOfTask, type NewVideoTask, type VideoTask, type VideoUsage } from './task.ts'
 
@@ -20,6 +20,66 @@ export interface ReservedUsage {
 
 const nothing: ReservedUsage = { holds: false, added() {}, release() {} }
 
+/** What a task is expected to use, and its price. */
+export interface ExpectedUsage extends ReturnType<typeof expectedUsageOf> {
+  /** Undefined: the model has no price. */
+  readonly cost: number | undefined
+}
+
+/** What a task will use, by its request. */
+export const expectedUsage = (
+  task: NewVideoTask,
+  request: Json,
+  { costOf }: Pick<ReserveTaskOptions, 'costOf'>,
+): ExpectedUsage => {
+  const usage = expectedUsageOf(request, task.model)
+  return {
+    ...usage,
+    cost: costOf?.({ ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }, usage),
+  }
+}
+
+/** The amounts that a task uses, by unit. */
+export const usesOf = ({ completionTokens, seconds, cost }: ExpectedUsage): Amounts => ({
+  ...{ requests: 1, videos: 1, video_seconds: seconds, tokens: completionTokens },
+  ...(cost !== undefined && { cost }),
+})
+
+/** What holds a slot of the limit on running videos, and what holds the rest. Undefined: no limit applies. */
+interface TaskReservations {
+  readonly running: UsageReservation | undefined
+  readonly used: UsageReservation | undefined
+}
+
+const reserveUses = async (
+  { user, token, model }: NewVideoTask,
+  usage: ExpectedUsage,
+  signal: AbortSignal,
+  usageLimits: UsageLimits,
+): Promise<TaskReservations> => {
+  const caller: Omit<LimitedCall, 'uses'> = { user, token, model, signal, unpriced: usage.cost === undefined }
+  const running = await usageLimits.reserve({ ...caller, uses: { running_videos: 1 } })
+  try {
+    return { running, used: await usageLimits.reserve({ ...caller, uses: usesOf(usage) }) }
+  } catch (error) {
+    running?.release()
+    throw error
+  }
+}
+
+/** Throws what `reserveTask` would throw now. Nothing stays reserved. */
+export const checkRoom = async (
+  task: NewVideoTask,
+  usage: ExpectedUsage,
+  signal: AbortSignal,
+  { usageLimits }: Pick<ReserveTaskOptions, 'usageLimits'>,
+): Promise<void> => {
+  if (!usageLimits) return
+  const { running, used } = await reserveUses(task, usage, signal, usageLimits)
+  used?.release()
+  running?.release()
+}
+
 /**
  * Reserves what a task will use, and moves it to the task: so it stays reserved whatever happens to this process. It is
  * settled in the transaction that ends the task.
@@ -33,20 +93,8 @@ export const reserveTask = async (
   { usageLimits, costOf }: ReserveTaskOptions,
 ): Promise<ReservedUsage> => {
   if (!usageLimits) return nothing
-  const { user, token, model } = task
-  const usage = expectedUsageOf(request, model)
-  const cost = costOf?.({ ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }, usage)
-  const caller: Omit<LimitedCall, 'uses'> = { user, token, model, signal, unpriced: cost === undefined }
-  const running = await usageLimits.reserve({ ...caller, uses: { running_videos: 1 } })
-  let used: UsageReservation | undefined
+  const { running, used } = await reserveUses(task, expectedUsage(task, request, { costOf }), signal, usageLimits)
   try {
-    used = await usageLimits.reserve({
-      ...caller,
-      uses: {
-        ...{ requests: 1, videos: 1, video_seconds: usage.seconds, tokens: usage.completionTokens },
-        ...(cost !== undefined && { cost }),
-      },
-    })
     await used?.hold(holderOfTask(task.id))
   } catch (error) {
     used?.release()

@@ -2,6 +2,7 @@ import type { Identity } from '../../shared/identity/identify.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { JsonObject } from '../../shared/json/parsed.ts'
 import type { VideoStatus } from './statuses.ts'
+import type { TaskEstimate } from './task-estimate.ts'
 
 /** The user for whom a task is created, the token, if there is one, and the models that it may use. */
 export type VideoCaller = Pick<Identity, 'user' | 'token' | 'models'>
@@ -115,6 +116,8 @@ export interface VideoTasks {
    * @param request the caller's request, for the check of assets
    */
   create(caller: VideoCaller, body: Json, request: Request, options?: CreateVideoOptions): Promise<VideoTaskView>
+  /** What `create` would do: the same errors, but nothing is created, and the video upstream is not called. */
+  estimate(caller: VideoCaller, body: Json, request: Request): Promise<TaskEstimate>
   find(user: string, id: string): Promise<VideoTaskView>
   list(user: string, filter: VideoTaskFilter, page: VideoTaskPage): Promise<VideoTaskList>
   /**

@@ -15,10 +15,17 @@ import {
   routeOptions,
   type SchemaOf,
 } from '../../shared/plugin/openapi.ts'
+import { estimateSchema } from '../openapi.ts'
 import type { DeletedVideo, Video, VideoPage, VideosErrorBody } from './types.ts'
 
 const time = (description: string) => Type.Integer({ description: `${description}: seconds since 1970` })
 const words = <Word extends string>(...all: Word[]) => Type.Union(all.map((word) => Type.Literal(word)))
+
+const dryRun = queryParameter(
+  'dry_run',
+  'Only says what the task would use, cost and wait for',
+  Type.Boolean({ default: false }),
+)
 
 const errorBody: SchemaOf<VideosErrorBody> = Type.Object(
   {
@@ -128,7 +135,12 @@ const pollHeaders = {
   },
 }
 const ok = { 200: jsonResponse('The video', video, pollHeaders) }
-const created = { 200: jsonResponse('The video', video, { ...pollHeaders, ...replayedHeaders }) }
+const created = {
+  200: jsonResponse('The video, or what it would be', Type.Union([video, estimateSchema]), {
+    ...pollHeaders,
+    ...replayedHeaders,
+  }),
+}
 const videoId = pathParameter('video_id', "Id of one of the caller's videos, or of a task of the native API")
 
 const contentHeaders = {
@@ -146,7 +158,7 @@ const content = Object.fromEntries(
  */
 export const videosDocs = {
   create: route('createVideo', "Create a video, as in OpenAI's API", created, {
-    parameters: [idempotencyKeyParameter],
+    parameters: [idempotencyKeyParameter, dryRun],
     requestBody: bodyOf(
       'CreateVideo',
       { ...createFields, input_reference: Type.Optional(reference) },
@@ -189,15 +201,15 @@ export const videosDocs = {
     },
   ),
   remix: route('remixVideo', 'Create a video from another one and a new prompt', created, {
-    parameters: [videoId, idempotencyKeyParameter],
+    parameters: [videoId, idempotencyKeyParameter, dryRun],
     requestBody: bodyOf('RemixVideo', { prompt }),
   }),
   edit: route('editVideo', 'Edit a video', created, {
-    parameters: [idempotencyKeyParameter],
+    parameters: [idempotencyKeyParameter, dryRun],
     requestBody: bodyOf('EditVideo', { prompt, video: source }),
   }),
   extend: route('extendVideo', 'Continue a video', created, {
-    parameters: [idempotencyKeyParameter],
+    parameters: [idempotencyKeyParameter, dryRun],
     requestBody: bodyOf('ExtendVideo', { prompt, video: source, seconds }),
   }),
 }

@@ -27,8 +27,8 @@ export const translateError = (error: unknown, names: FieldNames): unknown => {
   const problem = error instanceof UpstreamRejectedError ? rejectionOf(error) : error
   if (!(problem instanceof FieldProblem) || problem.param === undefined) return problem
   const { param, message } = problem
-  const [native, name] = Object.entries(names).find(([prefix]) => param.startsWith(prefix)) ?? []
-  if (native === undefined || name === undefined) return problem
+  const name = nameIn(param, names)
+  if (name === param) return problem
   const Translated = problem instanceof VendorProblem ? VendorProblem : FieldProblem
   return new Translated(problem.status, message.startsWith(param) ? name + message.slice(param.length) : message, {
     param: name,
@@ -38,6 +38,10 @@ export const translateError = (error: unknown, names: FieldNames): unknown => {
     cause: problem.cause,
   })
 }
+
+/** The field of the caller's request for a path in the native one. A path that it does not have remains. */
+export const nameIn = (param: string, names: FieldNames): string =>
+  Object.entries(names).find(([native]) => param.startsWith(native))?.[1] ?? param
 
 /** `{"error":{"code","message","param","type"}}` */
 const rejectionOf = (rejected: UpstreamRejectedError): VendorProblem => {

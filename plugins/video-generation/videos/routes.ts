@@ -7,6 +7,7 @@ import type { VideoService } from '../service.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import { type ContentOptions, downloadContent } from './content.ts'
 import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
+import { isDryRun, withNames } from './dry-run.ts'
 import { listVideos } from './list.ts'
 import { createNames, derivedNames, type FieldNames, translateError } from './problem.ts'
 import { type Fields, readFields } from './request/fields.ts'
@@ -59,17 +60,24 @@ export const createVideos = (options: VideosOptions): Videos => {
     repeated: Uint8Array,
     names: FieldNames,
     compose: () => Promise<{ readonly json: Json; readonly notes: VideoNotes }>,
-  ): Awaitable<Response> =>
-    once(
+  ): Awaitable<Response> => {
+    const translate = (error: unknown): never => {
+      throw translateError(error, names)
+    }
+    const estimate = async (): Promise<Response> => {
+      const { json } = await compose()
+      return jsonResponse(withNames(await tasks.estimate(caller, json, request).catch(translate), names))
+    }
+    if (isDryRun(new URL(request.url).searchParams)) return estimate()
+    return once(
       { request, user: caller.user, route: 'createVideo', body: repeated },
       async (attempt) => {
         const { json, notes } = await compose()
-        return tasks.create(caller, json, request, { notes: { ...notes }, attempt }).catch((error: unknown) => {
-          throw translateError(error, names)
-        })
+        return tasks.create(caller, json, request, { notes: { ...notes }, attempt }).catch(translate)
       },
       (view) => videoResponse(toVideo(view)),
     )
+  }
 
   const derive = (fields: Fields, id: string, derivation: Derivation, given: VideosRequest) => {
     // A derivation has short texts only: with anything else it fails.

@@ -10,7 +10,7 @@ const cachedMs = 1_000
 const maxCached = 100
 
 /** Places in the queue, as they are if no further task is added. */
-export const placeInQueue = (database: Database): VideoQueue['videoQueuePlace'] => {
+export const placesInQueue = (database: Database): Pick<VideoQueue, 'videoQueuePlace' | 'videoQueueLine'> => {
   const cached = new Map<string, Promise<WaitingLine>>()
   const readAt = new Map<string, number>()
 
@@ -29,29 +29,39 @@ export const placeInQueue = (database: Database): VideoQueue['videoQueuePlace'] 
     return read
   }
 
-  return async ({ id, user, model: pool }, limits, now) => {
-    const [own] = await database.query<{ before: number }>(sql`
-      select (
-          select count(*)
-          from video_tasks earlier
-          where earlier.pool = own.pool
-          and earlier.phase = 'waiting'
-          and earlier.user_id = own.user_id
-          and earlier.place < own.place
-        ) as before
-      from video_tasks own
-      where own.id = ${id}
-      and own.phase = 'waiting'`)
-    return own && placeInLine(user, own.before, await lineOf(pool, now), limits)
+  return {
+    videoQueueLine: lineOf,
+
+    async videoQueuePlace({ id, user, model: pool }, limits, now) {
+      const [own] = await database.query<{ before: number }>(sql`
+        select (
+            select count(*)
+            from video_tasks earlier
+            where earlier.pool = own.pool
+            and earlier.phase = 'waiting'
+            and earlier.user_id = own.user_id
+            and earlier.place < own.place
+          ) as before
+        from video_tasks own
+        where own.id = ${id}
+        and own.phase = 'waiting'`)
+      return own && placeInLine(user, own.before, await lineOf(pool, now), limits)
+    },
   }
 }
 
 const readLine = async (database: Database, pool: string): Promise<WaitingLine> => {
-  const [[state], users] = (await database.batch([
+  const [[state], [slots], users] = (await database.batch([
     sql`
       select pass, learnt, mean_ms as "meanMs"
       from video_pools
       where pool = ${pool}`,
+    sql`
+      select count(*) as running
+      from video_tasks
+      where pool = ${pool}
+      and phase in ('submitting', 'submitted')
+      and undecided_at is null`,
     sql`
       select counted.user_id as "user", counted.waiting, coalesce(video_turns.pass, 0) as pass
       from (
@@ -62,6 +72,6 @@ const readLine = async (database: Database, pool: string): Promise<WaitingLine> 
         group by user_id
       ) counted
       left join video_turns on video_turns.pool = ${pool} and video_turns.user_id = counted.user_id`,
-  ])) as unknown as [Omit<WaitingLine, 'users'>[], UserInLine[]]
-  return { ...(state ?? { pass: 0 }), users }
+  ])) as unknown as [Omit<WaitingLine, 'users' | 'running'>[], { running: number }[], UserInLine[]]
+  return { ...(state ?? { pass: 0 }), running: Number(slots?.running ?? 0), users }
 }

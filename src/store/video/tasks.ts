@@ -11,7 +11,7 @@ import { endTaskHold, keepTaskHold } from './holds.ts'
 import { listVideoTasks } from './lists.ts'
 import { moveTasks, signalPool, videoCopies } from './moves.ts'
 import { Notices } from './notices.ts'
-import { placeInQueue } from './place.ts'
+import { placesInQueue } from './place.ts'
 import { claimNext, enterPool, isPoolFull, returnTurn } from './queue.ts'
 import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from './requests.ts'
 import { readClaimed, readTasks } from './rows.ts'
@@ -83,7 +83,7 @@ export const createSqlVideoQueue = (database: Database): VideoQueue & VideoDecis
       return pools.map(({ pool }) => pool)
     },
 
-    videoQueuePlace: placeInQueue(database),
+    ...placesInQueue(database),
 
     async confirmVideoTask({ id, attempts }, upstreamId, at, dueAt) {
       try {

@@ -1,14 +1,21 @@
 import type { Json } from '../../../shared/json/json.ts'
 import { sizeOf } from '../../videos/request/sizes.ts'
 import type { VideoUsage } from '../task.ts'
+import { familyOf, newestFamily } from './families.ts'
+
+/** What a task will use. */
+export interface ExpectedVideoUsage extends Required<Omit<VideoUsage, 'cost'>> {
+  /** False: it is the most that the task may use. */
+  readonly exact: boolean
+}
 
 /**
  * What a task will use, before it is created. The vendor publishes no formula. Resellers publish this one, and
  * `completion_tokens` of tasks confirm it: tokens = width x height x (seconds of input videos + seconds of output) x 24
  * / 1024. It is exact for a fixed duration without input videos; else it is the most that the model may use.
  */
-export const expectedUsageOf = (request: Json, model: string): Required<Omit<VideoUsage, 'cost'>> => {
-  const family = familyOf(model)
+export const expectedUsageOf = (request: Json, model: string): ExpectedVideoUsage => {
+  const family = familyOf(model) ?? newestFamily
   const prompt = promptOf(request)
   const numberIn = (name: string, short: string): number | undefined => {
     const value = request.get(name)
@@ -30,36 +37,17 @@ export const expectedUsageOf = (request: Json, model: string): Required<Omit<Vid
   // Without a picture or video, whose ratio it could take, an adaptive video is 16:9.
   const pixels = pixelsOf(resolution, ratio === 'adaptive' && !hasMedia(request) ? '16:9' : ratio)
   const inputSeconds = hasVideo(request) ? family.maxInputSeconds : 0
+  const isSized = ratio !== 'adaptive' || !hasMedia(request)
   return {
     completionTokens: Math.floor(((inputSeconds + seconds) * pixels * framesPerSecond) / 1_024),
     seconds: Math.floor(seconds),
+    exact: isSized && inputSeconds === 0 && (frames !== undefined || duration > 0) && familyOf(model) !== undefined,
   }
 }
 
 const framesPerSecond = 24
 /** Longer than any resolution and ratio. */
 const maxWordBytes = 64
-
-/** What the models of a family have in common (https://www.volcengine.com/docs/82379/1520757). */
-interface Family {
-  readonly maxSeconds: number
-  /** Of a request without a duration; -1: the model decides. */
-  readonly defaultSeconds: number
-  readonly resolution: string
-  /** Of all input videos together. */
-  readonly maxInputSeconds: number
-}
-
-const families: readonly (readonly [name: RegExp, family: Family])[] = [
-  [/seedance-2-?0/, { maxSeconds: 15, defaultSeconds: 5, resolution: '720p', maxInputSeconds: 15 }],
-  [/seedance-1-?\d.*lite/, { maxSeconds: 12, defaultSeconds: 5, resolution: '720p', maxInputSeconds: 0 }],
-  [/seedance-1/, { maxSeconds: 12, defaultSeconds: 5, resolution: '1080p', maxInputSeconds: 0 }],
-]
-
-/** That of the newest models, also for endpoints, whose models nobody knows. */
-const newest: Family = { maxSeconds: 30, defaultSeconds: -1, resolution: '720p', maxInputSeconds: 30 }
-
-const familyOf = (model: string): Family => families.find(([name]) => name.test(model))?.[1] ?? newest
 
 /** Of an unknown format: the largest of its resolution, so that no task uses more. */
 const pixelsOf = (resolution: string, ratio: string): number => {

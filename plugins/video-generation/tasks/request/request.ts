@@ -16,7 +16,7 @@ export interface VideoRequest extends Pick<TaskFields, 'own' | 'shown'> {
 }
 
 /** The fields that the gateway removes from a request and sets itself. */
-export const ownNames = ['priority', 'execution_expires_after', 'callback_url', 'safety_identifier'] as const
+export const ownNames = ['priority', 'execution_expires_after', 'callback_url', 'safety_identifier', 'dry_run'] as const
 
 /** Fields that a task object repeats. */
 const shownNames = [
@@ -81,6 +81,13 @@ const promptOf = (content: Json | undefined): string | undefined => {
   // A character takes at most six bytes in JSON.
   const prompt = value && value.byteLength <= 6 * maxPromptLength + 2 ? value.string() : undefined
   return prompt === undefined || prompt.length > maxPromptLength ? undefined : prompt
+}
+
+/** Whether a request asks only what would happen. Throws VideoProblem 400 for anything but true and false. */
+export const isDryRun = (json: Json): boolean => {
+  const value = json.get('dry_run')
+  if (value === undefined || value.is('null') || value.is('false')) return false
+  return value.is('true') || rejectParameter('dry_run', 'must be true or false')
 }
 
 /** The values of the fields that the gateway must know. `null` counts as absent. */

@@ -1,0 +1,88 @@
+import { accessDenied } from '../../shared/audit.ts'
+import { permitsModel } from '../../shared/identity/models.ts'
+import { composeArray, type Json, toJson } from '../../shared/json/json.ts'
+import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
+import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
+import type { VideoServiceOptions } from '../options.ts'
+import type { PoolLimits } from '../queue/pool.ts'
+import type { VideoContext } from '../queue/submit.ts'
+import { rejectParameter, unknownModel, VideoProblem } from './problem.ts'
+import { ownNames, readVideoRequest, type VideoRequest } from './request/request.ts'
+import { isTaskId } from './task-id.ts'
+import type { VideoCaller } from './tasks.ts'
+
+/** A request that has been checked, as far as the gateway can check it. */
+export interface PreparedTask {
+  readonly read: VideoRequest
+  /** The caller's draft that the request names. */
+  readonly draft: { readonly id: string; readonly upstreamId: string } | undefined
+  /** What the upstream gets, without the fields that the gateway sets. */
+  readonly sent: Json
+  /** Undefined: the task needs no slot. */
+  readonly limits: PoolLimits | undefined
+}
+
+export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf'>, AssetOwnershipOptions {
+  readonly checkCallbackUrl: VideoServiceOptions['checkCallbackUrl']
+}
+
+/**
+ * Checks a native create request and what it refers to. Throws VideoProblem for an invalid request, for a model that
+ * the caller may not use, and for what is not the caller's own.
+ */
+export const prepareTask = async (
+  { user, models }: VideoCaller,
+  body: Json,
+  request: Request,
+  context: PrepareContext,
+): Promise<PreparedTask> => {
+  const read = readVideoRequest(body)
+  if (!permitsModel(models, read.model)) throw unknownModel(read.model)
+  await requireOwnAssets(body, user, request, context)
+  if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
+  const draft = await ownDraft(user, read.draft, context)
+  const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
+  return { read, draft, sent, limits: read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model) }
+}
+
+/** Throws VideoProblem 400 for an address to which the gateway sends nothing. */
+const checkCallbackUrl = async (url: string, { checkCallbackUrl: check }: PrepareContext): Promise<void> => {
+  if (!check) return rejectParameter('callback_url', 'is not supported by this gateway')
+  try {
+    await check(url)
+  } catch (error) {
+    if (!(error instanceof Problem)) throw error
+    throw new VideoProblem(error.status, error.message, { param: 'callback_url', cause: error.cause })
+  }
+}
+
+const own: ReadonlySet<string> = new Set(ownNames)
+
+/** The caller's own draft. Throws Problem 400 for any other: the same for a foreign one and one that does not exist. */
+const ownDraft = async (
+  user: string,
+  draft: VideoRequest['draft'],
+  { store }: Pick<VideoContext, 'store'>,
+): Promise<{ readonly id: string; readonly upstreamId: string } | undefined> => {
+  if (!draft) return undefined
+  const { id } = draft
+  const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), 'failed to check the draft task') : undefined
+  if (task?.status === 'succeeded' && task.upstreamId !== undefined) return { id, upstreamId: task.upstreamId }
+  throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
+}
+
+const unusableDraft = (index: number, event: Problem['event']): VideoProblem =>
+  new VideoProblem(400, `content[${index}].draft_task.id is not one of your succeeded draft tasks`, {
+    param: `content[${index}].draft_task.id`,
+    ...(event && { event }),
+  })
+
+/** The request with the upstream's id of the draft. */
+const withDraft = (body: Json, upstreamId: string | undefined, index = 0): Json => {
+  const content = body.get('content')
+  if (upstreamId === undefined || !content) return body
+  const items = content.elements()
+  const changed = items[index]?.edit([['draft_task', toJson({ id: upstreamId })]])
+  return body.with('content', composeArray(items.map((item, at) => (at === index && changed ? changed : item))))
+}
