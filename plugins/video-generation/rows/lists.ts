@@ -7,7 +7,7 @@ import { Pool, poolLists } from './pool.ts'
 import { type QueueRows, readTask, storedTaskOf, taskIn, taskLists } from './task.ts'
 import { positionAt, Transaction, valuesOf } from './transaction.ts'
 
-type Lists = Pick<VideoQueue, 'videoTask' | 'videoTasks' | 'videoQueuePlace' | 'countVideoTasks'>
+type Lists = Pick<VideoQueue, 'videoTask' | 'videoTasks' | 'videoQueuePlace' | 'videoQueueLine' | 'countVideoTasks'>
 
 /** What users and operators see of the tasks. */
 export const listsOn = (rows: QueueRows): Lists => ({
@@ -37,6 +37,10 @@ export const listsOn = (rows: QueueRows): Lists => ({
     const older = valuesOf(rows.store, taskLists.turnsOf(pool, user), positionOfTurn, { below })
     for await (const _ of older) before++
     return placeInLine(user, before, (await Pool.read(transaction, pool, now)).line, limits)
+  },
+
+  async videoQueueLine(pool, now) {
+    return (await Pool.read(new Transaction(rows.store), pool, now)).line
   },
 
   async countVideoTasks(max) {

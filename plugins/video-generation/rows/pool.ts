@@ -125,7 +125,8 @@ export class Pool {
     const users = [...this.#users].flatMap(([user, own]) =>
       own.waiting > 0 ? [{ user, pass: own.pass, waiting: own.waiting }] : [],
     )
-    return { pass, ...(learnt !== undefined && { learnt }), ...(meanMs !== undefined && { meanMs }), users }
+    const { running } = this
+    return { pass, running, users, ...(learnt !== undefined && { learnt }), ...(meanMs !== undefined && { meanMs }) }
   }
 
   /** Begins a step that may start a task. Without a 429 for a while, the pool tries more slots. */

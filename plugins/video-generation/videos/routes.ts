@@ -7,7 +7,7 @@ import type { VideoService } from '../service.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import { type ContentOptions, downloadContent } from './content.ts'
 import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
-import { isDryRun, withNames } from './dry-run.ts'
+import { asksForDryRun, withCallerNames } from './dry-run.ts'
 import { listVideos } from './list.ts'
 import { createNames, derivedNames, type FieldNames, translateError } from './problem.ts'
 import { type Fields, readFields } from './request/fields.ts'
@@ -66,9 +66,9 @@ export const createVideos = (options: VideosOptions): Videos => {
     }
     const estimate = async (): Promise<Response> => {
       const { json } = await compose()
-      return jsonResponse(withNames(await tasks.estimate(caller, json, request).catch(translate), names))
+      return jsonResponse(withCallerNames(await tasks.estimate(caller, json, request).catch(translate), names))
     }
-    if (isDryRun(new URL(request.url).searchParams)) return estimate()
+    if (asksForDryRun(new URL(request.url).searchParams)) return estimate()
     return once(
       { request, user: caller.user, route: 'createVideo', body: repeated },
       async (attempt) => {
