@@ -16,7 +16,9 @@ const bunSettings = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', UV_THREADPOOL_SIZE:
 const applyBunSettings = (): void => {
   const { env, argv, execArgv, execPath } = process
   if (!('Bun' in globalThis) || Object.keys(bunSettings).every((name) => env[name] !== undefined)) return
-  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(1)], { ...bunSettings, ...env })
+  // The module of a compiled executable (`bun build --compile`) is in it, and no argument.
+  const isCompiled = argv[1]?.startsWith('/$bunfs/')
+  process.execve?.(execPath, [execPath, ...execArgv, ...argv.slice(isCompiled ? 2 : 1)], { ...bunSettings, ...env })
 }
 
 const [command, ...args] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
-import { libraries } from './files.ts'
 import type { ConsoleLogin } from './login.ts'
+import type { PageTexts } from './page-texts.ts'
 
 /**
  * Base paths of the routes that the page calls. A host app around the console and these routes may put a prefix before
@@ -34,21 +34,41 @@ export interface DocumentOptions {
   readonly paths: ConsolePaths
   /** Undefined: users log in by the page's form. */
   readonly login?: ConsoleLogin | undefined
-  /** File names of the modules that the browser preloads. It loads the others when the page imports them. */
-  readonly modules: readonly string[]
+  /** The files that the document names. */
+  readonly page: Omit<PageTexts, 'files'>
 }
 
 /** The folder of the page's files, relative to the page: the console works below any prefix. */
 const folderOf = (prefix: string): string => `.${prefix.slice(prefix.lastIndexOf('/'))}`
 
-const importMapOf = (prefix: string): string => {
+/** A path relative to the page, which has the same unknown prefix. */
+const relativeTo = (prefix: string, path: string): string =>
+  ('../'.repeat(prefix.split('/').length - 2) || './') + path.slice(1)
+
+/** The import map of the page's libraries. Undefined: the files import none by a bare specifier. */
+const importMapOf = (prefix: string, { libraries }: Pick<PageTexts, 'libraries'>): string | undefined => {
+  if (!libraries) return undefined
   const addresses = Object.entries(libraries).map(([library, name]) => [library, `${folderOf(prefix)}/${name}`])
   return JSON.stringify({ imports: Object.fromEntries(addresses) })
 }
 
+/** The lines of the document that load its styles and scripts. */
+const linksOf = ({ prefix, paths, page }: DocumentOptions): string => {
+  const folder = folderOf(prefix)
+  const importMap = importMapOf(prefix, page)
+  return [
+    // The first request of the script, which begins while the script is loaded.
+    `<link rel="preload" href="${relativeTo(prefix, paths.session)}" as="fetch" crossorigin>`,
+    `<link rel="stylesheet" href="${folder}/${page.styles}">`,
+    ...(importMap === undefined ? [] : [`<script type="importmap">${importMap}</script>`]),
+    ...page.preloaded.map((name) => `<link rel="modulepreload" href="${folder}/${name}">`),
+    `<script type="module" src="${folder}/${page.script}"></script>`,
+  ].join('\n')
+}
+
 /** The HTML document of the console. Its modules render the content. */
-export const documentOf = ({ prefix, paths, login, modules }: DocumentOptions): string => `<!doctype html>
-<html lang="en" data-paths='${JSON.stringify({ page: prefix, ...paths })}'${login ? ` data-login='${attribute(login)}'` : ''}>
+export const documentOf = (options: DocumentOptions): string => `<!doctype html>
+<html lang="en" data-paths='${JSON.stringify({ page: options.prefix, ...options.paths })}'${options.login ? ` data-login='${attribute(options.login)}'` : ''}>
 <head>
 <meta charset="utf-8">
 <title>sluice</title>
@@ -58,10 +78,7 @@ export const documentOf = ({ prefix, paths, login, modules }: DocumentOptions): 
 <meta name="theme-color" content="#101216" media="(prefers-color-scheme: dark)">
 <meta name="robots" content="noindex">
 <link rel="icon" href="data:image/svg+xml,${encodeURIComponent(icon)}">
-<link rel="stylesheet" href="${folderOf(prefix)}/style.css">
-<script type="importmap">${importMapOf(prefix)}</script>
-${modules.map((name) => `<link rel="modulepreload" href="${folderOf(prefix)}/${name}">`).join('\n')}
-<script type="module" src="${folderOf(prefix)}/app.js"></script>
+${linksOf(options)}
 </head>
 <body>
 <div id="app"></div>
@@ -77,15 +94,16 @@ const icon =
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#2450c8"/><path d="M7 12c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 17.5c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5M7 23c3 0 3-2.5 6-2.5s3 2.5 6 2.5 3-2.5 6-2.5" fill="none" stroke="#fff" stroke-width="2" stroke-linecap="round"/></svg>'
 
 /**
- * Headers of every response of the console.
+ * Security headers.
  *
  * Previews may load images, video and audio from any host, because the upstream decides where uploads are stored.
- * Everything else must be same-origin. Scripts are the files of the console and the inline import map.
+ * Everything else must be same-origin. Scripts are the files of the console. An inline import map, which only files
+ * that are not bundled need, is allowed by its hash.
  */
-export const securityHeadersOf = (prefix: string): Readonly<Record<string, string>> => ({
+const headersWith = (scripts: string): Readonly<Record<string, string>> => ({
   'content-security-policy': [
     "default-src 'none'",
-    `script-src 'self' 'sha256-${createHash('sha256').update(importMapOf(prefix)).digest('base64')}'`,
+    `script-src ${scripts}`,
     "style-src 'self'",
     "img-src 'self' data: blob: https: http:",
     'media-src https: http:',
@@ -103,3 +121,13 @@ export const securityHeadersOf = (prefix: string): Readonly<Record<string, strin
   'referrer-policy': 'no-referrer',
   'x-content-type-options': 'nosniff',
 })
+
+/** Headers of every response but the page. */
+export const securityHeaders = headersWith("'self'")
+
+/** Headers of the page. */
+export const documentHeadersOf = ({ prefix, page }: Pick<DocumentOptions, 'prefix' | 'page'>) => {
+  const importMap = importMapOf(prefix, page)
+  if (importMap === undefined) return securityHeaders
+  return headersWith(`'self' 'sha256-${createHash('sha256').update(importMap).digest('base64')}'`)
+}

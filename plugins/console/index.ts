@@ -5,8 +5,9 @@ import { checkPath } from '../shared/plugin/options.ts'
 import type { RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, Problem } from '../shared/problem.ts'
-import { type ConsolePaths, type DocumentOptions, documentOf, securityHeadersOf } from './document.ts'
-import { type File, fileOf, readFiles } from './files.ts'
+import { type ConsolePaths, type DocumentOptions, documentHeadersOf, documentOf, securityHeaders } from './document.ts'
+import { fileResponse } from './file-response.ts'
+import { type File, fileOf, readPageFiles } from './files.ts'
 import { type ConsoleLogin, readLogin } from './login.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -50,9 +51,6 @@ const defaultPaths: ConsolePaths = {
   text: '/v1',
 }
 
-/** Modules that the browser does not preload, because few visits need them. */
-const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
-
 /**
  * The web console: one page and its files, the same for every user.
  *
@@ -66,17 +64,19 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
   const prefix = checkPath('prefix', options.prefix ?? '/console')
   const paths = { ...defaultPaths, ...options.paths }
   for (const [name, path] of Object.entries(paths)) if (path !== undefined) checkPath(`paths.${name}`, path)
-  const securityHeaders = securityHeadersOf(prefix)
-  const content = contentOf({ prefix, paths, login: readLogin(options.login) })
+  const page = pageOf({ prefix, paths, login: readLogin(options.login) })
 
   const showPage = async (request: Request): Promise<Response> => {
     // With a slash at the end, the page's relative addresses would be wrong.
-    if (!pathOf(request).endsWith('/')) return fileResponse((await content()).page, request, securityHeaders)
+    if (!pathOf(request).endsWith('/')) {
+      const { file, headers } = await page()
+      return fileResponse(file, request, headers)
+    }
     const location = `..${prefix.slice(prefix.lastIndexOf('/'))}`
     return new Response(null, { status: 308, headers: { ...securityHeaders, location } })
   }
   const showFile = async (request: Request, name: string): Promise<Response> => {
-    const file = (await content()).files.get(name)
+    const file = (await readPageFiles()).files.get(name)
     if (!file) throw new Problem(404, 'not found')
     return fileResponse(file, request, securityHeaders)
   }
@@ -89,47 +89,35 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
       return response
     },
   })
-  const page = async ({ request, set }: HandlerContext) => errors.handle({ request, set }, () => showPage(request))
-  const file = async ({ request, params, set }: HandlerContext & { params: { '*': string } }) =>
+  const sendPage = async ({ request, set }: HandlerContext) => errors.handle({ request, set }, () => showPage(request))
+  const sendFile = async ({ request, params, set }: HandlerContext & { params: { '*': string } }) =>
     errors.handle({ request, set }, () => showFile(request, params['*']))
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix })
-    .get('', page, hidden)
-    .head('', page, hidden)
-    .get('/*', file, hidden)
-    .head('/*', file, hidden)
+    .get('', sendPage, hidden)
+    .head('', sendPage, hidden)
+    .get('/*', sendFile, hidden)
+    .head('/*', sendFile, hidden)
     .use(fallbackRoutes(errors))
   return plugin
 }
 
-/** The page and its files, which are loaded at the first request. */
-const contentOf = (options: Omit<DocumentOptions, 'modules'>) => {
-  let content: Promise<{ readonly page: File; readonly files: ReadonlyMap<string, File> }> | undefined
+/** The document with its headers, made of the files at the first request. */
+const pageOf = (options: Omit<DocumentOptions, 'page'>) => {
+  let page: Promise<{ readonly file: File; readonly headers: Readonly<Record<string, string>> }> | undefined
   const load = async () => {
-    const files = await readFiles()
-    const modules = [...files.keys()].filter((name) => name.endsWith('.js') && !notPreloaded.has(name))
-    return { page: fileOf(documentOf({ ...options, modules }), 'text/html; charset=utf-8'), files }
+    const described = { ...options, page: await readPageFiles() }
+    const file = await fileOf(documentOf(described), 'text/html; charset=utf-8', false)
+    return { file, headers: documentHeadersOf(described) }
   }
   return () => {
-    content ??= load()
-    return content
+    page ??= load().catch((error) => {
+      page = undefined
+      throw error
+    })
+    return page
   }
 }
 
 const hidden = { detail: { hide: true } }
 
 const pathOf = ({ url }: Request): string => url.split('?', 1)[0] ?? ''
-
-/** A browser caches the files, and revalidates them with each request (`no-cache`, RFC 9111 section 5.2.2.4). */
-const fileResponse = (
-  { content, type, etag }: File,
-  { headers, method }: Request,
-  securityHeaders: Readonly<Record<string, string>>,
-): Response => {
-  const cacheHeaders = { ...securityHeaders, etag, 'cache-control': 'no-cache' }
-  if (matches(headers.get('if-none-match'), etag)) return new Response(null, { status: 304, headers: cacheHeaders })
-  return new Response(method === 'HEAD' ? null : content, { headers: { ...cacheHeaders, 'content-type': type } })
-}
-
-/** Whether an `If-None-Match` header matches the entity tag (RFC 9110 section 13.1.2). */
-const matches = (ifNoneMatch: string | null, etag: string): boolean =>
-  ifNoneMatch?.trim() === '*' || (ifNoneMatch ?? '').split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)

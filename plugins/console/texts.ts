@@ -21,6 +21,7 @@ import apiPaths from './page/api/paths.js' with { type: 'text' }
 import app from './page/app.js' with { type: 'text' }
 import assetsAsset from './page/assets/asset.js' with { type: 'text' }
 import assetsAssetPicker from './page/assets/asset-picker.js' with { type: 'text' }
+import assetsAssetScreen from './page/assets/asset-screen.js' with { type: 'text' }
 import assetsAssetWatch from './page/assets/asset-watch.js' with { type: 'text' }
 import assetsAssets from './page/assets/assets.js' with { type: 'text' }
 import assetsGroup from './page/assets/group.js' with { type: 'text' }
@@ -43,8 +44,10 @@ import faceFace from './page/face/face.js' with { type: 'text' }
 import faceQrCode from './page/face/qr-code.js' with { type: 'text' }
 import faceVerification from './page/face/verification.js' with { type: 'text' }
 import frameHooks from './page/frame/hooks.js' with { type: 'text' }
+import frameLayout from './page/frame/layout.js' with { type: 'text' }
 import framePages from './page/frame/pages.js' with { type: 'text' }
 import frameRoute from './page/frame/route.js' with { type: 'text' }
+import frameScreens from './page/frame/screens.js' with { type: 'text' }
 import frameSession from './page/frame/session.js' with { type: 'text' }
 import baseStyles from './page/styles/base.css' with { type: 'text' }
 import buttonsStyles from './page/styles/buttons.css' with { type: 'text' }
@@ -96,14 +99,13 @@ import wordsZhFrame from './page/words/zh/frame.js' with { type: 'text' }
 import wordsZhUploads from './page/words/zh/uploads.js' with { type: 'text' }
 import wordsZhUsage from './page/words/zh/usage.js' with { type: 'text' }
 import wordsZhVideos from './page/words/zh/videos.js' with { type: 'text' }
+import type { PageTexts } from './page-texts.ts'
 
-// Imported, not read: a bundler takes imports along, and on Deno they need no permission.
+// Imported, not read: a bundler takes imports along, and on Deno they need no permission. Another file of the page
+// needs two lines here.
 
-/**
- * The modules of the page, and the libraries that they import, by file name. `bun run build` copies the libraries into
- * the package.
- */
-export const modules: Readonly<Record<string, string>> = {
+/** The modules of the page, and the libraries that they import, by file name. */
+const modules: Readonly<Record<string, string>> = {
   'account/invitation.js': accountInvitation,
   'account/login.js': accountLogin,
   'account/tokens.js': accountTokens,
@@ -117,6 +119,7 @@ export const modules: Readonly<Record<string, string>> = {
   'api/paths.js': apiPaths,
   'app.js': app,
   'assets/asset-picker.js': assetsAssetPicker,
+  'assets/asset-screen.js': assetsAssetScreen,
   'assets/asset-watch.js': assetsAssetWatch,
   'assets/asset.js': assetsAsset,
   'assets/assets.js': assetsAssets,
@@ -138,8 +141,10 @@ export const modules: Readonly<Record<string, string>> = {
   'face/qr-code.js': faceQrCode,
   'face/verification.js': faceVerification,
   'frame/hooks.js': frameHooks,
+  'frame/layout.js': frameLayout,
   'frame/pages.js': framePages,
   'frame/route.js': frameRoute,
+  'frame/screens.js': frameScreens,
   'frame/session.js': frameSession,
   'uploads/dropped-files.js': uploadsDroppedFiles,
   'uploads/upload-file.js': uploadsUploadFile,
@@ -183,11 +188,19 @@ export const modules: Readonly<Record<string, string>> = {
   'uqr.js': uqrLibrary,
 }
 
+/** Bare module specifiers that the page imports, and the names of the libraries' files. */
+const libraries: Readonly<Record<string, string>> = {
+  preact: 'preact.js',
+  'preact/hooks': 'preact-hooks.js',
+  htm: 'htm.js',
+  uqr: 'uqr.js',
+}
+
 /**
  * The style sheets, in the order of the cascade: a later one overrides rules of an earlier one with the same
  * specificity.
  */
-export const styleSheets: readonly string[] = [
+const styleSheets: readonly string[] = [
   themeStyles,
   baseStyles,
   layoutStyles,
@@ -206,3 +219,16 @@ export const styleSheets: readonly string[] = [
   chatStyles,
   usageStyles,
 ]
+
+/** Modules that the browser does not preload, because few visits need them. */
+const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
+
+/** The page as its files are. */
+export const plainPage: PageTexts = {
+  files: { ...modules, 'style.css': styleSheets.join('\n') },
+  script: 'app.js',
+  styles: 'style.css',
+  preloaded: Object.keys(modules).filter((name) => !notPreloaded.has(name)),
+  libraries,
+  hashed: false,
+}

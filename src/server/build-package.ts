@@ -1,7 +1,8 @@
 /** `bun run build`: creates `dist`, the part of the published package that runs. Needs the development dependencies. */
-import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { readPageTexts } from '../../plugins/console/read-page-texts.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const dist = join(root, 'dist')
@@ -16,34 +17,26 @@ const compile = (): void => {
 }
 
 /**
- * Copies the texts that the console imports: its page, and its libraries, which the package must not need. Returns the
- * paths of the libraries.
+ * A module in place of `read-page-texts.ts`, with the bundled page: the package needs neither the page's files and
+ * libraries nor a bundler.
  */
-const copyConsole = async (): Promise<readonly string[]> => {
-  const folder = join(dist, 'plugins/console')
-  const texts = join(folder, 'texts.js')
-  await cp(join(root, 'plugins/console/page'), join(folder, 'page'), {
-    recursive: true,
-    filter: (path) => !path.endsWith('tsconfig.json'),
-  })
-  await mkdir(join(folder, 'libraries'))
-  const source = await readFile(texts, 'utf8')
-  const imports = [...source.matchAll(/'(\.\.\/\.\.\/node_modules\/[^']+)'/g)].map(([, path = '']) => path)
-  let packaged = source
-  for (const path of imports) {
-    const copy = `./libraries/${path.replace('../../node_modules/', '').replaceAll('/', '-')}`
-    await cp(join(root, 'plugins/console', path), join(folder, copy))
-    packaged = packaged.replace(path, copy)
-  }
-  await writeFile(texts, packaged)
-  return imports.map((path) => join(root, 'plugins/console', path))
+const bundledPage = async (): Promise<string> => {
+  const page = await readPageTexts()
+  if (!page.hashed) throw new Error('the page of the console is not bundled')
+  return `export const readPageTexts = async () => (${JSON.stringify(page)})\n`
+}
+
+/** The libraries that the page contains. */
+const pageLibraries = async (): Promise<readonly string[]> => {
+  const source = await readFile(join(root, 'plugins/console/texts.ts'), 'utf8')
+  return [...source.matchAll(/'\.\.\/\.\.\/(node_modules\/[^']+)'/g)].map(([, path = '']) => join(root, path))
 }
 
 /**
  * Bundles the command `sluice` with all its dependencies, so that the server needs no package beside this one, and runs
  * with the versions that it was tested with. Returns the paths of the bundled files.
  */
-const bundleCommand = async (): Promise<readonly string[]> => {
+const bundleCommand = async (page: string): Promise<readonly string[]> => {
   const inputs: string[] = []
   await Bun.build({
     entrypoints: [join(root, 'src/cli.ts')],
@@ -57,7 +50,11 @@ const bundleCommand = async (): Promise<readonly string[]> => {
       {
         name: 'package',
         setup(build) {
-          build.onLoad({ filter: /./ }, ({ path }) => void inputs.push(path))
+          build.onLoad({ filter: /./ }, ({ path }) => {
+            if (path.endsWith('/console/read-page-texts.ts')) return { contents: page, loader: 'js' }
+            inputs.push(path)
+            return undefined
+          })
         },
       },
     ],
@@ -85,5 +82,13 @@ const licenseOf = async (folder: string): Promise<string> => {
 
 await rm(dist, { recursive: true, force: true })
 compile()
-const bundled = [...(await copyConsole()), ...(await bundleCommand())]
+const page = await bundledPage()
+const folder = join(dist, 'plugins/console')
+await writeFile(join(folder, 'read-page-texts.js'), page)
+// Without the map of the module that stood there, and without the modules that only that one imported.
+await rm(join(folder, 'read-page-texts.js.map'))
+for (const name of ['bundle', 'texts']) {
+  for (const extension of ['js', 'js.map', 'd.ts', 'd.ts.map']) await rm(join(folder, `${name}.${extension}`))
+}
+const bundled = [...(await pageLibraries()), ...(await bundleCommand(page))]
 await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), `${await licensesOf(bundled)}\n`)

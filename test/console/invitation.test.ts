@@ -112,6 +112,7 @@ describeWithBrowser('the holder of an invitation', () => {
     await using visiting = await visit(browser, host.served)
     const { page, errors } = visiting
     await page.goto(await host.invite('dan'))
+    await page.getByRole('heading', { name: 'Welcome, dan' }).waitFor()
     await page.getByRole('link', { name: 'Log in at Corp' }).click()
     await page.getByRole('heading', { name: 'No access' }).waitFor()
     const href = (await page.getByRole('link', { name: 'Log in' }).getAttribute('href')) ?? ''

@@ -11,10 +11,18 @@ const program = (importer: string) => `
   import { Elysia } from 'elysia'
   import { consolePages } from '${importer}'
   const app = new Elysia().use(consolePages())
-  for (const path of ['', '/app.js', '/preact.js', '/uqr.js', '/style.css']) {
+  const send = async (path) => {
     const response = await app.handle(new Request('http://localhost/console' + path))
-    console.log(path, response.status, String(Bun.hash(await response.text())))
-  }`
+    const text = await response.text()
+    console.log(path, response.status, response.headers.get('cache-control'), String(Bun.hash(text)))
+    return text
+  }
+  const page = await send('')
+  const [, style] = /console(\\/style-\\w+\\.css)/.exec(page)
+  const [, script] = /console(\\/app-\\w+\\.js)/.exec(page)
+  await send(style)
+  const chunks = new Set([...(await send(script)).matchAll(/import\\("\\.(\\/[^"]+)"\\)/g)].map(([, path]) => path))
+  for (const path of chunks) await send(path)`
 
 const build = [process.execPath, 'build', 'host.ts', '--target=bun']
 
@@ -28,7 +36,8 @@ for (const [name, importer] of [
     try {
       consumer.write('host.ts', program(importer))
       const { output, status } = await run(consumer.folder, [process.execPath, 'host.ts'])
-      expect([status, output.match(/^\S* 200 \d+$/gm)?.length]).toEqual([0, 5])
+      expect([status, output.match(/^\S* 200 no-cache \d+$/gm)?.length]).toEqual([0, 1])
+      expect(output.match(/^\S* 200 public, max-age=31536000, immutable \d+$/gm)?.length).toBeGreaterThan(6)
       for (const options of [['--outfile=host.js'], ['--compile', '--outfile=host']]) {
         expect((await run(consumer.folder, [...build, ...options])).status).toBe(0)
       }

@@ -13,7 +13,9 @@ describe('the responses to a browser', () => {
   afterAll(() => fixture[Symbol.asyncDispose]())
 
   test('contain only files of the console, whatever the path', async () => {
-    expect((await send(server.url, 'GET', '/console/app.js')).status).toBe(200)
+    const { text: page } = await send(server.url, 'GET', '/console')
+    const [script = ''] = /\/console\/app-\w+\.js/.exec(page) ?? []
+    expect((await send(server.url, 'GET', script)).status).toBe(200)
     for (const target of [
       '/console/..%2f..%2fpackage.json',
       '/console/%2e%2e/package.json',
@@ -28,7 +30,8 @@ describe('the responses to a browser', () => {
       '//etc/passwd',
       '/console/app.js%00',
       '/console/app.js%2e',
-      '/console/APP.JS',
+      '/console/app.js',
+      script.toUpperCase().replace('CONSOLE', 'console'),
       '/console/constructor',
       '/console/__proto__',
       '/console/%',

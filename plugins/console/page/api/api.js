@@ -11,6 +11,7 @@ import { createCredential } from './credential.js'
  * @property {string} [idempotencyKey] the server runs requests with the same key once
  * @property {AbortSignal} [signal]
  * @property {boolean} [keepalive] whether the request outlives the page
+ * @property {RequestCache} [cache] default `no-store`
  */
 
 /**
@@ -19,7 +20,8 @@ import { createCredential } from './credential.js'
  * @param {RequestOptions & { token?: string }} [options]
  * @returns {Promise<Response>}
  */
-export const send = async (path, { method = 'GET', body, idempotencyKey, signal, keepalive, token } = {}) => {
+export const send = async (path, options = {}) => {
+  const { method = 'GET', body, idempotencyKey, signal, keepalive, cache = 'no-store', token } = options
   /** @type {Record<string, string>} */
   const headers = { accept: 'application/json, text/event-stream' }
   if (body !== undefined) headers['content-type'] = 'application/json'
@@ -28,7 +30,7 @@ export const send = async (path, { method = 'GET', body, idempotencyKey, signal,
   // A request with a token is sent without the session cookie.
   const credentials = token === undefined ? 'same-origin' : 'omit'
   const json = body === undefined ? undefined : JSON.stringify(body)
-  const init = { method, headers, body: json, signal, keepalive, credentials, cache: 'no-store', redirect: 'error' }
+  const init = { method, headers, body: json, signal, keepalive, credentials, cache, redirect: 'error' }
   const response = await fetch(path, /** @type {RequestInit} */ (init)).catch((error) => {
     throw isAbort(error) ? error : new ApiError(0, t.errors.unreachable)
   })

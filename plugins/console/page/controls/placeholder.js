@@ -4,15 +4,15 @@ import { Icon } from './icons.js'
 
 /**
  * An error message, which screen readers announce, with a retry button.
- * @param {{ message: string | undefined, retry?: () => void }} props
+ * @param {{ message: string | undefined, retry?: () => void, retryLabel?: string }} props
  */
-export const Failure = ({ message, retry }) =>
+export const Failure = ({ message, retry, retryLabel = t.retry }) =>
   message &&
   html`
     <div class="failure" role="alert">
       <${Icon} name="alert" />
       <p>${message}</p>
-      ${retry && html`<button type="button" class="small" onClick=${retry}>${t.retry}</button>`}
+      ${retry && html`<button type="button" class="small" onClick=${retry}>${retryLabel}</button>`}
     </div>
   `
 

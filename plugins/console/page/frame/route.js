@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'preact/hooks'
+import { useEffect, useMemo, useState } from 'preact/hooks'
 
 /**
  * The route in the fragment of the address: `#/groups/AIGC/group-1` is the screen `groups` with the parts `AIGC` and
@@ -33,11 +33,13 @@ export const navigate = (...parts) => {
 }
 
 export const useRoute = () => {
-  const [route, setRoute] = useState(() => readRoute(location.hash))
+  const [hash, setHash] = useState(() => location.hash)
   useEffect(() => {
-    const onHashChange = () => setRoute(readRoute(location.hash))
+    const onHashChange = () => setHash(location.hash)
+    // It may have changed since the first rendering.
+    onHashChange()
     addEventListener('hashchange', onHashChange)
     return () => removeEventListener('hashchange', onHashChange)
   }, [])
-  return route
+  return useMemo(() => readRoute(hash), [hash])
 }

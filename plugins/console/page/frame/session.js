@@ -25,7 +25,8 @@ export const useSession = () => {
   const load = async () => {
     setState({ status: 'loading' })
     try {
-      const { user } = await (await send(paths.session)).json()
+      // The document has begun this request, which only one with this `cache` takes over. The response is never stored.
+      const { user } = await (await send(paths.session, { cache: 'default' })).json()
       setState({ status: 'logged in', user, justLoggedIn: false })
     } catch (error) {
       if (error instanceof ApiError && error.status === 401) showLogin(undefined)

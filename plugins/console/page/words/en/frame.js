@@ -5,6 +5,7 @@ export const frame = {
   loading: 'Loading…',
   working: 'Working…',
   retry: 'Try again',
+  reload: 'Reload the page',
   refresh: 'Refresh',
   cancel: 'Cancel',
   save: 'Save',
@@ -47,6 +48,7 @@ export const frame = {
     unreachable: 'The server cannot be reached. Check the connection and try again.',
     unreadable: 'The server sent an invalid response.',
     unexpected: 'Something went wrong on this page. Reload it and try again.',
+    notLoaded: 'This part of the console could not be loaded. Perhaps the server has a new version.',
     incomplete: 'The answer is incomplete: the stream failed.',
   },
 }

@@ -5,6 +5,7 @@ export const frame = {
   loading: '加载中…',
   working: '处理中…',
   retry: '重试',
+  reload: '重新加载页面',
   refresh: '刷新',
   cancel: '取消',
   save: '保存',
@@ -47,6 +48,7 @@ export const frame = {
     unreachable: '无法连接服务器，请检查网络后重试。',
     unreadable: '服务器返回的内容无法识别。',
     unexpected: '页面出现问题，请刷新后重试。',
+    notLoaded: '控制台的这一部分未能加载，服务器可能已更新。',
     incomplete: '回答中断了。',
   },
 }

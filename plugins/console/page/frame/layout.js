@@ -1,0 +1,98 @@
+import { useEffect, useRef } from 'preact/hooks'
+import { useConversation } from '../chat/conversation.js'
+import { html } from '../controls/html.js'
+import { Icon, Logo } from '../controls/icons.js'
+import { Failure, Loading } from '../controls/placeholder.js'
+import { showToast, Toast } from '../controls/toast.js'
+import { useVerification } from '../face/verification.js'
+import { useUploads } from '../uploads/uploads.js'
+import { useVideos } from '../videos/videos.js'
+import { t } from '../words/words.js'
+import { useAction } from './hooks.js'
+import { linkTo, useRoute } from './route.js'
+import { screenNamed, useScreen } from './screens.js'
+
+/** The screens of the navigation. @type {readonly import('./screens.js').ScreenName[]} */
+const navigation = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
+
+/**
+ * The frame around every screen. It holds the state that outlives a change of the screen: the conversation, the face
+ * verification, the uploads, and the video tasks.
+ * @param {{ user: import('./session.js').User, justLoggedIn: boolean, logout: () => Promise<void> }} props
+ */
+export const Layout = ({ user, justLoggedIn, logout }) => {
+  const route = useRoute()
+  const { parts } = route
+  const current = screenNamed(route.screen)
+  const { screen: Screen, failed } = useScreen(current)
+  const conversation = useConversation()
+  const verification = useVerification()
+  const uploads = useUploads()
+  const videos = useVideos({ shown: current === 'videos' })
+  const loggingOut = useAction(logout)
+  useEffect(() => {
+    if (loggingOut.error) showToast(loggingOut.error, { isError: true })
+  }, [loggingOut.error])
+
+  const skipFocus = useRef(!justLoggedIn)
+  useEffect(() => {
+    document.title = `${t.nav[current]} · sluice`
+    if (!Screen) return
+    // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the
+    // top.
+    if (skipFocus.current) skipFocus.current = false
+    else focusHeading()
+  }, [current, parts.join('/'), Screen])
+
+  return html`
+    <a class="skip" href="#main" onClick=${skip}>${t.skip}</a>
+    <header>
+      <a class="brand" href=${linkTo('groups')}><${Logo} /><span>sluice</span></a>
+      <div class="account">
+        <p title=${user.name}><span class="visually-hidden">${t.loggedInAs} </span>${user.name}</p>
+        <button type="button" class="plain" aria-disabled=${loggingOut.busy} onClick=${() => loggingOut.run()}>
+          <${Icon} name="leave" /><span>${t.logout}</span>
+        </button>
+      </div>
+    </header>
+    <nav aria-label=${t.nav.label}>
+      <ul>
+        ${navigation.map(
+          (one) => html`
+            <li key=${one}>
+              <a href=${linkTo(one)} aria-current=${one === current ? 'page' : undefined}>
+                <${Icon} name=${one} /><span>${t.nav[one]}</span>
+              </a>
+            </li>
+          `,
+        )}
+      </ul>
+    </nav>
+    <main id="main" class=${current}>
+      ${
+        Screen
+          ? html`<${Screen} parts=${parts} conversation=${conversation} verification=${verification} uploads=${uploads} videos=${videos} />`
+          : html`
+              <div class="heading"><h1 tabindex="-1">${t.nav[current]}</h1></div>
+              ${failed ? html`<${Failure} message=${t.errors.notLoaded} retry=${reload} retryLabel=${t.reload} />` : html`<${Loading} kind="rows" />`}
+            `
+      }
+    </main>
+    <${Toast} />
+  `
+}
+
+/** Also after a new version of the server, which no longer has the files of the old page. */
+const reload = () => location.reload()
+
+const focusHeading = () => {
+  scrollTo(0, 0)
+  const heading = document.querySelector('main h1')
+  if (heading instanceof HTMLElement) heading.focus({ preventScroll: true })
+}
+
+/** @param {Event} event */
+const skip = (event) => {
+  event.preventDefault()
+  focusHeading()
+}

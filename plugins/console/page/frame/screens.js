@@ -1,0 +1,82 @@
+import { useEffect, useState } from 'preact/hooks'
+import { AssetScreen } from '../assets/asset-screen.js'
+import { html } from '../controls/html.js'
+
+/**
+ * What a screen gets from the frame: the parts of the route, and the state that outlives a change of the screen.
+ * @typedef {object} ScreenProps
+ * @property {readonly string[]} parts
+ * @property {import('../chat/conversation.js').Conversation} conversation
+ * @property {import('../face/verification.js').Verification} verification
+ * @property {import('../uploads/uploads.js').Uploads} uploads
+ * @property {import('../videos/videos.js').Videos} videos
+ */
+/** @typedef {(props: ScreenProps) => import('preact').VNode} Screen */
+
+/**
+ * The screens. The first one comes with the page; each of the others is loaded when it is first opened.
+ * @satisfies {Record<string, () => Promise<Screen>>}
+ */
+const screens = {
+  groups: async () => groups,
+  videos: async () => {
+    const { VideoScreen } = await import('../videos/video-screen.js')
+    return ({ parts, videos }) => html`<${VideoScreen} videos=${videos} part=${parts[0]} />`
+  },
+  face: async () => {
+    const { Face } = await import('../face/face.js')
+    return ({ verification }) => html`<${Face} verification=${verification} />`
+  },
+  chat: async () => {
+    const { Chat } = await import('../chat/chat.js')
+    return ({ conversation }) => html`<${Chat} conversation=${conversation} />`
+  },
+  usage: async () => {
+    const { Usage } = await import('../usage/usage.js')
+    return () => html`<${Usage} />`
+  },
+  tokens: async () => {
+    const { Access } = await import('../account/tokens.js')
+    return ({ parts }) => html`<${Access} part=${parts[0]} />`
+  },
+}
+
+/** @typedef {keyof typeof screens} ScreenName */
+
+/** @type {Screen} */
+const groups = ({ parts, uploads }) => html`<${AssetScreen} parts=${parts} uploads=${uploads} />`
+
+/** The screens whose modules are loaded. @type {Map<ScreenName, Screen>} */
+const loaded = new Map([['groups', groups]])
+
+/** @param {string} name of a route @returns {ScreenName} an unknown one is that of the first screen */
+export const screenNamed = (name) => (Object.hasOwn(screens, name) ? /** @type {ScreenName} */ (name) : 'groups')
+
+/**
+ * Loads the modules of a screen. Rejects when they cannot be loaded; the next call tries again.
+ * @param {ScreenName} name
+ */
+export const loadScreen = async (name) => {
+  const screen = loaded.get(name) ?? (await screens[name]())
+  loaded.set(name, screen)
+  return screen
+}
+
+/**
+ * The screen of a name. Undefined while it loads.
+ * @param {ScreenName} name
+ * @returns {{ screen: Screen | undefined, failed: boolean }}
+ */
+export const useScreen = (name) => {
+  const [, setChanges] = useState(0)
+  const [failed, setFailed] = useState(/** @type {ScreenName | undefined} */ (undefined))
+  useEffect(() => {
+    if (loaded.has(name)) return
+    setFailed(undefined)
+    loadScreen(name).then(
+      () => setChanges((before) => before + 1),
+      () => setFailed(name),
+    )
+  }, [name])
+  return { screen: loaded.get(name), failed: failed === name }
+}
