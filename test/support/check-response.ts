@@ -3,7 +3,7 @@ import type { DocumentedOperation, DocumentedResponse, Specification } from '../
 import type { SentResponse } from './record-responses.ts'
 
 /** Pages for browsers: the document does not describe them. */
-const pages = /^\/(?:console(?:\/[^/]*)?|openapi|openapi\/style\.css)$/
+const pages = /^\/(?:console(?:\/.*)?|openapi|openapi\/style\.css)$/
 
 /**
  * What a test lets the OpenAPI document decide about the responses of its gateway.
