@@ -22,8 +22,6 @@ import {
 import { type Audit, noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/http/headers.ts'
-import { loggedStatus } from '../plugins/shared/http/logged-status.ts'
-import { requestPath } from '../plugins/shared/http/request-path.ts'
 import { requireScope } from '../plugins/shared/identity/require-scope.ts'
 import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import {
@@ -50,10 +48,11 @@ import { observeServer } from './app/metrics/server.ts'
 import { missingPrefixRoutes } from './app/missing-prefix.ts'
 import type { ServerOidcLogin } from './app/oidc-login.ts'
 import { withNewRequestId, withRequestIds } from './app/request-id.ts'
+import { logPathOf, measured } from './app/request-log.ts'
 import { createUpstreamStates } from './app/upstream-states.ts'
 import { documentation } from './documentation/index.ts'
 import type { LeveledLog } from './log.ts'
-import { type ServerAdminOptions, withUpstreams } from './operators/admin-options.ts'
+import { type ServerAdminOptions, withObservations } from './operators/admin-options.ts'
 import type { ServerTracing } from './tracing.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
@@ -92,6 +91,8 @@ export interface AppOptions {
    * Default: no sharing.
    */
   readonly shareMetrics?: (own: () => Promise<MetricsSnapshot>) => NonNullable<MetricsOptions['readAll']>
+  /** Called once with a function that reads the metrics of this process. Default: only `/metrics` reads them. */
+  readonly watchMetrics?: (own: () => Promise<MetricsSnapshot>) => void
   /** Default: no traces. */
   readonly tracing?: ServerTracing
   readonly log: LeveledLog
@@ -114,11 +115,12 @@ export const createApp = (options: AppOptions): FetchHandler => {
   const toResponse = renderRejection(options.gateway.segment)
   const limits = concurrencyLimits({
     ...options.limits,
-    renderRejection: (problem, { url }) => toResponse(problem, pathOf(url)),
-    exempt: ({ url }) => unlimitedPaths.has(pathOf(url)),
+    renderRejection: (problem, { url }) => toResponse(problem, logPathOf(url)),
+    exempt: ({ url }) => unlimitedPaths.has(logPathOf(url)),
   })
   recorder.inFlight(limits.counts)
   observeServer(recorder.registry, options)
+  options.watchMetrics?.(() => readSnapshot(recorder.registry))
   const handle = measured(
     limits.limited((request) => app.fetch(request)),
     recorder,
@@ -126,7 +128,7 @@ export const createApp = (options: AppOptions): FetchHandler => {
   )
   if (!tracing) return withRequestIds(handle)
   const traced = tracing.traceRequests(handle)
-  return withRequestIds((request) => (unlimitedPaths.has(pathOf(request.url)) ? handle(request) : traced(request)))
+  return withRequestIds((request) => (unlimitedPaths.has(logPathOf(request.url)) ? handle(request) : traced(request)))
 }
 
 /** The routes of `createApp`, with nothing around them. */
@@ -225,6 +227,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           uploads: options.files && '/api/uploads',
           events: '/api/events',
           webhooks: options.events.webhooks && '/api/webhooks',
+          admin: options.admin && '/api/admin',
           ...(oidc && {
             login: { address: '/api/session/oidc', label: oidc.label, form: people.passwordLogin, invitation: true },
           }),
@@ -248,7 +251,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   app.use(failureAdvice({ errors, log }))
   if (usageLimits) app.use(limitRoutes({ limits: usageLimits, identify: options.events.identify, errors, log }))
   if (oidc) app.use(oidc.create({ errors, log, audit }))
-  if (options.admin) app.use(admin({ ...withUpstreams(options.admin, states), errors, log, audit }))
+  if (options.admin) app.use(admin({ ...withObservations(options.admin, states, readOwn), errors, log, audit }))
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
     app.use(fileStorage({ ...options.files, identify, usageLimits, errors, log, audit }))
@@ -298,22 +301,3 @@ const problemBodyOf = (target: string, segment: string | undefined): ProblemBody
 const bare = () => new Elysia({ handler: { standardHostname: false } })
 
 const errorType = (segment = 'media'): string => `${segment}_proxy_error`
-
-const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): FetchHandler => {
-  const logsRequests = log.isLevelEnabled?.('debug') ?? true
-  return (request) => {
-    const startedAt = performance.now()
-    return andThen(handle(request), (response) => {
-      const seconds = (performance.now() - startedAt) / 1000
-      const { method } = request
-      const status = loggedStatus(request, response)
-      recorder.request({ method, status, seconds })
-      if (logsRequests) log.debug({ method, path: pathOf(request.url), status, seconds }, 'request')
-      return withInertHeaders(response)
-    })
-  }
-}
-
-/** The path for logs, without secrets: without the query, and without the state in a callback path. */
-const pathOf = (url: string): string =>
-  requestPath(url).replace(/(\/face-verifications\/callback\/|\/contents\/generations\/callbacks\/[^/]*\/).*/, '$1…')

@@ -3,6 +3,7 @@ import { maxUploadBodyBytes, type Storage } from '../plugins/file-storage/index.
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import type { Audit } from '../plugins/shared/audit.ts'
 import { Background } from '../plugins/shared/background/background.ts'
+import { systemClock } from '../plugins/shared/clock.ts'
 import {
   type ClientAddressOf,
   createClientAddressOf,
@@ -22,6 +23,7 @@ import { createMediaKind } from './config/media-upstream.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, type LeveledLog, startLog } from './log.ts'
 import { adminOptions } from './operators/admin-options.ts'
+import { keepMetricHistory } from './operators/metric-history.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
 import { freePort } from './server/free-port.ts'
 import { listenBun, listenNode } from './server/listen.ts'
@@ -242,6 +244,7 @@ const openApp = async (
     limits: config.limits,
     usageLimits,
     metricsToken: config.metricsToken,
+    watchMetrics: (read) => keepMetricHistory({ store, read, clock: systemClock, background, log }),
     ...{ shareMetrics, tracing, log, audit },
   })
 }

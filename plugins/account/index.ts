@@ -90,7 +90,7 @@ export interface AccountOptions
    * of `consolePages`.
    */
   readonly console?: Pick<ConsolePagesOptions, 'prefix' | 'login'> &
-    Partial<Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks'>>
+    Partial<Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks' | 'admin'>>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
@@ -142,6 +142,7 @@ export const account = <
         paths: {
           ...{ ...served, ...paths, faceVerification: faceVerificationPath },
           invitations: keepsAccounts(store) ? `${prefix}/invitations` : undefined,
+          account: keepsAccounts(store) ? `${prefix}/account` : undefined,
         },
       }),
     )

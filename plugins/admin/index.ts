@@ -23,6 +23,7 @@ import { seedOf } from '../shared/plugin/seed.ts'
 import type { Log } from '../shared/problem.ts'
 import { type LimitReport, parseLimits } from '../usage-limits/index.ts'
 import { hashPassword } from '../web-session/index.ts'
+import type { ActivityView, AlertsView } from './activity.ts'
 import { adminTokenDocs, type PeopleRoutes, teamDocs, userDocs } from './docs/people.ts'
 import {
   groupDocs,
@@ -36,7 +37,7 @@ import { type Area, createAccess } from './http/access.ts'
 import type { AdminHandler } from './http/call.ts'
 import { createOnceWith } from './http/create-once.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
-import { auditRoute, groupRoutes, usageRoute, videoTaskRoutes } from './http/reports.ts'
+import { auditRoute, auditVerificationRoute, groupRoutes, usageRoute, videoTaskRoutes } from './http/reports.ts'
 import { systemRoutes } from './http/system.ts'
 import { createOperations, type OperationsStore } from './operations/operations.ts'
 import { type AdminVideos, noVideos } from './videos.ts'
@@ -46,7 +47,8 @@ export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { Role, Scope } from '../shared/identity/scopes.ts'
-export type { AuditPageStore, AuditRecord } from './audit-pages.ts'
+export type { ActivityCounts, ActivityView, AlertsView, AlertView } from './activity.ts'
+export type { AuditPageStore, AuditRecord, AuditVerification } from './audit-pages.ts'
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
 export type { ReportRoutes, SystemRoutes } from './docs/reports.ts'
 export type { AdminTokenRequest, NewUserRequest, TeamRequest, UserChangeRequest } from './docs/requests.ts'
@@ -84,6 +86,7 @@ export type {
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
 export type {
   AuditEntryView,
+  AuditVerificationView,
   PendingGroupView,
   SettingsView,
   TeamView,
@@ -120,6 +123,10 @@ export interface AdminOptions {
   readonly upstreams?: (() => Awaitable<readonly UpstreamView[]>) | undefined
   /** The settings in force, by variable. Secrets must be `set` or `unset`. Default: there are none. */
   readonly settings?: () => SettingsView
+  /** What the server has done lately. Default: the route responds with 404. */
+  readonly activity?: (() => Awaitable<ActivityView>) | undefined
+  /** The alerts of the server's rules. Default: there are none. */
+  readonly alerts?: (() => Awaitable<AlertsView>) | undefined
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
@@ -155,7 +162,13 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const { invitationUrl = (secret: string) => `${publicBase(publicUrl)}/console#/invitation/${secret}` } = options
   const operations = createOperations(
     store,
-    { videos: options.videos ?? noVideos, upstreams: options.upstreams, settings: options.settings },
+    {
+      videos: options.videos ?? noVideos,
+      upstreams: options.upstreams,
+      settings: options.settings,
+      activity: options.activity,
+      alerts: options.alerts,
+    },
     {
       clock,
       hashPassword,
@@ -200,6 +213,8 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .post('/tokens/:id/rotate', of('people', tokens.rotate), adminTokenDocs.rotate)
     .get('/usage', of('operation', usageRoute(operations.usage, signer)), reportDocs.usage)
     .get('/audit', of('operation', auditRoute(operations.audit, signer)), reportDocs.audit)
+    .get('/audit/verification', of('operation', auditVerificationRoute(operations.audit)), reportDocs.verification)
+    .post('/groups/adopt', of('operation', groups.give), groupDocs.give)
     .get('/groups/pending', of('operation', groups.pending), groupDocs.pending)
     .post('/groups/pending/:id/adopt', of('operation', groups.adopt), groupDocs.adopt)
     .post('/groups/pending/:id/release', of('operation', groups.release), groupDocs.release)
@@ -208,6 +223,8 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .post('/videos/:id/release', of('operation', videos.release), videoTaskDocs.release)
     .get('/upstreams', of('operation', system.upstreams), systemDocs.upstreams)
     .get('/settings', of('operation', system.settings), systemDocs.settings)
+    .get('/activity', of('operation', system.activity), systemDocs.activity)
+    .get('/alerts', of('operation', system.alerts), systemDocs.alerts)
     .use(fallbackRoutes(errors, undefined, (request) => access(request, 'operation')))
   return plugin
 }

@@ -41,6 +41,17 @@ export interface PendingGroupStore {
     id: string,
     owner: { readonly user: string; readonly group: string },
   ): Promise<'adopted' | 'unknown' | 'renames' | 'other-group' | 'group-taken' | 'name-taken'>
+  /**
+   * Makes a user the owner of a group. Nothing changes with a result: the group has an owner, or the user has a group
+   * of that type and name.
+   */
+  adoptGroup(group: {
+    readonly id: string
+    readonly user: string
+    readonly type: string
+    readonly name: string
+    readonly createdAt: number
+  }): Promise<'group taken' | 'name taken' | undefined>
   /** Deletes what is pending. False when there is nothing with that id. */
   dropClaim(id: string): Promise<boolean>
 }

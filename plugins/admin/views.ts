@@ -1,7 +1,7 @@
 import type { AuditAction } from '../shared/audit.ts'
 import type { Role, Scope } from '../shared/identity/scopes.ts'
 import type { Limit } from '../usage-limits/index.ts'
-import type { AuditRecord } from './audit-pages.ts'
+import type { AuditRecord, AuditVerification } from './audit-pages.ts'
 import type { PendingGroup } from './pending-groups.ts'
 import type { AdminToken, AdminUser, Team } from './store.ts'
 import type { UsageDimension, UsageTotal } from './usage-sums.ts'
@@ -108,6 +108,20 @@ export interface AuditEntryView {
   /** Names of the fields that were set or changed. */
   readonly fields: readonly string[] | null
   readonly times: number
+}
+
+/** What a verification of the audit trail has found. */
+export interface AuditVerificationView {
+  /** Empty: the trail is intact. */
+  readonly problems: readonly string[]
+  readonly verified: number
+  readonly first: number | null
+  /** To be kept elsewhere: `NUMBER:HMAC` of the last entry. */
+  readonly head: string
+  readonly removed: number
+  readonly without_hmac: number
+  readonly newest_without_hmac: string | null
+  readonly keys: AuditVerification['keys']
 }
 
 /** The creation or renaming of a group whose outcome is not known. */
@@ -268,6 +282,17 @@ export const toAuditEntryView = (entry: AuditRecord): AuditEntryView => ({
   reason: entry.reason ?? null,
   fields: entry.fields ?? null,
   times: entry.times,
+})
+
+export const toVerificationView = (found: AuditVerification): AuditVerificationView => ({
+  problems: found.problems,
+  verified: found.verified,
+  first: found.first ?? null,
+  head: `${found.head.sequence}:${found.head.hmac}`,
+  removed: found.removed,
+  without_hmac: found.unchained.entries,
+  newest_without_hmac: isoOrNull(found.unchained.newestAt),
+  keys: found.keys,
 })
 
 export const toPendingGroupView = (pending: PendingGroup): PendingGroupView => ({

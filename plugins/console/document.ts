@@ -26,6 +26,10 @@ export interface ConsolePaths {
   readonly webhooks?: string | undefined
   /** The invitations of `ownAccount`. */
   readonly invitations?: string | undefined
+  /** The own account of `ownAccount`: it says whether the user is an admin. */
+  readonly account?: string | undefined
+  /** The routes of `admin`. */
+  readonly admin?: string | undefined
 }
 
 export interface DocumentOptions {

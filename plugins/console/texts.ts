@@ -6,6 +6,7 @@ import preactHooksLibrary from '../../node_modules/preact/hooks/dist/hooks.mjs' 
 // @ts-expect-error: the module has types, and they are not those of its text.
 // biome-ignore lint/correctness/useImportExtensions: the file has this name.
 import uqrLibrary from '../../node_modules/uqr/dist/index.mjs' with { type: 'text' }
+import { adminModules } from './admin-texts.ts'
 import accountInvitation from './page/account/invitation.js' with { type: 'text' }
 import loginStyles from './page/account/login.css' with { type: 'text' }
 import accountLogin from './page/account/login.js' with { type: 'text' }
@@ -46,6 +47,7 @@ import faceVerification from './page/face/verification.js' with { type: 'text' }
 import frameHooks from './page/frame/hooks.js' with { type: 'text' }
 import frameLayout from './page/frame/layout.js' with { type: 'text' }
 import framePages from './page/frame/pages.js' with { type: 'text' }
+import frameRole from './page/frame/role.js' with { type: 'text' }
 import frameRoute from './page/frame/route.js' with { type: 'text' }
 import frameScreens from './page/frame/screens.js' with { type: 'text' }
 import frameSession from './page/frame/session.js' with { type: 'text' }
@@ -143,6 +145,7 @@ const modules: Readonly<Record<string, string>> = {
   'frame/hooks.js': frameHooks,
   'frame/layout.js': frameLayout,
   'frame/pages.js': framePages,
+  'frame/role.js': frameRole,
   'frame/route.js': frameRoute,
   'frame/screens.js': frameScreens,
   'frame/session.js': frameSession,
@@ -182,6 +185,7 @@ const modules: Readonly<Record<string, string>> = {
   'words/zh/uploads.js': wordsZhUploads,
   'words/zh/usage.js': wordsZhUsage,
   'words/zh/videos.js': wordsZhVideos,
+  ...adminModules,
   'preact.js': preactLibrary,
   'preact-hooks.js': preactHooksLibrary,
   'htm.js': htmLibrary,
@@ -228,7 +232,7 @@ export const plainPage: PageTexts = {
   files: { ...modules, 'style.css': styleSheets.join('\n') },
   script: 'app.js',
   styles: 'style.css',
-  preloaded: Object.keys(modules).filter((name) => !notPreloaded.has(name)),
+  preloaded: Object.keys(modules).filter((name) => !notPreloaded.has(name) && !name.startsWith('admin/')),
   libraries,
   hashed: false,
 }

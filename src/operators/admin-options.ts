@@ -1,10 +1,13 @@
-import type { AdminOptions } from '../../plugins/admin/index.ts'
+import type { AdminOptions, AlertsView } from '../../plugins/admin/index.ts'
 import type { UpstreamView } from '../../plugins/admin/views.ts'
+import type { MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
 import type { UpstreamCallReport, UpstreamStates } from '../app/upstream-states.ts'
 import { type Config, settingsFromEnvironment } from '../config.ts'
 import type { Store } from '../store/index.ts'
+import { createActivityReport } from './activity.ts'
+import { createAlertReport } from './alerts.ts'
 import { createUpstreamReport } from './upstreams.ts'
 import { createAdminVideos } from './videos.ts'
 
@@ -15,9 +18,11 @@ export interface AdminParts extends Pick<AdminOptions, 'identify' | 'publicUrl' 
 }
 
 /** Options of the admin API of the default server. */
-export interface ServerAdminOptions extends Omit<AdminOptions, 'upstreams' | 'errors' | 'log' | 'audit'> {
+export interface ServerAdminOptions extends Omit<AdminOptions, 'upstreams' | 'alerts' | 'errors' | 'log' | 'audit'> {
   /** Reports about the upstreams, from their calls by this process. Default: there are none. */
   readonly upstreamReport?: (calls: readonly UpstreamCallReport[]) => Promise<readonly UpstreamView[]>
+  /** Reports about alerts, also from the metrics of this process. Default: there are none. */
+  readonly alertReport?: (read: () => Promise<MetricsSnapshot>) => Promise<AlertsView>
 }
 
 /** The options of the admin API of the default server. */
@@ -28,14 +33,18 @@ export const adminOptions = (config: Config, { store, usageLimits, ...parts }: A
   videos: createAdminVideos(store, systemClock),
   upstreamReport: createUpstreamReport({ config, store, clock: systemClock }),
   settings: () => settingsFromEnvironment(config),
+  activity: createActivityReport({ store, clock: systemClock }),
+  alertReport: createAlertReport({ store, clock: systemClock }),
   limits: (user) => usageLimits.report({ user }),
 })
 
-/** Adds the report about the upstreams that `states` observes. */
-export const withUpstreams = (
-  { upstreamReport, ...options }: ServerAdminOptions,
+/** Adds the reports about what this process observes: the upstreams of `states`, and its metrics. */
+export const withObservations = (
+  { upstreamReport, alertReport, ...options }: ServerAdminOptions,
   states: Pick<UpstreamStates, 'reports'>,
+  readMetrics: () => Promise<MetricsSnapshot>,
 ): Omit<AdminOptions, 'errors' | 'log' | 'audit'> => ({
   ...options,
   upstreams: upstreamReport && (() => upstreamReport(states.reports())),
+  alerts: alertReport && (() => alertReport(readMetrics)),
 })

@@ -42,6 +42,7 @@ import { createClaimStore } from './library/claims.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createLimitStore } from './limits/limits.ts'
+import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
 import { migrate } from './migrations/migrations.ts'
 import { type RateLimitRecords, rateLimitUse } from './rate-limit-use.ts'
 import { createRateLimitStore } from './rate-limits.ts'
@@ -69,6 +70,7 @@ export type { AuditReport, VerifyAuditOptions } from './audit/verify.ts'
 export { StoreError } from './database/error.ts'
 export type { AdoptionFailure } from './library/groups.ts'
 export type { OpenClaim } from './library/open-claims.ts'
+export type { MetricCount, MetricObservations } from './metrics/metric-counts.ts'
 export type { Usage, UsageFilter } from './usage/usage.ts'
 export type { Token } from './users/tokens.ts'
 export type { User } from './users/users.ts'
@@ -98,6 +100,7 @@ type Records = UserRecords &
   AuditRecords &
   RateLimitRecords &
   VideoSlotRecords &
+  MetricCountRecords &
   EventRecords
 
 /**
@@ -213,6 +216,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createFileStore(database),
     ...rateLimitUse(database),
     ...videoSlotUse(database),
+    ...createMetricCountStore(database),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),
     limits: createLimitStore(database, { log }),

@@ -20,10 +20,14 @@ describe('the page as its files are', () => {
   const html = documentOf({ prefix: '/console', paths, page: plainPage })
   const namesIn = [...new Set([...html.matchAll(/"\.\/console\/([^"]+)"/g)].map(([, name = '']) => name))]
 
-  test('names all modules of the folder, and only files that exist', () => {
+  test('names all modules of the folder but those of operators, and only files that exist', () => {
     const modules = filesWith('.js')
     expect(modules.length).toBeGreaterThan(60)
-    expect(namesIn).toEqual(expect.arrayContaining([...modules, 'style.css', 'preact.js', 'uqr.js']))
+    // Only the page of an admin loads the operators' screens.
+    const named = modules.filter((name) => !name.startsWith('admin/'))
+    expect(namesIn).toEqual(expect.arrayContaining([...named, 'style.css', 'preact.js', 'uqr.js']))
+    expect(namesIn.filter((name) => name.startsWith('admin/'))).toEqual([])
+    expect(modules.length - named.length).toBeGreaterThan(30)
     for (const name of namesIn) expect([name, Object.hasOwn(plainPage.files, name)]).toEqual([name, true])
   })
 

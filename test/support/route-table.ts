@@ -120,6 +120,8 @@ export const adminRoutes = [
   ['POST', '/tokens/:id/rotate', 'people'],
   ['GET', '/usage', 'operation'],
   ['GET', '/audit', 'operation'],
+  ['GET', '/audit/verification', 'operation'],
+  ['POST', '/groups/adopt', 'operation'],
   ['GET', '/groups/pending', 'operation'],
   ['POST', '/groups/pending/:id/adopt', 'operation'],
   ['POST', '/groups/pending/:id/release', 'operation'],
@@ -128,4 +130,6 @@ export const adminRoutes = [
   ['POST', '/videos/:id/release', 'operation'],
   ['GET', '/upstreams', 'operation'],
   ['GET', '/settings', 'operation'],
+  ['GET', '/activity', 'operation'],
+  ['GET', '/alerts', 'operation'],
 ] as const

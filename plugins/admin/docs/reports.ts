@@ -1,14 +1,26 @@
 import { Type } from '@sinclair/typebox'
 import { type ErrorBody, jsonBody, pathParameter } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { ActivityView, AlertsView } from '../activity.ts'
 import type { VideoTaskStatus } from '../videos.ts'
-import type { AuditEntryView, PendingGroupView, SettingsView, UpstreamView, UsageRowView, VideoView } from '../views.ts'
+import type {
+  AuditEntryView,
+  AuditVerificationView,
+  PendingGroupView,
+  SettingsView,
+  UpstreamView,
+  UsageRowView,
+  VideoView,
+} from '../views.ts'
 import {
   auditQuery,
+  type GroupGiftRequest,
   groupAdoptionSchema,
+  groupGiftSchema,
   type PageQuery,
   pageQuery,
   usageQuery,
+  verificationQuery,
   videoAdoptionSchema,
   videoQuery,
 } from './requests.ts'
@@ -21,6 +33,7 @@ import {
   usageRowSchema,
   videoSchema,
 } from './schemas.ts'
+import { activitySchema, alertsSchema, verificationSchema } from './server-schemas.ts'
 
 type Id = { params: { id: string } }
 
@@ -56,8 +69,19 @@ export type ReportRoutes = {
         }
       }
     >
+    verification: {
+      get: Route<
+        Responses<
+          { readonly success: true; readonly verification: AuditVerificationView },
+          ErrorBody,
+          ReadErrors | 409
+        >,
+        { query: { readonly head?: string } }
+      >
+    }
   }
   groups: {
+    adopt: { post: Route<Responses<Done, ErrorBody, WriteErrors>, { body: GroupGiftRequest }> }
     pending: {
       get: Route<Responses<ListPage<'pending', PendingGroupView>, ErrorBody, ReadErrors>, { query: PageQuery }>
       ':id': {
@@ -93,6 +117,10 @@ export type SystemRoutes = {
   settings: {
     get: Route<Responses<{ readonly success: true; readonly settings: SettingsView }, ErrorBody, ReadErrors>>
   }
+  activity: {
+    get: Route<Responses<{ readonly success: true; readonly activity: ActivityView }, ErrorBody, ReadErrors>>
+  }
+  alerts: { get: Route<Responses<{ readonly success: true } & AlertsView, ErrorBody, ReadErrors>> }
 }
 
 const videoId = pathParameter('id', 'Id of the task')
@@ -128,6 +156,16 @@ export const systemDocs = {
     ...{ operationId: 'readSettings', summary: 'Read the settings in force, by variable, without secrets' },
     success: objectOf('settings', settingsSchema),
   }),
+  activity: route('read', {
+    operationId: 'readActivity',
+    summary: 'Read the requests and videos of the last minute, hours and days, of all processes',
+    success: objectOf('activity', activitySchema),
+  }),
+  alerts: route('read', {
+    operationId: 'readAlerts',
+    summary: 'Read which alert rules would fire now',
+    success: alertsSchema,
+  }),
 }
 
 const pendingId = pathParameter('id', 'Id of what is pending')
@@ -147,10 +185,23 @@ export const reportDocs = {
     ...{ operationId: 'listAudit', summary: 'List the audit trail, newest first', parameters: auditQuery },
     success: listOf('entries', auditEntrySchema),
   }),
+  verification: route('read', {
+    operationId: 'verifyAudit',
+    summary: 'Verify the HMACs of the whole audit trail, one verification at a time',
+    parameters: verificationQuery,
+    conflicts: true,
+    success: objectOf('verification', verificationSchema),
+  }),
 }
 
-/** Elysia options of each route of pending groups. */
+/** Elysia options of each route of groups. */
 export const groupDocs = {
+  give: route('write', {
+    operationId: 'giveGroup',
+    summary: 'Give a group of the upstream to a user',
+    requestBody: jsonBody(groupGiftSchema),
+    success: done,
+  }),
   pending: route('read', {
     operationId: 'listPendingGroups',
     summary: 'List group creations and renames whose outcome is not known, oldest first',

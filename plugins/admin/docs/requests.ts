@@ -127,6 +127,25 @@ export const groupAdoptionSchema: SchemaOf<{ readonly user: string; readonly gro
   { title: 'GroupAdoption', additionalProperties: false },
 )
 
+/** A group of the upstream that a user gets. */
+export interface GroupGiftRequest {
+  /** Id of the user. */
+  readonly user: string
+  readonly group_id: string
+  readonly type: 'AIGC' | 'LivenessFace'
+  readonly name: string
+}
+
+export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
+  {
+    user: Type.String({ description: 'Id of the user' }),
+    group_id: Type.String(),
+    type: Type.Unsafe<'AIGC' | 'LivenessFace'>(Type.String({ enum: ['AIGC', 'LivenessFace'] } as object)),
+    name: Type.String({ description: '1 to 64 characters' }),
+  },
+  { title: 'GroupGift', additionalProperties: false },
+)
+
 export const videoAdoptionSchema: SchemaOf<{ readonly upstream_id: string }> = Type.Object(
   { upstream_id: Type.String({ description: "The upstream's id of the task" }) },
   { title: 'VideoAdoption', additionalProperties: false },
@@ -178,6 +197,10 @@ export const videoQuery = [
     Type.String({ enum: ['undecided', ...videoTaskStatuses] } as object),
   ),
   ...pageQuery,
+]
+
+export const verificationQuery = [
+  queryParameter('head', 'The `head` of an earlier verification, which must still be in the trail', Type.String()),
 ]
 
 export const auditQuery = [

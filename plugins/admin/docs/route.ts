@@ -54,19 +54,24 @@ interface AdminOperation extends Omit<OperationDescription, 'tags' | 'responses'
   readonly success: TSchema | CreatedSchema
   /** The same as CSV. */
   readonly csv?: boolean
+  /** Whether a route that reads may also respond with 409. */
+  readonly conflicts?: boolean
 }
 
 const csvContent = { 'text/csv': { schema: Type.String() } }
 
 /** Elysia options of a route. */
-export const route = (kind: 'read' | 'write', { success, csv = false, ...operation }: AdminOperation): RouteOptions =>
+export const route = (
+  kind: 'read' | 'write',
+  { success, csv = false, conflicts = false, ...operation }: AdminOperation,
+): RouteOptions =>
   routeOptions({
     ...operation,
     tags: ['administration'],
     responses: {
       200: responseOf(success, csv),
       ...(kind === 'read'
-        ? errorResponses(errorBody, 400, 401, 403, 404, 429, 500, 503)
+        ? errorResponses(errorBody, 400, 401, 403, 404, ...(conflicts ? [409 as const] : []), 429, 500, 503)
         : errorResponses(errorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503)),
     },
   })

@@ -2,14 +2,14 @@ import { responseFrom } from '../../shared/http/body/byte-source.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
 import { noStoreHeaders, noStoreJson } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
-import { type AuditOperations, readAuditQuery } from '../operations/audit.ts'
+import { type AuditOperations, readAuditQuery, readHead } from '../operations/audit.ts'
 import { optional, readWord } from '../operations/fields.ts'
 import type { GroupOperations } from '../operations/groups.ts'
 import { readUsageQuery, type UsageOperations } from '../operations/usage.ts'
 import type { VideoOperations } from '../operations/videos.ts'
 import type { UsageSumKey } from '../usage-sums.ts'
 import { videoTaskStatuses } from '../videos.ts'
-import { toAuditEntryView, toPendingGroupView, toUsageRowView, toVideoView } from '../views.ts'
+import { toAuditEntryView, toPendingGroupView, toUsageRowView, toVerificationView, toVideoView } from '../views.ts'
 import type { AdminCall, AdminHandler } from './call.ts'
 import { pathId, readInput, readQuery } from './input.ts'
 import { pageBody, pageParameters, pageRequest, readCursorPage, readPage } from './pages.ts'
@@ -78,6 +78,14 @@ export const auditRoute =
     return noStoreJson(pageBody('entries', found, page, toAuditEntryView))
   }
 
+/** The route that verifies the audit trail. */
+export const auditVerificationRoute =
+  (audit: AuditOperations): AdminHandler =>
+  async ({ actor, request }) => {
+    const head = optional(readQuery(request, ['head']), 'head', readHead)
+    return noStoreJson({ success: true, verification: toVerificationView(await audit.verify(actor, head)) })
+  }
+
 /** The routes of video tasks. */
 export const videoTaskRoutes = (videos: VideoOperations, signer: TextSigner) =>
   ({
@@ -120,6 +128,12 @@ export const groupRoutes = (groups: GroupOperations, signer: TextSigner) =>
 
     async release({ actor, params }) {
       await groups.release(actor, pathId(params))
+      return noStoreJson({ success: true })
+    },
+
+    async give({ actor, request }) {
+      const { input } = await readInput(request)
+      await groups.give(actor, input)
       return noStoreJson({ success: true })
     },
   }) satisfies Record<string, AdminHandler>

@@ -1,6 +1,7 @@
 import { auditActions } from '../../shared/audit.ts'
+import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { AuditPageStore, AuditRecord } from '../audit-pages.ts'
+import type { AuditPageStore, AuditRecord, AuditVerification } from '../audit-pages.ts'
 import type { PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
 import { fault, type Input, optional, readReference, readTime, readWord } from './fields.ts'
@@ -11,15 +12,45 @@ export type AuditQuery = Parameters<AuditPageStore['auditPage']>[0]
 /** The operation on the audit trail. It throws Problem. */
 export interface AuditOperations {
   list(actor: AdminActor, query: AuditQuery, page: PageRequest): Promise<PageOf<AuditRecord>>
+  /** Verifies the whole trail, one verification at a time. */
+  verify(actor: AdminActor, head: AuditVerification['head'] | undefined): Promise<AuditVerification>
 }
 
-export const createAuditOperations = (store: AuditPageStore): AuditOperations => ({
-  async list(actor, query, page) {
-    const entries = await storeCall(store.auditPage(query, page), 'the audit trail could not be read')
-    actor.read('audit')
-    return entries
-  },
-})
+export const createAuditOperations = (store: AuditPageStore): AuditOperations => {
+  /** A verification reads the whole trail. */
+  let verifying = false
+  return {
+    async list(actor, query, page) {
+      const entries = await storeCall(store.auditPage(query, page), unavailable)
+      actor.read('audit')
+      return entries
+    },
+
+    async verify(actor, head) {
+      if (!store.verifyAudit) throw new Problem(404, 'the audit trail cannot be verified')
+      if (verifying) throw new Problem(409, 'the audit trail is being verified already')
+      verifying = true
+      try {
+        const found = await storeCall(store.verifyAudit({ head }), unavailable)
+        actor.read('audit')
+        return found
+      } finally {
+        verifying = false
+      }
+    },
+  }
+}
+
+/** The message when the store fails. */
+const unavailable = 'the audit trail could not be read'
+
+/** A place in the trail: the number of an entry, a colon and its HMAC. */
+export const readHead = (value: unknown, field: string): AuditVerification['head'] => {
+  const [, sequence, hmac] = /^(\d{1,15}):([\da-f]{64})$/.exec(String(value)) ?? []
+  if (sequence === undefined || hmac === undefined)
+    throw fault(field, `${field} must be the number of an entry, a colon and its HMAC`)
+  return { sequence: Number(sequence), hmac }
+}
 
 /** Fields: `user`, `action`, `since`, `until`. A time is a date and time, or a day, which begins at midnight in UTC. */
 export const readAuditQuery = (input: Input): AuditQuery => {

@@ -4,7 +4,11 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { PendingGroup, PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore, PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { checkFields, fault, type Input, readReference } from './fields.ts'
+import { checkFields, fault, type Input, readLine, readReference, readWord } from './fields.ts'
+import type { OperationTools } from './tools.ts'
+
+/** Types of groups. */
+const groupTypes = ['AIGC', 'LivenessFace'] as const
 
 /** Operations on groups whose creation or renaming has an unknown outcome. They throw Problem. */
 export interface GroupOperations {
@@ -12,12 +16,17 @@ export interface GroupOperations {
   /** Fields: `user`, `group_id`. */
   adopt(actor: AdminActor, id: string, input: Input): Promise<void>
   release(actor: AdminActor, id: string): Promise<void>
+  /** Gives a user a group of the upstream. Fields: `user`, `group_id`, `type`, `name`. */
+  give(actor: AdminActor, input: Input): Promise<void>
 }
 
 /** The message when the store fails. */
 const unavailable = 'pending groups could not be read or changed'
 
-export const createGroupOperations = (store: PendingGroupStore & Pick<AdminStore, 'adminUser'>): GroupOperations => ({
+export const createGroupOperations = (
+  store: PendingGroupStore & Pick<AdminStore, 'adminUser'>,
+  { clock }: Pick<OperationTools, 'clock'>,
+): GroupOperations => ({
   async pending(actor, page) {
     const pending = await storeCall(store.pendingGroups(page), unavailable)
     actor.read('groups')
@@ -42,6 +51,20 @@ export const createGroupOperations = (store: PendingGroupStore & Pick<AdminStore
   async release(actor, id) {
     if (!(await storeCall(store.dropClaim(id), unavailable))) throw nothingPending()
     await actor.record({ action: 'group.release', target: { kind: 'claim', id } })
+  },
+
+  async give(actor, input) {
+    checkFields(input, ['user', 'group_id', 'type', 'name'])
+    const user = readReference(input.user, 'user')
+    const id = readId(input.group_id)
+    if (id === undefined) throw fault('group_id', groupIdForm)
+    const type = readWord(groupTypes)(input.type, 'type')
+    const name = readLine(64)(input.name, 'name')
+    if (!(await storeCall(store.adminUser(user), unavailable))) throw fault('user', 'there is no such user')
+    const failure = await storeCall(store.adoptGroup({ id, user, type, name, createdAt: clock.now() }), unavailable)
+    if (failure === 'group taken') throw failures['group-taken']()
+    if (failure === 'name taken') throw failures['name-taken']()
+    await actor.record({ action: 'group.adopt', target: { kind: 'group', id } }, user)
   },
 })
 

@@ -40,7 +40,7 @@ export const createOperations = (store: OperationsStore, parts: OperationParts, 
   tokens: createTokenOperations(store, tools),
   usage: createUsageOperations(store),
   audit: createAuditOperations(store),
-  groups: createGroupOperations(store),
+  groups: createGroupOperations(store, tools),
   videos: createVideoOperations(parts.videos),
   system: createSystemOperations(parts),
 })

@@ -1,4 +1,6 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
+import { Problem } from '../../shared/problem.ts'
+import type { ActivityView, AlertsView } from '../activity.ts'
 import type { SettingsView, UpstreamView } from '../views.ts'
 import type { AdminActor } from './actor.ts'
 
@@ -8,17 +10,25 @@ export interface SystemReports {
   readonly upstreams?: (() => Awaitable<readonly UpstreamView[]>) | undefined
   /** The settings in force. Undefined: there are none. */
   readonly settings?: (() => Awaitable<SettingsView>) | undefined
+  /** What the server has done lately. Undefined: it does not know. */
+  readonly activity?: (() => Awaitable<ActivityView>) | undefined
+  /** The alerts of the server's rules. Undefined: it has no rules. */
+  readonly alerts?: (() => Awaitable<AlertsView>) | undefined
 }
 
 /** Operations on the server itself. They reject as the reports do. */
 export interface SystemOperations {
   upstreams(actor: AdminActor): Promise<readonly UpstreamView[]>
   settings(actor: AdminActor): Promise<SettingsView>
+  activity(actor: AdminActor): Promise<ActivityView>
+  alerts(actor: AdminActor): Promise<AlertsView>
 }
 
 export const createSystemOperations = ({
   upstreams = () => [],
   settings = () => ({}),
+  activity,
+  alerts = () => ({ alerts: [], not_evaluated: [] }),
 }: SystemReports): SystemOperations => ({
   async upstreams(actor) {
     const reports = await upstreams()
@@ -29,5 +39,18 @@ export const createSystemOperations = ({
   async settings(actor) {
     actor.read('settings')
     return settings()
+  },
+
+  async activity(actor) {
+    if (!activity) throw new Problem(404, 'this server does not count its requests')
+    const report = await activity()
+    actor.read('activity')
+    return report
+  },
+
+  async alerts(actor) {
+    const report = await alerts()
+    actor.read('alerts')
+    return report
   },
 })

@@ -37,6 +37,7 @@ const App = () => {
 
 document.documentElement.lang = language
 document.title = t.title
-// At the same time as the session. The frame shows a failure.
-loadScreen(screenNamed(readRoute(location.hash).screen)).catch(() => {})
+// At the same time as the session. The frame shows a failure. The operators' screens wait for the role of the user.
+const first = screenNamed(readRoute(location.hash).screen)
+if (first !== 'admin') loadScreen(first).catch(() => {})
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')))

@@ -14,7 +14,7 @@ export interface OpenClaim extends Claim {
 }
 
 /** The open claims of all users. */
-export interface OpenClaimRecords extends PendingGroupStore {
+export interface OpenClaimRecords extends Omit<PendingGroupStore, 'adoptGroup'> {
   /** All open claims, oldest first. */
   openClaims(): Promise<readonly OpenClaim[]>
 }

@@ -8,6 +8,7 @@ import { fileTables } from './file-tables.ts'
 import { hostUserTables } from './host-user-tables.ts'
 import { idempotencyTables } from './idempotency-tables.ts'
 import { limitTables } from './limit-tables.ts'
+import { metricTables } from './metric-tables.ts'
 import { peopleIndexes } from './people-indexes.ts'
 import { peopleTables } from './people-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
@@ -248,6 +249,7 @@ export const migrations: readonly Migration[] = [
   countedTables,
   peopleIndexes,
   usageRollupTables,
+  metricTables,
 ]
 
 /**

@@ -2,13 +2,14 @@ import { useEffect, useRef } from 'preact/hooks'
 import { useConversation } from '../chat/conversation.js'
 import { html } from '../controls/html.js'
 import { Icon, Logo } from '../controls/icons.js'
-import { Failure, Loading } from '../controls/placeholder.js'
+import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { showToast, Toast } from '../controls/toast.js'
 import { useVerification } from '../face/verification.js'
 import { useUploads } from '../uploads/uploads.js'
 import { useVideos } from '../videos/videos.js'
 import { t } from '../words/words.js'
 import { useAction } from './hooks.js'
+import { useRole } from './role.js'
 import { linkTo, useRoute } from './route.js'
 import { screenNamed, useScreen } from './screens.js'
 
@@ -24,7 +25,10 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   const route = useRoute()
   const { parts } = route
   const current = screenNamed(route.screen)
-  const { screen: Screen, failed } = useScreen(current)
+  const role = useRole()
+  // Nobody else loads the operators' screens.
+  const isAllowed = current !== 'admin' || role === 'admin'
+  const { screen: Screen, failed } = useScreen(isAllowed ? current : undefined)
   const conversation = useConversation()
   const verification = useVerification()
   const uploads = useUploads()
@@ -57,7 +61,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
     </header>
     <nav aria-label=${t.nav.label}>
       <ul>
-        ${navigation.map(
+        ${(role === 'admin' ? [...navigation, /** @type {const} */ ('admin')] : navigation).map(
           (one) => html`
             <li key=${one}>
               <a href=${linkTo(one)} aria-current=${one === current ? 'page' : undefined}>
@@ -74,7 +78,8 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
           ? html`<${Screen} parts=${parts} conversation=${conversation} verification=${verification} uploads=${uploads} videos=${videos} />`
           : html`
               <div class="heading"><h1 tabindex="-1">${t.nav[current]}</h1></div>
-              ${failed ? html`<${Failure} message=${t.errors.notLoaded} retry=${reload} retryLabel=${t.reload} />` : html`<${Loading} kind="rows" />`}
+              ${current === 'admin' && role === 'user' && html`<${Empty} icon="alert" title=${t.onlyAdmins}><p>${t.onlyAdminsHint}</p><//>`}
+              ${failed ? html`<${Failure} message=${t.errors.notLoaded} retry=${reload} retryLabel=${t.reload} />` : role !== 'user' || isAllowed ? html`<${Loading} kind="rows" />` : undefined}
             `
       }
     </main>

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 
 /**
  * The route in the fragment of the address: `#/groups/AIGC/group-1` is the screen `groups` with the parts `AIGC` and
- * `group-1`.
+ * `group-1`. What follows a `?` are filters of the screen.
  * @typedef {{ screen: string, parts: readonly string[] }} Route
  */
 
@@ -11,7 +11,9 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
  * @returns {Route}
  */
 export const readRoute = (hash) => {
-  const [screen = '', ...parts] = hash.startsWith('#/') ? hash.slice(2).split('/').map(decode) : []
+  const [screen = '', ...parts] = hash.startsWith('#/')
+    ? (hash.slice(2).split('?')[0] ?? '').split('/').map(decode)
+    : []
   return { screen, parts: parts.filter((part) => part !== '') }
 }
 

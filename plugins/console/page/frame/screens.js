@@ -39,6 +39,10 @@ const screens = {
     const { Access } = await import('../account/tokens.js')
     return ({ parts }) => html`<${Access} part=${parts[0]} />`
   },
+  admin: async () => {
+    const { Admin } = await import('../admin/admin.js')
+    return ({ parts }) => html`<${Admin} parts=${parts} />`
+  },
 }
 
 /** @typedef {keyof typeof screens} ScreenName */
@@ -64,19 +68,19 @@ export const loadScreen = async (name) => {
 
 /**
  * The screen of a name. Undefined while it loads.
- * @param {ScreenName} name
+ * @param {ScreenName | undefined} name undefined: none
  * @returns {{ screen: Screen | undefined, failed: boolean }}
  */
 export const useScreen = (name) => {
   const [, setChanges] = useState(0)
   const [failed, setFailed] = useState(/** @type {ScreenName | undefined} */ (undefined))
   useEffect(() => {
-    if (loaded.has(name)) return
+    if (!name || loaded.has(name)) return
     setFailed(undefined)
     loadScreen(name).then(
       () => setChanges((before) => before + 1),
       () => setFailed(name),
     )
   }, [name])
-  return { screen: loaded.get(name), failed: failed === name }
+  return { screen: name && loaded.get(name), failed: name !== undefined && failed === name }
 }

@@ -41,7 +41,10 @@ export const frame = {
     chat: 'Chat',
     usage: 'Usage',
     tokens: 'Tokens',
+    admin: 'Operate',
   },
+  onlyAdmins: 'Only admins may open this page',
+  onlyAdminsHint: 'Your account has the role “user”. An admin can change that.',
   errors: {
     status: (/** @type {number} */ status) => `The server responded with status ${status}.`,
     tooLarge: 'That is more than the server accepts.',

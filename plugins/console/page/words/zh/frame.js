@@ -41,7 +41,10 @@ export const frame = {
     chat: '对话',
     usage: '用量',
     tokens: '令牌',
+    admin: '运维',
   },
+  onlyAdmins: '只有管理员可以打开此页面',
+  onlyAdminsHint: '您的账号角色是“用户”，可请管理员更改。',
   errors: {
     status: (status) => `服务器返回状态码 ${status}。`,
     tooLarge: '内容超过服务器允许的大小。',

@@ -1,0 +1,23 @@
+import { html } from '../../controls/html.js'
+import { linkToAdmin } from '../parts/query.js'
+import { w } from '../words/words.js'
+import { PendingGroups } from './groups.js'
+import { AdminVideos } from './videos.js'
+
+const kinds = /** @type {const} */ (['groups', 'videos'])
+
+/**
+ * Groups and videos whose outcome is unknown.
+ * @param {{ part: string | undefined }} props
+ */
+export const Decisions = ({ part }) => {
+  const current = kinds.find((kind) => kind === part) ?? 'groups'
+  return html`
+    <div class="heading"><h1 tabindex="-1">${w.sections.decisions}</h1></div>
+    <p class="lead">${w.decisions.lead}</p>
+    <nav class="tabs" aria-label=${w.sections.decisions}>
+      ${kinds.map((kind) => html`<a key=${kind} href=${linkToAdmin(['decisions', kind])} aria-current=${kind === current ? 'page' : undefined}>${w.decisions.tabs[kind]}</a>`)}
+    </nav>
+    ${current === 'groups' ? html`<${PendingGroups} />` : html`<${AdminVideos} />`}
+  `
+}

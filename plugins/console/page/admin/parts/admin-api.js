@@ -1,0 +1,53 @@
+import { useMemo } from 'preact/hooks'
+import { paths } from '../../api/paths.js'
+import { useApi } from '../../frame/hooks.js'
+
+/**
+ * Parameters. An empty one is omitted, but `group_by`: without it, usage is summed by everything.
+ * @typedef {Readonly<Record<string, string | undefined>>} Query
+ */
+
+/**
+ * An address of the admin API.
+ * @param {string} path below the base path
+ * @param {Query} [query]
+ */
+export const addressOf = (path, query = {}) => {
+  const given = Object.entries(query).filter(
+    ([name, value]) => value !== undefined && (value !== '' || name === 'group_by'),
+  )
+  const text = new URLSearchParams(/** @type {[string, string][]} */ (given)).toString()
+  return `${paths.admin}${path}${text === '' ? '' : `?${text}`}`
+}
+
+/**
+ * A path with ids in it.
+ * @param {TemplateStringsArray} strings
+ * @param {string[]} ids
+ */
+export const pathWith = (strings, ...ids) =>
+  strings.reduce((path, string, at) => path + encodeURIComponent(ids[at - 1] ?? '') + string)
+
+/** The admin API, with the session of the user. */
+export const useAdminApi = () => {
+  const api = useApi()
+  return useMemo(
+    () => ({
+      /**
+       * @param {string} path
+       * @param {Query} [query]
+       * @param {AbortSignal} [signal]
+       */
+      read: (path, query, signal) => api.request(addressOf(path, query), { signal }),
+      /**
+       * @param {'POST' | 'PATCH' | 'DELETE'} method
+       * @param {string} path
+       * @param {unknown} [body]
+       * @param {string} [idempotencyKey] the server runs creates with the same key once
+       */
+      send: (method, path, body, idempotencyKey) =>
+        api.request(addressOf(path), { method, body, ...(idempotencyKey !== undefined && { idempotencyKey }) }),
+    }),
+    [api],
+  )
+}

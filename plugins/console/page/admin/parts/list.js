@@ -1,0 +1,60 @@
+import { useState } from 'preact/hooks'
+import { html } from '../../controls/html.js'
+import { useLoaded } from '../../frame/hooks.js'
+import { w } from '../words/words.js'
+import { useAdminApi } from './admin-api.js'
+
+/**
+ * A list of the admin API, one page at a time: each page names the place where the next one begins. Changed parameters
+ * begin with the first page.
+ * @template Item
+ * @param {string} path
+ * @param {string} name the member of the response with the items
+ * @param {import('./admin-api.js').Query} [query]
+ */
+export const useList = (path, name, query = {}) => {
+  const admin = useAdminApi()
+  const filter = JSON.stringify([path, query])
+  const [place, setPlace] = useState(
+    /** @type {{ filter: string, cursors: readonly string[] }} */ ({ filter, cursors: [] }),
+  )
+  const cursors = place.filter === filter ? place.cursors : []
+  const cursor = cursors.at(-1)
+  const loaded = useLoaded(
+    async (signal) => {
+      const page = await admin.read(path, { ...query, cursor }, signal)
+      return {
+        items: /** @type {readonly Item[]} */ (page[name]),
+        next: /** @type {string | null} */ (page.next_cursor),
+      }
+    },
+    [filter, cursor],
+  )
+  const next = loaded.value?.next
+  return {
+    items: loaded.value?.items,
+    error: loaded.error,
+    busy: loaded.busy,
+    reload: loaded.reload,
+    /** @param {(items: readonly Item[]) => readonly Item[]} change */
+    change: (change) => loaded.change((page) => ({ ...page, items: change(page.items) })),
+    /** Number of the page, from 1. */
+    number: cursors.length + 1,
+    goForward: next ? () => setPlace({ filter, cursors: [...cursors, next] }) : undefined,
+    goBack: cursors.length > 0 ? () => setPlace({ filter, cursors: cursors.slice(0, -1) }) : undefined,
+  }
+}
+
+/**
+ * The pages of a list. Nothing when there is one page only.
+ * @param {{ list: Pick<ReturnType<typeof useList>, 'number' | 'busy' | 'goForward' | 'goBack'> }} props
+ */
+export const Pages = ({ list: { number, busy, goForward, goBack } }) =>
+  (goForward || goBack) &&
+  html`
+    <nav class="pages" aria-label=${w.pages.label}>
+      <button type="button" aria-disabled=${busy || !goBack} onClick=${() => busy || goBack?.()}>${w.pages.previous}</button>
+      <span>${w.pages.number(number)}</span>
+      <button type="button" aria-disabled=${busy || !goForward} onClick=${() => busy || goForward?.()}>${w.pages.next}</button>
+    </nav>
+  `

@@ -1,0 +1,24 @@
+import { useEffect, useState } from 'preact/hooks'
+import { Field } from '../../controls/field.js'
+import { html } from '../../controls/html.js'
+
+const waitMs = 300
+
+/**
+ * A search field. It searches when the user pauses, and at Enter.
+ * @param {{ label: string, value: string | undefined, onSearch: (text: string) => void }} props
+ */
+export const SearchField = ({ label, value = '', onSearch }) => {
+  const [text, setText] = useState(value)
+  useEffect(() => setText(value), [value])
+  useEffect(() => {
+    if (text.trim() === value) return
+    const timer = setTimeout(() => onSearch(text.trim()), waitMs)
+    return () => clearTimeout(timer)
+  }, [text])
+  const type = (/** @type {Event} */ event) => setText(/** @type {HTMLInputElement} */ (event.currentTarget).value)
+  const onKeyDown = (/** @type {KeyboardEvent} */ event) => {
+    if (event.key === 'Enter') onSearch(text.trim())
+  }
+  return html`<${Field} label=${label} type="search" value=${text} maxlength="128" autocomplete="off" spellcheck=${false} onInput=${type} onKeyDown=${onKeyDown} />`
+}

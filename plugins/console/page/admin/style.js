@@ -1,0 +1,103 @@
+/**
+ * The styles of the operators' screens. They come with these screens, so that nobody else loads them.
+ *
+ * A sheet that a script constructs is no inline style, so the policy of the page allows it.
+ */
+const sheet = new CSSStyleSheet()
+sheet.replaceSync(`
+  main.admin { max-width: 82rem; }
+  main.admin > .tabs:first-child { margin-top: 0; margin-bottom: 1.5rem; }
+  .admin .filters input { height: 2.5rem; }
+  .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: 1rem; }
+  .admin h3 { margin: 0; font-size: 0.9375rem; font-weight: 600; }
+  .admin section > .heading { align-items: center; }
+  .admin .filters .field, .admin .filters .field:first-child:has(select) { flex: 1 1 10rem; max-width: 16rem; }
+  .admin .filters .field:first-child { flex-basis: 14rem; }
+
+  .admin .dense table { border-collapse: separate; border-spacing: 0; font-size: 0.875rem; }
+  .admin .dense tbody > tr, .admin .dense tfoot > tr { border: 0; }
+  .admin .dense :is(tbody, tfoot) :is(th, td) { border-top: 1px solid var(--border); }
+  .admin .dense th, .admin .dense td { padding: 0.5rem 0.875rem; min-width: 0; white-space: nowrap; vertical-align: middle; }
+  .admin .dense td.wrap { white-space: normal; min-width: 12rem; }
+  .admin .dense :is(th, td):first-child { position: sticky; left: 0; z-index: 1; max-width: 18rem; overflow: hidden; text-overflow: ellipsis; background: var(--surface); }
+  .admin .dense tbody tr:hover > * { background: var(--background-muted); }
+  .admin .dense[aria-busy="true"] table { opacity: 0.6; }
+  .admin .badges { display: inline-flex; flex-wrap: wrap; gap: 0.375rem; }
+  .admin .pages { display: flex; align-items: center; gap: 0.75rem; margin-top: 0.75rem; color: var(--text-muted); font-size: 0.875rem; }
+  .admin .pages button { min-height: 2.25rem; }
+  .admin .rows > li.ended .item-text > :not(.name) { opacity: 0.75; }
+
+  .admin .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: 0.875rem 1.5rem; margin-top: 1.25rem; padding: 1rem 1.25rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); }
+  .admin .facts dt { color: var(--text-muted); font-size: 0.8125rem; }
+  .admin .facts dd { overflow-wrap: anywhere; }
+  .admin .links { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
+
+  .fault { color: var(--bad); font-size: 0.875rem; }
+  .field :is([aria-invalid="true"]) { border-color: var(--bad); }
+  .typed { padding: 0.0625rem 0.375rem; border-radius: 4px; background: var(--background-muted); overflow-wrap: anywhere; user-select: all; }
+  dialog.wide:has(.fault-form) { width: min(44rem, calc(100vw - 2rem)); }
+
+  fieldset.limits { min-width: 0; margin: 0; padding: 0; border: 0; }
+  fieldset.limits > legend { padding: 0; margin-bottom: 0.375rem; font-size: 0.875rem; font-weight: 550; }
+  .options { display: grid; gap: 0.375rem; }
+  .options .check { display: flex; gap: 0.5rem; align-items: baseline; font-weight: 400; }
+  .options input { flex: none; width: 1rem; min-height: 1rem; height: 1rem; margin: 0; translate: 0 0.125rem; }
+  fieldset.limits > .hint { margin-top: 0.5rem; }
+  .limit { margin-top: 0.75rem; padding: 0.75rem 1rem 0.875rem; border: 1px solid var(--border); border-radius: var(--radius-small); background: var(--background); }
+  .limit-head { display: flex; align-items: center; justify-content: space-between; }
+  .limit-fields { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 8.5rem), 1fr)); gap: 0.75rem; margin: 0.25rem 0 0.5rem; }
+  fieldset.limits > .add { margin-top: 0.75rem; }
+  .limit-list { display: flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; }
+  .limit-list li { padding: 0.0625rem 0.5rem; border: 1px solid var(--border); border-radius: 999px; background: var(--surface); }
+
+  .limit-uses { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: 1rem; margin-top: 1rem; }
+  .limit-uses > li { padding: 0.875rem 1rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); }
+  .use-title { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 0.25rem 0.75rem; }
+  .limit-uses .hint { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
+  .meter { display: block; width: 100%; height: 0.375rem; margin: 0.5rem 0; border-radius: 999px; overflow: hidden; }
+  .meter .track { fill: var(--background-muted); }
+  .meter .bar { fill: var(--accent); }
+  .meter.warn .bar { fill: #c98500; }
+  .bad { color: var(--bad); }
+  .calm, p.bad { display: flex; align-items: center; gap: 0.5rem; margin-top: 0.75rem; }
+  .calm { color: var(--good); }
+  .admin section > .hint { margin-top: 0.5rem; }
+  .admin section > h2 { margin-bottom: 0.25rem; }
+  .alerts { display: grid; gap: 0.5rem; margin-top: 0.75rem; }
+  .alerts > li { display: flex; gap: 0.75rem; padding: 0.75rem 1rem; border: 1px solid var(--border); border-left: 4px solid var(--border-strong); border-radius: var(--radius-small); background: var(--surface); }
+  .alerts > li.critical { border-left-color: var(--bad); }
+  .alerts > li.critical > .icon { color: var(--bad); }
+  .alerts > li.warning { border-left-color: var(--warn); }
+  .alerts > li.warning > .icon { color: var(--warn); }
+  .rows > li.stacked { display: block; }
+  .stacked .scroll { margin: 0.75rem 0 0; box-shadow: none; }
+  .problems { margin: 0.5rem 0; padding-left: 1.25rem; list-style: disc; }
+
+  .plot { margin: 1rem 0 0; padding: 0.75rem 0.75rem 0.5rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); overflow: hidden; }
+  .plot > svg { display: block; max-width: 100%; }
+  .plot .grid { stroke: var(--border); }
+  .plot .tick { fill: var(--text-muted); font-size: 11px; font-variant-numeric: tabular-nums; }
+  .plot .hit { fill: transparent; }
+  .plot g:hover > .hit { fill: var(--background-muted); }
+  .series-0 { fill: light-dark(#2450c8, #8fb0ff); }
+  .series-1 { fill: light-dark(#b45f06, #f0a95b); }
+  .series-2 { fill: light-dark(#b8304f, #ff8fa8); }
+  .series-3 { fill: light-dark(#0d8a6a, #4fd1ae); }
+  .series-4 { fill: light-dark(#8b3fb0, #cf9af0); }
+  .series-5 { fill: light-dark(#6b7280, #b3b8c4); }
+  .legend { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; padding: 0.25rem 0.25rem 0.25rem 3rem; color: var(--text-muted); font-size: 0.8125rem; }
+  .legend li { display: inline-flex; align-items: center; gap: 0.375rem; overflow-wrap: anywhere; }
+  .legend svg { width: 0.625rem; height: 0.625rem; flex: none; }
+  .more { margin-top: 0.5rem; }
+  .more > summary { width: fit-content; color: var(--accent); font-size: 0.875rem; cursor: pointer; }
+  .more > .scroll { max-height: 24rem; overflow: auto; }
+  .by { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 1.5rem 0 0; padding: 0; border: 0; font-size: 0.875rem; }
+  .by legend { float: left; margin-right: 1.25rem; padding: 0; font-weight: 550; }
+  .by .check { display: inline-flex; align-items: center; gap: 0.375rem; font-weight: 400; }
+  .by input { width: 1rem; min-height: 1rem; height: 1rem; margin: 0; }
+  .by + .scroll { margin-top: 0.75rem; }
+  main.admin .figures { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
+  .admin td pre { margin: 0; max-height: 12rem; overflow: auto; font-size: 0.8125rem; white-space: pre-wrap; }
+  .meter.bad .bar { fill: #d0362f; }
+`)
+document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]
