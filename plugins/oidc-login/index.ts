@@ -24,7 +24,7 @@ import { createOidcFlow } from './flow.ts'
 import { type OidcRoutes, oidcDocs } from './openapi.ts'
 import { claimRulesForm, isIssuer, isScopes, issuerForm, scopesForm } from './options.ts'
 import { createPendingLogins } from './pending-logins.ts'
-import { createOidcProvider } from './provider.ts'
+import { createOidcProvider } from './provider/provider.ts'
 import type { OidcUser, OidcUserStore } from './store.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'

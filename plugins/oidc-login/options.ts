@@ -1,4 +1,4 @@
-import { isConfidential } from './bounded-fetch.ts'
+import { isConfidential } from './provider/bounded-fetch.ts'
 
 /** What `isIssuer` requires. */
 export const issuerForm =

@@ -50,8 +50,8 @@ describe('a plugin loads no other plugin that it does not need', () => {
 
 test('only the plugin oidc-login loads openid-client, and the server loads it when a provider is configured', () => {
   const importers = sources('plugins', 'src').filter(({ text }) => staticImports(text).includes('openid-client'))
-  expect(importers.map(({ path }) => path)).toEqual(['plugins/oidc-login/provider.ts'])
-  expect([...loadedBy('src/config.ts')]).not.toContain('plugins/oidc-login/provider.ts')
+  expect(importers.map(({ path }) => path)).toEqual(['plugins/oidc-login/provider/provider.ts'])
+  expect([...loadedBy('src/config.ts')]).not.toContain('plugins/oidc-login/provider/provider.ts')
   const entries = sources('plugins', 'src').filter(({ text }) =>
     staticImports(text).some((to) => to.endsWith('/oidc-login/index.ts')),
   )

@@ -124,6 +124,14 @@ eachVideoQueue('video tasks', (queue) => {
     expect(await store.videoTask(user, 'undescribed')).toBeUndefined()
   })
 
+  test('are cancelled by their user only, while they wait', async () => {
+    const task = newTask({ user: 'ann' })
+    await store.addVideoTask(task, { running: 0 }, at)
+    expect(await store.cancelWaitingVideoTask('bob', task.id, at)).toBe(false)
+    expect(await store.cancelWaitingVideoTask('ann', task.id, at)).toBe(true)
+    expect(await other.cancelWaitingVideoTask('ann', task.id, at)).toBe(false)
+  })
+
   test('wait for a slot, and get it in turn', async () => {
     const model = randomUUID()
     const limits = { running: 1 }

@@ -1,33 +1,14 @@
+import type { AuditRecord } from '../../../plugins/admin/audit-pages.ts'
 import type { AuditAction } from '../../../plugins/shared/audit.ts'
 
-/** An entry of the audit trail, as the gateway writes it. */
-export interface NewAuditEntry {
-  /** Random. An entry that is written twice is stored once. */
-  readonly id: string
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly action: AuditAction
-  /** Id of the user. */
-  readonly user?: string
-  /** Name of a user, when the id is unknown. Stored only if the user exists. */
-  readonly name?: string
-  /** Id of the token that the caller used. */
-  readonly token?: string
-  /** Kind and id of the object that the action affects. */
-  readonly kind?: string
-  readonly target?: string
-  /** Client address, or `admin`. */
-  readonly address?: string
-  readonly status?: number
-  readonly reason?: string
-  /** Names of the fields that were set or changed. */
-  readonly fields?: readonly string[]
-  /** How often this happened. Above 1, the entry stands for repetitions, of which the first was at `at`. */
-  readonly times: number
-}
+/**
+ * An entry of the audit trail, as the gateway writes it. Its id is random: an entry that is written twice is stored
+ * once. A `name` without a `user` is stored only if there is such a user.
+ */
+export type NewAuditEntry = AuditRecord
 
-/** An entry of the audit trail, as the store returns it. `name` is the name that the user had at that time. */
-export interface AuditEntry extends NewAuditEntry {
+/** An entry of the audit trail, as the store returns it. */
+export interface AuditEntry extends AuditRecord {
   /** Its number in the chain, from 1, without gaps. Undefined: an earlier version has written the entry. */
   readonly sequence?: number
   /** HMAC over the entry and the one before, in hex. */

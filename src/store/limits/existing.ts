@@ -1,5 +1,5 @@
 import type { LimitCounter } from '../../../plugins/usage-limits/store.ts'
-import { type Statement, sql } from '../database/database.ts'
+import { fragment, type Statement, sql } from '../database/database.ts'
 
 /**
  * Counts what exists of a unit, as `counted`: up to one more than `amount`. What a token may have is what its user has,
@@ -24,6 +24,12 @@ const maxCounted = 2 ** 50
 const userOf = ({ subject: { type, id, user } }: LimitCounter): string | undefined =>
   type === 'user' ? id : type === 'token' ? user : undefined
 
+const isGroup = fragment`(groups.state = 'owned' or groups.renames is null)`
+const isOpen = fragment`face_verifications.status not in ('verified', 'failed', 'expired')`
+const isAsset = fragment`groups.state = 'owned' and assets.deleted_at is null`
+const isFile = fragment`files.kind in ('upload', 'result')`
+const isUnfinished = fragment`video_tasks.phase in ('waiting', 'submitting', 'submitted') and video_tasks.undecided_at is null`
+
 /**
  * A name that a new group claims counts as a group, also while it is not known whether the group exists. So does a face
  * verification that may still make one.
@@ -40,7 +46,7 @@ const countGroups = (counter: LimitCounter, atMost: number, now: number): Statem
           select 1
           from groups
           where user_id = ${user}
-          and (state = 'owned' or renames is null)
+          and ${isGroup}
           limit ${atMost + 1}
         ) counted
       ) + (
@@ -49,7 +55,7 @@ const countGroups = (counter: LimitCounter, atMost: number, now: number): Statem
         where user_id = ${user}
         and expires_at > ${endedAfter}
         and expires_at > case when kind = 'reserved' then cast(${now} as bigint) else cast(${endedAfter} as bigint) end
-        and status not in ('verified', 'failed', 'expired')
+        and ${isOpen}
       ) as counted`
   }
   return counter.subject.type === 'team'
@@ -61,7 +67,7 @@ const countGroups = (counter: LimitCounter, atMost: number, now: number): Statem
             from groups
             join users on users.id = groups.user_id
             where users.team_id = ${counter.subject.id}
-            and (groups.state = 'owned' or groups.renames is null)
+            and ${isGroup}
             limit ${atMost + 1}
           ) counted
         ) + (
@@ -71,7 +77,7 @@ const countGroups = (counter: LimitCounter, atMost: number, now: number): Statem
           where users.team_id = ${counter.subject.id}
           and expires_at > ${endedAfter}
           and expires_at > case when kind = 'reserved' then cast(${now} as bigint) else cast(${endedAfter} as bigint) end
-        and status not in ('verified', 'failed', 'expired')
+          and ${isOpen}
         ) as counted`
     : sql`
         select (
@@ -79,7 +85,7 @@ const countGroups = (counter: LimitCounter, atMost: number, now: number): Statem
           from (
             select 1
             from groups
-            where state = 'owned' or renames is null
+            where ${isGroup}
             limit ${atMost + 1}
           ) counted
         ) + (
@@ -88,7 +94,7 @@ const countGroups = (counter: LimitCounter, atMost: number, now: number): Statem
           where face_verifications.created_at > ${endedAfter - longestVerificationMs}
           and expires_at > ${endedAfter}
           and expires_at > case when kind = 'reserved' then cast(${now} as bigint) else cast(${endedAfter} as bigint) end
-        and status not in ('verified', 'failed', 'expired')
+          and ${isOpen}
         ) as counted`
 }
 
@@ -106,8 +112,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
         from groups
         join assets on assets.group_id = groups.group_id
         where groups.user_id = ${user}
-        and groups.state = 'owned'
-        and assets.deleted_at is null
+        and ${isAsset}
         limit ${atMost + 1}
       ) counted`
   }
@@ -120,8 +125,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
           join groups on groups.user_id = users.id
           join assets on assets.group_id = groups.group_id
           where users.team_id = ${counter.subject.id}
-          and groups.state = 'owned'
-          and assets.deleted_at is null
+          and ${isAsset}
           limit ${atMost + 1}
         ) counted`
     : sql`
@@ -130,8 +134,7 @@ const countAssets = (counter: LimitCounter, atMost: number): Statement => {
           select 1
           from groups
           join assets on assets.group_id = groups.group_id
-          where groups.state = 'owned'
-          and assets.deleted_at is null
+          where ${isAsset}
           limit ${atMost + 1}
         ) counted`
 }
@@ -143,7 +146,7 @@ const sumStorage = (counter: LimitCounter, now: number): Statement => {
       select cast(coalesce(sum(bytes), 0) as bigint) as counted
       from files
       where user_id = ${user}
-      and kind in ('upload', 'result')
+      and ${isFile}
       and expires_at > ${now}`
   }
   return counter.subject.type === 'team'
@@ -152,7 +155,7 @@ const sumStorage = (counter: LimitCounter, now: number): Statement => {
         from users
         join files on files.user_id = users.id
         where users.team_id = ${counter.subject.id}
-        and files.kind in ('upload', 'result')
+        and ${isFile}
         and files.expires_at > ${now}`
     : sql`
         select cast(coalesce(sum(bytes), 0) as bigint) as counted
@@ -168,8 +171,7 @@ const countRunning = ({ subject: { type, id, user } }: LimitCounter, atMost: num
       from (
         select 1
         from video_tasks
-        where phase in ('waiting', 'submitting', 'submitted')
-        and undecided_at is null
+        where ${isUnfinished}
         and user_id = ${id}
         limit ${atMost + 1}
       ) counted`
@@ -180,9 +182,8 @@ const countRunning = ({ subject: { type, id, user } }: LimitCounter, atMost: num
       from (
         select 1
         from video_tasks
-        where phase in ('waiting', 'submitting', 'submitted')
+        where ${isUnfinished}
         and user_id = ${user}
-        and undecided_at is null
         and token_id = ${id}
         limit ${atMost + 1}
       ) counted`
@@ -194,8 +195,7 @@ const countRunning = ({ subject: { type, id, user } }: LimitCounter, atMost: num
           select 1
           from video_tasks
           join users on users.id = video_tasks.user_id
-          where video_tasks.phase in ('waiting', 'submitting', 'submitted')
-          and video_tasks.undecided_at is null
+          where ${isUnfinished}
           and users.team_id = ${id}
           limit ${atMost + 1}
         ) counted`
@@ -204,8 +204,7 @@ const countRunning = ({ subject: { type, id, user } }: LimitCounter, atMost: num
         from (
           select 1
           from video_tasks
-          where phase in ('waiting', 'submitting', 'submitted')
-          and undecided_at is null
+          where ${isUnfinished}
           limit ${atMost + 1}
         ) counted`
 }

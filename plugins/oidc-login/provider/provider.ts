@@ -17,19 +17,19 @@ import {
   type ServerMetadata,
   WWWAuthenticateChallengeError,
 } from 'openid-client'
-import { type Clock, systemClock } from '../shared/clock.ts'
-import type { Log } from '../shared/problem.ts'
-import type { Fetch } from '../shared/upstream/upstream-error.ts'
+import { type Clock, systemClock } from '../../shared/clock.ts'
+import type { Log } from '../../shared/problem.ts'
+import type { Fetch } from '../../shared/upstream/upstream-error.ts'
+import type { Claims } from '../claims.ts'
+import type { PendingLogin } from '../pending-logins.ts'
 import { boundedFetch } from './bounded-fetch.ts'
-import type { Claims } from './claims.ts'
-import type { PendingLogin } from './pending-logins.ts'
 import {
   errorText,
   isUnreachable,
   ProviderDeniedError,
   ProviderInvalidError,
   ProviderUnreachableError,
-} from './provider-error.ts'
+} from './error.ts'
 
 export interface OidcProviderOptions {
   readonly issuer: string

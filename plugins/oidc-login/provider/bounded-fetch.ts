@@ -1,6 +1,6 @@
-import { readAtMost } from '../shared/http/body/read-body.ts'
-import type { Fetch } from '../shared/upstream/upstream-error.ts'
-import { ProviderUnreachableError } from './provider-error.ts'
+import { readAtMost } from '../../shared/http/body/read-body.ts'
+import type { Fetch } from '../../shared/upstream/upstream-error.ts'
+import { ProviderUnreachableError } from './error.ts'
 
 /** More than any provider answers: keys and metadata of the large ones have less than 20 KiB. */
 export const maxAnswerBytes = 262_144
