@@ -30,6 +30,27 @@ test('on PostgreSQL, a lack of memory is a DatabaseBusyError, for which a reques
   }
 })
 
+test('on PostgreSQL, a statement that the server has ended at its time limit is a DatabaseBusyError, and changed nothing', async () => {
+  const database = await freshDatabase('postgres')
+  const connection = openPostgres(database.url, { deadlineMs: 60_000 })
+  try {
+    await connection.query(sql`create table kept (value integer)`)
+    const failure = await failureOf(
+      connection.batch([
+        sql`insert into kept values (1)`,
+        sql`set local statement_timeout = 1`,
+        sql`select pg_sleep(60)`,
+      ]),
+    )
+    expect(failure).toBeInstanceOf(DatabaseBusyError)
+    expect(new Problem(500, 'x', { cause: failure }).status).toBe(503)
+    expect(await connection.query(sql`select value from kept`)).toEqual([])
+  } finally {
+    await connection.close()
+    await database.remove()
+  }
+})
+
 test('on PostgreSQL, too many connections are a DatabaseBusyError, and the next query works', async () => {
   const database = await freshDatabase('postgres')
   const admin = postgres(database.url, { max: 1, onnotice: () => {} })

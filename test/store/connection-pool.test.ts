@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { ConnectionPool } from '../../src/store/database/connection-pool.ts'
+import { DatabaseBusyError } from '../../src/store/database/error.ts'
 
 const setUp = (size: number, maxWorkMs = 50) => {
   let opened = 0
@@ -110,4 +111,24 @@ test('work that has waited for too long takes no turn of its user', async () => 
   release()
   await Promise.all([holding, next])
   expect(order).toEqual(['next'])
+})
+
+test('work that finds no free connection of a database that works is rejected as busy, and never started', async () => {
+  const { pool } = setUp(1, 60_000)
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const holding = [pool.run(() => first.promise, 60_000, 'ann'), pool.run(() => second.promise, 60_000, 'bob')]
+  let begun = false
+  const late = pool.run(
+    async () => {
+      begun = true
+    },
+    50,
+    'carol',
+  )
+  first.resolve()
+  await expect(late).rejects.toBeInstanceOf(DatabaseBusyError)
+  second.resolve()
+  await Promise.all(holding)
+  await pool.run(async () => {}, 60_000)
+  expect(begun).toBe(false)
 })

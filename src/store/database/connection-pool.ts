@@ -1,4 +1,4 @@
-import { StoreError } from './error.ts'
+import { DatabaseBusyError, StoreError } from './error.ts'
 import { WaitingWork } from './waiting-work.ts'
 
 /** Options of `ConnectionPool`. */
@@ -25,6 +25,8 @@ export class ConnectionPool<Connection> {
   readonly #idle: Connection[]
   readonly #waiting = new WaitingWork<(connection: Connection) => void>()
   readonly #busy = new Set<Connection>()
+  /** Number of pieces of work that have succeeded. */
+  #succeeded = 0
 
   constructor(options: ConnectionPoolOptions<Connection>) {
     this.#options = options
@@ -37,7 +39,8 @@ export class ConnectionPool<Connection> {
   }
 
   /**
-   * Rejects after `deadlineMs` at the latest. The outcome is then unknown: the work may still take effect.
+   * Rejects after `deadlineMs` at the latest. The outcome is then unknown: the work may still take effect. Rejects with
+   * DatabaseBusyError, when most of that time is over, for work that has not begun although other work was done.
    *
    * @param user for whom the work is. Undefined: for nobody, or for many
    */
@@ -54,14 +57,22 @@ export class ConnectionPool<Connection> {
 
   #waitForIdle(deadlineMs: number, user: string | undefined): Promise<Connection> {
     return new Promise((resolve, reject) => {
+      const succeeded = this.#succeeded
       const accept = (connection: Connection) => {
         clearTimeout(timer)
         resolve(connection)
       }
-      const timer = setTimeout(() => {
+      const expire = () => {
         remove()
         reject(timeoutError())
-      }, deadlineMs)
+      }
+      const onLongWait = () => {
+        if (this.#succeeded > succeeded) {
+          remove()
+          reject(new DatabaseBusyError(new Error('no connection became free in time')))
+        } else timer = setTimeout(expire, deadlineMs * (1 - waitingShare))
+      }
+      let timer = setTimeout(onLongWait, deadlineMs * waitingShare)
       const remove = this.#waiting.add(accept, user)
     })
   }
@@ -82,7 +93,10 @@ export class ConnectionPool<Connection> {
     }, maxWorkMs)
     const running = work(connection)
     running.then(
-      () => finish(() => connection),
+      () => {
+        this.#succeeded++
+        finish(() => connection)
+      },
       () => finish(() => connection),
     )
     return running
@@ -94,6 +108,12 @@ export class ConnectionPool<Connection> {
     else this.#idle.push(connection)
   }
 }
+
+/**
+ * The part of its deadline for which work waits for a connection of a database that works. The rest is for the work: if
+ * it began shortly before its deadline, its outcome would often be unknown.
+ */
+const waitingShare = 3 / 4
 
 const timeoutError = () => new StoreError('the database did not respond in time')
 

@@ -16,13 +16,13 @@ export class DatabaseFullError extends StoreError {
   }
 }
 
-/** The database has no connection or no memory left for the request, which was not started, or rolled back. */
+/** The database has no connection, memory or time left for the request, which was not started, or rolled back. */
 export class DatabaseBusyError extends StoreError {
   override name = 'DatabaseBusyError'
   /** The code that `retrySecondsOf` of `plugins/shared` looks for. */
   readonly code = 'EAGAIN'
   constructor(cause: unknown) {
-    super('the database has too many connections or requests', { cause })
+    super('the database has too many connections or requests, or is too slow for them', { cause })
   }
 }
 

@@ -30,11 +30,14 @@ const closeSeconds = 2
 /** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
 const int8 = 20
-/** SQLSTATE unique_violation; disk_full; insufficient_resources, out_of_memory and too_many_connections. */
+/**
+ * SQLSTATE unique_violation; disk_full; insufficient_resources, out_of_memory, too_many_connections, and query_canceled:
+ * the server has ended a statement at `statement_timeout`, and rolled back its transaction.
+ */
 const errorCodes: ErrorCodes = {
   uniqueViolation: ['23505'],
   full: ['53100'],
-  busy: ['53000', '53200', '53300'],
+  busy: ['53000', '53200', '53300', '57014'],
   // Classes: data exception, integrity constraint violation, program limit exceeded.
   isRejectedValue: (code) => typeof code === 'string' && /^(?:22|23|54)/.test(code),
 }
