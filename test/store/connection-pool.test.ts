@@ -2,12 +2,13 @@ import { expect, test } from 'bun:test'
 import { ConnectionPool } from '../../src/store/database/connection-pool.ts'
 import { DatabaseBusyError } from '../../src/store/database/error.ts'
 
-const setUp = (size: number, maxWorkMs = 50) => {
+const setUp = (size: number, maxWorkMs = 50, maxPerUser = size) => {
   let opened = 0
   const dropped: number[] = []
   const pool = new ConnectionPool({
     size,
     maxWorkMs,
+    maxPerUser,
     open: () => ++opened,
     drop: (connection) => dropped.push(connection),
   })
@@ -131,4 +132,44 @@ test('work that finds no free connection of a database that works is rejected as
   await Promise.all(holding)
   await pool.run(async () => {}, 60_000)
   expect(begun).toBe(false)
+})
+
+test('the work of one user uses at most its number of connections; that of no user may use all', async () => {
+  const { pool } = setUp(3, 60_000, 2)
+  const running: string[] = []
+  const ends = new Map<string, () => void>()
+  const run = (name: string, user?: string) =>
+    pool.run(
+      () => {
+        running.push(name)
+        return new Promise<void>((resolve) => ends.set(name, resolve))
+      },
+      60_000,
+      user,
+    )
+  const end = (name: string) => {
+    ends.get(name)?.()
+    return Bun.sleep(0)
+  }
+  const work = ['ann 1', 'ann 2', 'ann 3', 'ann 4'].map((name) => run(name, 'ann'))
+  await Bun.sleep(0)
+  expect(running).toEqual(['ann 1', 'ann 2'])
+  work.push(run('bob 1', 'bob'), run('bob 2', 'bob'))
+  await Bun.sleep(0)
+  expect(running).toEqual(['ann 1', 'ann 2', 'bob 1'])
+  await end('bob 1')
+  expect(running.slice(3)).toEqual(['bob 2'])
+  await end('bob 2')
+  expect(running.slice(4)).toEqual([])
+  await end('ann 1')
+  expect(running.slice(4)).toEqual(['ann 3'])
+  work.push(run('none 1'), run('none 2'), run('none 3'))
+  await Bun.sleep(0)
+  expect(running.slice(5)).toEqual(['none 1'])
+  await end('ann 2')
+  await end('ann 3')
+  expect(running.slice(6).sort()).toEqual(['ann 4', 'none 2'])
+  for (const name of ['none 1', 'ann 4', 'none 2', 'none 3']) await end(name)
+  await end('none 3')
+  await Promise.all(work)
 })

@@ -5,6 +5,8 @@ import { WaitingWork } from './waiting-work.ts'
 export interface ConnectionPoolOptions<Connection> {
   /** Number of connections. */
   readonly size: number
+  /** Number of connections that the work of one user may use at once. Default: all. */
+  readonly maxPerUser?: number
   readonly open: () => Connection
   /** Closes a connection that counts as dead. It must not wait for the server. */
   readonly drop: (connection: Connection) => void
@@ -25,6 +27,8 @@ export class ConnectionPool<Connection> {
   readonly #idle: Connection[]
   readonly #waiting = new WaitingWork<(connection: Connection) => void>()
   readonly #busy = new Set<Connection>()
+  /** Number of connections in use, by the user. */
+  readonly #usedBy = new Map<unknown, number>()
   /** Number of pieces of work that have succeeded. */
   #succeeded = 0
 
@@ -50,8 +54,10 @@ export class ConnectionPool<Connection> {
     user?: string,
   ): Promise<Result> {
     const startedAt = performance.now()
-    const connection = this.#idle.pop() ?? (await this.#waitForIdle(deadlineMs, user))
-    const running = this.#use(connection, work, Math.max(deadlineMs, this.#options.maxWorkMs))
+    const idle = this.#mayUseMore(user) ? this.#idle.pop() : undefined
+    if (idle !== undefined) this.#count(user, 1)
+    const connection = idle ?? (await this.#waitForIdle(deadlineMs, user))
+    const running = this.#use(connection, work, { maxWorkMs: Math.max(deadlineMs, this.#options.maxWorkMs), user })
     return withTimeout(running, deadlineMs - (performance.now() - startedAt))
   }
 
@@ -60,6 +66,7 @@ export class ConnectionPool<Connection> {
       const succeeded = this.#succeeded
       const accept = (connection: Connection) => {
         clearTimeout(timer)
+        this.#count(user, 1)
         resolve(connection)
       }
       const expire = () => {
@@ -80,12 +87,14 @@ export class ConnectionPool<Connection> {
   #use<Result>(
     connection: Connection,
     work: (connection: Connection) => Promise<Result>,
-    maxWorkMs: number,
+    { maxWorkMs, user }: { readonly maxWorkMs: number; readonly user: string | undefined },
   ): Promise<Result> {
     this.#busy.add(connection)
     const finish = (next: () => Connection) => {
       clearTimeout(timer)
-      if (this.#busy.delete(connection)) this.#release(next())
+      if (!this.#busy.delete(connection)) return
+      this.#count(user, -1)
+      this.#release(next())
     }
     const timer = setTimeout(() => {
       finish(this.#options.open)
@@ -103,9 +112,21 @@ export class ConnectionPool<Connection> {
   }
 
   #release(connection: Connection): void {
-    const next = this.#waiting.next()
+    const next = this.#waiting.next((owner) => this.#mayUseMore(owner))
     if (next) next(connection)
     else this.#idle.push(connection)
+  }
+
+  /** @param owner a user; anything else is work of no user, or of many */
+  #mayUseMore(owner: unknown): boolean {
+    return (this.#usedBy.get(owner) ?? 0) < (this.#options.maxPerUser ?? this.#options.size)
+  }
+
+  #count(user: string | undefined, change: 1 | -1): void {
+    if (user === undefined) return
+    const used = (this.#usedBy.get(user) ?? 0) + change
+    if (used > 0) this.#usedBy.set(user, used)
+    else this.#usedBy.delete(user)
   }
 }
 

@@ -25,14 +25,16 @@ export const postgresDatabase: DatabaseKind = {
 }
 
 const maxConnections = 10
+/** Slow requests of one user leave connections for those of others. */
+const maxConnectionsPerUser = 5
 const migrationMs = 30_000
 const closeSeconds = 2
 /** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
 const int8 = 20
 /**
- * SQLSTATE unique_violation; disk_full; insufficient_resources, out_of_memory, too_many_connections, and query_canceled:
- * the server has ended a statement at `statement_timeout`, and rolled back its transaction.
+ * SQLSTATE unique_violation; disk_full; insufficient_resources, out_of_memory, too_many_connections, and
+ * query_canceled: the server has ended a statement at `statement_timeout`, and rolled back its transaction.
  */
 const errorCodes: ErrorCodes = {
   uniqueViolation: ['23505'],
@@ -80,7 +82,11 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
     const driver = await loadDriver()
     // Another query may have waited for the driver at the same time.
     const opened =
-      pool ?? new ConnectionPool({ size: maxConnections, open: openWith(driver), drop: discard, maxWorkMs: deadlineMs })
+      pool ??
+      new ConnectionPool({
+        ...{ size: maxConnections, maxPerUser: maxConnectionsPerUser },
+        ...{ open: openWith(driver), drop: discard, maxWorkMs: deadlineMs },
+      })
     pool = opened
     return opened
   }

@@ -15,15 +15,20 @@ export class WaitingWork<Work> {
     return () => this.#remove(owner, work)
   }
 
-  /** Removes and returns the work whose turn it is. */
-  next(): Work | undefined {
-    const [first] = this.#queues
-    if (!first) return undefined
-    const [owner, queue] = first
-    const work = queue.shift()
-    this.#queues.delete(owner)
-    if (queue.length > 0) this.#queues.set(owner, queue)
-    return work
+  /**
+   * Removes and returns the work whose turn it is.
+   *
+   * @param mayRun whether work of a user may have its turn. Default: of all
+   */
+  next(mayRun: (owner: unknown) => boolean = () => true): Work | undefined {
+    for (const [owner, queue] of this.#queues) {
+      if (!mayRun(owner)) continue
+      const work = queue.shift()
+      this.#queues.delete(owner)
+      if (queue.length > 0) this.#queues.set(owner, queue)
+      return work
+    }
+    return undefined
   }
 
   #remove(owner: unknown, work: Work): void {
