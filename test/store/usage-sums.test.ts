@@ -11,6 +11,7 @@ import {
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
+import { addUsage } from '../../src/store/usage/usage.ts'
 import { eachDatabase, type TestDatabase } from '../support/database.ts'
 
 interface Call {
@@ -23,6 +24,9 @@ interface Call {
 }
 
 const sums = (calls: readonly Call[]) => ({
+  ...(calls.some(({ seconds }) => seconds !== undefined) && {
+    videoSeconds: calls.reduce((sum, { seconds = 0 }) => sum + seconds, 0),
+  }),
   calls: calls.length,
   unreported: 0,
   inputTokens: 10 * calls.length,
@@ -32,13 +36,14 @@ const sums = (calls: readonly Call[]) => ({
   cost: 7 * calls.length,
 })
 
-const matches = (call: Call, { since = '', until = '9999', user, team, token, model }: UsageSumFilter) =>
+const matches = (call: Call, { since = '', until = '9999', user, team, token, model, kind }: UsageSumFilter) =>
   call.day >= since &&
   call.day <= until &&
   (user === undefined || call.user === user) &&
   (team === undefined || call.team === team) &&
   (token === undefined || call.token === token) &&
-  (model === undefined || call.model === model)
+  (model === undefined || call.model === model) &&
+  (kind === undefined || (call.seconds !== undefined) === (kind === 'video'))
 
 const keyText = (key: UsageSumKey) => JSON.stringify(usageDimensions.map((each) => key[each] ?? null))
 
@@ -78,7 +83,6 @@ eachDatabase('sums of usage', (database) => {
       users.push(id)
       if (nth < 4) await rows.query(sql`update users set team_id = ${teams[nth % 2]} where id = ${id}`)
     }
-    await rows.close()
     for (let nth = 0; nth < 8; nth++) tokens.push(`token-${nth}-${randomUUID()}`)
     const day = Date.UTC(2026, 1, 26)
     for (let nth = 0; nth < 600; nth++) {
@@ -96,7 +100,24 @@ eachDatabase('sums of usage', (database) => {
       const counted = { input: 10, cachedInput: 4, output: 5, reasoning: 3 }
       store.recordUsage({ user: call.user, token: call.token, model: call.model, at, tokens: counted, cost: 7 })
       if (nth % 200 === 0) await store.flushUsage()
+      if (nth % 11 !== 0) continue
+      const video = { ...call, token: call.token ?? tokens[0], model: `video-${nth % 3}`, seconds: nth % 7 }
+      calls.push(video)
+      await rows.batch([
+        addUsage({
+          ...{
+            user: video.user,
+            token: video.token ?? '',
+            model: video.model,
+            day: video.day,
+            calls: 1,
+            unreported: 0,
+          },
+          ...{ input: 10, cachedInput: 4, output: 5, reasoning: 3, cost: 7, videoSeconds: video.seconds },
+        }),
+      ])
     }
+    await rows.close()
     await store.flushUsage()
   })
 
@@ -117,14 +138,15 @@ eachDatabase('sums of usage', (database) => {
 
   test('by any properties, with any filter and page size, are those of the calls, each once', async () => {
     const one = (values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 3 })
-    const days = ['2026-02-01', '2026-02-27', '2026-03-01', '2026-03-03', '2026-04-01']
+    const days = ['2026-02-01', '2026-02-27', '2026-02-28', '2026-03-01', '2026-03-03', '2026-03-31', '2026-04-01']
     const filters = fc.record({
       since: one(days),
       until: one(days),
       user: one([...users, 'nobody']),
       team: one([...teams, 'none']),
       token: one([...tokens, 'none']),
-      model: one(['model-A', 'model-ä', 'none']),
+      model: one(['model-A', 'model-ä', 'video-1', 'none']),
+      kind: one(['text', 'video']) as fc.Arbitrary<'text' | 'video' | undefined>,
     })
     const property = fc.asyncProperty(
       filters,
@@ -137,6 +159,7 @@ eachDatabase('sums of usage', (database) => {
         expect(found.size).toBe(rows.length)
         expect([...found.keys()].sort()).toEqual([...expected.keys()].sort())
         for (const [key, sum] of expected) expect(found.get(key)).toMatchObject(sum)
+        for (const row of rows) expect(row.videoSeconds).toBe(expected.get(keyText(row))?.videoSeconds)
       },
     )
     await fc.assert(property, { numRuns: 150 })

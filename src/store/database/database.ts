@@ -99,6 +99,12 @@ export const toColumnValue = (value: Value | undefined): Value => {
   return value ?? null
 }
 
+/** Clauses with commas between them. */
+export const listOf = (clauses: readonly Statement[]): readonly Statement[] =>
+  clauses.flatMap((each, index) => (index === 0 ? [each] : [comma, each]))
+
+const comma = clause`, `
+
 /**
  * Statements in sequence, where a later one may depend on the rows of an earlier one. A list of statements costs one
  * round trip: its rows come together.

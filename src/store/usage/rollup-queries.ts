@@ -1,5 +1,5 @@
 import type { UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
-import { clause, joinClauses, type Statement } from '../database/database.ts'
+import { clause, joinClauses, listOf, type Statement } from '../database/database.ts'
 import { columnsOf, type RollupColumn, type RollupLevel, rollupColumns } from './rollup-levels.ts'
 import type { PeriodRange, RollupPeriods } from './rollup-periods.ts'
 import { usageTotals } from './usage-order.ts'
@@ -22,8 +22,9 @@ export const sumMonths = (report: RollupReport, after: UsageSumKey | undefined, 
   const { months, whole } = report.periods
   const { from, to } = whole
   const keys = keysOf(report)
+  const table = report.filter.token === undefined ? columns : unordered
   return joinClauses(
-    ...selected(report, clause`'' as day`),
+    ...selected(report, clause`'' as day`, table),
     clause`
       cast(sum(case when period between ${from} and ${to} then calls else 0 end) as bigint) as calls,
       cast(sum(case when period between ${from} and ${to} then unreported else 0 end) as bigint) as unreported,
@@ -34,12 +35,12 @@ export const sumMonths = (report: RollupReport, after: UsageSumKey | undefined, 
         as "reasoningTokens",
       cast(sum(case when period between ${from} and ${to} then video_seconds end) as bigint) as "videoSeconds",
       cast(sum(case when period between ${from} and ${to} then cost end) as bigint) as cost
-      from usage_rollups
+      from usage_rollups as sums
       where grain = 'month'`,
     ...wanted(report),
     clause` and period between ${months.from} and ${months.to}`,
     ...(after ? afterPlace(keys, keyOf(report, keys, after)) : []),
-    ...groupedBy(keys),
+    ...groupedBy(keys, table),
     clause` limit ${limit}`,
   )
 }
@@ -52,7 +53,7 @@ export const sumEachDay = (report: RollupReport, after: UsageSumKey | undefined,
   return joinClauses(
     ...selected(report, clause`period as day`),
     usageTotals,
-    clause` from usage_rollups where grain = 'day'`,
+    clause` from usage_rollups as sums where grain = 'day'`,
     ...wanted(report),
     clause` and period between ${since} and ${until}`,
     ...(after ? afterPlace([day, ...rest], [after.day ?? '', ...keyOf(report, rest, after)]) : []),
@@ -66,7 +67,7 @@ export const sumDays = (report: RollupReport, { from, to }: PeriodRange): Statem
   joinClauses(
     ...selected(report, clause`'' as day`),
     usageTotals,
-    clause` from usage_rollups where grain = 'day'`,
+    clause` from usage_rollups as sums where grain = 'day'`,
     ...wanted(report),
     clause` and period between ${from} and ${to}`,
     ...groupedBy(report.columns),
@@ -80,7 +81,7 @@ export const sumRows = (report: RollupReport, { from, to }: PeriodRange, users?:
   joinClauses(
     ...selected(report, clause`'' as day`),
     usageTotals,
-    clause` from text_usage where day between ${from} and ${to}`,
+    clause` from text_usage as sums where day between ${from} and ${to}`,
     ...(users ? [ofUsers(users)] : []),
     ...filtered(report.filter).flatMap(([column, value]) => [clause` and `, columns[column].equals(value)]),
     ...(report.filter.kind === undefined ? [] : [rowKinds[report.filter.kind]]),
@@ -119,17 +120,17 @@ const keyOf = (report: RollupReport, keys: readonly RollupColumn[], place: Usage
   keys.map((column) => (report.columns.includes(column) ? place[column] : report.filter[column]) ?? '')
 
 /** The columns of a sum. Those by which the report does not sum are empty. */
-const selected = (report: RollupReport, day: Statement): readonly Statement[] => [
+const selected = (report: RollupReport, day: Statement, from: Columns = columns): readonly Statement[] => [
   clause`select `,
   day,
   ...rollupColumns.flatMap((column) => [
     comma,
-    columns[column][report.columns.includes(column) ? 'selected' : 'empty'],
+    from[column][report.columns.includes(column) ? 'selected' : 'empty'],
   ]),
   comma,
 ]
 
-const afterPlace = (keys: readonly (keyof typeof columns)[], values: readonly string[]): readonly Statement[] => [
+const afterPlace = (keys: readonly Key[], values: readonly string[]): readonly Statement[] => [
   clause` and (`,
   ...listOf(keys.map((key) => columns[key].name)),
   clause`) > (`,
@@ -138,43 +139,54 @@ const afterPlace = (keys: readonly (keyof typeof columns)[], values: readonly st
 ]
 
 /** Without columns there is one sum, or none where there are no rows. */
-const groupedBy = (keys: readonly (keyof typeof columns)[]): readonly Statement[] => {
+const groupedBy = (keys: readonly Key[], from: Columns = columns): readonly Statement[] => {
   if (keys.length === 0) return [clause` having count(*) > 0`]
-  const names = listOf(keys.map((key) => columns[key].name))
+  const names = listOf(keys.map((key) => from[key].name))
   return [clause` group by `, ...names, clause` order by `, ...names]
 }
 
+type Columns = typeof columns
+type Key = keyof Columns
+
 const comma = clause`, `
 
-const listOf = (parts: readonly Statement[]): readonly Statement[] =>
-  parts.flatMap((part, index) => (index === 0 ? [part] : [comma, part]))
-
+/** With the table: `order by model` would mean an empty column of the report. */
 const columns = {
-  day: { name: clause`period` },
+  day: { name: clause`sums.period` },
   user: {
-    name: clause`user_id`,
+    name: clause`sums.user_id`,
     selected: clause`user_id as "user"`,
     empty: clause`'' as "user"`,
-    equals: (value: string) => clause`user_id = ${value}`,
+    equals: (value: string) => clause`sums.user_id = ${value}`,
   },
   token: {
-    name: clause`token_id`,
+    name: clause`sums.token_id`,
     selected: clause`token_id as token`,
     empty: clause`'' as token`,
-    equals: (value: string) => clause`token_id = ${value}`,
+    equals: (value: string) => clause`sums.token_id = ${value}`,
   },
   model: {
-    name: clause`model`,
+    name: clause`sums.model`,
     selected: clause`model`,
     empty: clause`'' as model`,
-    equals: (value: string) => clause`model = ${value}`,
+    equals: (value: string) => clause`sums.model = ${value}`,
   },
   team: {
-    name: clause`team_id`,
+    name: clause`sums.team_id`,
     // Null in rows without a team.
     selected: clause`coalesce(team_id, '') as team`,
     empty: clause`'' as team`,
-    equals: (value: string) => clause`team_id = ${value}`,
+    equals: (value: string) => clause`sums.team_id = ${value}`,
+  },
+}
+
+/** An index with the order of users would have all tokens: those of one are few, and sorted. */
+const unordered: Columns = {
+  ...columns,
+  user: {
+    ...columns.user,
+    name: clause`coalesce(sums.user_id, '')`,
+    selected: clause`coalesce(sums.user_id, '') as "user"`,
   },
 }
 

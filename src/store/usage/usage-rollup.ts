@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
 import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
 import { type Log, noLog } from '../../../plugins/shared/problem.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import { clause, type Database, joinClauses, listOf, type Statement, type Steps, sql } from '../database/database.ts'
 import {
   columnsOf,
   isDaily,
@@ -15,7 +15,7 @@ import {
 } from './rollup-levels.ts'
 
 /** Rows of usage that one transaction rolls up: SQLite answers nothing else meanwhile. */
-const stepRows = 200
+const stepRows = 100
 /** How long usage is collected before it is rolled up: a month's sum takes one write for all of it. */
 const delayMs = 2_000
 /** Pause between two steps, so that others write in between. */
@@ -23,7 +23,7 @@ const pauseMs = 20
 /** After a failure. */
 const retryMs = 60_000
 /** Steps for which a report waits. More are left only after the start of a new version, and it then reads the rows. */
-const maxStepsOfReport = 20
+const maxStepsOfReport = 50
 
 /** Options of `UsageRollup`. */
 export interface UsageRollupOptions {
@@ -144,25 +144,55 @@ function* rollUpStep(): Steps<number> {
   for (const row of rows) collect(row, additions)
   yield [
     // In the order of batches of usage: they cannot deadlock.
-    ...rows.toSorted((a, b) => compareTexts(rowKeyOf(a), rowKeyOf(b))).map(markRolledUp),
-    ...[...additions.values()].map(addToRollup),
+    ...groupsOf(rows.toSorted((a, b) => compareTexts(rowKeyOf(a), rowKeyOf(b)))).map(markRolledUp),
+    ...groupsOf([...additions.values()]).map(addToRollups),
   ]
   return rows.length
 }
 
 const rowKeyOf = ({ user, token, day, model }: UsageRow): string => [user, token, day, model].join(' ')
 
-/** What was read, and not what is there now: a concurrent call may have added to the row. */
-const markRolledUp = (row: UsageRow): Statement => sql`
-  update text_usage
-  set rolled_calls = ${row.calls}, rolled_unreported = ${row.unreported}, rolled_input_tokens = ${row.inputTokens},
-    rolled_cached_tokens = ${row.cachedTokens}, rolled_output_tokens = ${row.outputTokens},
-    rolled_reasoning_tokens = ${row.reasoningTokens}, rolled_video_seconds = ${row.videoSeconds},
-    rolled_cost = ${row.cost}
-  where user_id = ${row.user}
-  and token_id = ${row.token}
-  and day = ${row.day}
-  and model = ${row.model}`
+/** Rows of one statement: a database takes longer for many statements. Few sizes, because each is a statement. */
+const groupSizes = [16, 4, 1] as const
+
+const groupsOf = <Item>(items: readonly Item[]): readonly (readonly Item[])[] => {
+  const groups: (readonly Item[])[] = []
+  for (let at = 0; at < items.length; at += groups.at(-1)?.length ?? 1) {
+    const size = groupSizes.find((each) => each <= items.length - at) ?? 1
+    groups.push(items.slice(at, at + size))
+  }
+  return groups
+}
+
+/** What was read, and not what is there now: a concurrent call may have added to the rows. */
+const markRolledUp = (rows: readonly UsageRow[]): Statement =>
+  joinClauses(
+    clause`
+      with rolled (
+        user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
+        video_seconds, cost
+      ) as (values `,
+    ...listOf(rows.map(rolledRow)),
+    clause`)
+      update text_usage
+      set rolled_calls = rolled.calls, rolled_unreported = rolled.unreported,
+        rolled_input_tokens = rolled.input_tokens, rolled_cached_tokens = rolled.cached_tokens,
+        rolled_output_tokens = rolled.output_tokens, rolled_reasoning_tokens = rolled.reasoning_tokens,
+        rolled_video_seconds = rolled.video_seconds, rolled_cost = rolled.cost
+      from rolled
+      where text_usage.user_id = rolled.user_id
+      and text_usage.token_id = rolled.token_id
+      and text_usage.day = rolled.day
+      and text_usage.model = rolled.model`,
+  )
+
+const rolledRow = (row: UsageRow): Statement => clause`
+  (
+    cast(${row.user} as text), cast(${row.token} as text), cast(${row.day} as text), cast(${row.model} as text),
+    cast(${row.calls} as bigint), cast(${row.unreported} as bigint), cast(${row.inputTokens} as bigint),
+    cast(${row.cachedTokens} as bigint), cast(${row.outputTokens} as bigint), cast(${row.reasoningTokens} as bigint),
+    cast(${row.videoSeconds} as bigint), cast(${row.cost} as bigint)
+  )`
 
 /** Adds what is new in a row to all its roll-ups. */
 const collect = (row: UsageRow, additions: Map<string, Addition>): void => {
@@ -227,24 +257,32 @@ const combine = (a: Sums, b: Sums, sign: 1 | -1): Sums => {
 const combineOptional = (a: number | undefined, b: number | undefined, sign: 1 | -1): number | undefined =>
   b === undefined ? a : (a ?? 0) + sign * b
 
-const addToRollup = ({ level, user, token, model, team, period, kind, sums }: Addition): Statement => sql`
-  insert into usage_rollups (
-    grain, level, user_id, token_id, model, team_id, period, kind, calls, unreported, input_tokens, cached_tokens,
-    output_tokens, reasoning_tokens, video_seconds, cost
+const addToRollups = (additions: readonly Addition[]): Statement =>
+  joinClauses(
+    clause`
+      insert into usage_rollups (
+        grain, level, user_id, token_id, model, team_id, period, kind, calls, unreported, input_tokens, cached_tokens,
+        output_tokens, reasoning_tokens, video_seconds, cost
+      )
+      values `,
+    ...listOf(additions.map(addedRow)),
+    clause`
+      on conflict (grain, level, user_id, token_id, model, team_id, period, kind) do update
+      set calls = usage_rollups.calls + excluded.calls,
+        unreported = usage_rollups.unreported + excluded.unreported,
+        input_tokens = usage_rollups.input_tokens + excluded.input_tokens,
+        cached_tokens = usage_rollups.cached_tokens + excluded.cached_tokens,
+        output_tokens = usage_rollups.output_tokens + excluded.output_tokens,
+        reasoning_tokens = usage_rollups.reasoning_tokens + excluded.reasoning_tokens,
+        video_seconds = coalesce(
+          usage_rollups.video_seconds + excluded.video_seconds, usage_rollups.video_seconds, excluded.video_seconds
+        ),
+        cost = coalesce(usage_rollups.cost + excluded.cost, usage_rollups.cost, excluded.cost)`,
   )
-  values (
+
+const addedRow = ({ level, user, token, model, team, period, kind, sums }: Addition): Statement => clause`
+  (
     ${period.length === 7 ? 'month' : 'day'}, ${level}, ${user}, ${token}, ${model}, ${team}, ${period}, ${kind},
     ${sums.calls}, ${sums.unreported}, ${sums.inputTokens}, ${sums.cachedTokens}, ${sums.outputTokens},
     ${sums.reasoningTokens}, ${sums.videoSeconds}, ${sums.cost}
-  )
-  on conflict (grain, level, user_id, token_id, model, team_id, period, kind) do update
-  set calls = usage_rollups.calls + excluded.calls,
-    unreported = usage_rollups.unreported + excluded.unreported,
-    input_tokens = usage_rollups.input_tokens + excluded.input_tokens,
-    cached_tokens = usage_rollups.cached_tokens + excluded.cached_tokens,
-    output_tokens = usage_rollups.output_tokens + excluded.output_tokens,
-    reasoning_tokens = usage_rollups.reasoning_tokens + excluded.reasoning_tokens,
-    video_seconds = coalesce(
-      usage_rollups.video_seconds + excluded.video_seconds, usage_rollups.video_seconds, excluded.video_seconds
-    ),
-    cost = coalesce(usage_rollups.cost + excluded.cost, usage_rollups.cost, excluded.cost)`
+  )`

@@ -1,0 +1,332 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { type Database, type Row, type Statement, type Steps, sql } from '../../src/store/database/database.ts'
+import { databaseKindOf } from '../../src/store/database/kinds.ts'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { usageRollupTables } from '../../src/store/migrations/usage-rollup-tables.ts'
+import { columnsOf, isDaily, rollupColumns, rollupLevels } from '../../src/store/usage/rollup-levels.ts'
+import { addUsage } from '../../src/store/usage/usage.ts'
+import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
+import { eachDatabase, eachEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
+
+const openDatabase = ({ url }: Pick<TestDatabase, 'url'>): Database => {
+  const opened = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
+  if (!opened) throw new Error('there is no such kind of database')
+  return opened
+}
+
+const sumColumns = [
+  ...(['calls', 'unreported', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'] as const),
+  ...(['video_seconds', 'cost'] as const),
+]
+const rowColumns = { user: 'user_id', token: 'token_id', model: 'model', team: 'team_id' } as const
+
+type Sums = Map<string, Record<string, number>>
+
+const addTo = (sums: Sums, key: string, row: Row): void => {
+  const known = sums.get(key) ?? {}
+  for (const column of sumColumns)
+    if (row[column] !== undefined) known[column] = (known[column] ?? 0) + Number(row[column])
+  sums.set(key, known)
+}
+
+/** What the roll-ups have to be, by the rows. */
+const rowSums = (rows: readonly Row[]): Sums => {
+  const sums: Sums = new Map()
+  for (const row of rows) {
+    const kind = row.video_seconds === undefined ? 'text' : 'video'
+    for (const level of rollupLevels) {
+      const key = rollupColumns.map((column) =>
+        columnsOf[level].includes(column) ? String(row[rowColumns[column]] ?? '') : '',
+      )
+      const day = String(row.day)
+      for (const period of isDaily(level) ? [day.slice(0, 7), day] : [day.slice(0, 7)])
+        addTo(sums, [level, period, kind, ...key].join(), row)
+    }
+  }
+  return sums
+}
+
+const sorted = (sums: Sums) => Object.fromEntries([...sums].sort(([a], [b]) => (a < b ? -1 : 1)))
+
+/** Rolls everything up, and compares all roll-ups with all rows. */
+const expectExactRollups = async (database: Database): Promise<void> => {
+  while (!(await new UsageRollup(database).catchUp()));
+  const rows = await database.query(sql`select * from text_usage`)
+  expect(rows.length).toBeGreaterThan(0)
+  const rollups: Sums = new Map()
+  for (const row of await database.query(sql`select * from usage_rollups`)) {
+    const key = rollupColumns.map((column) => String(row[rowColumns[column]]))
+    // What a row had before it became one of videos: nothing is left of it.
+    if (row.calls !== 0) addTo(rollups, [row.level, row.period, row.kind, ...key].join(), row)
+  }
+  const expected = rowSums(rows)
+  // A row with a price that has become one of videos leaves a cost of 0, where others have none.
+  for (const [key, sums] of rollups) if (sums.cost === 0 && expected.get(key)?.cost === undefined) delete sums.cost
+  expect(sorted(rollups)).toEqual(sorted(expected))
+}
+
+const users = ['ann', 'bob', 'cleo']
+const models = ['m1', 'm2']
+const days = ['2026-01-31', '2026-02-01', '2026-02-28', '2026-03-01', '2027-01-01']
+
+interface Added {
+  readonly user: string
+  readonly token: string
+  readonly model: string
+  readonly day: string
+  readonly calls: number
+  readonly videoSeconds: number | undefined
+  readonly cost: number | undefined
+}
+
+const statementOf = ({ user, token, day, model, calls, videoSeconds, cost }: Added): Statement =>
+  addUsage({
+    ...{ user, token, day, model, calls, unreported: calls - 1, input: 7 * calls, cachedInput: 2 * calls },
+    ...{ output: 5 * calls, reasoning: calls },
+    ...(videoSeconds !== undefined && { videoSeconds }),
+    ...(cost !== undefined && { cost }),
+  })
+
+const additions = fc.record({
+  user: fc.constantFrom(...users),
+  token: fc.constantFrom('', 't1', 't2'),
+  model: fc.constantFrom(...models),
+  day: fc.constantFrom(...days),
+  calls: fc.integer({ min: 1, max: 3 }),
+  videoSeconds: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined, freq: 2 }),
+  cost: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
+})
+
+eachDatabase('roll-ups of usage', (tested) => {
+  let store: Store
+  let database: Database
+  let other: Database
+  beforeAll(async () => {
+    store = await tested.open()
+    database = openDatabase(tested)
+    other = openDatabase(tested)
+    for (const team of ['red', 'blue'])
+      await database.query(
+        sql`insert into teams (id, name, name_key, created_at) values (${team}, ${team}, ${team}, 1)`,
+      )
+    for (const [nth, user] of users.entries())
+      await database.query(
+        sql`insert into users (id, name, team_id, created_at) values (${user}, ${user}, ${nth === 2 ? null : 'red'}, 1)`,
+      )
+  })
+  afterAll(async () => {
+    await Promise.all([database.close(), other.close()])
+  })
+
+  const clear = async () => {
+    await database.batch([sql`delete from text_usage`, sql`delete from usage_rollups`])
+  }
+
+  /** A database whose transactions run the steps as `through` passes them on. */
+  const through = (change: (steps: Steps<unknown>) => Steps<unknown>): Database => ({
+    ...database,
+    transaction: <Result>(steps: () => Steps<Result>) =>
+      database.transaction(() => change(steps()) as unknown as Steps<Result>),
+  })
+
+  test('are the sums of the rows, whoever adds and rolls up at the same moment', async () => {
+    const property = fc.asyncProperty(
+      fc.array(fc.array(additions, { minLength: 1, maxLength: 6 }), { minLength: 1, maxLength: 6 }),
+      async (batches) => {
+        await clear()
+        for (const [nth, batch] of batches.entries()) {
+          await Promise.all([
+            (nth % 2 ? database : other).batch(batch.map(statementOf)),
+            new UsageRollup(database).catchUp(),
+            new UsageRollup(other).catchUp(),
+          ])
+          // The rows keep the team that their user was in.
+          if (nth === 2) await database.query(sql`update users set team_id = 'blue' where id = 'ann'`)
+        }
+        await expectExactRollups(database)
+      },
+    )
+    await fc.assert(property, { numRuns: 40 })
+  }, 60_000)
+
+  test('of a model that had text only, all counts as video from its first video on, as its row does', async () => {
+    await clear()
+    const text = { user: 'ann', token: '', model: 'm1', day: '2026-02-01', calls: 3, videoSeconds: undefined, cost: 4 }
+    await database.batch([statementOf(text)])
+    await expectExactRollups(database)
+    await database.batch([statementOf({ ...text, calls: 1, videoSeconds: 5, cost: undefined })])
+    await expectExactRollups(database)
+    const by = (kind: 'text' | 'video') => store.sumUsage({ filter: { kind }, by: ['user'], limit: 5 })
+    expect((await by('text')).rows).toEqual([])
+    expect((await by('video')).rows).toMatchObject([{ user: 'ann', calls: 4, videoSeconds: 5, cost: 4 }])
+  })
+
+  test('a step that ends at any moment, as when its process is killed, has changed nothing, and is made up for', async () => {
+    await clear()
+    const row = { user: 'ann', token: 't1', model: 'm1', day: '2026-02-01', calls: 2, videoSeconds: undefined, cost: 4 }
+    await database.batch([statementOf(row)])
+    await expectExactRollups(database)
+    const rollups = () => database.query(sql`select * from usage_rollups order by level, grain, period`)
+    // The lock, the rows, and what is written.
+    for (const failing of [1, 2, 3]) {
+      await database.batch([statementOf(row)])
+      const before = await rollups()
+      const killed = through(function* (inner): Steps<unknown> {
+        let rows: readonly Row[] = []
+        for (let nth = 1; ; nth++) {
+          const step = inner.next(rows)
+          if (step.done) return step.value
+          // A list of statements ends in the middle.
+          const list = [step.value].flat()
+          rows = yield nth < failing ? step.value : list.slice(0, Math.ceil(list.length / 2))
+          if (nth === failing) throw new Error('the process was killed')
+        }
+      })
+      await expect(new UsageRollup(killed).catchUp()).rejects.toThrow()
+      expect(await rollups()).toEqual(before)
+      await expectExactRollups(database)
+      expect(await rollups()).not.toEqual(before)
+    }
+  })
+
+  test('what is added to a row after a step has read it is added by the next one', async () => {
+    await clear()
+    const row = { user: 'bob', token: '', model: 'm2', day: '2026-03-01', calls: 1, videoSeconds: undefined, cost: 2 }
+    await database.batch([statementOf(row)])
+    let added: Promise<unknown> | undefined
+    const interrupted = through(function* (inner): Steps<unknown> {
+      let rows: readonly Row[] = []
+      for (;;) {
+        const step = inner.next(rows)
+        if (step.done) return step.value
+        // PostgreSQL lets it commit before the row is marked, and SQLite after the step.
+        if (tested.kind === 'postgres' && Array.isArray(step.value) && !added) {
+          added = other.batch([statementOf({ ...row, calls: 2 })])
+          yield sql`select pg_sleep(0.5)`
+        }
+        rows = yield step.value
+      }
+    })
+    await new UsageRollup(interrupted).catchUp()
+    await (added ?? other.batch([statementOf({ ...row, calls: 2 })]))
+    await expectExactRollups(database)
+    expect((await store.sumUsage({ filter: { user: 'bob' }, by: [], limit: 1 })).rows).toMatchObject([{ calls: 3 }])
+  })
+
+  test('have what an older version adds while it still runs', async () => {
+    await clear()
+    await database.batch([
+      statementOf({
+        user: 'ann',
+        token: '',
+        model: 'm1',
+        day: '2026-02-01',
+        calls: 1,
+        videoSeconds: undefined,
+        cost: 1,
+      }),
+    ])
+    await expectExactRollups(database)
+    for (const model of ['m1', 'm2'])
+      await database.query(sql`
+        insert into text_usage (
+          user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens
+        )
+        values ('ann', '', '2026-02-01', ${model}, 4, 0, 10, 0, 10, 0)
+        on conflict (user_id, token_id, day, model) do update
+        set calls = text_usage.calls + excluded.calls, input_tokens = text_usage.input_tokens + excluded.input_tokens`)
+    const { rows } = await store.sumUsage({ filter: {}, by: ['model'], limit: 5 })
+    expect(rows.map(({ model, calls }) => `${model} ${calls}`)).toEqual(['m1 5', 'm2 4'])
+    await expectExactRollups(database)
+  })
+
+  test('are made in the background two seconds after usage was written, also that of a video', async () => {
+    await clear()
+    const clock = new VirtualClock()
+    const rollup = new UsageRollup(database, { clock })
+    await database.batch([
+      statementOf({ user: 'ann', token: '', model: 'm1', day: '2026-02-01', calls: 1, videoSeconds: 3, cost: 1 }),
+    ])
+    rollup.start()
+    rollup.start()
+    const rolled = async () =>
+      (await database.query(sql`select 1 as one from usage_rollups where level = 'all'`)).length
+    await clock.pass(1_999)
+    expect(await rolled()).toBe(0)
+    await clock.pass(1)
+    while ((await rolled()) === 0);
+    expect(await rolled()).toBe(2)
+    rollup.close()
+  })
+
+  test('a report of the last seconds is right at once, also from another process', async () => {
+    await clear()
+    const writer = openStore(tested.url, { deadlineMs: 60_000 })
+    const at = Date.UTC(2026, 1, 28, 23, 59, 59, 999)
+    const tokens = { input: 1, cachedInput: 0, output: 1, reasoning: 0 }
+    for (let nth = 0; nth < 30; nth++) {
+      // The last millisecond of February in UTC, and the first of March.
+      writer.recordUsage({ user: `u${nth % 3}`, model: 'm', at: at + (nth % 2), tokens })
+      await writer.flushUsage()
+      const calls = async (filter: object) => (await store.sumUsage({ filter, by: [], limit: 1 })).rows[0]?.calls ?? 0
+      expect(await calls({})).toBe(nth + 1)
+      expect(await calls({ until: '2026-02-28' })).toBe(Math.ceil((nth + 1) / 2))
+      expect(await calls({ since: '2026-03-01' })).toBe(Math.floor((nth + 1) / 2))
+    }
+    await writer.close()
+  })
+})
+
+eachEmptyDatabase('a database of a version without roll-ups', (tested) => {
+  test('answers reports from its rows until all are rolled up in steps, and then from the roll-ups', async () => {
+    const database = openDatabase(tested)
+    await database.exclusively(() => migrate(1, migrations.slice(0, migrations.indexOf(usageRollupTables))))
+    await database.query(sql`
+      insert into text_usage (
+        user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens
+      )
+      with recursive numbers (i) as (
+        select 10000
+        union all
+        select i + 1
+        from numbers
+        where i < 17999
+      )
+      select 'user-' || (i / 10), '', '2026-01-1' || (i % 10), 'm', 1, 0, 2, 0, 3, 0
+      from numbers`)
+    const store = openStore(tested.url, { deadlineMs: 60_000 })
+    // Not by the store, which would roll up in the background.
+    await database.exclusively(() => migrate(1))
+    const left = async () =>
+      Number((await database.query(sql`select count(*) as n from text_usage where calls <> rolled_calls`))[0]?.n)
+    expect(await left()).toBe(8_000)
+    const counts: number[] = []
+    let pages = 0
+    const walk = async () => {
+      const users: string[] = []
+      let after: Parameters<Store['sumUsage']>[0]['after']
+      do {
+        const page = await store.sumUsage({ filter: { since: '2026-01-02' }, by: ['user'], limit: 300, after })
+        for (const { user = '', calls, inputTokens } of page.rows) {
+          users.push(user)
+          expect({ calls, inputTokens }).toEqual({ calls: 10, inputTokens: 20 })
+        }
+        counts.push(await left())
+        pages++
+        after = page.next
+      } while (after)
+      expect(users.length).toBe(800)
+      expect(new Set(users).size).toBe(800)
+    }
+    await walk()
+    expect(counts[0]).toBeGreaterThan(0)
+    await walk()
+    expect(counts.at(-1)).toBe(0)
+    expect(pages).toBe(6)
+    await expectExactRollups(database)
+    await Promise.all([database.close(), store.close()])
+  }, 60_000)
+})
