@@ -100,7 +100,7 @@ export const toColumnValue = (value: Value | undefined): Value => {
 }
 
 /** Clauses with commas between them. */
-export const listOf = (clauses: readonly Statement[]): readonly Statement[] =>
+export const withCommas = (clauses: readonly Statement[]): readonly Statement[] =>
   clauses.flatMap((each, index) => (index === 0 ? [each] : [comma, each]))
 
 const comma = clause`, `

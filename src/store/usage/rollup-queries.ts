@@ -1,5 +1,5 @@
 import type { UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
-import { clause, joinClauses, listOf, type Statement } from '../database/database.ts'
+import { clause, joinClauses, type Statement, withCommas } from '../database/database.ts'
 import { columnsOf, type RollupColumn, type RollupLevel, rollupColumns } from './rollup-levels.ts'
 import type { PeriodRange, RollupPeriods } from './rollup-periods.ts'
 import { usageTotals } from './usage-order.ts'
@@ -123,25 +123,22 @@ const keyOf = (report: RollupReport, keys: readonly RollupColumn[], place: Usage
 const selected = (report: RollupReport, day: Statement, from: Columns = columns): readonly Statement[] => [
   clause`select `,
   day,
-  ...rollupColumns.flatMap((column) => [
-    comma,
-    from[column][report.columns.includes(column) ? 'selected' : 'empty'],
-  ]),
+  ...rollupColumns.flatMap((column) => [comma, from[column][report.columns.includes(column) ? 'selected' : 'empty']]),
   comma,
 ]
 
 const afterPlace = (keys: readonly Key[], values: readonly string[]): readonly Statement[] => [
   clause` and (`,
-  ...listOf(keys.map((key) => columns[key].name)),
+  ...withCommas(keys.map((key) => columns[key].name)),
   clause`) > (`,
-  ...listOf(values.map((value) => clause`${value}`)),
+  ...withCommas(values.map((value) => clause`${value}`)),
   clause`)`,
 ]
 
 /** Without columns there is one sum, or none where there are no rows. */
 const groupedBy = (keys: readonly Key[], from: Columns = columns): readonly Statement[] => {
   if (keys.length === 0) return [clause` having count(*) > 0`]
-  const names = listOf(keys.map((key) => from[key].name))
+  const names = withCommas(keys.map((key) => from[key].name))
   return [clause` group by `, ...names, clause` order by `, ...names]
 }
 

@@ -28,7 +28,7 @@ export interface UsageOrder {
   readonly sums: Statement
 }
 
-/** Orders by the filter of which each has the rows: all of them, or those of one user, team, token or model, or videos. */
+/** Orders by the filter of which each has the rows: all of them, those of one user, team, token or model, or videos. */
 export const usageOrders = {
   day: {
     columns: ['day', 'user', 'token', 'model'],

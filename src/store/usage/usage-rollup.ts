@@ -4,7 +4,15 @@ import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
 import { runOutsideRequests } from '../../../plugins/shared/http/current-request.ts'
 import { type Log, noLog } from '../../../plugins/shared/problem.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { clause, type Database, joinClauses, listOf, type Statement, type Steps, sql } from '../database/database.ts'
+import {
+  clause,
+  type Database,
+  joinClauses,
+  type Statement,
+  type Steps,
+  sql,
+  withCommas,
+} from '../database/database.ts'
 import {
   columnsOf,
   isDaily,
@@ -172,7 +180,7 @@ const markRolledUp = (rows: readonly UsageRow[]): Statement =>
         user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
         video_seconds, cost
       ) as (values `,
-    ...listOf(rows.map(rolledRow)),
+    ...withCommas(rows.map(rolledRow)),
     clause`)
       update text_usage
       set rolled_calls = rolled.calls, rolled_unreported = rolled.unreported,
@@ -265,7 +273,7 @@ const addToRollups = (additions: readonly Addition[]): Statement =>
         output_tokens, reasoning_tokens, video_seconds, cost
       )
       values `,
-    ...listOf(additions.map(addedRow)),
+    ...withCommas(additions.map(addedRow)),
     clause`
       on conflict (grain, level, user_id, token_id, model, team_id, period, kind) do update
       set calls = usage_rollups.calls + excluded.calls,

@@ -37,7 +37,7 @@ export interface UsageScan {
   readonly after: UsageSumKey | undefined
 }
 
-/** Reads the sums of a page, and one more, from the rows. The same time for each page only where an index has the order. */
+/** Reads the sums of a page, and one more, from the rows: quickly only where an index has their order. */
 export const scanUsage = async (
   database: Database,
   { filter, dimensions, limit, after }: UsageScan,

@@ -44,7 +44,7 @@ export const createUsageSums = (
   },
 })
 
-/** Whether the sums of a page come from the rows: an index has them in their order, or the roll-ups are not there yet. */
+/** Whether a page is read from the rows: an index has them in their order, or the roll-ups are not there yet. */
 const chooseRows = async (
   database: Database,
   rollup: UsageRollup,
