@@ -265,6 +265,22 @@ eachVideoQueue('the queue of video tasks', (queue) => {
     expect(await order(3)).toBe('bab')
   })
 
+  test('remembers the last turn of a user whose tasks have ended', async () => {
+    const [pool, ann, bob] = [randomUUID(), randomUUID(), randomUUID()]
+    const add = (user: string) => stores[0].addVideoTask(newTask(user, pool, start), { running: 0 }, start)
+    const claim = async () => {
+      const claimed = await stores[1].claimVideoTask(pool, { running: 1 }, start, start)
+      if (!claimed) throw new Error('no task is claimed')
+      await stores[0].failVideoTask(claimed, '{}', start)
+      return claimed.user
+    }
+    await add(ann)
+    expect(await claim()).toBe(ann)
+    await add(ann)
+    await add(bob)
+    expect([await claim(), await claim()]).toEqual([bob, ann])
+  })
+
   test('starts tasks in the ratio of weights', async () => {
     const pool = randomUUID()
     const users: readonly string[] = [randomUUID(), randomUUID(), randomUUID()]
