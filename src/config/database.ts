@@ -1,6 +1,6 @@
 import { databaseKindOf, databaseUrlForms } from '../store/database/kinds.ts'
-import { address, dayMs, days, daysFrom0, secretList, secretListForm } from './parsers.ts'
-import { createReader, type Environment, type Problems, type Read } from './reader.ts'
+import { address, dayMs, days, daysFrom0, secretList, secretListForm } from './environment/parsers.ts'
+import { createReader, type Environment, type Problems, type Read } from './environment/reader.ts'
 
 /** The database, and how long it keeps what. It is all that the admin commands need. */
 export interface DatabaseConfig {

@@ -2,8 +2,17 @@ import { type ArkOptions, ark } from '../../plugins/upstream-proxy/library/ark.t
 import { arkLimits } from '../../plugins/upstream-proxy/library/ark-limits.ts'
 import type { MediaKind } from '../../plugins/upstream-proxy/library/operation.ts'
 import { type RestOptions, rest } from '../../plugins/upstream-proxy/library/rest.ts'
-import { address, key, oneOf, printableForm, rateLimitList, segment, segmentForm, webAddress } from './parsers.ts'
-import type { Environment, Read } from './reader.ts'
+import {
+  address,
+  key,
+  oneOf,
+  printableForm,
+  rateLimitList,
+  segment,
+  segmentForm,
+  webAddress,
+} from './environment/parsers.ts'
+import type { Environment, Read } from './environment/reader.ts'
 
 /** Rate limits: calls per second by action. An action without an entry has no limit. */
 export type RateLimitSettings = Readonly<Record<string, number>>

@@ -1,8 +1,8 @@
 import { type ClaimRules, isClaimRules } from '../../plugins/oidc-login/claims.ts'
 import { claimRulesForm, isIssuer, isScopes, issuerForm, scopesForm } from '../../plugins/oidc-login/options.ts'
-import { jsonOrFile } from './json-or-file.ts'
-import { key, oneOf, printableForm } from './parsers.ts'
-import type { Environment, Read } from './reader.ts'
+import { jsonOrFile } from './environment/json-or-file.ts'
+import { key, oneOf, printableForm } from './environment/parsers.ts'
+import type { Environment, Read } from './environment/reader.ts'
 
 /** The identity provider at which users log in. */
 export interface OidcConfig {

@@ -1,5 +1,5 @@
 import { databaseKindOf } from '../store/database/kinds.ts'
-import type { Environment } from './reader.ts'
+import type { Environment } from './environment/reader.ts'
 
 /** The settings in force, by variable. A secret is `set` or `unset`. */
 export type Settings = Readonly<Record<string, unknown>>

@@ -1,6 +1,6 @@
 import type { S3StorageOptions } from '../../plugins/file-storage/index.ts'
-import { key, printableForm } from './parsers.ts'
-import type { Environment, Read } from './reader.ts'
+import { key, printableForm } from './environment/parsers.ts'
+import type { Environment, Read } from './environment/reader.ts'
 
 /** Where uploads and results lie. */
 export type StorageConfig =

@@ -1,5 +1,5 @@
 import { type Limit, parseLimits } from '../../plugins/usage-limits/index.ts'
-import type { Read } from './reader.ts'
+import type { Read } from './environment/reader.ts'
 
 /** Limits of everybody together, and of each user without a list of their own. */
 export interface UsageLimitsConfig {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { arkLimits } from '../../plugins/upstream-proxy/index.ts'
 import { readAdminConfig } from '../../src/config/database.ts'
-import type { Environment } from '../../src/config/reader.ts'
+import type { Environment } from '../../src/config/environment/reader.ts'
 import { type Config, readConfig } from '../../src/config.ts'
 
 const valid = (env: Environment): Config => {

@@ -1,6 +1,6 @@
-import { asJsonObject } from '../../plugins/shared/json/parsed.ts'
-import { isPrice } from '../../plugins/text-generation/usage/prices.ts'
-import type { VideoServiceOptions } from '../../plugins/video-generation/index.ts'
+import { asJsonObject } from '../../../plugins/shared/json/parsed.ts'
+import { isPrice } from '../../../plugins/text-generation/usage/prices.ts'
+import type { VideoServiceOptions } from '../../../plugins/video-generation/index.ts'
 
 /** Cost of a task in billionths of the currency unit. Undefined: its model has no price. */
 export type VideoCostOf = NonNullable<VideoServiceOptions['costOf']>

@@ -1,14 +1,14 @@
-import { isJsonObject } from '../../plugins/shared/json/parsed.ts'
-import type { TextUpstream } from '../../plugins/text-generation/models/routing.ts'
-import { credentialsOf } from '../../plugins/text-generation/upstream/credentials.ts'
+import { isJsonObject } from '../../../plugins/shared/json/parsed.ts'
+import type { TextUpstream } from '../../../plugins/text-generation/models/routing.ts'
+import { credentialsOf } from '../../../plugins/text-generation/upstream/credentials.ts'
 import {
   modelFields,
   upstreamFields,
   upstreamProblems,
-} from '../../plugins/text-generation/upstream/upstream-options.ts'
-import { jsonOrFile } from './json-or-file.ts'
-import { address, key, printableForm, webAddress } from './parsers.ts'
-import type { Environment, Read } from './reader.ts'
+} from '../../../plugins/text-generation/upstream/upstream-options.ts'
+import { jsonOrFile } from '../environment/json-or-file.ts'
+import { address, key, printableForm, webAddress } from '../environment/parsers.ts'
+import type { Environment, Read } from '../environment/reader.ts'
 
 /**
  * Reads the upstreams of text generation: `TEXT_UPSTREAMS`, or `TEXT_UPSTREAM_URL` and `TEXT_UPSTREAM_KEY` for a single

@@ -1,5 +1,5 @@
-import { asJsonObject } from '../../plugins/shared/json/parsed.ts'
-import type { PoolLimits, VideoUpstream } from '../../plugins/video-generation/index.ts'
+import { asJsonObject } from '../../../plugins/shared/json/parsed.ts'
+import type { PoolLimits, VideoUpstream } from '../../../plugins/video-generation/index.ts'
 import {
   address,
   dayMs,
@@ -15,9 +15,9 @@ import {
   secondsAbove0,
   webAddress,
   words,
-} from './parsers.ts'
-import type { Environment, Read } from './reader.ts'
-import { type VideoCostOf, videoCostOf, videoPricesForm } from './video-prices.ts'
+} from '../environment/parsers.ts'
+import type { Environment, Read } from '../environment/reader.ts'
+import { type VideoCostOf, videoCostOf, videoPricesForm } from './prices.ts'
 
 /** The configuration of video generation. Times are milliseconds. */
 export interface VideoConfig {
