@@ -4,6 +4,7 @@ import { FieldProblem } from '../plugins/shared/field-problem.ts'
 import { SettingsError, UsageError } from './admin/arguments.ts'
 import { type Commands, parseCommand } from './admin/command.ts'
 import { groupCommands } from './admin/commands/groups.ts'
+import { importCommands } from './admin/commands/imports.ts'
 import { reportCommands } from './admin/commands/reports.ts'
 import { serverCommands } from './admin/commands/server.ts'
 import { teamCommands } from './admin/commands/teams.ts'
@@ -24,6 +25,7 @@ const commands: Commands = {
   ...groupCommands,
   ...videoCommands,
   ...reportCommands,
+  ...importCommands,
   ...serverCommands,
 }
 

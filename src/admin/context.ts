@@ -1,6 +1,7 @@
 import type { AdminActor } from '../../plugins/admin/operations/actor.ts'
 import { createOperations, type Operations } from '../../plugins/admin/operations/operations.ts'
 import type { SystemReports } from '../../plugins/admin/operations/system.ts'
+import type { UserImportTools } from '../../plugins/admin/operations/user-import.ts'
 import type { AdminUser, PageOf, PageRequest, Team } from '../../plugins/admin/store.ts'
 import { createToken, hashToken } from '../../plugins/api-token/token.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
@@ -38,10 +39,21 @@ export interface AdminContext {
 export interface CommandContext extends AdminContext {
   readonly operations: Operations
   readonly actor: AdminActor
+  /** Records many events, as `actor.record` does. */
+  readonly recordAll: UserImportTools['recordAll']
 }
+
+/** Audit entries in one transaction: others wait for it. */
+const entriesAtOnce = 500
 
 export const withOperations = (context: AdminContext): CommandContext => {
   const { store, clock, audit = true } = context
+  const recordAll: UserImportTools['recordAll'] = async (events) => {
+    if (!audit) return
+    const entries = events.map(({ event, affected }) => byAdmin({ ...event, user: affected }, clock.now()))
+    for (let from = 0; from < entries.length; from += entriesAtOnce)
+      await store.recordAudit(entries.slice(from, from + entriesAtOnce))
+  }
   return {
     ...context,
     operations: createOperations(
@@ -55,6 +67,7 @@ export const withOperations = (context: AdminContext): CommandContext => {
         parseLimits,
       },
     ),
+    recordAll,
     actor: {
       kind: 'operator',
       // No id or token is printed without an audit entry.

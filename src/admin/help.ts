@@ -41,6 +41,8 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
         [--group-by day,user,team,token,model] [--json | --csv]
                                              sums calls, tokens and cost, by user, token, model and day (UTC) unless
                                              --group-by says otherwise
+  import users FILE.csv                      adds the users of a CSV file with the columns name,role,team,external_id:
+                                             all of them, or none if a line is wrong; prints their ids and names
   audit [--user NAME] [--action A] [--since ISO] [--until ISO]
                                              prints who did what, when and from where, as one JSON object per line
   audit verify [FILE] [--head NUMBER:HMAC]   verifies the HMACs of the trail, or of a file that 'audit' has printed

@@ -1,4 +1,5 @@
 import type { AdminStore } from '../../plugins/admin/store.ts'
+import type { UserImportStore } from '../../plugins/admin/user-import.ts'
 import type { TokenStore } from '../../plugins/api-token/store.ts'
 import type { AssetWatchStore } from '../../plugins/asset-library/index.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
@@ -26,6 +27,7 @@ import type { AttemptStore, SessionStore } from '../../plugins/web-session/store
 import { createAdminTokenStore } from './admin/admin-tokens.ts'
 import { createAdminUserStore } from './admin/admin-users.ts'
 import { createTeamStore } from './admin/teams.ts'
+import { createUserImportStore } from './admin/user-import.ts'
 import { type ChainKey, namedKeys } from './audit/chain.ts'
 import { type AuditRecords, createAuditStore } from './audit/records.ts'
 import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database/database.ts'
@@ -118,6 +120,7 @@ export interface Store
     Omit<SessionStore, 'userByName' | 'noteUse'>,
     AttemptStore,
     AdminStore,
+    Pick<UserImportStore, 'rejectedUsers' | 'importUsers'>,
     OidcUserStore,
     OwnAccountStore,
     VerificationStore,
@@ -189,6 +192,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
   return {
     ...adminUsers,
     ...createTeamStore(database),
+    ...createUserImportStore(database),
     ...createAdminTokenStore(database),
     ...createInvitationStore(database),
     ...createOidcUserStore(database),

@@ -161,7 +161,7 @@ const serviceUser = (): Problem =>
   new Problem(409, 'a service user has tokens, and neither a password nor an invitation')
 
 /** Why a user was not added or changed, or not invited. */
-const failures = {
+export const failures = {
   unknown: userNotFound,
   service: serviceUser,
   disabled: () => new Problem(409, 'the user is disabled'),

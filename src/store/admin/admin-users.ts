@@ -4,7 +4,7 @@ import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { type Database, fragment, type Steps, sql } from '../database/database.ts'
 import { addInvitationOf } from '../users/invitations.ts'
 import { addNameParts, nameTakenBy } from '../users/user-rows.ts'
-import { countMember } from './teams.ts'
+import { countMembers } from './teams.ts'
 import { again } from './transaction.ts'
 import { changeUser } from './user-changes.ts'
 import { listUserPage, toAdminUser } from './user-pages.ts'
@@ -54,7 +54,7 @@ export function* addUserSteps(user: NewAdminUser): Steps<AdminUser | AddUserFail
   if ((yield nameTakenBy(name)).length > 0) return 'name-taken'
   if (externalId !== undefined && (yield sql`select id from users where external_id = ${externalId}`).length > 0)
     return 'external-id-taken'
-  if (team !== undefined && (yield countMember(team, 1)).length === 0) return 'unknown-team'
+  if (team !== undefined && (yield countMembers(team, 1)).length === 0) return 'unknown-team'
   const id = randomUUID()
   yield sql`
     insert into users (id, name, name_key, password, role, team_id, service, external_id, limits, created_at)

@@ -76,8 +76,8 @@ export const createTeamStore = (database: Database): Pick<AdminStore, TeamMethod
   }
 }
 
-/** Counts a user who joins (1) or leaves (-1) a team. Locks it as `lockTeam` does. No row: there is no such team. */
-export const countMember = (team: string, change: 1 | -1): Statement => sql`
+/** Counts users who join a team, or leave it (below 0). Locks it as `lockTeam` does. No row: there is no such team. */
+export const countMembers = (team: string, change: number): Statement => sql`
   update teams
   set members = members + ${change}
   where id = ${team}

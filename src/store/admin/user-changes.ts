@@ -5,7 +5,7 @@ import { type Database, type Steps, sql } from '../database/database.ts'
 import { userChanged } from '../database/revision.ts'
 import { lockAdmins, lockKnownUser } from '../database/user-locks.ts'
 import { addNameParts, endInvitationOf, endSessionsOf, nameTakenBy } from '../users/user-rows.ts'
-import { countMember } from './teams.ts'
+import { countMembers } from './teams.ts'
 import { again, flag, OvertakenError } from './transaction.ts'
 
 type ChangeOptions = Parameters<AdminStore['changeUser']>[2]
@@ -78,7 +78,7 @@ function* moveMember(from: string | undefined, to: string | undefined): Steps {
   if (from === to) return
   const moves = [[from, -1] as const, [to, 1] as const]
   for (const [team, change] of moves.toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1)))
-    if (team !== undefined && (yield countMember(team, change)).length === 0) throw new OvertakenError()
+    if (team !== undefined && (yield countMembers(team, change)).length === 0) throw new OvertakenError()
 }
 
 const update = (id: string, change: UserChange, now: number) => {

@@ -120,8 +120,12 @@ export interface Database {
   query<Result = Row>(statement: Statement, deadlineMs?: number): Promise<Result[]>
   /** Runs the statements in one transaction. Returns the rows of each. */
   batch(statements: readonly Statement[]): Promise<Row[][]>
-  /** Runs the steps in one transaction, and returns what they return. It may run them again, after a deadlock. */
-  transaction<Result>(steps: () => Steps<Result>): Promise<Result>
+  /**
+   * Runs the steps in one transaction, and returns what they return. It may run them again, after a deadlock.
+   *
+   * @param deadlineMs default: the deadline of the database, which holds for each statement in any case
+   */
+  transaction<Result>(steps: () => Steps<Result>, deadlineMs?: number): Promise<Result>
   /** Runs the steps in one transaction, under a lock that one process holds at a time. Deadline: 30 seconds. */
   exclusively(steps: () => Steps): Promise<void>
   /** Never rejects. Takes at most 3 seconds. */
@@ -142,12 +146,12 @@ export const notifyOnCommit = (
     committed(statements)
     return rows
   },
-  async transaction(steps) {
+  async transaction(steps, deadlineMs) {
     let executed: Statement[] = []
     const result = await database.transaction(() => {
       executed = []
       return record(steps(), executed)
-    })
+    }, deadlineMs)
     committed(executed)
     return result
   },

@@ -117,8 +117,8 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
         (connection) => connection.begin((tx) => Promise.all(statements.map((each) => execute(tx, each)))),
         deadlineMs,
       ),
-    transaction: <Result>(steps: () => Steps<Result>) =>
-      run((connection) => connection.begin((tx) => runSteps(tx, steps())) as Promise<Result>, deadlineMs),
+    transaction: <Result>(steps: () => Steps<Result>, ms = deadlineMs) =>
+      run((connection) => connection.begin((tx) => runSteps(tx, steps())) as Promise<Result>, ms),
     exclusively: (steps) => run((connection) => connection.begin((tx) => runExclusively(tx, steps())), migrationMs),
     close: async () => {
       // Without a timeout the driver may wait for ever for a dead connection.

@@ -1,5 +1,5 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { type Statement, sql } from '../database/database.ts'
+import { clause, fragment, joinClauses, type Statement, sql, type Value } from '../database/database.ts'
 
 /** Deletes all sessions of a user, by id. Part of the batches that disable a user, or replace the password. */
 export const endSessionsOf = (user: string): Statement => sql`
@@ -11,23 +11,48 @@ export const endInvitationOf = (user: string): Statement => sql`
   delete from invitations
   where user_id = ${user}`
 
-/** Longest part of a name that the search by a part of the name knows. Code points. */
-const maxSearched = 256
-
-/** Adds the parts of a user's name, for the search by a part of the name. */
-export const addNameParts = (user: string): Statement => sql`
+/** The search by a part of the name knows the first 256 code points: 254 parts of three. */
+const withNumbers = fragment`
   with recursive numbers (number) as (
     select 1
     union all
     select number + 1
     from numbers
-    where number < ${maxSearched - 2}
-  )
+    where number < 254
+  )`
+
+/** Adds the parts of a user's name, for the search by a part of the name. */
+export const addNameParts = (user: string): Statement => sql`
+  ${withNumbers}
   insert into user_name_parts (part, user_id)
   select distinct substr(users.name_key, numbers.number, 3), users.id
   from users
   join numbers on numbers.number <= length(users.name_key) - 2
   where users.id = ${user}`
+
+/** Adds the parts of the names of users who are not added yet: at least one. */
+export const addPartsOf = (users: readonly { readonly id: string; readonly name: string }[]): Statement =>
+  joinClauses(
+    clause`
+      ${withNumbers},
+      added (user_id, name_key) as (values `,
+    ...users.map(({ id, name }, index) =>
+      index === 0 ? clause`(${id}, ${nameKey(name)})` : clause`, (${id}, ${nameKey(name)})`,
+    ),
+    clause`)
+      insert into user_name_parts (part, user_id)
+      select distinct substr(added.name_key, numbers.number, 3), added.user_id
+      from added
+      join numbers on numbers.number <= length(added.name_key) - 2`,
+  )
+
+/** Deletes the parts of the names of users: at least one. */
+export const deletePartsOf = (ids: readonly string[]): Statement =>
+  joinClauses(clause`delete from user_name_parts where user_id in (`, ...valueList(ids), clause`)`)
+
+/** Values between commas: at least one. */
+export const valueList = (values: readonly Value[]): readonly Statement[] =>
+  values.map((value, index) => (index === 0 ? clause`${value}` : clause`, ${value}`))
 
 /** Whether another user than `except` has a name. One row if so. */
 export const nameTakenBy = (name: string, except = ''): Statement => sql`

@@ -1,0 +1,97 @@
+import { randomUUID } from 'node:crypto'
+import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugins/admin/user-import.ts'
+import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
+import { clause, type Database, joinClauses, type Statement, type Steps } from '../database/database.ts'
+import { addPartsOf, deletePartsOf, valueList } from '../users/user-rows.ts'
+import { countMembers } from './teams.ts'
+import { again, OvertakenError } from './transaction.ts'
+
+/** Users in one statement. */
+const chunkSize = 100
+const importMs = 600_000
+
+/** Imports of users. */
+export const createUserImportStore = (database: Database): Omit<UserImportStore, 'teamByName'> => ({
+  rejectedUsers: (users) => database.transaction(() => rejectedUsersSteps(users), importMs),
+
+  async importUsers(users, createdAt) {
+    const added = users.map((user) => ({ ...user, id: randomUUID() }))
+    // The parts of the names are most of the work. They come first and not in one transaction, so that others can write
+    // meanwhile; without their users nobody finds them.
+    for (const chunk of chunksOf(added)) await database.query(addPartsOf(chunk))
+    const rejected = await again(() => database.transaction(() => importUsersSteps(added, createdAt), importMs))
+    if (rejected.length === 0) return { ids: added.map(({ id }) => id) }
+    for (const chunk of chunksOf(added)) await database.query(deletePartsOf(chunk.map(({ id }) => id)))
+    return { rejected }
+  },
+})
+
+interface AddedUser extends ImportedUser {
+  readonly id: string
+}
+
+/** Returns the users who cannot be added: then none is. */
+function* importUsersSteps(users: readonly AddedUser[], createdAt: number): Steps<readonly RejectedUser[]> {
+  const rejected = yield* rejectedUsersSteps(users)
+  if (rejected.length > 0) return rejected
+  const members = new Map<string, number>()
+  for (const { team } of users) if (team !== undefined) members.set(team, (members.get(team) ?? 0) + 1)
+  // In a fixed order, so that two transactions cannot deadlock.
+  for (const [team, count] of [...members].sort())
+    if ((yield countMembers(team, count)).length === 0) throw new OvertakenError()
+  for (const chunk of chunksOf(users)) yield insertUsers(chunk, createdAt)
+  return []
+}
+
+function* rejectedUsersSteps(users: readonly ImportedUser[]): Steps<readonly RejectedUser[]> {
+  const teams = new Set(users.flatMap(({ team }) => team ?? []))
+  const known = new Set<unknown>()
+  for (const chunk of chunksOf([...teams])) for (const { id } of yield teamsIn(chunk)) known.add(id)
+  const rejected: RejectedUser[] = []
+  let index = 0
+  for (const chunk of chunksOf(users)) {
+    const keys = chunk.map(({ name }) => nameKey(name))
+    const found = yield namesIn(
+      chunk.map(({ name }) => name),
+      keys,
+    )
+    const names = new Set(found.flatMap(({ name, key }) => [name, key]))
+    const ids = chunk.flatMap(({ externalId }) => externalId ?? [])
+    const taken = new Set(ids.length === 0 ? [] : (yield externalIdsIn(ids)).map(({ id }) => id))
+    for (const [at, { name, team, externalId }] of chunk.entries()) {
+      if (names.has(name) || names.has(keys[at])) rejected.push({ index, reason: 'name-taken' })
+      if (externalId !== undefined && taken.has(externalId)) rejected.push({ index, reason: 'external-id-taken' })
+      if (team !== undefined && !known.has(team)) rejected.push({ index, reason: 'unknown-team' })
+      index++
+    }
+  }
+  return rejected
+}
+
+function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += chunkSize) yield items.slice(from, from + chunkSize)
+}
+
+const teamsIn = (ids: readonly string[]): Statement =>
+  joinClauses(clause`select id from teams where id in (`, ...valueList(ids), clause`)`)
+
+const externalIdsIn = (ids: readonly string[]): Statement =>
+  joinClauses(clause`select external_id as id from users where external_id in (`, ...valueList(ids), clause`)`)
+
+const namesIn = (names: readonly string[], keys: readonly string[]): Statement =>
+  joinClauses(
+    clause`select name, name_key as key from users where name in (`,
+    ...valueList(names),
+    clause`) or name_key in (`,
+    ...valueList(keys),
+    clause`)`,
+  )
+
+const insertUsers = (users: readonly AddedUser[], createdAt: number): Statement =>
+  joinClauses(
+    clause`insert into users (id, name, name_key, role, team_id, service, external_id, created_at) values `,
+    ...users.flatMap((user, index) => [...(index === 0 ? [] : [clause`, `]), rowOf(user, createdAt)]),
+  )
+
+const rowOf = ({ id, name, role, team, externalId }: AddedUser, createdAt: number) =>
+  clause`(${id}, ${name}, ${nameKey(name)}, ${role}, ${team}, 0, ${externalId}, ${createdAt})`
