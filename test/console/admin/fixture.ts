@@ -9,7 +9,10 @@ import { name, password } from '../fixture.ts'
 const hash = hashPassword(password)
 
 /** A default server in a process of its own, with the admin ann and a database of its own. */
-export const openAdminFixture = async (environment: Record<string, string> = {}, options: EmulatorOptions = {}) => {
+export const openAdminFixture = async (
+  environment: Record<string, string | undefined> = {},
+  options: EmulatorOptions = {},
+) => {
   const fixture = await openServerFixture('sqlite', options)
   const { emulator, store } = fixture
   const server = await fixture.start({

@@ -67,7 +67,7 @@ export const AdminVideos = () => {
     ${
       videos &&
       (videos.length > 0
-        ? html`<ul class="rows">${videos.map((video) => html`<${Row} key=${video.id} video=${video} onOpen=${setOpen} />`)}</ul>`
+        ? html`<ul class="rows">${videos.map((video) => html`<${Row} key=${video.id} video=${video} isOpen=${isUndecided} onOpen=${setOpen} />`)}</ul>`
         : html`<${Empty} icon=${isUndecided ? 'check' : 'videos'} title=${isUndecided ? w.decisions.undecidedEmpty : w.decisions.videosEmpty}><p>${isUndecided ? w.decisions.undecidedEmptyHint : w.decisions.videosEmptyHint}</p><//>`)
     }
     <${Pages} list=${list} />
@@ -91,8 +91,11 @@ export const AdminVideos = () => {
   `
 }
 
-/** @param {{ video: AdminVideo, onOpen: (open: { action: 'adopt' | 'release', video: AdminVideo }) => void }} props */
-const Row = ({ video, onOpen }) => {
+/**
+ * @param {{ video: AdminVideo, isOpen: boolean, onOpen: (open: { action: 'adopt' | 'release', video: AdminVideo }) =>
+ * void }} props `isOpen`: whether it is in the list of those that need a decision
+ */
+const Row = ({ video, isOpen, onOpen }) => {
   const { id, user, user_name, model, status, created_at, ended_at, upstream_id, error_code, undecided } = video
   return html`
     <li>
@@ -111,7 +114,7 @@ const Row = ({ video, onOpen }) => {
         </p>
       </div>
       ${
-        undecided &&
+        (isOpen || undecided) &&
         html`
           <div class="actions">
             <button type="button" class="small" aria-label=${w.decisions.adoptOf(id)} onClick=${() => onOpen({ action: 'adopt', video })}>${w.decisions.adopt}</button>
