@@ -16,7 +16,7 @@ const press = (page: Page, button: string) => page.getByRole('button', { name: b
 
 test('the page names every action of the audit trail', async () => {
   // A module of the browser, which has no types for this side.
-  const page: string = '../../../plugins/console/page/admin/audit/actions.js'
+  const page = new URL('../../../plugins/console/page/admin/audit/actions.js', import.meta.url).href
   const { auditActions: pageActions } = await import(page)
   expect(pageActions).toEqual([...auditActions])
 })

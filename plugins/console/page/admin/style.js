@@ -25,7 +25,6 @@ sheet.replaceSync(`
   .admin .badges { display: inline-flex; flex-wrap: wrap; gap: 0.375rem; }
   .admin .pages { display: flex; align-items: center; gap: 0.75rem; margin-top: 0.75rem; color: var(--text-muted); font-size: 0.875rem; }
   .admin .pages button { min-height: 2.25rem; }
-  .admin .rows > li.ended .item-text > :not(.name) { opacity: 0.75; }
 
   .admin .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: 0.875rem 1.5rem; margin-top: 1.25rem; padding: 1rem 1.25rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); }
   .admin .facts dt { color: var(--text-muted); font-size: 0.8125rem; }

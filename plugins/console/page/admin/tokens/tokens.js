@@ -122,7 +122,7 @@ const Row = ({ token, onOpen }) => {
   const name = nameOf(token)
   const { label, start, scopes, models, limits, expires_at, last_used_at, old_secret_until } = token
   return html`
-    <li class=${state === 'valid' ? undefined : 'ended'}>
+    <li>
       <div class="item-text">
         <p class="name">${label || w.tokens.unnamed} ${state !== 'valid' && html`<span class="badge disabled">${w.tokens.states[state]}</span>`}</p>
         <p class="hint">

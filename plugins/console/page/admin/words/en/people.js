@@ -96,7 +96,6 @@ export const people = {
       count === 1
         ? 'The team has 1 member. Only a team without members can be deleted.'
         : `The team has ${count} members. Only a team without members can be deleted.`,
-    showMembers: 'Show the members',
     created: (/** @type {string} */ name) => `Team ${name} created`,
     deleted: (/** @type {string} */ name) => `Team ${name} deleted`,
     empty: 'No teams yet',

@@ -92,7 +92,6 @@ export const people = {
     deleteTitle: (name) => `删除团队 ${name}`,
     deleteWarning: '它的名称会保留在过去的报表中。',
     deleteBlocked: (count) => `团队有 ${count} 名成员。只能删除没有成员的团队。`,
-    showMembers: '查看成员',
     created: (name) => `已创建团队 ${name}`,
     deleted: (name) => `已删除团队 ${name}`,
     empty: '还没有团队',
