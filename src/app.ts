@@ -42,7 +42,9 @@ import {
   videoGeneration,
   videoProblemBody,
 } from '../plugins/video-generation/index.ts'
+import { consoleOptions } from './app/console-options.ts'
 import { type Health, health } from './app/health.ts'
+import { home } from './app/home.ts'
 import { countDeliveries } from './app/metrics/deliveries.ts'
 import { observeServer } from './app/metrics/server.ts'
 import { missingPrefixRoutes } from './app/missing-prefix.ts'
@@ -200,12 +202,19 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     .use(health({ ...options.health, upstreams: states.all }))
     .use(
       metrics({
-        ...{ metrics: recorder, token: options.metricsToken, readAll: options.shareMetrics?.(readOwn), errors, log },
+        ...{
+          metrics: recorder,
+          token: options.metricsToken,
+          readAll: options.shareMetrics?.(readOwn),
+          errors,
+          log,
+        },
         // `measured` below also counts what the concurrency limits reject.
         countRequests: false,
       }),
     )
     .use(documentation())
+    .use(home({ publicUrl: people.publicUrl, console: '/console' }))
     .use(library.gateway)
     .use(text)
     .use(missingPrefixRoutes(text))
@@ -221,17 +230,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           ...{ store: people.store, usageLimits },
           upstream: library.upstream,
         },
-        console: {
-          library: `/api/${segment}/proxy`,
-          video: options.video.upstream && '/api/v3',
-          uploads: options.files && '/api/uploads',
-          events: '/api/events',
-          webhooks: options.events.webhooks && '/api/webhooks',
-          admin: options.admin && '/api/admin',
-          ...(oidc && {
-            login: { address: '/api/session/oidc', label: oidc.label, form: people.passwordLogin, invitation: true },
-          }),
-        },
+        console: consoleOptions(segment, options),
         errors,
         log,
         audit,

@@ -10,6 +10,8 @@ import { fileURLToPath } from 'node:url'
 import { createToken, hashToken } from '../plugins/api-token/index.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { environmentVariable, readConfig } from './config.ts'
+import { fillLibrary } from './demo/library.ts'
+import { addPastUsage, textPrices, videoPrices } from './demo/usage.ts'
 import { documentedLimits, startEmulator } from './emulator/index.ts'
 import { stopOnSignal } from './server/stop-on-signal.ts'
 import { expectNoArguments } from './server/usage.ts'
@@ -30,10 +32,18 @@ const password = randomBytes(9).toString('base64url')
 const token = createToken()
 const createdAt = Date.now()
 const user = (await store.addUser({ name: 'demo', password: await hashPassword(password), createdAt })) ?? ''
-await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), label: 'demo', createdAt })
+const tokenId = await store.addToken({
+  user,
+  hash: hashToken(token),
+  start: token.slice(0, 9),
+  label: 'demo',
+  createdAt,
+})
+await store.changeUser(user, { role: 'admin' }, { now: createdAt })
 await store.close()
 
 const videoModel = 'doubao-seedance-2-0-260128'
+await addPastUsage({ file: join(folder, 'demo.db'), user, token: tokenId, videoModel, now: createdAt })
 const config = readConfig({
   PORT: environmentVariable('PORT'),
   DRAIN_GRACE_SECONDS: '0',
@@ -53,10 +63,17 @@ const config = readConfig({
     },
   ]),
   TEXT_KEY: emulator.text.key,
+  TEXT_PRICES: JSON.stringify(textPrices),
   VIDEO_UPSTREAM_URL: emulator.video.url,
   VIDEO_UPSTREAM_KEY: emulator.video.key,
   VIDEO_SLOTS: '{"*":2}',
   VIDEO_MODEL_ALIASES: JSON.stringify({ 'sora-2': videoModel }),
+  VIDEO_PRICES: JSON.stringify(videoPrices),
+  USER_LIMITS: JSON.stringify([
+    { unit: 'tokens', amount: 2_000_000, window: 'day' },
+    { unit: 'videos', amount: 50, window: 'day' },
+    { unit: 'cost', amount: 500, window: 'month' },
+  ]),
   STORAGE_URL: `file:${join(folder, 'storage')}`,
   LOG_LEVEL: 'warn',
 })
@@ -72,6 +89,10 @@ const gateway = await serve(config).catch(async (error: unknown) => {
   process.exit(1)
 })
 stopOnSignal({ stop: () => gateway.stop().then(cleanUp) })
+
+await fillLibrary({ url: gateway.url, token, videoModel }).catch((error: unknown) => {
+  console.error(`the demo has no library: ${error instanceof Error ? error.message : error}`)
+})
 
 const library = `${gateway.url}/api/media/proxy`
 const picture = fileURLToPath(new URL('../.github/console-assets.png', import.meta.url))
@@ -122,10 +143,11 @@ Paste these commands one by one:
   ask ${text}/responses -d '{"model":"${model}","input":"Hello"}'
   ask ${text}/models
 
-  # Codex runs a command. With -m chat-only, the upstream knows chat completions only.
+  # Codex runs a command. It needs codex itself (npm install -g @openai/codex) and TOKEN, from above, in the environment;
+  # no login and no account. With -m chat-only, the upstream knows chat completions only.
   codex exec --skip-git-repo-check -m emulated-reasoner -c model_provider=demo -c 'model_providers.demo={name="demo",base_url="${text}",env_key="TOKEN"}' '<scenario>[{"call":"exec_command","arguments":{"cmd":"ls"}},{"say":"I see: {output}"}]</scenario>'
 
-Web console: ${gateway.url}/console (log in with the user name and the password)
-Face verification opens the emulated vendor's page on ${emulator.origin}. There you choose the result of the check.
-API documentation: ${gateway.url}/openapi
+Open ${gateway.url} and log in as demo with the password ${password}
+It is the console, with a small library, a video and two weeks of usage; demo is an admin. A face check opens the emulated
+vendor's page on ${emulator.origin}: there you choose its result. API documentation: ${gateway.url}/openapi
 Ctrl-C stops everything.`)

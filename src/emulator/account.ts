@@ -3,6 +3,8 @@ import { ArkError } from './api/ark-error.ts'
 import { createLimits, type Limits } from './call-limits.ts'
 import { createFaces, type FaceService } from './face/faces.ts'
 import { createFaults, type FaultRegistry } from './faults/registry.ts'
+import { type AssetFiles, createAssetFiles } from './files/asset-files.ts'
+import { createLinkSigner } from './files/link-signer.ts'
 import type { Library } from './library/library.ts'
 import { createSortCache, type SortCache } from './library/listing.ts'
 import type { Asset, Group } from './library/records.ts'
@@ -20,6 +22,7 @@ export interface Account {
   readonly objects: TextObjects
   readonly scenarios: Scenarios
   readonly video: VideoService
+  readonly files: AssetFiles
   readonly faultRegistry: FaultRegistry
   readonly callLimits: Limits
   readonly sortedGroups: SortCache<Group>
@@ -33,13 +36,15 @@ export interface Account {
 export const createAccount = (settings: Settings, origin: () => string): Account => {
   const library = createLibrary(settings)
   const faultRegistry = createFaults()
+  const signer = createLinkSigner(settings, library.now)
   return {
     settings,
     library,
     faces: createFaces(settings, library, origin),
     objects: createObjects(settings),
     scenarios: createScenarios(),
-    video: createVideoService({ settings, library, origin, faultsFor: faultRegistry.faultsFor }),
+    video: createVideoService({ settings, library, signer, origin, faultsFor: faultRegistry.faultsFor }),
+    files: createAssetFiles({ signer, region: settings.region, now: library.now, origin }),
     faultRegistry,
     callLimits: createLimits(settings.limits, settings.clock),
     sortedGroups: createSortCache(),

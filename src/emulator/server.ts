@@ -13,6 +13,7 @@ import { h5Path } from './face/paths.ts'
 import { handleExchange } from './faults/exchange.ts'
 import { assetServerError, type Reply } from './faults/faulty-reply.ts'
 import { withDefaultScope } from './faults/scope.ts'
+import { assetFilesPath } from './files/asset-files.ts'
 import { createTextHandler } from './text/handler.ts'
 import { actionOf, isText } from './text/routes.ts'
 import { isVideo, videoActionOf } from './video/routes.ts'
@@ -37,6 +38,7 @@ export const startServer = async (account: Account) => {
     const request = await readRequest(incoming)
     const { method, target: path, headers, body } = request
     if (path.startsWith(controlPath)) return send(incoming, response, controlReply(request, { account, calls, faults }))
+    if (path.startsWith(assetFilesPath)) return send(incoming, response, await account.files.reply(request))
     if (path.startsWith(h5Path)) return send(incoming, response, h5Reply(request, account.faces))
 
     const assetApi = isRest(path) ? rest : ark
@@ -105,6 +107,7 @@ export const startServer = async (account: Account) => {
     stopping.abort()
     faults.clear()
     account.video.stop()
+    account.files.stop()
     const closed = new Promise<void>((resolve) => server.close(() => resolve()))
     for (const socket of sockets) socket.destroy()
     await closed

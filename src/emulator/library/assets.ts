@@ -30,6 +30,7 @@ export const createAsset: Action = (account, request) => {
     ...{ groupId: group.id, url, type, name: name ?? '', status: 'Processing', extra },
     ...(moderation === undefined ? {} : { moderation }),
   })
+  account.files.keep(asset)
   return { result: objectOf([field('Id', asset.id)]) }
 }
 
@@ -40,7 +41,7 @@ export const getAsset: Action = (account, request) => {
     result: assetText(asset, {
       settings: account.settings,
       withoutProject: request.isRest,
-      now: account.library.now(),
+      linkOf: account.files.linkOf,
     }),
   }
 }

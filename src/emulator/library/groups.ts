@@ -29,7 +29,7 @@ export const getAssetGroup: Action = (account, request) => {
     result: groupText(group, {
       settings: account.settings,
       withoutProject: request.isRest,
-      now: account.library.now(),
+      linkOf: account.files.linkOf,
     }),
   }
 }

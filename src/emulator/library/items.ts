@@ -1,15 +1,14 @@
-import { createHmac } from 'node:crypto'
 import type { Settings } from '../options.ts'
 import { objectOf } from '../shared/members.ts'
-import { basicIsoTime, formatTime } from '../shared/times.ts'
+import { formatTime } from '../shared/times.ts'
 import type { Asset, Group } from './records.ts'
 
 /** How to serialize a record. `withoutProject` leaves out `ProjectName`, which the `rest` API does not have. */
 export interface SerializeOptions {
   readonly settings: Settings
   readonly withoutProject: boolean
-  /** ms since 1970; the signing time of links */
-  readonly now: number
+  /** the link to the file of an asset */
+  readonly linkOf: (asset: Asset) => string
 }
 
 /** Serializes a group as JSON (vendor page 2318275). `listed` adds `Title`, an undocumented field of list items. */
@@ -27,13 +26,12 @@ export const groupText = (group: Group, { settings, withoutProject }: SerializeO
   ])
 
 /** Serializes an asset as JSON (vendor page 2318274). */
-export const assetText = (asset: Asset, options: SerializeOptions): string => {
-  const { settings, withoutProject } = options
+export const assetText = (asset: Asset, { settings, withoutProject, linkOf }: SerializeOptions): string => {
   const { error } = asset
   return objectOf([
     field('Id', asset.id),
     field('Name', asset.name),
-    field('URL', signedLink(asset, options)),
+    field('URL', linkOf(asset)),
     field('AssetType', asset.type),
     field('GroupId', asset.groupId),
     field('Status', asset.status),
@@ -61,17 +59,3 @@ export const assetFields: ReadonlySet<string> = new Set([
 export const field = (name: string, value: unknown): { readonly raw: string } => ({
   raw: `"${name}":${JSON.stringify(value)}`,
 })
-
-/**
- * A signed link to the object store, valid for 12 hours from this read. So two reads usually return different links.
- */
-const signedLink = (asset: Asset, { settings, now }: SerializeOptions): string => {
-  const extension = { Image: 'png', Video: 'mp4', Audio: 'mp3' }[asset.type]
-  const path = `/${asset.project}/${asset.groupId}/${asset.id}.${extension}`
-  const date = basicIsoTime(now)
-  const signature = createHmac('sha256', settings.secretKey).update(`${date}\n${path}`).digest('hex')
-  const scope = encodeURIComponent(`${settings.accessKey}/${date.slice(0, 8)}/${settings.region}/tos/request`)
-  const signed = `X-Tos-Algorithm=TOS4-HMAC-SHA256&X-Tos-Credential=${scope}&X-Tos-Date=${date}&X-Tos-Expires=43200`
-  const query = `${signed}&X-Tos-Signature=${signature}&X-Tos-SignedHeaders=host`
-  return `https://ark-media-asset.tos-${settings.region}.volces.com${encodeURI(path)}?${query}`
-}

@@ -79,7 +79,7 @@ const list = <Item extends Group | Asset, SortBy extends string>(
   const key = (item: Item) => keyOf(item, by)
   const items = cachedSort(queryHash, library.revision(), () => sorted(all(), key, down))
   const { page, ...paging } = pageOf(items, window, { queryHash, down, keyOf: key })
-  const text = (item: Item) => textOf(item, { settings, withoutProject: request.isRest, now: library.now() })
+  const text = (item: Item) => textOf(item, { settings, withoutProject: request.isRest, linkOf: account.files.linkOf })
   return { list: { ...paging, items: page.map(text), foreignItem: () => text(foreign()) } }
 }
 

@@ -2,6 +2,7 @@ import type { ReceivedRequest } from '../action.ts'
 import type { VideoAction } from '../action-names.ts'
 import { jsonReply, type Reply } from '../faults/faulty-reply.ts'
 import type { AppliedFault } from '../faults/registry.ts'
+import type { LinkSigner } from '../files/link-signer.ts'
 import type { Library } from '../library/library.ts'
 import type { Settings } from '../options.ts'
 import { splitTarget } from '../shared/paths.ts'
@@ -37,15 +38,17 @@ export interface VideoService {
 export interface VideoSource {
   readonly settings: Settings
   readonly library: Library
+  /** signs the links of results */
+  readonly signer: LinkSigner
   readonly origin: () => string
   readonly faultsFor: (api: string, action: string) => readonly AppliedFault[]
 }
 
 /** Creates video generation. Its clock is that of the library. */
-export const createVideoService = ({ settings, library, origin, faultsFor }: VideoSource): VideoService => {
+export const createVideoService = ({ settings, library, signer, origin, faultsFor }: VideoSource): VideoService => {
   const { video, project } = settings
   const known: KnownObjects = { library, project, presetAssets: video.presetAssets }
-  const results = createResults(video, settings, library.now, origin)
+  const results = createResults(video, signer, library.now, origin)
   const objectOf = (task: VideoTask, listed = false) => taskObject(task, results.linksOf, listed)
   const callbacks = createCallbacks({
     timeoutMs: video.callbackTimeoutMs,

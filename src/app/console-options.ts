@@ -1,0 +1,32 @@
+import type { AccountOptions } from '../../plugins/account/index.ts'
+import type { ServerOidcLogin } from './oidc-login.ts'
+
+/** The options of the server that tell which parts it has. */
+export interface ConsoleParts {
+  readonly video: { readonly upstream?: object | undefined }
+  readonly files?: object | undefined
+  readonly events: { readonly webhooks?: object | undefined }
+  readonly people: Pick<AccountOptions, 'passwordLogin'>
+  readonly admin?: object | undefined
+  readonly oidc?: ServerOidcLogin | undefined
+}
+
+/**
+ * Where the console finds the routes of the default server. One without a part has no path for it.
+ *
+ * @param segment the product word in the paths of the asset library
+ */
+export const consoleOptions = (
+  segment: string,
+  { video, files, events, people, admin, oidc }: ConsoleParts,
+): NonNullable<AccountOptions['console']> => ({
+  library: `/api/${segment}/proxy`,
+  video: video.upstream && '/api/v3',
+  uploads: files && '/api/uploads',
+  events: '/api/events',
+  webhooks: events.webhooks && '/api/webhooks',
+  admin: admin && '/api/admin',
+  ...(oidc && {
+    login: { address: '/api/session/oidc', label: oidc.label, form: people.passwordLogin, invitation: true },
+  }),
+})
