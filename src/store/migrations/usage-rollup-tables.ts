@@ -12,8 +12,10 @@ export const usageRollupTables: readonly Statement[] = [
   sql`alter table text_usage add column rolled_reasoning_tokens bigint not null default 0`,
   sql`alter table text_usage add column rolled_video_seconds bigint`,
   sql`alter table text_usage add column rolled_cost bigint`,
+  // PostgreSQL takes rows with `calls <> rolled_calls` for nearly all, and would look for one in the whole table.
   sql`
-    create index text_usage_to_roll_up on text_usage (user_id, token_id, day, model) where calls <> rolled_calls`,
+    create index text_usage_to_roll_up on text_usage (user_id, token_id, day, model)
+    where case when calls = rolled_calls then 0 else 1 end = 1`,
   sql`create index text_usage_of_videos on text_usage (day, user_id, token_id, model) where video_seconds is not null`,
   // `grain` is 'month' or 'day', the length of the period: '2026-01' or '2026-01-31'. Columns by which the level does
   // not tell usage apart are empty. An empty team or token of the others: usage without one.

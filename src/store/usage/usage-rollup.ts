@@ -7,6 +7,7 @@ import { compareTexts } from '../../../plugins/shared/text.ts'
 import {
   clause,
   type Database,
+  fragment,
   joinClauses,
   type Statement,
   type Steps,
@@ -106,11 +107,15 @@ export class UsageRollup {
     const [waiting] = await this.#database.query(sql`
       select 1 as waiting
       from text_usage
-      where calls <> rolled_calls
+      where ${isToRollUp}
+      order by user_id, token_id, day, model
       limit 1`)
     return waiting ? this.#database.transaction(rollUpStep) : 0
   }
 }
+
+/** As in the index of these rows. The order is that of the index: PostgreSQL would prefer the table otherwise. */
+const isToRollUp = fragment`case when calls = rolled_calls then 0 else 1 end = 1`
 
 type Kind = 'text' | 'video'
 type Sums = Omit<UsageTotal, RollupColumn | 'day' | `${string}Name` | 'tokenStart'>
@@ -145,7 +150,7 @@ function* rollUpStep(): Steps<number> {
       rolled_output_tokens as "rolledOutputTokens", rolled_reasoning_tokens as "rolledReasoningTokens",
       rolled_video_seconds as "rolledVideoSeconds", rolled_cost as "rolledCost"
     from text_usage
-    where calls <> rolled_calls
+    where ${isToRollUp}
     order by user_id, token_id, day, model
     limit ${stepRows}`) as unknown as readonly UsageRow[]
   const additions = new Map<string, Addition>()

@@ -16,7 +16,7 @@ import { addSums, type Sum } from './usage-sum.ts'
 /** Rows that one statement reads: SQLite answers nothing else meanwhile. */
 const stepRows = 1_000
 /** A report by user over a time with fewer rows reads that time, and not all rows of each user. */
-const fewRows = 20_000
+const fewRows = 1_000
 
 /** How to sum. Sums with the same values of the `lead` columns follow each other in the order. */
 interface Plan {
