@@ -24,6 +24,7 @@ import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/http/headers.ts'
 import { requireScope } from '../plugins/shared/identity/require-scope.ts'
 import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import type { CircuitBreakers } from '../plugins/shared/upstream/circuit-breaker.ts'
 import {
   messagesProblemBody,
   type TextGenerationOptions,
@@ -97,6 +98,8 @@ export interface AppOptions {
   readonly watchMetrics?: (own: () => Promise<MetricsSnapshot>) => void
   /** Default: no traces. */
   readonly tracing?: ServerTracing
+  /** Of the `fetch` of the upstreams, for the metrics. Default: none. */
+  readonly circuits?: Pick<CircuitBreakers, 'counts'>
   readonly log: LeveledLog
   /** Default: no audit. */
   readonly audit?: Audit

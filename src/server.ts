@@ -9,6 +9,8 @@ import {
   createClientAddressOf,
   createIsTrustedPeer,
 } from '../plugins/shared/http/client-address.ts'
+import { createCircuitBreakers } from '../plugins/shared/upstream/circuit-breaker.ts'
+import { fetchOnce, fetchPooledPost } from '../plugins/shared/upstream/fetch.ts'
 import { type UsageLimits, usageLimits } from '../plugins/usage-limits/index.ts'
 import { identifyBySession } from '../plugins/web-session/index.ts'
 import { withCors } from './app/cors.ts'
@@ -181,8 +183,11 @@ const openApp = async (
       identify: identifyEither,
       requireSameOrigin: sessionsOfSameOrigin(publicUrl),
     })
+  const circuits = createCircuitBreakers()
   return createApp({
+    circuits,
     gateway: {
+      fetch: circuits.wrap(fetchOnce),
       kind: config.media.upstream && createMediaKind(config.media.upstream),
       store,
       idempotency: store.idempotency,
@@ -198,6 +203,7 @@ const openApp = async (
     },
     text: {
       ...config.text,
+      fetch: circuits.wrap(fetchPooledPost),
       defaultMaxTokens: config.text.defaultMaxTokens ?? null,
       ...(config.people.maxStoredResponseBytes > 0 && {
         storedResponses: store,
@@ -207,6 +213,7 @@ const openApp = async (
     },
     video: {
       ...config.video,
+      fetch: circuits.wrap(fetchOnce),
       store,
       identify,
       idempotency: store.idempotency,

@@ -7,3 +7,11 @@ export { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from './htt
 export { type Identify, type Identity, requireIdentity } from './identity/identify.ts'
 export { type ReadRevision, type Revision, type RevisionChange, RevisionClock } from './identity/revision-cache.ts'
 export { type Log, noLog, Problem, type ProblemBody, problemBody, renderProblems } from './problem.ts'
+export {
+  type CircuitBreakerOptions,
+  type CircuitBreakers,
+  CircuitOpenError,
+  type CircuitState,
+  createCircuitBreakers,
+} from './upstream/circuit-breaker.ts'
+export type { Fetch } from './upstream/upstream-error.ts'

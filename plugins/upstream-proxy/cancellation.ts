@@ -20,7 +20,7 @@ export class Cancellation implements CoarseTimer, EventListenerObject {
   }
 
   onTimeout(): void {
-    this.#controller.abort(new Error('no response before the timeout'))
+    this.#controller.abort(new DOMException('no response before the timeout', 'TimeoutError'))
   }
 
   abandon(reason: unknown): void {

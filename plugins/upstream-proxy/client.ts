@@ -5,8 +5,10 @@ import { readAtMost } from '../shared/http/body/read-body.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/http/headers.ts'
 import { checkAbove0, checkCollaborator } from '../shared/plugin/options.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
+import { CircuitOpenError } from '../shared/upstream/circuit-breaker.ts'
 import { createCredentialSearch } from '../shared/upstream/credentials.ts'
 import { fetchOnce } from '../shared/upstream/fetch.ts'
+import { RetryBudget } from '../shared/upstream/retry-budget.ts'
 import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import {
   type Fetch,
@@ -116,6 +118,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
   const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(
     (reason) => new UpstreamUnreachableError(reason, true),
   )
+  const retries = new RetryBudget(clock)
   const deadlines = createCoarseTimers(Math.min(1_000, timeoutMs / 10))
   const containsSecret = createCredentialSearch(kind.secrets)
   const containsSecretOrAccountId = createCredentialSearch([...kind.secrets, ...(kind.accountIds ?? [])])
@@ -171,9 +174,11 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
     try {
       let response: Response
       try {
+        retries.count()
         response = await request(operation, caller, signal, held)
       } catch (error) {
         if (error instanceof Problem || signal.aborted || !isReadOnly(operation)) throw error
+        if (error instanceof CircuitOpenError || !retries.take()) throw error
         // The connection failed before the response. A read-only operation is safe to retry, once.
         const heldForRetry = held && (await acquire(held.limiter, caller, signal))
         response = await request(operation, caller, signal, heldForRetry)

@@ -16,8 +16,10 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './shared': [
     'Background',
+    'CircuitOpenError',
     'Problem',
     'RevisionClock',
+    'createCircuitBreakers',
     'noAudit',
     'noLog',
     'problemBody',

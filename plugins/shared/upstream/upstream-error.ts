@@ -50,6 +50,7 @@ export const toResponse = ({ status, headers, bytes }: RawResponse): Response =>
 /** Whether the error proves that no connection was made. Any other error counts as sent. */
 export const isNeverSent = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
+  if (error.name === 'CircuitOpenError') return true
   const code = 'code' in error ? String(error.code) : ''
   return (
     /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|FailedToOpenSocket|DNS)/i.test(

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import {
+  type CircuitBreakerOptions,
+  CircuitOpenError,
+  createCircuitBreakers,
+} from '../../plugins/shared/upstream/circuit-breaker.ts'
+import { RetryBudget } from '../../plugins/shared/upstream/retry-budget.ts'
+import { isNeverSent } from '../../plugins/shared/upstream/upstream-error.ts'
+
+type Reply = number | 'unreachable' | 'timeout' | 'left' | Promise<number>
+
+/** An upstream that replies as told, behind circuits whose time a test moves. */
+const setUp = (options: CircuitBreakerOptions = {}) => {
+  const time = { now: 1_000_000 }
+  let sent = 0
+  let reply: Reply = 200
+  const circuits = createCircuitBreakers({ ...options, clock: { now: () => time.now } })
+  const fetch = circuits.wrap(async (_url, { signal }) => {
+    sent++
+    const now = reply
+    if (now === 'unreachable') throw Object.assign(new Error('no connection'), { code: 'ECONNREFUSED' })
+    if (now === 'timeout' || now === 'left') throw (signal as AbortSignal).reason
+    return new Response(null, { status: await now })
+  })
+  const call = async (next: Reply, path = '/api/assets', init: RequestInit = {}) => {
+    reply = next
+    const reason = next === 'timeout' ? new DOMException('late', 'TimeoutError') : new Error('left')
+    const signal = next === 'timeout' || next === 'left' ? AbortSignal.abort(reason) : null
+    const before = sent
+    const result = await fetch(`https://upstream.example${path}`, { method: 'GET', ...init, signal }).then(
+      ({ status }) => String(status),
+      (error: Error) => (error instanceof CircuitOpenError ? 'refused' : 'failed'),
+    )
+    return sent > before ? result : `${result} unsent`
+  }
+  const calls = async (count: number, next: Reply, path?: string) => {
+    let last = ''
+    for (let at = 0; at < count; at++) last = await call(next, path)
+    return last
+  }
+  return { call, calls, circuits, time }
+}
+
+describe('a circuit', () => {
+  test('opens after five calls in a row without a response, and then sends nothing', async () => {
+    const { call, calls, circuits } = setUp()
+    await calls(4, 'unreachable')
+    expect(await call(200)).toBe('200')
+    await calls(4, 'unreachable')
+    expect(circuits.counts()).toEqual({ closed: 1, open: 0, 'half-open': 0, refused: 0 })
+    expect(await call('timeout')).toBe('failed')
+    expect(await call(200)).toBe('refused unsent')
+    expect(circuits.counts()).toEqual({ closed: 0, open: 1, 'half-open': 0, refused: 1 })
+  })
+
+  test('opens when half of 20 calls in ten seconds have failed, and not by fewer or later ones', async () => {
+    for (const status of [502, 503, 504]) {
+      const { call, calls, time } = setUp()
+      await calls(10, 200)
+      await calls(9, status)
+      expect(await call(200)).toBe('200')
+      expect(await call(status)).toBe(String(status))
+      expect(await call(200)).toBe('200')
+      time.now += 10_000
+      await calls(9, 200)
+      await calls(10, status)
+      expect(await call(200)).toBe('200')
+      expect(await call(status)).toBe(String(status))
+      expect(await call(200)).toBe('refused unsent')
+    }
+  })
+
+  test('does not open by errors of callers, by a limit of calls, or by clients that have left', async () => {
+    const { call, calls, time } = setUp()
+    for (const reply of [400, 401, 404, 429, 500, 'left'] as const) {
+      await calls(50, reply)
+      expect([reply, await call(200)]).toEqual([reply, '200'])
+      time.now += 10_000
+    }
+  })
+
+  test('tries one call at a time after a second, and closes when that succeeds', async () => {
+    const { call, calls, circuits, time } = setUp()
+    await calls(5, 'unreachable')
+    time.now += 999
+    expect(await call(200)).toBe('refused unsent')
+    time.now += 1
+    expect(circuits.counts()['half-open']).toBe(1)
+    const answer = Promise.withResolvers<number>()
+    const probe = call(answer.promise)
+    expect(await call(200)).toBe('refused unsent')
+    answer.resolve(200)
+    expect(await probe).toBe('200')
+    expect(await calls(3, 200)).toBe('200')
+    // It begins anew: one failure is one.
+    await calls(4, 'unreachable')
+    expect(await call(200)).toBe('200')
+  })
+
+  test('stays open twice as long after each failed try, at most four seconds', async () => {
+    const { call, calls, time } = setUp()
+    await calls(5, 'unreachable')
+    let waited = 1_000
+    for (const next of [2_000, 4_000, 4_000, 4_000]) {
+      time.now += waited - 1
+      expect(await call(200)).toBe('refused unsent')
+      time.now += 1
+      expect(await call(503)).toBe('503')
+      waited = next
+    }
+    time.now += waited
+    expect(await call(200)).toBe('200')
+    // Then the first pause is a second again.
+    await calls(5, 'unreachable')
+    time.now += 1_000
+    expect(await call(200)).toBe('200')
+  })
+
+  test('tries again at once when the client of the try has left', async () => {
+    const { call, calls, time } = setUp()
+    await calls(5, 'unreachable')
+    time.now += 1_000
+    expect(await call('left')).toBe('failed')
+    expect(await call(200)).toBe('200')
+  })
+
+  test('is not closed, nor kept open, by calls that began before it opened', async () => {
+    const { call, calls, time } = setUp()
+    const [late, later] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()]
+    const [first, second] = [call(late.promise), call(later.promise)]
+    await calls(5, 'unreachable')
+    late.resolve(200)
+    await first
+    expect(await call(200)).toBe('refused unsent')
+    time.now += 1_000
+    const answer = Promise.withResolvers<number>()
+    const probe = call(answer.promise)
+    later.resolve(503)
+    await second
+    expect(await call(200)).toBe('refused unsent')
+    answer.resolve(200)
+    await probe
+    expect(await call(200)).toBe('200')
+  })
+
+  test('is one of its upstream and action: ids in a path make no difference', async () => {
+    const { call, calls } = setUp()
+    await calls(5, 'unreachable', '/api/v3/tasks/cgt-1?x=1')
+    expect(await call(200, '/api/v3/tasks/cgt-2')).toBe('refused unsent')
+    expect(await call(200, '/api/v3/tasks')).toBe('200')
+    expect(await call(200, '/api/v3/tasks/cgt-2', { method: 'DELETE' })).toBe('200')
+    await calls(5, 'unreachable', '/?Action=GetAsset&Version=1')
+    expect(await call(200, '/?Version=1&Action=GetAsset')).toBe('refused unsent')
+    expect(await call(200, '/?Action=ListAssets&Version=1')).toBe('200')
+  })
+
+  test('has a bound: paths with words of callers do not fill the memory', async () => {
+    const { call, circuits } = setUp()
+    for (let at = 0; at < 2_500; at++)
+      await call(200, `/${[...String(at)].map((digit) => 'abcdefghij'[Number(digit)]).join('')}`)
+    expect(circuits.counts().closed).toBeLessThanOrEqual(1_000)
+  })
+
+  test('fails with an error that proves that nothing was sent', () => {
+    expect(isNeverSent(new CircuitOpenError())).toBe(true)
+  })
+
+  test('rejects options that are not above 0', () => {
+    for (const option of ['failures', 'calls', 'ratio', 'windowMs', 'openMs', 'maxOpenMs'])
+      expect(() => createCircuitBreakers({ [option]: 0 })).toThrow(TypeError)
+  })
+})
+
+test('a retry budget allows three repetitions in ten seconds, or a tenth of the calls', () => {
+  let now = 0
+  const budget = new RetryBudget({ now: () => now })
+  const taken = () => Array.from({ length: 20 }, () => budget.take()).filter(Boolean).length
+  budget.count()
+  expect(taken()).toBe(3)
+  now += 10_000
+  for (let at = 0; at < 100; at++) budget.count()
+  expect(taken()).toBe(10)
+  now += 9_999
+  expect(taken()).toBe(0)
+  now += 1
+  expect(taken()).toBe(3)
+})
