@@ -189,17 +189,13 @@ const openApp = async (
     gateway: {
       fetch: circuits.wrap(fetchOnce),
       kind: config.media.upstream && createMediaKind(config.media.upstream),
-      store,
+      ...{ store, identify, revisionClock, secrets, background },
       idempotency: store.idempotency,
       events: store,
-      identify,
-      revisionClock,
-      secrets,
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
       maxBodyBytes: config.http.maxSmallBodyBytes,
-      background,
     },
     text: {
       ...config.text,
