@@ -30,6 +30,8 @@ export interface ConsolePaths {
   readonly account?: string | undefined
   /** The routes of `admin`. */
   readonly admin?: string | undefined
+  /** The routes of `failureAdvice`. */
+  readonly failureAdvice?: string | undefined
 }
 
 export interface DocumentOptions {

@@ -26,7 +26,8 @@ export interface ConsolePagesOptions {
    * `video`, `uploads`, `events` and `webhooks` have no default: without one, the page says that the server does not
    * offer it. Usual paths are `/api/v3`, `/api/uploads`, `/api/events` and `/api/webhooks`. Without `invitations`,
    * usually `/api/invitations`, it has no screen for them. With `account` and `admin`, usually `/api/account` and
-   * `/api/admin`, admins have the operators' screens.
+   * `/api/admin`, admins have the operators' screens. Without `failureAdvice`, usually
+   * `/api/failure-advice`, it shows the vendor's message about a failure without advice.
    *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */

@@ -23,7 +23,7 @@ export const consoleOptions = (
   library: `/api/${segment}/proxy`,
   video: video.upstream && '/api/v3',
   uploads: files && '/api/uploads',
-  events: '/api/events',
+  ...{ events: '/api/events', failureAdvice: '/api/failure-advice' },
   webhooks: events.webhooks && '/api/webhooks',
   admin: admin && '/api/admin',
   ...(oidc && {

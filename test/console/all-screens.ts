@@ -144,13 +144,12 @@ const walk = async (browser: Browser, viewport: ViewportSize): Promise<void> => 
   await page.getByRole('dialog').getByLabel('Name').fill('coast')
   await page.getByRole('button', { name: 'Save' }).click()
   await page.getByRole('heading', { name: 'coast' }).waitFor()
-  await page.getByRole('search').getByLabel('Name').fill('coast')
-  await page.getByRole('button', { name: 'Filter' }).click()
-  await page.getByText('1 of 1').waitFor()
+  await page.getByLabel('Find by name').fill('OAS')
+  await page.getByText('1 asset', { exact: true }).waitFor()
   await page.getByRole('button', { name: 'Delete coast' }).click()
   await page.getByRole('button', { name: 'Delete asset' }).click()
   await page.getByText('Nothing matches the filters').waitFor()
-  await page.getByRole('button', { name: 'Clear' }).click()
+  await page.getByRole('button', { name: 'Clear the filters' }).click()
   await page.getByRole('heading', { name: 'clip' }).waitFor()
 
   // A face check on the vendor's page, and an asset in its group.

@@ -64,6 +64,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
         video: '/api/v3',
         uploads: '/api/uploads',
         webhooks: '/api/webhooks',
+        failureAdvice: '/api/failure-advice',
         ...(options.live !== false && { events: '/api/events' }),
       }
       const own = new Elysia()

@@ -120,7 +120,7 @@ const mayBeCached = ({ method, status, headers }: SentResponse, path: string): b
 }
 
 /** The same for everybody. */
-const publicPaths = /^\/openapi\/json$/
+const publicPaths = /^\/(?:openapi\/json|api\/failure-advice(?:\/[^/]+)?)$/
 
 /** Errors of the HTTP server about the connection, which no operation describes. */
 const serverErrors: ReadonlySet<number> = new Set([404, 405, 408, 413, 417, 431, 501, 505])

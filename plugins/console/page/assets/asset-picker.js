@@ -1,26 +1,23 @@
-import { useState } from 'preact/hooks'
+import { useRef, useState } from 'preact/hooks'
 import { Dialog } from '../controls/dialog.js'
 import { Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
-import { Failure, Loading, More } from '../controls/placeholder.js'
+import { Failure, Loading } from '../controls/placeholder.js'
 import { httpUrl } from '../controls/preview.js'
 import { Thumbnail } from '../controls/thumbnail.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
-import { usePages } from '../frame/pages.js'
+import { useLongList } from '../lists/long-list.js'
+import { SearchFilters, setFrom } from '../lists/search-field.js'
+import { useShown, useVisibleRows } from '../lists/visible-rows.js'
+import { formatNumber } from '../words/format.js'
 import { t } from '../words/words.js'
-import { assetsPath, titleOf } from './asset.js'
-import { listGroups } from './group.js'
-import { setOrderFrom } from './groups.js'
+import { assetsPath, referenceOf, titleOf } from './asset.js'
+import { rangeOf } from './asset-list.js'
+import { groupTypeChoices, listGroups } from './group.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {import('./group.js').GroupType} GroupType */
 /** @typedef {import('../videos/video-request.js').Input} Input */
-
-/** @type {readonly (readonly [string, string])[]} */
-const groupTypes = [
-  ['AIGC', t.groups.type.AIGC],
-  ['LivenessFace', t.groups.type.LivenessFace],
-]
 
 /**
  * A dialog in which the user chooses among the own assets that can be used now.
@@ -31,13 +28,16 @@ export const AssetPicker = ({ title, types, multiple = false, onPick, onClose })
   const api = useApi()
   const [groupType, setGroupType] = useState('AIGC')
   const [group, setGroup] = useState('')
+  const [part, setPart] = useState('')
   const [picked, setPicked] = useState(/** @type {readonly Asset[]} */ ([]))
   const groups = useLoaded((signal) => listGroups(api, /** @type {GroupType} */ (groupType), signal), [groupType])
-  /** @type {ReturnType<typeof usePages<Asset>>} */
-  const list = usePages(assetsPath, {
-    ...{ GroupType: groupType, GroupIds: group, Statuses: 'Active', SortBy: 'CreateTime', SortOrder: 'Desc' },
+  /** @type {ReturnType<typeof useLongList<Asset>>} */
+  const list = useLongList(assetsPath, {
+    ...{ GroupType: groupType, GroupIds: group, NameContains: part, Statuses: 'Active' },
+    // With all types, the server need not search.
+    AssetTypes: types.length < Object.keys(t.assets.types).length ? types.join() : '',
+    ...{ SortBy: 'CreateTime', SortOrder: 'Desc' },
   })
-  const shown = (list.pages?.items ?? []).filter(({ AssetType }) => types.some((type) => type === AssetType))
   const toggle = (/** @type {Asset} */ asset) => {
     const others = picked.filter(({ Id }) => Id !== asset.Id)
     if (others.length < picked.length) setPicked(others)
@@ -48,48 +48,72 @@ export const AssetPicker = ({ title, types, multiple = false, onPick, onClose })
     if (picked.length > 0) onPick(picked.map(inputOf))
     onClose()
   }
-  const isPicked = (/** @type {Asset} */ { Id }) => picked.some((one) => one.Id === Id)
   return html`
     <${Dialog} title=${title} wide onClose=${onClose}>
-      <div class="filters">
-        <${Select} label=${t.groups.types} value=${groupType} choices=${groupTypes} onChange=${setOrderFrom((type) => {
-          setGroupType(type)
-          setGroup('')
-        })} />
-        <${Select} label=${t.videos.group} value=${group} onChange=${setOrderFrom(setGroup)} choices=${[
-          ['', t.videos.allGroups],
-          ...(groups.value ?? []).map(({ Id, Name }) => /** @type {const} */ ([Id, Name || Id])),
-        ]} />
+      <div class="picker">
+        <${SearchFilters} text=${part} onChange=${setPart}>
+          <${Select} label=${t.groups.types} value=${groupType} choices=${groupTypeChoices} onChange=${setFrom(
+            (type) => {
+              setGroupType(type)
+              setGroup('')
+            },
+          )} />
+          <${Select} label=${t.videos.group} value=${group} onChange=${setFrom(setGroup)} choices=${[
+            ['', t.videos.allGroups],
+            ...(groups.value ?? []).map(({ Id, Name }) => /** @type {const} */ ([Id, Name || Id])),
+          ]} />
+        <//>
+        <form onSubmit=${submit}>
+          <${Failure} message=${list.error} retry=${list.reload} />
+          ${list.total === undefined && list.busy && html`<${Loading} kind="rows" />`}
+          ${(list.total ?? 0) > 0 && html`<${Choices} list=${list} multiple=${multiple} picked=${picked} toggle=${toggle} />`}
+          ${list.total === 0 && html`<p class="lead">${part ? t.assets.emptyFiltered : t.videos.nothingToPick}</p>`}
+          <div class="actions">
+            <p class="hint" role="status">${list.total ? t.assets.count(list.total, formatNumber(list.total)) : ''}</p>
+            <button type="button" onClick=${onClose}>${t.cancel}</button>
+            <button type="submit" class="primary" aria-disabled=${picked.length === 0}>${t.videos.usePicked(picked.length)}</button>
+          </div>
+        </form>
       </div>
-      <form onSubmit=${submit}>
-        <${Failure} message=${list.error} retry=${list.reload} />
-        ${!list.pages && list.busy && html`<${Loading} kind="rows" />`}
-        ${
-          shown.length > 0 &&
-          html`
-            <ul class="choices" aria-busy=${list.busy}>
-              ${shown.map(
-                (asset) => html`
-                  <li key=${asset.Id}>
-                    <label>
-                      <input type=${multiple ? 'checkbox' : 'radio'} name="asset" checked=${isPicked(asset)} onChange=${() => toggle(asset)} />
-                      <${Thumbnail} type=${asset.AssetType} address=${httpUrl(asset.URL)} />
-                      <span>${titleOf(asset)}</span>
-                    </label>
-                  </li>
-                `,
-              )}
-            </ul>
-          `
-        }
-        ${list.pages && shown.length === 0 && html`<p class="lead">${t.videos.nothingToPick}</p>`}
-        ${list.pages?.next && html`<${More} shown=${list.pages.items.length} total=${list.pages.total} next=${list.pages.next} busy=${list.busy} loadMore=${list.loadMore} />`}
-        <div class="actions">
-          <button type="button" onClick=${onClose}>${t.cancel}</button>
-          <button type="submit" class="primary" aria-disabled=${picked.length === 0}>${t.videos.usePicked(picked.length)}</button>
-        </div>
-      </form>
     <//>
+  `
+}
+
+/**
+ * @param {{ list: ReturnType<typeof useLongList<Asset>>, multiple: boolean, picked: readonly Asset[], toggle: (asset:
+ * Asset) => void }} props
+ */
+const Choices = ({ list, multiple, picked, toggle }) => {
+  const scroller = useRef(/** @type {HTMLElement | null} */ (null))
+  const count = list.total ?? 0
+  const rows = useVisibleRows({ count, rowHeight: 80, minColumn: 208, gap: 8, scroller })
+  useShown(rows, list.show)
+  const isPicked = (/** @type {Asset} */ { Id }) => picked.some((one) => one.Id === Id)
+  return html`
+    <div class="picker-list" ref=${scroller}>
+      <div class="long-list" ref=${rows.box} style=${{ height: `${rows.height}px` }}>
+        <ul class="choices" aria-busy=${list.busy} style=${{ marginTop: `${rows.above}px`, gridTemplateColumns: `repeat(${rows.columns}, minmax(0, 1fr))` }}>
+          ${rangeOf(rows).map((at) => {
+            const asset = list.items[at]
+            return html`
+              <li key=${asset?.Id ?? at} data-item aria-setsize=${count} aria-posinset=${at + 1}>
+                ${
+                  asset
+                    ? html`
+                        <label>
+                          <input type=${multiple ? 'checkbox' : 'radio'} name="asset" checked=${isPicked(asset)} onChange=${() => toggle(asset)} />
+                          <${Thumbnail} type=${asset.AssetType} address=${httpUrl(asset.URL)} />
+                          <span>${titleOf(asset)}</span>
+                        </label>
+                      `
+                    : html`<div class="skeleton" role="presentation"></div>`
+                }
+              </li>
+            `
+          })}
+        </ul>
+      </div>
+    </div>
   `
 }
 
@@ -98,6 +122,6 @@ export const AssetPicker = ({ title, types, multiple = false, onPick, onClose })
  * @returns {Input}
  */
 const inputOf = (asset) => ({
-  ...{ type: /** @type {Input['type']} */ (asset.AssetType), url: `asset://${asset.Id}`, title: titleOf(asset) },
+  ...{ type: /** @type {Input['type']} */ (asset.AssetType), url: referenceOf(asset), title: titleOf(asset) },
   preview: httpUrl(asset.URL),
 })

@@ -1,15 +1,16 @@
 import { html } from '../controls/html.js'
-import { Assets } from './assets.js'
+import { AllAssets, GroupAssets } from './assets.js'
 import { Groups } from './groups.js'
 
 /**
- * The screens of the asset library: the groups of a type, and the assets of a group.
- * @param {{ parts: readonly string[], uploads: import('../uploads/uploads.js').Uploads }} props `parts`: the type, and
- * the id of a group
+ * The screens of the asset library: the groups of a type, the assets of a group, and all assets.
+ * @param {{ parts: readonly string[], uploads: import('../uploads/uploads.js').Uploads }} props `parts`: the type or
+ * `all`, and the id of a group
  */
 export const AssetScreen = ({ parts: [type, id], uploads }) => {
+  if (type === 'all') return html`<${AllAssets} uploads=${uploads} />`
   const known = type === 'LivenessFace' ? type : 'AIGC'
   return id
-    ? html`<${Assets} key=${id} type=${known} id=${id} uploads=${uploads} />`
+    ? html`<${GroupAssets} key=${id} type=${known} id=${id} uploads=${uploads} />`
     : html`<${Groups} key=${known} type=${known} />`
 }

@@ -16,6 +16,7 @@ import { t } from '../words/words.js'
  * @property {string} Status Active, Processing, Failed
  * @property {string} [URL]
  * @property {string} [CreateTime]
+ * @property {string} [UpdateTime]
  * @property {{ Code?: string, Message?: string } | null} [Error] why it failed, when the upstream gives a reason
  */
 /** @typedef {import('../api/api.js').Api} Api */
@@ -24,14 +25,15 @@ import { t } from '../words/words.js'
 export const assetsPath = `${paths.library}/assets`
 
 /** @param {string} id */
-const pathOf = (id) => `${assetsPath}/${encodeURIComponent(id)}`
+export const pathOf = (id) => `${assetsPath}/${encodeURIComponent(id)}`
 
 /**
  * @param {Api} api
  * @param {string} id
+ * @param {AbortSignal} [signal]
  * @returns {Promise<Asset>}
  */
-export const readAsset = async (api, id) => (await api.requestWithToken(pathOf(id))).Result
+export const readAsset = async (api, id, signal) => (await api.requestWithToken(pathOf(id), { signal })).Result
 
 /**
  * @param {Api} api
@@ -42,8 +44,23 @@ export const deleteAsset = async (api, asset) => {
   showToast(t.assets.deleted(titleOf(asset)))
 }
 
-/** @param {Asset} asset */
+/** @param {Pick<Asset, 'Name' | 'Id'>} asset */
 export const titleOf = ({ Name, Id }) => Name || Id
+
+/** How a request names an asset. @param {Pick<Asset, 'Id'>} asset */
+export const referenceOf = ({ Id }) => `asset://${Id}`
+
+/** @param {Asset} asset */
+export const statusOf = ({ Status }) => /** @type {Record<string, string>} */ (t.assets.statuses)[Status] ?? Status
+
+/** @param {Asset} asset */
+export const typeOf = ({ AssetType }) => /** @type {Record<string, string>} */ (t.assets.types)[AssetType] ?? AssetType
+
+/** @type {readonly (readonly [string, string])[]} */
+export const statusChoices = [['', t.assets.anyStatus], ...Object.entries(t.assets.statuses)]
+
+/** @type {readonly (readonly [string, string])[]} */
+export const typeChoices = [['', t.assets.anyType], ...Object.entries(t.assets.types)]
 
 /** @param {string} address */
 const typeByExtension = (address) => (/\.(?:mp4|mov|webm|m4v)(?:[?#]|$)/i.test(address) ? 'Video' : 'Image')

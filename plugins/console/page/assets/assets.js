@@ -1,53 +1,58 @@
 import { useEffect, useState } from 'preact/hooks'
 import { ApiError } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
-import { CopyButton } from '../controls/copy-button.js'
 import { FormDialog } from '../controls/dialog.js'
 import { Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
-import { Empty, Failure, Loading, More } from '../controls/placeholder.js'
-import { httpUrl, Preview } from '../controls/preview.js'
+import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
-import { usePages } from '../frame/pages.js'
 import { linkTo, navigate } from '../frame/route.js'
+import { useAddress } from '../lists/address.js'
+import { useLongList } from '../lists/long-list.js'
+import { orders, sortOf } from '../lists/order.js'
+import { SearchFilters, setFrom } from '../lists/search-field.js'
 import { useDroppedFiles } from '../uploads/dropped-files.js'
 import { FilePicker, UploadList } from '../uploads/upload-list.js'
-import { formatTime, parseTime } from '../words/format.js'
+import { formatNumber } from '../words/format.js'
 import { t } from '../words/words.js'
-import { AddAsset, assetsPath, deleteAsset, RenameAsset, readAsset, titleOf } from './asset.js'
+import {
+  AddAsset,
+  assetsPath,
+  deleteAsset,
+  RenameAsset,
+  readAsset,
+  statusChoices,
+  statusOf,
+  titleOf,
+  typeChoices,
+} from './asset.js'
+import { AssetGrid, AssetTable } from './asset-list.js'
 import { useAssetWatch } from './asset-watch.js'
-import { deleteGroup, EditGroup, readGroup } from './group.js'
-import { NameFilter, setOrderFrom } from './groups.js'
+import { DeleteGroup, EditGroup, GroupTabs, groupTypeChoices, listGroups, readGroup } from './group.js'
+import { SelectionBar, useSelection } from './selection.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
-/** @typedef {{ kind: 'add' | 'edit group' | 'delete group' } | { kind: 'rename' | 'delete', asset: Asset }} Open */
-/** @typedef {ReturnType<typeof usePages<Asset>>} List */
+/** @typedef {import('./group.js').GroupType} GroupType */
+/** @typedef {ReturnType<typeof useLongList<Asset>>} List */
+/** @typedef {import('../uploads/uploads.js').Uploads} Uploads */
+
+/** The filters of a list of assets, which are in its address. */
+const noFilters = { q: '', status: '', type: '', order: 'CreateTime Desc', view: 'grid' }
 
 /**
  * A group, and the assets in it.
- * @param {{ type: import('./group.js').GroupType, id: string, uploads: import('../uploads/uploads.js').Uploads }} props
+ * @param {{ type: GroupType, id: string, uploads: Uploads }} props
  */
-export const Assets = ({ type, id, uploads }) => {
+export const GroupAssets = ({ type, id, uploads }) => {
   const api = useApi()
   const group = useLoaded((signal) => readGroup(api, id, signal), [id])
-  const [name, setName] = useState('')
-  const [status, setStatus] = useState('')
-  const [order, setOrder] = useState('CreateTime Desc')
-  const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
-  const [SortBy = '', SortOrder = ''] = order.split(' ')
+  const [filters, setFilters] = useAddress(noFilters)
+  const [open, setOpen] = useState(/** @type {'add' | 'edit' | 'delete' | undefined} */ (undefined))
   /** @type {List} */
-  const list = usePages(assetsPath, {
-    GroupType: type,
-    GroupIds: id,
-    Name: name,
-    Statuses: status,
-    SortBy,
-    SortOrder,
-  })
+  const list = useLongList(assetsPath, { GroupType: type, GroupIds: id, ...parametersOf(filters) })
   const close = () => setOpen(undefined)
-  useStatusWatch(list, uploads)
   const title = group.value?.Name || id
   const addFiles = paths.uploads
     ? (/** @type {readonly File[]} */ files) => uploads.add(files, { id, type })
@@ -63,11 +68,11 @@ export const Assets = ({ type, id, uploads }) => {
         ${
           group.value &&
           html`
-            <button type="button" onClick=${() => setOpen({ kind: 'edit group' })}>${t.edit}</button>
-            <button type="button" class="danger" onClick=${() => setOpen({ kind: 'delete group' })}>${t.delete}</button>
+            <button type="button" onClick=${() => setOpen('edit')}>${t.edit}</button>
+            <button type="button" class="danger" onClick=${() => setOpen('delete')}>${t.delete}</button>
           `
         }
-        <button type="button" class=${addFiles ? '' : 'primary'} onClick=${() => setOpen({ kind: 'add' })}><${Icon} name="add" />${t.assets.add}</button>
+        <button type="button" class=${addFiles ? '' : 'primary'} onClick=${() => setOpen('add')}><${Icon} name="add" />${t.assets.add}</button>
         ${addFiles && html`<${FilePicker} label=${t.uploads.choose} onFiles=${addFiles} />`}
       </div>
     </div>
@@ -77,36 +82,129 @@ export const Assets = ({ type, id, uploads }) => {
     <${Failure} message=${group.error} retry=${group.reload} />
     <${UploadList} uploads=${uploads} group=${id} />
     ${dragging && html`<div class="drop-target"><p><${Icon} name="upload" />${t.uploads.drop(title)}</p></div>`}
-    <${NameFilter} name=${name} onChange=${setName}>
-      <${Select} label=${t.assets.status} value=${status} choices=${statuses} onChange=${setOrderFrom(setStatus)} />
-      <${Select} label=${t.sort} value=${order} choices=${orders} onChange=${setOrderFrom(setOrder)} />
-    <//>
-    ${!group.error && html`<${Failure} message=${list.error} retry=${list.reload} />`}
-    ${!list.pages && list.busy && html`<${Loading} kind="cards" count=${6} />`}
-    ${list.pages && (list.pages.items.length > 0 ? cards(list, setOpen) : emptyList(name || status, () => setOpen({ kind: 'add' })))}
-    ${open?.kind === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.upsert} onClose=${close} />`}
-    ${open?.kind === 'rename' && html`<${RenameAsset} asset=${open.asset} onDone=${list.upsert} onClose=${close} />`}
+    <${Filters} filters=${filters} setFilters=${setFilters} />
+    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} hasError=${group.error !== undefined}
+      empty=${html`
+        <${Empty} icon="picture" title=${t.assets.empty}>
+          <p>${t.assets.emptyHint}</p>
+          <button type="button" class="primary" onClick=${() => setOpen('add')}><${Icon} name="add" />${t.assets.addFirst}</button>
+        <//>
+      `} />
+    ${open === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.upsert} onClose=${close} />`}
     ${
-      open?.kind === 'delete' &&
-      html`<${FormDialog} danger title=${t.assets.delete} submitLabel=${t.assets.delete} onClose=${close}
-        action=${async () => {
-          await deleteAsset(api, open.asset)
-          list.remove(open.asset.Id)
-        }}><p>${t.assets.deleteWarning(titleOf(open.asset))}</p><//>`
-    }
-    ${
-      open?.kind === 'edit group' &&
+      open === 'edit' &&
       group.value &&
       html`<${EditGroup} group=${group.value} onDone=${(/** @type {any} */ changed) => group.change(() => changed)} onClose=${close} />`
     }
     ${
-      open?.kind === 'delete group' &&
+      open === 'delete' &&
       group.value &&
-      html`<${FormDialog} danger title=${t.groups.delete} submitLabel=${t.groups.delete} onClose=${close}
+      html`<${DeleteGroup} group=${group.value} onDone=${() => navigate('groups', type)} onClose=${close} />`
+    }
+  `
+}
+
+/**
+ * The assets of all groups.
+ * @param {{ uploads: Uploads }} props
+ */
+export const AllAssets = ({ uploads }) => {
+  const api = useApi()
+  const [filters, setFilters] = useAddress({ ...noFilters, of: 'AIGC', group: '' })
+  const type = filters.of === 'LivenessFace' ? filters.of : 'AIGC'
+  const groups = useLoaded((signal) => listGroups(api, type, signal), [type])
+  const names = new Map((groups.value ?? []).map(({ Id, Name }) => [Id, Name || Id]))
+  /** @type {List} */
+  const list = useLongList(assetsPath, { GroupType: type, GroupIds: filters.group, ...parametersOf(filters) })
+  const choices = [['', t.assets.anyGroup], ...names]
+  if (filters.group && !names.has(filters.group)) choices.push([filters.group, filters.group])
+  return html`
+    <div class="heading"><h1 tabindex="-1">${t.assets.all}</h1></div>
+    <p class="lead">${t.assets.allLead}</p>
+    <${GroupTabs} current="all" />
+    <${Filters} filters=${filters} setFilters=${setFilters}>
+      <${Select} label=${t.groups.types} value=${type} choices=${groupTypeChoices} onChange=${setFrom((of) => setFilters({ of, group: '' }))} />
+      <${Select} label=${t.assets.group} value=${filters.group} choices=${choices} onChange=${setFrom((group) => setFilters({ group }))} />
+    <//>
+    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} groups=${names}
+      empty=${html`
+        <${Empty} icon="picture" title=${t.assets.empty}>
+          <p>${t.groups.emptyHint.AIGC}</p>
+          <a class="button primary" href=${linkTo('groups', 'AIGC')}>${t.groups.type.AIGC}</a>
+        <//>
+      `} />
+  `
+}
+
+/** @typedef {typeof noFilters & { group?: string }} FilterValues */
+/** @typedef {(changes: Partial<FilterValues>) => void} SetFilters */
+
+/** @param {FilterValues} filters */
+const parametersOf = ({ q, status, type, order }) => ({
+  ...{ NameContains: q, Statuses: status, AssetTypes: type },
+  ...sortOf(order),
+})
+
+/** @param {{ filters: FilterValues, setFilters: SetFilters, children?: unknown }} props */
+const Filters = ({ filters, setFilters, children }) => html`
+  <${SearchFilters} text=${filters.q} onChange=${(/** @type {string} */ q) => setFilters({ q })}>
+    ${children}
+    <${Select} label=${t.assets.status} value=${filters.status} choices=${statusChoices} onChange=${setFrom((status) => setFilters({ status }))} />
+    <${Select} label=${t.assets.kind} value=${filters.type} choices=${typeChoices} onChange=${setFrom((type) => setFilters({ type }))} />
+    <${Select} label=${t.sort} value=${filters.order} choices=${orders} onChange=${setFrom((order) => setFilters({ order }))} />
+  <//>
+`
+
+/**
+ * @param {{ list: List, filters: FilterValues, setFilters: SetFilters, uploads: Uploads, groups?: ReadonlyMap<string,
+ * string>, hasError?: boolean, empty: unknown }} props
+ */
+const AssetList = ({ list, filters, setFilters, uploads, groups, hasError = false, empty }) => {
+  const api = useApi()
+  const selection = useSelection(list.items)
+  const [task, setTask] = useState(/** @type {import('./asset-list.js').Task | undefined} */ (undefined))
+  const close = () => setTask(undefined)
+  useStatusWatch(list, uploads)
+  const isFiltered = [filters.q, filters.status, filters.type, filters.group].some((value) => value)
+  const View = filters.view === 'table' ? AssetTable : AssetGrid
+  const clear = () => setFilters({ q: '', status: '', type: '', ...(filters.group !== undefined && { group: '' }) })
+  return html`
+    ${!hasError && html`<${Failure} message=${list.error} retry=${list.reload} />`}
+    ${list.total === undefined && list.busy && html`<${Loading} kind="cards" count=${6} />`}
+    ${
+      list.total !== undefined &&
+      (list.total > 0 || isFiltered) &&
+      html`
+        <div class="list-head">
+          <p role="status">${t.assets.count(list.total, formatNumber(list.total))}</p>
+          ${isFiltered && html`<button type="button" class="small plain" onClick=${clear}>${t.clearFilters}</button>`}
+          <div class="switch" role="group" aria-label=${t.assets.view}>
+            ${Object.entries(t.assets.views).map(
+              ([view, label]) =>
+                html`<button key=${view} type="button" class="small" aria-pressed=${view === filters.view} onClick=${() => setFilters({ view })}>${label}</button>`,
+            )}
+          </div>
+        </div>
+      `
+    }
+    ${
+      list.total !== undefined &&
+      (list.total > 0
+        ? html`<${View} list=${list} selection=${selection} groups=${groups} onTask=${setTask} />`
+        : isFiltered
+          ? html`<${Empty} icon="picture" title=${t.assets.emptyFiltered}><p>${t.assets.emptyFilteredHint}</p><//>`
+          : empty)
+    }
+    <${SelectionBar} selection=${selection} onDeleted=${list.remove} />
+    ${task?.kind === 'rename' && html`<${RenameAsset} asset=${task.asset} onDone=${list.upsert} onClose=${close} />`}
+    ${
+      task?.kind === 'delete' &&
+      html`<${FormDialog} danger title=${t.assets.delete} submitLabel=${t.assets.delete} onClose=${close}
         action=${async () => {
-          if (group.value) await deleteGroup(api, group.value)
-          navigate('groups', type)
-        }}><p>${t.groups.deleteWarning(title)}</p><//>`
+          await deleteAsset(api, task.asset)
+          selection.drop([task.asset.Id])
+          list.remove([task.asset.Id])
+        }}><p>${t.assets.deleteWarning(titleOf(task.asset))}</p><//>`
     }
   `
 }
@@ -114,12 +212,17 @@ export const Assets = ({ type, id, uploads }) => {
 /**
  * Watches the assets with status Processing, and updates the list. Those of uploads are watched there.
  * @param {List} list
- * @param {import('../uploads/uploads.js').Uploads} uploads
+ * @param {Uploads} uploads
  */
 const useStatusWatch = (list, uploads) => {
   const api = useApi()
   const uploaded = new Set(uploads.items.map(({ asset }) => asset?.Id))
-  const processing = (list.pages?.items ?? []).filter(({ Id, Status }) => Status === 'Processing' && !uploaded.has(Id))
+  /** @type {Asset[]} */
+  const processing = []
+  // Skips what is not loaded.
+  list.items.forEach((asset) => {
+    if (asset?.Status === 'Processing' && !uploaded.has(asset.Id)) processing.push(asset)
+  })
   const read = async (/** @type {string} */ id) => {
     const asset = processing.find(({ Id }) => Id === id)
     if (!asset) return
@@ -131,7 +234,7 @@ const useStatusWatch = (list, uploads) => {
       }
     } catch (error) {
       // Another client has deleted it.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) list.remove(id)
+      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) list.remove([id])
       else throw error
     }
   }
@@ -140,74 +243,3 @@ const useStatusWatch = (list, uploads) => {
     read,
   )
 }
-
-/** @param {Asset} asset */
-const statusOf = ({ Status }) => /** @type {Record<string, string>} */ (t.assets.statuses)[Status] ?? Status
-
-/** @type {readonly (readonly [string, string])[]} */
-const statuses = [
-  ['', t.assets.anyStatus],
-  ['Active', t.assets.statuses.Active],
-  ['Processing', t.assets.statuses.Processing],
-  ['Failed', t.assets.statuses.Failed],
-]
-
-/** @type {readonly (readonly [string, string])[]} */
-const orders = [
-  ['CreateTime Desc', t.order.newest],
-  ['CreateTime Asc', t.order.oldest],
-  ['UpdateTime Desc', t.order.changed],
-]
-
-/**
- * @param {List} list
- * @param {(open: Open) => void} setOpen
- */
-const cards = ({ pages, busy, loadMore }, setOpen) =>
-  pages &&
-  html`
-    <ul class="cards" aria-busy=${busy}>
-      ${pages.items.map((asset) => html`<li key=${asset.Id}><${Card} asset=${asset} setOpen=${setOpen} /></li>`)}
-    </ul>
-    <${More} shown=${pages.items.length} total=${pages.total} next=${pages.next} busy=${busy} loadMore=${loadMore} />
-  `
-
-/** @param {{ asset: Asset, setOpen: (open: Open) => void }} props */
-const Card = ({ asset, setOpen }) => {
-  const title = titleOf(asset)
-  const created = parseTime(asset.CreateTime)
-  const address = httpUrl(asset.URL)
-  return html`
-    <article>
-      <${Preview} asset=${asset} title=${title} />
-      <div class="item-text">
-        <h2 title=${title}>${address ? html`<a href=${address} target="_blank" rel="noopener noreferrer">${title}</a>` : title}</h2>
-        <p class="hint">
-          <span class=${`badge ${asset.Status}`}>${statusOf(asset)}</span>
-          <span>${/** @type {Record<string, string>} */ (t.assets.types)[asset.AssetType] ?? asset.AssetType}</span>
-          ${created && html`<time datetime=${created.toISOString()}>${formatTime(created)}</time>`}
-        </p>
-        ${asset.Status === 'Failed' && html`<p class="failure-reason">${asset.Error?.Message || asset.Error?.Code || t.assets.processingFailed}</p>`}
-      </div>
-      <div class="actions">
-        <${CopyButton} text=${`asset://${asset.Id}`} label=${t.assets.copyId} title=${t.assets.copyIdOf(title)} />
-        <button type="button" class="small" aria-label=${t.renameOf(title)} onClick=${() => setOpen({ kind: 'rename', asset })}>${t.rename}</button>
-        <button type="button" class="small danger" aria-label=${t.deleteOf(title)} onClick=${() => setOpen({ kind: 'delete', asset })}>${t.delete}</button>
-      </div>
-    </article>
-  `
-}
-
-/**
- * @param {string} filter not empty when the list is filtered
- * @param {() => void} add
- */
-const emptyList = (filter, add) =>
-  filter
-    ? html`<${Empty} icon="picture" title=${t.assets.emptyFiltered}><p>${t.exactNameOnly}</p><//>`
-    : html`
-        <${Empty} icon="picture" title=${t.assets.empty}>
-          <p>${t.assets.emptyHint}</p>
-          <button type="button" class="primary" onClick=${add}><${Icon} name="add" />${t.assets.addFirst}</button>
-        <//>
-      `

@@ -1,9 +1,12 @@
+import { ApiError } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
 import { FormDialog } from '../controls/dialog.js'
 import { Field } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { showToast } from '../controls/toast.js'
-import { useApi } from '../frame/hooks.js'
+import { useApi, useLoaded } from '../frame/hooks.js'
+import { linkTo } from '../frame/route.js'
+import { formatNumber } from '../words/format.js'
 import { t } from '../words/words.js'
 
 /** @typedef {'AIGC' | 'LivenessFace'} GroupType */
@@ -38,13 +41,53 @@ export const listGroups = async (api, type, signal) => {
   return (await api.requestWithToken(`${groupsPath}?${query}`, { signal })).Result?.Items ?? []
 }
 
+/** @type {readonly (readonly [GroupType, string])[]} */
+export const groupTypeChoices = [
+  ['AIGC', t.groups.type.AIGC],
+  ['LivenessFace', t.groups.type.LivenessFace],
+]
+
 /**
- * @param {Api} api
- * @param {Group} group
+ * The lists of the library.
+ * @param {{ current: GroupType | 'all' }} props
  */
-export const deleteGroup = async (api, { Id, Name }) => {
-  await api.requestWithToken(pathOf(Id), { method: 'DELETE' })
-  showToast(t.groups.deleted(Name))
+export const GroupTabs = ({ current }) => html`
+  <nav class="tabs" aria-label=${t.groups.types}>
+    ${[groupTypeChoices[0], /** @type {const} */ (['all', t.assets.all]), groupTypeChoices[1]].map(
+      ([type, label] = ['all', '']) =>
+        html`<a key=${type} href=${linkTo('groups', type)} aria-current=${type === current ? 'true' : undefined}>${label}</a>`,
+    )}
+  </nav>
+`
+
+/**
+ * Deletes a group, when the user has typed its name: its assets go with it.
+ * @param {{ group: Group, onDone: () => void, onClose: () => void }} props
+ */
+export const DeleteGroup = ({ group: { Id, Name, GroupType }, onDone, onClose }) => {
+  const api = useApi()
+  const name = Name.trim() || Id
+  const count = useLoaded(
+    async (signal) => {
+      const query = new URLSearchParams({ GroupType, GroupIds: Id, PageSize: '1' })
+      /** @type {number} */
+      const total = (await api.requestWithToken(`${paths.library}/assets?${query}`, { signal })).Result?.TotalCount ?? 0
+      return total
+    },
+    [Id],
+  )
+  const remove = async (/** @type {Record<string, string>} */ { typed }) => {
+    if (typed !== name) throw new ApiError(0, t.groups.otherName)
+    await api.requestWithToken(pathOf(Id), { method: 'DELETE' })
+    showToast(t.groups.deleted(name))
+    onDone()
+  }
+  return html`
+    <${FormDialog} danger title=${t.groups.delete} submitLabel=${t.groups.delete} action=${remove} onClose=${onClose}>
+      <p role="status">${count.value === undefined ? (count.busy ? t.groups.counting : t.groups.deleteWarning(name)) : t.groups.deleteCount(name, count.value, formatNumber(count.value))}</p>
+      <${Field} label=${t.groups.typeName(name)} name="typed" autocomplete="off" spellcheck=${false} required />
+    <//>
+  `
 }
 
 /**

@@ -13,7 +13,7 @@ import { useRole } from './role.js'
 import { linkTo, useRoute } from './route.js'
 import { screenNamed, useScreen } from './screens.js'
 
-/** The screens of the navigation. @type {readonly import('./screens.js').ScreenName[]} */
+/** The screens of the navigation. @type {readonly Exclude<import('./screens.js').ScreenName, 'asset'>[]} */
 const navigation = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
 
 /**
@@ -32,7 +32,9 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   const conversation = useConversation()
   const verification = useVerification()
   const uploads = useUploads()
-  const videos = useVideos({ shown: current === 'videos' })
+  const videos = useVideos({ shown: current === 'videos', user: user.id })
+  // An asset is a part of the library.
+  const section = current === 'asset' ? 'groups' : current
   const loggingOut = useAction(logout)
   useEffect(() => {
     if (loggingOut.error) showToast(loggingOut.error, { isError: true })
@@ -40,7 +42,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
 
   const skipFocus = useRef(!justLoggedIn)
   useEffect(() => {
-    document.title = `${t.nav[current]} · sluice`
+    document.title = `${t.nav[section]} · sluice`
     if (!Screen) return
     // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the
     // top.
@@ -64,7 +66,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
         ${(role === 'admin' ? [...navigation, /** @type {const} */ ('admin')] : navigation).map(
           (one) => html`
             <li key=${one}>
-              <a href=${linkTo(one)} aria-current=${one === current ? 'page' : undefined}>
+              <a href=${linkTo(one)} aria-current=${one === section ? 'page' : undefined}>
                 <${Icon} name=${one} /><span>${t.nav[one]}</span>
               </a>
             </li>
@@ -77,7 +79,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
         Screen
           ? html`<${Screen} parts=${parts} conversation=${conversation} verification=${verification} uploads=${uploads} videos=${videos} />`
           : html`
-              <div class="heading"><h1 tabindex="-1">${t.nav[current]}</h1></div>
+              <div class="heading"><h1 tabindex="-1">${t.nav[section]}</h1></div>
               ${current === 'admin' && role === 'user' && html`<${Empty} icon="alert" title=${t.onlyAdmins}><p>${t.onlyAdminsHint}</p><//>`}
               ${failed ? html`<${Failure} message=${t.errors.notLoaded} retry=${reload} retryLabel=${t.reload} />` : role !== 'user' || isAllowed ? html`<${Loading} kind="rows" />` : undefined}
             `

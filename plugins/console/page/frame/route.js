@@ -1,8 +1,8 @@
 import { useEffect, useMemo, useState } from 'preact/hooks'
 
 /**
- * The route in the fragment of the address: `#/groups/AIGC/group-1` is the screen `groups` with the parts `AIGC` and
- * `group-1`. What follows a `?` are filters of the screen.
+ * The route in the fragment of the address: `#/groups/AIGC/group-1?q=cat` is the screen `groups` with the parts `AIGC`
+ * and `group-1`. What follows the question mark is the screen's own: see `useAddress`.
  * @typedef {{ screen: string, parts: readonly string[] }} Route
  */
 
@@ -11,9 +11,8 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
  * @returns {Route}
  */
 export const readRoute = (hash) => {
-  const [screen = '', ...parts] = hash.startsWith('#/')
-    ? (hash.slice(2).split('?')[0] ?? '').split('/').map(decode)
-    : []
+  const [path = ''] = hash.split('?')
+  const [screen = '', ...parts] = path.startsWith('#/') ? path.slice(2).split('/').map(decode) : []
   return { screen, parts: parts.filter((part) => part !== '') }
 }
 
@@ -24,6 +23,16 @@ const decode = (part) => {
   } catch {
     return ''
   }
+}
+
+/** The values after the question mark. @param {string} hash */
+export const readQuery = (hash) => new URLSearchParams(hash.split('?').slice(1).join('?'))
+
+/** Changes the values after the question mark, without a new entry in the history. @param {URLSearchParams} query */
+export const writeQuery = (query) => {
+  const [path] = location.hash.split('?')
+  const text = query.toString()
+  history.replaceState(history.state, '', text === '' ? path || '#' : `${path || '#/'}?${text}`)
 }
 
 /** @param {string[]} parts */

@@ -19,6 +19,10 @@ import { html } from '../controls/html.js'
  */
 const screens = {
   groups: async () => groups,
+  asset: async () => {
+    const { AssetPage } = await import('../assets/asset-page.js')
+    return ({ parts: [id = ''], videos }) => html`<${AssetPage} key=${id} id=${id} videos=${videos} />`
+  },
   videos: async () => {
     const { VideoScreen } = await import('../videos/video-screen.js')
     return ({ parts, videos }) => html`<${VideoScreen} videos=${videos} part=${parts[0]} />`

@@ -1,10 +1,10 @@
 import { useEffect } from 'preact/hooks'
-import { setOrderFrom } from '../assets/groups.js'
 import { Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading, More } from '../controls/placeholder.js'
 import { linkTo } from '../frame/route.js'
+import { setFrom } from '../lists/search-field.js'
 import { formatDuration, formatTime } from '../words/format.js'
 import { t } from '../words/words.js'
 import { reasonOf } from './video-task.js'
@@ -32,8 +32,8 @@ export const VideoList = ({ videos }) => {
     </div>
     <p class="lead">${t.videos.lead}</p>
     <div class="filters">
-      <${Select} label=${t.assets.status} value=${filter.status} choices=${statuses} onChange=${setOrderFrom((status) => show({ ...filter, status }))} />
-      <${Select} label=${t.videos.tier} value=${filter.tier} choices=${tiers} onChange=${setOrderFrom((tier) => show({ ...filter, tier }))} />
+      <${Select} label=${t.assets.status} value=${filter.status} choices=${statuses} onChange=${setFrom((status) => show({ ...filter, status }))} />
+      <${Select} label=${t.videos.tier} value=${filter.tier} choices=${tiers} onChange=${setFrom((tier) => show({ ...filter, tier }))} />
     </div>
     <${Failure} message=${error} retry=${() => show(filter)} />
     ${total === undefined && busy && html`<${Loading} kind="rows" />`}

@@ -28,6 +28,12 @@ export const emptyPlan = {
   fields: { generate_audio: true, return_last_frame: true },
 }
 
+/** The files that a request with this plan names. @param {Plan} plan */
+export const filesOf = ({ mode, firstFrame, lastFrame, references }) => {
+  if (mode === 'references') return references
+  return mode === 'frames' ? [firstFrame, lastFrame].filter((input) => input !== undefined) : []
+}
+
 const roles = { Image: 'reference_image', Video: 'reference_video', Audio: 'reference_audio' }
 
 /**

@@ -1,12 +1,13 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { ApiError, isAbort, messageOf } from '../api/api-error.js'
+import { openBrowserStore } from '../api/browser-store.js'
 import { useEvents } from '../api/events.js'
 import { createIdempotencyKeys } from '../api/idempotency-keys.js'
 import { paths } from '../api/paths.js'
 import { showToast } from '../controls/toast.js'
 import { useApi, usePolling } from '../frame/hooks.js'
 import { t } from '../words/words.js'
-import { emptyPlan, requestOf } from './video-request.js'
+import { emptyPlan, filesOf, requestOf } from './video-request.js'
 import { createTask, hasEnded, listTasks, readTask, removeTask, withTask } from './video-task.js'
 
 /** @typedef {import('./video-task.js').Task} Task */
@@ -23,19 +24,29 @@ const maxTasksPerPoll = 50
 /** Queued tasks whose place one poll reads. */
 const maxPlacesPerPoll = 8
 
+/** Tasks whose prompt and files this browser remembers. */
+const maxPlans = 500
+
 /**
  * The user's video tasks, and the form of the next one. Tasks are watched on every screen until they have ended.
- * @param {{ shown: boolean }} options `shown`: whether a screen shows them, so that tasks of other clients must appear
- * too
+ * @param {{ shown: boolean, user: string }} options `shown`: whether a screen shows them, so that tasks of other clients
+ * must appear too; `user`: the id
  */
-export const useVideos = ({ shown }) => {
+export const useVideos = ({ shown, user }) => {
   const api = useApi()
   const [tasks, setTasks] = useState(/** @type {readonly Task[]} */ ([]))
   const [state, setState] = useState(/** @type {{ total?: number, error?: string, busy: boolean }} */ ({ busy: false }))
   const [filter, setFilter] = useState(/** @type {Filter} */ ({ status: '', tier: '' }))
   const [plan, setPlan] = useState(/** @type {Plan} */ (emptyPlan))
-  /** The prompts of tasks that were created here. The server does not return them. */
-  const prompts = useRef(/** @type {Map<string, string>} */ (new Map()))
+  /** What was entered for the tasks that were created in this browser. The server does not return it. */
+  const [plans, setPlans] = useState(/** @type {ReadonlyMap<string, Plan>} */ (new Map()))
+  const kept = useMemo(
+    () => /** @type {ReturnType<typeof openBrowserStore<Plan>>} */ (openBrowserStore('videos', user, maxPlans)),
+    [user],
+  )
+  useEffect(() => {
+    void kept.all().then((entries) => setPlans(new Map(entries.map(({ id, value }) => [id, value]))))
+  }, [kept])
   const request = useRef(new AbortController())
   const keys = useRef(createIdempotencyKeys()).current
 
@@ -135,7 +146,14 @@ export const useVideos = ({ shown }) => {
     loadMore: () => load(filter, tasks),
     refresh,
     /** What a task is called: its prompt, if the page knows it. @param {Task} task */
-    titleOf: ({ id, revised_prompt: revised }) => prompts.current.get(id) || revised || id,
+    titleOf: ({ id, revised_prompt: revised }) => plans.get(id)?.prompt.trim() || revised || id,
+    /** What was entered for a task, if this browser knows it. @param {string} id */
+    planOf: (id) => plans.get(id),
+    /** The tasks that used an asset, as far as this browser knows. @param {string} reference */
+    usesOf: (reference) =>
+      [...plans]
+        .filter(([, plan]) => filesOf(plan).some(({ url }) => url === reference))
+        .map(([id, { prompt }]) => ({ id, title: prompt.trim() || id })),
     /**
      * Sends the form, and returns the new task's id. Throws ApiError. After a lost response, the same form creates no
      * second task.
@@ -145,7 +163,8 @@ export const useVideos = ({ shown }) => {
       if ('problem' in made) throw new ApiError(0, t.videos.problems[made.problem])
       const id = await createTask(api, made.body, keys.keyOf(made.body))
       keys.succeeded()
-      prompts.current.set(id, plan.prompt.trim())
+      setPlans((before) => new Map([...before, [id, plan]]))
+      void kept.put(id, plan)
       await refresh(id).catch(() => {})
       setState(({ total = 0, ...rest }) => ({ ...rest, total: total + 1 }))
       return id
@@ -155,6 +174,7 @@ export const useVideos = ({ shown }) => {
       await removeTask(api, task)
       if (!hasEnded(task)) return refresh(task.id)
       forget(task.id)
+      void kept.remove(task.id)
       setState(({ total = 1, ...rest }) => ({ ...rest, total: total - 1 }))
       return undefined
     },

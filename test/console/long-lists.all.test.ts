@@ -1,0 +1,116 @@
+/** Runs with `--all`: a browser scrolls through 10,000 assets. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
+import { openMediaFixture } from './media-fixture.ts'
+
+const count = 10_000
+
+/** Resolves after the frames in which a scrolled list is rendered. */
+const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+
+/** Counts what the page does: the most elements at once, and the elements that were added. */
+const countWork = `(() => {
+  const work = window.work = { most: 0, added: 0 }
+  new MutationObserver((changes) => {
+    for (const { addedNodes } of changes)
+      for (const node of addedNodes) if (node instanceof Element) work.added += 1 + node.querySelectorAll('*').length
+    work.most = Math.max(work.most, document.querySelectorAll('*').length)
+  }).observe(document.querySelector('main'), { childList: true, subtree: true })
+})()`
+
+const workOf = (page: Page) => page.evaluate<{ most: number; added: number }>('window.work')
+
+setDefaultTimeout(240_000)
+
+describeWithBrowser('a list of 10,000 assets', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  const open = async () => {
+    const fixture = await openMediaFixture()
+    const group = await fixture.addGroup('many')
+    for (let nth = 0; nth < count; nth++)
+      fixture.emulator.library.addAsset({ groupId: group, name: `asset ${nth}${nth % 1_000 === 0 ? ' Needle' : ''}` })
+    const visiting = await visit(browser, fixture)
+    visiting.page.setDefaultTimeout(60_000)
+    return {
+      ...{ fixture, group, visiting, page: visiting.page },
+      [Symbol.asyncDispose]: async () => {
+        await visiting[Symbol.asyncDispose]()
+        await fixture[Symbol.asyncDispose]()
+      },
+    }
+  }
+
+  for (const view of ['grid', 'table'] as const) {
+    test(`has only the visible ones in the page, and requests only their pages: ${view}`, async () => {
+      await using opened = await open()
+      const { page, fixture, group } = opened
+      let requests = 0
+      page.on('request', (request) => {
+        if (request.url().includes('PageNumber=')) requests++
+      })
+      await login(page)
+      await page.goto(`${fixture.url}/console#/groups/AIGC/${group}?view=${view}`)
+      await page.getByText('10,000 assets').waitFor()
+      await page.locator('[data-item] a').first().waitFor()
+      await page.evaluate(countWork)
+      // One screen after the other, for a tenth of the list.
+      const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+      expect(height).toBeGreaterThan(100_000)
+      let screens = 0
+      for (let top = 0; top < height / 10; top += 700) {
+        await page.evaluate(`scrollTo(0, ${top})`)
+        await page.evaluate(painted)
+        screens++
+      }
+      const { most, added } = await workOf(page)
+      expect(most).toBeLessThan(1_500)
+      // Each item is rendered once, and again when it has been loaded.
+      expect(added / screens).toBeLessThan(1_500)
+      expect(requests).toBeLessThan(60)
+      // The end of the list, and only its own pages.
+      await page.evaluate(`scrollTo(0, ${height})`)
+      await page
+        .getByRole(view === 'grid' ? 'listitem' : 'row')
+        .filter({ hasText: 'asset' })
+        .last()
+        .waitFor()
+      await page.locator('.long-list .skeleton').first().waitFor({ state: 'detached' })
+      const last = page.locator('[data-item]').last()
+      expect(await last.getAttribute(view === 'grid' ? 'aria-posinset' : 'aria-rowindex')).toBe(
+        String(view === 'grid' ? count : count + 1),
+      )
+      expect(requests).toBeLessThan(70)
+      expect(opened.visiting.errors).toEqual([])
+    })
+  }
+
+  test('is searched by a part of the name while the user types, and the address and the way back keep the place', async () => {
+    await using opened = await open()
+    const { page, fixture } = opened
+    await login(page)
+    await page.goto(`${fixture.url}/console#/groups/all`)
+    await page.getByText('10,000 assets').waitFor()
+    await page.getByLabel('Find by name').pressSequentially('needLE')
+    await page.getByText('10 assets', { exact: true }).waitFor()
+    expect(page.url()).toEndWith('#/groups/all?q=needLE')
+    await page.reload()
+    await page.getByText('10 assets', { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Clear the filters' }).click()
+    await page.getByText('10,000 assets').waitFor()
+    await page.evaluate('scrollTo(0, 200000)')
+    const visible = `[...document.querySelectorAll('article h2 a')].find((link) => link.getBoundingClientRect().top > 200)`
+    await page.waitForFunction(`${visible} !== undefined`)
+    const name = await page.evaluate<string>(`${visible}.textContent`)
+    await page.getByRole('link', { name, exact: true }).click()
+    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+    await page.goBack()
+    await page.getByRole('heading', { level: 2, name, exact: true }).waitFor()
+    await page.waitForFunction('scrollY === 200000')
+  })
+})
