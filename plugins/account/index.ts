@@ -90,7 +90,9 @@ export interface AccountOptions
    * of `consolePages`.
    */
   readonly console?: Pick<ConsolePagesOptions, 'prefix' | 'login'> &
-    Partial<Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks' | 'admin' | 'failureAdvice'>>
+    Partial<
+      Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks' | 'admin' | 'failureAdvice'>
+    >
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */

@@ -19,6 +19,11 @@ const countWork = `(() => {
   }).observe(document.querySelector('main'), { childList: true, subtree: true })
 })()`
 
+/** Waits until an expression is true, frame by frame: the policy forbids the page to evaluate texts by itself. */
+const until = async (page: Page, expression: string) => {
+  while (!(await page.evaluate<boolean>(expression))) await page.evaluate(painted)
+}
+
 const workOf = (page: Page) => page.evaluate<{ most: number; added: number }>('window.work')
 
 setDefaultTimeout(240_000)
@@ -105,12 +110,12 @@ describeWithBrowser('a list of 10,000 assets', () => {
     await page.getByText('10,000 assets').waitFor()
     await page.evaluate('scrollTo(0, 200000)')
     const visible = `[...document.querySelectorAll('article h2 a')].find((link) => link.getBoundingClientRect().top > 200)`
-    await page.waitForFunction(`${visible} !== undefined`)
+    await until(page, `${visible} !== undefined`)
     const name = await page.evaluate<string>(`${visible}.textContent`)
     await page.getByRole('link', { name, exact: true }).click()
     await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
     await page.goBack()
     await page.getByRole('heading', { level: 2, name, exact: true }).waitFor()
-    await page.waitForFunction('scrollY === 200000')
+    await until(page, 'scrollY === 200000')
   })
 })
