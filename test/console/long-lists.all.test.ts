@@ -109,7 +109,7 @@ describeWithBrowser('a list of 10,000 assets', () => {
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByText('10,000 assets').waitFor()
     await page.evaluate('scrollTo(0, 200000)')
-    const visible = `[...document.querySelectorAll('article h2 a')].find((link) => link.getBoundingClientRect().top > 200)`
+    const visible = `[...document.querySelectorAll('article h2 a')].find((link) => { const { top, bottom } = link.getBoundingClientRect(); return top > 200 && bottom < 600 })`
     await until(page, `${visible} !== undefined`)
     const name = await page.evaluate<string>(`${visible}.textContent`)
     await page.getByRole('link', { name, exact: true }).click()

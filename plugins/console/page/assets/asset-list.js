@@ -36,7 +36,7 @@ export const AssetGrid = ({ list, selection, groups, onTask }) => {
           const asset = list.items[at]
           return html`
             <li key=${keyOf(list.items, at)} data-item aria-setsize=${count} aria-posinset=${at + 1}>
-              ${asset ? html`<${Card} asset=${asset} at=${at} selection=${selection} groups=${groups} onTask=${onTask} />` : html`<div class="skeleton" role="presentation"></div>`}
+              ${asset ? html`<${Card} asset=${asset} at=${at} selection=${selection} groups=${groups} onTask=${onTask} />` : placeholder}
             </li>
           `
         })}
@@ -44,6 +44,15 @@ export const AssetGrid = ({ list, selection, groups, onTask }) => {
     </div>
   `
 }
+
+/** A card that is not loaded yet: it has the same height. */
+const placeholder = html`
+  <article class="placeholder" aria-hidden="true">
+    <div class="preview skeleton"></div>
+    <div class="item-text"><h2>…</h2><p class="hint"><span class="badge">…</span></p></div>
+    <div class="actions"><span class="small"></span></div>
+  </article>
+`
 
 /** @param {{ asset: Asset, at: number } & Omit<ListProps, 'list'>} props */
 const Card = ({ asset, at, selection, groups, onTask }) => {

@@ -9,6 +9,7 @@ import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { httpUrl, Preview } from '../controls/preview.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
+import { forgetList } from '../lists/long-list.js'
 import { formatTime, parseTime } from '../words/format.js'
 import { t } from '../words/words.js'
 import { deleteAsset, RenameAsset, readAsset, referenceOf, statusOf, titleOf, typeOf } from './asset.js'
@@ -36,6 +37,10 @@ export const AssetPage = ({ id, videos }) => {
   const [open, setOpen] = useState(/** @type {'rename' | 'delete' | undefined} */ (undefined))
   const { asset, group } = loaded.value ?? {}
   const title = asset ? titleOf(asset) : id
+  const rename = (/** @type {Asset} */ renamed) => {
+    loaded.change((before) => ({ ...before, asset: renamed }))
+    forgetList()
+  }
   const type = group?.GroupType ?? 'AIGC'
   useAssetWatch(asset?.Status === 'Processing' ? [id] : [], async () => {
     const current = await readAsset(api, id)
@@ -83,7 +88,7 @@ export const AssetPage = ({ id, videos }) => {
     ${
       open === 'rename' &&
       asset &&
-      html`<${RenameAsset} asset=${asset} onDone=${(/** @type {Asset} */ renamed) => loaded.change((before) => ({ ...before, asset: renamed }))} onClose=${() => setOpen(undefined)} />`
+      html`<${RenameAsset} asset=${asset} onDone=${rename} onClose=${() => setOpen(undefined)} />`
     }
     ${
       open === 'delete' &&
@@ -91,6 +96,7 @@ export const AssetPage = ({ id, videos }) => {
       html`<${FormDialog} danger title=${t.assets.delete} submitLabel=${t.assets.delete} onClose=${() => setOpen(undefined)}
         action=${async () => {
           await deleteAsset(api, asset)
+          forgetList()
           navigate('groups', type, asset.GroupId)
         }}><p>${t.assets.deleteWarning(title)}</p><//>`
     }

@@ -27,6 +27,11 @@ addEventListener('hashchange', () => visits++)
 /** @type {{ list: Loaded<any>, top: number, visit: number } | undefined} */
 let left
 
+/** Loads the list anew when the user returns to it: something in it has changed. */
+export const forgetList = () => {
+  left = undefined
+}
+
 /**
  * @template Item
  * @param {string} key
@@ -47,7 +52,7 @@ export const useLongList = (path, query) => {
   const key = `${path}?${parameters}`
   const [, setVersion] = useState(0)
   const render = () => setVersion((before) => before + 1)
-  const returning = useRef(left?.list.key === key && visits - left.visit === 2 ? left : undefined)
+  const returning = useRef(left?.list.key === key && visits - left.visit === 1 ? left : undefined)
   /** The list that is shown, and the one that is loaded: another one until its first page is there. */
   const shown = useRef(/** @type {Loaded<Item>} */ (returning.current?.list ?? emptyList(key)))
   const wanted = useRef(shown.current)
@@ -108,8 +113,8 @@ export const useLongList = (path, query) => {
   }, [key])
   useEffect(() => {
     const back = returning.current
-    // After the frame has put the focus on the heading, and the rows have their heights.
-    if (back) requestAnimationFrame(() => requestAnimationFrame(() => scrollTo(0, back.top)))
+    // After the frame has put the focus on the heading.
+    if (back) setTimeout(() => scrollTo(0, back.top))
     return () => {
       left = { list: shown.current, top: scrollY, visit: visits }
       clearTimeout(timer.current)

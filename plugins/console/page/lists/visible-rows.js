@@ -103,7 +103,8 @@ const heightOf = (element, { columns, row }) => {
   const [one, other] = [items[0], items[columns]]
   if (!one || !other) return row
   const height = other.getBoundingClientRect().top - one.getBoundingClientRect().top
-  return height > 0 ? height : row
+  // Less is rounding, which is not the same everywhere on the page: the rows would never come to rest.
+  return height > 0 && Math.abs(height - row) > 0.5 ? height : row
 }
 
 /**
