@@ -19,11 +19,6 @@ const countWork = `(() => {
   }).observe(document.querySelector('main'), { childList: true, subtree: true })
 })()`
 
-/** Waits until an expression is true, frame by frame: the policy forbids the page to evaluate texts by itself. */
-const until = async (page: Page, expression: string) => {
-  while (!(await page.evaluate<boolean>(expression))) await page.evaluate(painted)
-}
-
 const workOf = (page: Page) => page.evaluate<{ most: number; added: number }>('window.work')
 
 setDefaultTimeout(240_000)
@@ -95,7 +90,7 @@ describeWithBrowser('a list of 10,000 assets', () => {
     })
   }
 
-  test('is searched by a part of the name while the user types, and the address and the way back keep the place', async () => {
+  test('is searched by a part of the name while the user types, and the address keeps the search', async () => {
     await using opened = await open()
     const { page, fixture } = opened
     await login(page)
@@ -108,14 +103,5 @@ describeWithBrowser('a list of 10,000 assets', () => {
     await page.getByText('10 assets', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByText('10,000 assets').waitFor()
-    await page.evaluate('scrollTo(0, 200000)')
-    const visible = `[...document.querySelectorAll('article h2 a')].find((link) => { const { top, bottom } = link.getBoundingClientRect(); return top > 200 && bottom < 600 })`
-    await until(page, `${visible} !== undefined`)
-    const name = await page.evaluate<string>(`${visible}.textContent`)
-    await page.getByRole('link', { name, exact: true }).click()
-    await page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
-    await page.goBack()
-    await page.getByRole('heading', { level: 2, name, exact: true }).waitFor()
-    await until(page, 'scrollY === 200000')
   })
 })
