@@ -11,7 +11,6 @@ import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
 import {
   asksForWebSocket,
   isWebSocketHandshake,
-  maxWebSocketTextBytes,
   offerWebSocket,
   type WebSocketListener,
   webSocketAcceptanceOf,
@@ -151,7 +150,7 @@ export const listenBun = async (
       close: ({ data }) => data.close(),
       // The app checks the length of a message, and whether the peer is alive. It waits for the reader, so the buffer
       // is never full.
-      maxPayloadLength: Math.min(http.maxBodyBytes, maxWebSocketTextBytes) + 2 ** 20,
+      maxPayloadLength: Math.min(http.maxBodyBytes, maxMessageBytes),
       idleTimeout: 0,
       sendPings: false,
       backpressureLimit: 2 ** 31 - 1,
@@ -245,6 +244,12 @@ const framingOf = (headers: Headers): Framing => ({
 const canOpenWebSocket = (headers: Headers): boolean =>
   asksForWebSocket(headers.get('upgrade')) &&
   isWebSocketHandshake(headers.get('sec-websocket-version'), headers.get('sec-websocket-key'))
+
+/**
+ * Maximum length of a WebSocket message. Bun does not report the part of a message that it holds, so that it counts
+ * among no user's bytes: with 64 connections, a user can hold the 128 MiB of unread bodies that are the default limit.
+ */
+export const maxMessageBytes = 2 ** 21
 
 const invalid = new Problem(400, 'request is not valid')
 const failed = new Problem(500, 'internal error')

@@ -5,6 +5,7 @@ import { Elysia } from 'elysia'
 import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { createNodeServer } from '../../src/node-server.ts'
+import { listenBun, maxMessageBytes } from '../../src/server/listen.ts'
 import { clientFrame } from '../node-server/client-frame.ts'
 
 const handshake = [
@@ -56,3 +57,27 @@ for (const [name, unfinished] of [
     while (limits.counts().bodyBytes > 0 || limits.counts().streams > 0) await pause()
   }, 300_000)
 }
+
+test('with Bun.serve, whose unfinished messages nobody counts, a message of more than 2 MiB closes its connection', async () => {
+  const app = new Elysia().use(
+    textGeneration({ upstreams: [{ url: 'http://127.0.0.1:9/v1' }], identify: () => ({ user: 'ann' }) }),
+  )
+  const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 26 }
+  await using server = await listenBun((request) => app.handle(request), {
+    ...{ http, media: { segment: 'media' }, shared: false },
+  })
+  const half = Buffer.alloc(maxMessageBytes / 2)
+  const longest = await open(server.port)
+  longest.socket.write(Buffer.concat([clientFrame(0x01, half), clientFrame(0x80, half)]))
+  while (!longest.received().includes('"error"')) await pause()
+  for (const frames of [
+    // The header of a frame is sufficient.
+    [clientFrame(0x81, Buffer.alloc(maxMessageBytes + 1)).subarray(0, 14)],
+    [clientFrame(0x01, half), clientFrame(0x00, half), clientFrame(0x00, Buffer.alloc(1))],
+  ]) {
+    const { socket, closed } = await open(server.port)
+    for (const frame of frames) socket.write(frame)
+    await closed
+  }
+  longest.socket.destroy()
+}, 300_000)

@@ -82,10 +82,7 @@ export const asksForWebSocket = (upgrade: string | null | undefined): boolean =>
 export const isWebSocketHandshake = (version: string | null | undefined, key: string | null | undefined): boolean =>
   version === '13' && key !== null && key !== undefined && /^[+/\dA-Za-z]{22}==$/.test(key)
 
-/**
- * Maximum length of a message, in bytes. It is below that of a request body, because `Bun.serve` does not report the
- * part of a message that it holds: unlike half a body, it counts among no user's bytes there.
- */
+/** Maximum length of a message, in bytes. A server may have a lower limit. */
 export const maxWebSocketTextBytes = 2 ** 24
 
 /** Bytes that a server buffers for a slow reader before `send` returns a promise. */
