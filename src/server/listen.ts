@@ -150,7 +150,7 @@ export const listenBun = async (
       close: ({ data }) => data.close(),
       // The app checks the length of a message, and whether the peer is alive. It waits for the reader, so the buffer
       // is never full.
-      maxPayloadLength: Math.min(http.maxBodyBytes, maxMessageBytes),
+      maxPayloadLength: Math.min(http.maxBodyBytes + 2 ** 20, maxMessageBytes),
       idleTimeout: 0,
       sendPings: false,
       backpressureLimit: 2 ** 31 - 1,
@@ -246,10 +246,10 @@ const canOpenWebSocket = (headers: Headers): boolean =>
   isWebSocketHandshake(headers.get('sec-websocket-version'), headers.get('sec-websocket-key'))
 
 /**
- * Maximum length of a WebSocket message. Bun does not report the part of a message that it holds, so that it counts
- * among no user's bytes: with 64 connections, a user can hold the 128 MiB of unread bodies that are the default limit.
+ * A longer WebSocket message closes its connection. Bun does not report the part of a message that it holds, so that it
+ * counts among no user's bytes: only the number of connections bounds how much a user can hold, 192 MiB by default.
  */
-export const maxMessageBytes = 2 ** 21
+export const maxMessageBytes = 3 * 2 ** 20
 
 const invalid = new Problem(400, 'request is not valid')
 const failed = new Problem(500, 'internal error')
