@@ -90,10 +90,11 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
   const limitsOf = createSubjectLimits({ store, revisionClock, accountLimits, userLimits, counterOf })
 
   const reserveFor = (limits: CallerLimits, call: LimitedCall): Awaitable<UsageReservation | undefined> => {
-    const { model, uses, atLeast, unpriced = false, signal } = call
+    const { model, uses, unpriced = false, signal } = call
     const applicable = limits.countersFor(model)
     if (applicable.length === 0) return undefined
     const amounts = typeof uses === 'function' ? uses() : uses
+    const atLeast = typeof call.atLeast === 'function' ? call.atLeast() : call.atLeast
     const needs: Need[] = []
     for (const counter of applicable) {
       const { unit } = counter.limit

@@ -19,9 +19,9 @@ export interface LimitedCall {
   readonly uses: Amounts | (() => Amounts)
   /**
    * The least with which the call can begin, by unit. After the wait for others it gets what is left, if that is not
-   * less. Default: `uses`.
+   * less. A function is called only after that of `uses`. Default: `uses`.
    */
-  readonly atLeast?: Amounts | undefined
+  readonly atLeast?: Amounts | (() => Amounts) | undefined
   /** The model has no price: Problem 403 with the code `model_without_price` if a limit of the unit `cost` applies. */
   readonly unpriced?: boolean | undefined
   /** Ends the wait: the call has no client any more. */

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { type Limit, usageLimits } from '../../plugins/usage-limits/index.ts'
+import { openStore } from '../../src/store/index.ts'
 import { chunk, dataOf, openApp, streaming, usageChunk } from './fixture.ts'
 import { memoryLimits } from './limits-fixture.ts'
 
@@ -198,6 +200,61 @@ describe('a stream that uses more than it reserved', () => {
     expect(choices[0]?.message.content).toStartWith('word 0 word 1 ')
     expect(choices[0]?.message.content).not.toContain('word 400 ')
     expect(limits.held).toEqual({ tokens: 0 })
+  })
+})
+
+/** With the real limits: no one knows yet how much a call of this model uses, so 1,000 tokens are expected. */
+describe('a limit with less than a call is expected to use', () => {
+  const open = async (userLimits: readonly Limit[], options: Parameters<typeof openApp>[1] = {}, words = 2) => {
+    const store = openStore('sqlite::memory:')
+    await store.migrate()
+    const limits = usageLimits({ store: store.limits, userLimits })
+    const app = openApp(({ signal }) => slowly(answer(words), signal), { limits, ...options })
+    const report = async () => (await limits.report({ user: 'ann' })).map(({ used, reserved }) => [used, reserved])
+    const close = async () => {
+      await limits.stop()
+      await store.close()
+    }
+    return { post: app.post, asked: app.asked, report, [Symbol.asyncDispose]: close }
+  }
+  const day = (unit: 'tokens' | 'cost', amount: number): Limit => ({ unit, amount, window: 'day' })
+
+  for (const stream of [false, true]) {
+    test(`lets calls begin until it is used up${stream ? ', with streams' : ''}`, async () => {
+      await using it = await open([day('tokens', 60)])
+      const first = await it.post('/chat/completions', { ...chat, stream })
+      expect([first.status, await first.text()]).toEqual([200, expect.stringContaining('word 1 ')])
+      expect(await it.report()).toEqual([[5, 0]])
+    })
+  }
+
+  test('ends a stream that needs more, after what there was', async () => {
+    await using it = await open([day('tokens', 60)], {}, 500)
+    const text = await (await it.post('/chat/completions', { ...chat, stream: true })).text()
+    expect(text).toContain('word 2 ')
+    expect(text).toContain('insufficient_quota')
+    const [[used = 0, reserved] = []] = await it.report()
+    expect([used >= 57 && used <= 60, reserved]).toEqual([true, 0])
+    // Nothing goes upstream when not even that is left.
+    expect((await it.post('/chat/completions', chat)).status).toBe(429)
+    expect(it.asked).toHaveLength(1)
+  })
+
+  test('counts the cost that is covered', async () => {
+    const prices = { m: { input: 1, output: 1_000 } }
+    await using it = await open([day('tokens', 5_000), day('cost', 0.06)], { prices }, 500)
+    const text = await (await it.post('/chat/completions', { ...chat, stream: true })).text()
+    expect(text).toContain('word 2 ')
+    expect(text).toContain('insufficient_quota')
+    const [, [cost = 0] = []] = await it.report()
+    expect(cost).toBeWithin(0.057, 0.060_000_1)
+  })
+
+  test('rejects a call that could not be stopped', async () => {
+    const upstreams = [{ url: 'http://upstream.invalid/v1', models: [{ id: 'm', streams: false }] }]
+    await using it = await open([day('tokens', 60)], { upstreams })
+    expect((await it.post('/chat/completions', chat)).status).toBe(429)
+    expect(it.asked).toHaveLength(0)
   })
 })
 

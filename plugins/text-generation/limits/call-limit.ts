@@ -71,6 +71,7 @@ export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): A
   const { limits, history, inputHistory, costOf } = options
   const { user, token, model, request, stream, signal } = call
   let expected: Expected | undefined
+  const amountsWith = (output: number): Amounts => amountsOf({ input: expected?.input ?? 0, output }, model, costOf)
   const uses = (): Amounts => {
     const estimated = call.input()
     const input = Math.ceil(estimated * inputHistory.factor(model))
@@ -80,13 +81,31 @@ export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): A
         ? maximum
         : Math.min(maximum, history.estimate(user, model) * choicesOf(request))
     expected = { input, estimated, output, maximum }
-    return { requests: 1, ...(stream && { streams: 1 }), ...amountsOf(expected, model, costOf) }
+    return { requests: 1, ...(stream && { streams: 1 }), ...amountsWith(output) }
   }
+  // The estimate may be more than a whole limit, and a call can end when nothing is left.
+  const atLeast = call.unstoppable
+    ? undefined
+    : () => amountsWith(Math.min(expected?.output ?? 0, aheadTokens + minExtension))
   const unpriced = costOf?.({ model, tokens: noTokens }) === undefined
-  return andThen(limits.reserve({ user, token, model, uses, unpriced, signal }), (reservation) => {
+  return andThen(limits.reserve({ user, token, model, uses, atLeast, unpriced, signal }), (reservation) => {
     if (!reservation) return undefined
-    return new ReservedCall(call, reservation, expected ?? unlimited(call.input()), options)
+    if (!expected) return new ReservedCall(call, reservation, unlimited(call.input()), options)
+    const output = coveredBy(reservation.reserved, expected.output, amountsWith)
+    return new ReservedCall(call, reservation, { ...expected, output }, options)
   })
+}
+
+/** How much of an output what is reserved is enough for. Both units are linear in it. */
+const coveredBy = (reserved: Amounts, output: number, amountsWith: (output: number) => Amounts): number => {
+  const [none, all] = [amountsWith(0), amountsWith(output)]
+  let covered = output
+  for (const unit of ['tokens', 'cost'] as const) {
+    const [held, least = 0, most = 0] = [reserved[unit], none[unit], all[unit]]
+    if (held === undefined || held >= most) continue
+    covered = Math.min(covered, Math.max(0, Math.floor((output * (held - least)) / (most - least))))
+  }
+  return covered
 }
 
 interface Expected {
