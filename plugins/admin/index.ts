@@ -36,6 +36,7 @@ import {
 import { type Area, createAccess } from './http/access.ts'
 import type { AdminHandler } from './http/call.ts'
 import { createOnceWith } from './http/create-once.ts'
+import { importRoute } from './http/import.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
 import { auditRoute, auditVerificationRoute, groupRoutes, usageRoute, videoTaskRoutes } from './http/reports.ts'
 import { systemRoutes } from './http/system.ts'
@@ -83,6 +84,7 @@ export type {
   UsageSumStore,
   UsageTotal,
 } from './usage-sums.ts'
+export type { ImportedUser, RejectedUser, UserImportStore } from './user-import.ts'
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
 export type {
   AuditEntryView,
@@ -197,6 +199,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const plugin: AnyElysia = new Elysia({ name: 'sluice/admin', seed: seedOf(options), prefix })
     .get('/users', of('people', users.list), userDocs.list)
     .post('/users', of('people', users.add), userDocs.add)
+    .post('/users/import', of('operation', importRoute({ store, clock, createOnce })), userDocs.import)
     .get('/users/:id', of('people', users.get), userDocs.get)
     .patch('/users/:id', of('people', users.change), userDocs.change)
     .post('/users/:id/invitation', of('people', users.invite), userDocs.invite)

@@ -29,6 +29,7 @@ import adminPartsTable from './page/admin/parts/table.js' with { type: 'text' }
 import adminPartsTeamsChoice from './page/admin/parts/teams-choice.js' with { type: 'text' }
 import adminPartsTime from './page/admin/parts/time.js' with { type: 'text' }
 import adminPartsUserPicker from './page/admin/parts/user-picker.js' with { type: 'text' }
+import adminPeopleImportUsers from './page/admin/people/import-users.js' with { type: 'text' }
 import adminPeopleNewUser from './page/admin/people/new-user.js' with { type: 'text' }
 import adminPeopleUser from './page/admin/people/user.js' with { type: 'text' }
 import adminPeopleUserActions from './page/admin/people/user-actions.js' with { type: 'text' }
@@ -88,6 +89,7 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/parts/teams-choice.js': adminPartsTeamsChoice,
   'admin/parts/time.js': adminPartsTime,
   'admin/parts/user-picker.js': adminPartsUserPicker,
+  'admin/people/import-users.js': adminPeopleImportUsers,
   'admin/people/new-user.js': adminPeopleNewUser,
   'admin/people/user-actions.js': adminPeopleUserActions,
   'admin/people/user-limits.js': adminPeopleUserLimits,

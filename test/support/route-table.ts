@@ -104,6 +104,7 @@ export const oidcRoutes = [
 export const adminRoutes = [
   ['GET', '/users', 'people'],
   ['POST', '/users', 'people'],
+  ['POST', '/users/import', 'operation'],
   ['GET', '/users/:id', 'people'],
   ['PATCH', '/users/:id', 'people'],
   ['POST', '/users/:id/invitation', 'people'],

@@ -77,6 +77,16 @@ export type PeopleRoutes = {
       }
     >
     post: Route<Responses<AddedUser, ErrorBody, WriteErrors>, { body: NewUserRequest }>
+    import: {
+      post: Route<
+        Responses<
+          { readonly success: true; readonly users: readonly { readonly id: string; readonly name: string }[] },
+          ErrorBody,
+          WriteErrors
+        >,
+        { body: string }
+      >
+    }
     ':id': {
       get: Route<Responses<One<'user', UserView>, ErrorBody, ReadErrors>, Id>
       patch: Route<Responses<One<'user', UserView>, ErrorBody, WriteErrors>, Id & { body: UserChangeRequest }>
@@ -142,6 +152,20 @@ export const userDocs = {
       Type.Object(
         { success: Type.Literal(true), user: userSchema, invitation: Type.Optional(invitationLink) },
         { title: 'AddedUser' },
+      ),
+    ),
+  }),
+  import: route('write', {
+    operationId: 'importUsers',
+    summary: 'Add the users of a CSV file, all or none',
+    description:
+      'Columns: `name`, and optionally `role`, `team` (its name) and `external_id`. The message of a 400 has a line for each of the first wrong ones.',
+    parameters: [idempotencyKeyParameter],
+    requestBody: { required: true, content: { 'text/csv': { schema: Type.String() } } },
+    success: createdOnce(
+      Type.Object(
+        { success: Type.Literal(true), users: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })) },
+        { title: 'ImportedUsers' },
       ),
     ),
   }),

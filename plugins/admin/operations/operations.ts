@@ -2,6 +2,7 @@ import type { AuditPageStore } from '../audit-pages.ts'
 import type { PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore } from '../store.ts'
 import type { UsageSumStore } from '../usage-sums.ts'
+import type { UserImportStore } from '../user-import.ts'
 import type { AdminVideos } from '../videos.ts'
 import { type AuditOperations, createAuditOperations } from './audit.ts'
 import { createGroupOperations, type GroupOperations } from './groups.ts'
@@ -26,7 +27,7 @@ export interface Operations {
 }
 
 /** The store port of `admin`. */
-export type OperationsStore = AdminStore & UsageSumStore & AuditPageStore & PendingGroupStore
+export type OperationsStore = AdminStore & UsageSumStore & AuditPageStore & PendingGroupStore & Partial<UserImportStore>
 
 /** What operations are about besides the store. */
 export interface OperationParts extends SystemReports {

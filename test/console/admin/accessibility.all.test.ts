@@ -98,7 +98,8 @@ describeWithBrowser('axe finds no violation, and everything fits', () => {
       await page.locator('details summary').click()
       await check('overview with its table')
       await open('users', 'tbody tr:nth-child(50)')
-      await dialog('a new user with a fault', '.heading button', () =>
+      await dialog('an import', '.heading button')
+      await dialog('a new user with a fault', '.heading .primary', () =>
         page.getByRole('dialog').locator('[type="submit"]').click(),
       )
       await open('users?search=nobody-has-this', '.empty')

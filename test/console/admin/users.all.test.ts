@@ -140,6 +140,35 @@ describeWithBrowser('an admin', () => {
     expect(await page.getByRole('button', { name: 'Set password' }).count()).toBe(0)
   })
 
+  test('imports the users of a CSV file, all or none, and sees which lines are wrong', async () => {
+    const team = await fixture.store.addTeam({ name: 'Importers', createdAt: Date.now() })
+    if (typeof team === 'string') throw new Error(team)
+    await using visiting = await visitAdmin(browser, fixture, 'users')
+    const { page } = visiting
+    const choose = (text: string) =>
+      dialog(page)
+        .getByLabel('CSV file')
+        .setInputFiles({ name: 'people.txt', mimeType: 'text/plain', buffer: Buffer.from(text) })
+    await press(page, 'Import')
+    await dialog(page).getByRole('button', { name: 'Import' }).click()
+    await page.getByText('Choose a file.').waitFor()
+    await choose('surname\nann\n')
+    await dialog(page).getByRole('button', { name: 'Import' }).click()
+    await page.getByText('This is no such table.').waitFor()
+    await choose(`name,role,team\nimported-1,root,\nimported-2,user,Nowhere\nimported-3,,\n`)
+    await dialog(page).getByRole('button', { name: 'Import' }).click()
+    await page.getByText(/^line 2: role must be/).waitFor()
+    await page.getByText(/^line 3: there is no such team/).waitFor()
+    expect(await fixture.store.adminUserByName('imported-3')).toBeUndefined()
+    await choose(`name,role,team,external_id\nimported-1,admin,,\nimported-2,,importers,hr-99\n`)
+    await submit(page, 'Import')
+    await page.getByText('2 users imported').waitFor()
+    expect(await userNamed('imported-1')).toMatchObject({ role: 'admin' })
+    expect(await userNamed('imported-2')).toMatchObject({ role: 'user', team: team.id, externalId: 'hr-99' })
+    const entries = await fixture.store.listAudit({ action: 'user.create' })
+    expect(entries.filter(({ user }) => user === fixture.admin.id).length).toBeGreaterThanOrEqual(2)
+  })
+
   test('changes the name, role, team and external ID of a user', async () => {
     const team = await fixture.store.addTeam({ name: 'Painters', createdAt: Date.now() })
     if (typeof team === 'string') throw new Error(team)

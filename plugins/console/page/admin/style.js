@@ -70,6 +70,8 @@ sheet.replaceSync(`
   .alerts > li.warning > .icon { color: var(--warn); }
   .rows > li.stacked { display: block; }
   .stacked .scroll { margin: 0.75rem 0 0; box-shadow: none; }
+  .example { padding: 0.5rem 0.75rem; border-radius: var(--radius-small); background: var(--background-muted); white-space: pre; overflow-x: auto; }
+  dialog input[type="file"] { padding: 0.375rem 0.5rem; }
   .problems { margin: 0.5rem 0; padding-left: 1.25rem; list-style: disc; }
 
   .plot { margin: 1rem 0 0; padding: 0.75rem 0.75rem 0.5rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); overflow: hidden; }

@@ -10,6 +10,7 @@ import { Table } from '../parts/table.js'
 import { useTeamChoices } from '../parts/teams-choice.js'
 import { Time } from '../parts/time.js'
 import { w } from '../words/words.js'
+import { ImportUsers } from './import-users.js'
 import { NewUser } from './new-user.js'
 
 /**
@@ -36,6 +37,7 @@ export const Users = () => {
   const list = useList('/users', 'users', query)
   const teams = useTeamChoices(w.users.anyTeam, query.team)
   const [creating, setCreating] = useState(false)
+  const [importing, setImporting] = useState(false)
   const isFiltered = filters.some((name) => query[name])
   const select = (/** @type {typeof filters[number]} */ name) => (/** @type {Event} */ event) =>
     setQuery({ [name]: /** @type {HTMLSelectElement} */ (event.currentTarget).value })
@@ -45,6 +47,7 @@ export const Users = () => {
     <div class="heading">
       <h1 tabindex="-1">${w.sections.users}</h1>
       <div class="actions">
+        <button type="button" onClick=${() => setImporting(true)}><${Icon} name="upload" />${w.users.import}</button>
         <button type="button" class="primary" onClick=${() => setCreating(true)}><${Icon} name="add" />${w.users.create}</button>
       </div>
     </div>
@@ -64,6 +67,7 @@ export const Users = () => {
         : html`<${Empty} icon="person" title=${w.users.empty}><p>${w.users.emptyHint}</p><//>`)
     }
     <${Pages} list=${list} />
+    ${importing && html`<${ImportUsers} onClose=${() => setImporting(false)} onImported=${list.reload} />`}
     ${creating && html`<${NewUser} onClose=${() => setCreating(false)} onCreated=${list.reload} />`}
   `
 }

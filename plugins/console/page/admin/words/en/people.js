@@ -47,6 +47,17 @@ export const people = {
     unknownHint: 'The address may be wrong.',
     toList: 'All users',
   },
+  importing: {
+    title: 'Import users',
+    lead: 'Adds the users of a CSV file: all of them, or none if one line is wrong. The team is named as it is called; role, team and external_id may be empty or absent.',
+    file: 'CSV file',
+    hint: 'In UTF-8, at most 1 MiB, some 20,000 users. The command “import users” takes longer files.',
+    submit: 'Import',
+    imported: (/** @type {string} */ count) => `${count} users imported`,
+    noFile: 'Choose a file.',
+    noTable: 'This is no such table. Its first line names the columns: name, role, team, external_id.',
+    wrong: 'Nothing is imported, because some lines are wrong:',
+  },
   user: {
     profile: 'Profile',
     edit: 'Edit',

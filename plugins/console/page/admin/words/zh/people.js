@@ -47,6 +47,17 @@ export const people = {
     unknownHint: '地址可能有误。',
     toList: '全部用户',
   },
+  importing: {
+    title: '导入用户',
+    lead: '从 CSV 文件添加用户：全部添加；若有一行有误，则一个也不添加。团队填写其名称；role、team 和 external_id 可以为空或省略。',
+    file: 'CSV 文件',
+    hint: 'UTF-8 编码，最大 1 MiB，约 20,000 个用户。更大的文件请使用命令 import users。',
+    submit: '导入',
+    imported: (count) => `已导入 ${count} 个用户`,
+    noFile: '请选择文件。',
+    noTable: '这不是这样的表格。第一行应为列名：name、role、team、external_id。',
+    wrong: '有些行有误，因此没有导入任何用户：',
+  },
   user: {
     profile: '资料',
     edit: '编辑',
