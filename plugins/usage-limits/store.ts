@@ -134,13 +134,20 @@ export interface LimitUse {
   readonly lastStep?: number
 }
 
+/** What moves to other holders. It stays taken: the exchange that moves it must not grant it again. */
+export const movedOf = ({ moves }: Pick<LimitChange, 'moves'>): number =>
+  moves.reduce((sum, { amount }) => sum + amount, 0)
+
 /**
  * What an exchange adds to the block of its holder. Every store must decide by it.
  *
- * @param rest what is left: the amount without use, without the blocks of others, and without what the block keeps
+ * @param rest what is left before anything moves: the amount without use, without the blocks of others, and without
+ * what the block keeps
  */
-export const grantOf = ({ needs, atLeast, spare }: LimitChange, rest: number): number => {
-  if (needs > 0 && rest < atLeast) return 0
-  const granted = Math.max(0, Math.min(needs, rest))
-  return granted + Math.max(0, Math.min(spare, Math.floor((rest - granted) / 100)))
+export const grantOf = (change: LimitChange, rest: number): number => {
+  const { needs, atLeast, spare } = change
+  const left = rest - movedOf(change)
+  if (needs > 0 && left < atLeast) return 0
+  const granted = Math.max(0, Math.min(needs, left))
+  return granted + Math.max(0, Math.min(spare, Math.floor((left - granted) / 100)))
 }

@@ -34,3 +34,26 @@ test('what a background response has reserved stays reserved until its usage is 
   await others.stop()
   await store.close()
 })
+
+test('a stream counts as a stream only until it ends, also when its response continues in the background', async () => {
+  const store = openStore('sqlite::memory:')
+  await store.migrate()
+  const limits = usageLimits({
+    store: store.limits,
+    userLimits: [
+      { unit: 'streams', amount: 1 },
+      { unit: 'tokens', amount: 10_000, window: 'month' },
+    ],
+  })
+  const app = openApp(() => Response.json({ id: 'resp_1', object: 'response', status: 'in_progress', output: [] }), {
+    ...{ limits, objects: store },
+  })
+  const body = { model: 'm', input: 'Hi', background: true, stream: true, max_output_tokens: 500 }
+  const response = await app.post('/responses', body)
+  expect(response.status).toBe(200)
+  await response.text()
+  const reserved = (await limits.report({ user: 'ann' })).map(({ reserved }) => reserved)
+  expect([reserved[0], (reserved[1] ?? 0) > 500]).toEqual([0, true])
+  await limits.stop()
+  await store.close()
+})

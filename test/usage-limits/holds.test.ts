@@ -98,6 +98,24 @@ eachDatabase('what a task holds', (database) => {
     ])
   })
 
+  for (const limit of [minute, { ...minute, window: 'day' }, { ...minute, window: undefined }] as const)
+    test(`is not granted to others by the exchange that moves it (${limit.window ?? 'for ever'})`, async () => {
+      const { limits, clock, user, holder, counts } = open([limit])
+      // All at once: the exchange that moves what the first ones have also asks for those that still wait.
+      const granted: number[] = []
+      const create = async (nth: number) => {
+        const reservation = await limits.reserve({ user, uses: { videos: 1 } })
+        await reservation?.hold(`${holder}-${nth}`)
+        granted.push(nth)
+      }
+      const creating = Promise.all(Array.from({ length: 12 }, (_, nth) => refusalOf(create(nth))))
+      await clock.pass(3_000)
+      const refusals = await creating
+      expect([granted.length, refusals.filter(Boolean).length]).toEqual([3, 9])
+      const [count] = await counts()
+      expect((count?.used ?? 0) + (count?.reserved ?? 0)).toBe(3)
+    })
+
   test('of an unknown holder changes nothing', async () => {
     const { user, counts, holder } = open([day])
     await settle(holder, { tokens: 100 })

@@ -239,6 +239,8 @@ class ReservedCall implements CallLimit {
 
   async hold(holder: string): Promise<void> {
     this.#ended = true
+    // The stream of the caller ends here, whatever the upstream still generates.
+    this.#reservation.settle({ streams: 0 })
     // If that fails, what was held comes back by itself.
     await this.#reservation.hold(holder).catch(() => {})
     this.#reservation.release()

@@ -7,6 +7,7 @@ import {
   type LimitCounter,
   type LimitCounts,
   type LimitExchange,
+  movedOf,
   stepOf,
 } from '../../../plugins/usage-limits/store.ts'
 import { type Statement, type Steps, sql } from '../database/database.ts'
@@ -42,7 +43,13 @@ export function* applyExchange(exchange: LimitExchange): Steps<readonly LimitCou
     const used = Number(isCountedApart(change.counter) ? takeRow(rows).counted : settled.used)
     const granted = grantOf(change, change.amount - used - Number(settled.held))
     const held = change.keeps + granted
-    counts.set(change, { held, used, allHeld: Number(settled.held) + granted })
+    const moved = movedOf(change)
+    const isBooked = change.counter.slides !== undefined
+    counts.set(change, {
+      held,
+      used: used + (isBooked ? moved : 0),
+      allHeld: Number(settled.held) + granted + (isBooked ? 0 : moved),
+    })
     const block = writeBlock(holder, change, held)
     if (block) blocks++
     writes.push(

@@ -141,4 +141,10 @@ export const faults: readonly Fault[] = [
     '    part.amount = 0\n    if (amount === 0 && used === 0) return\n',
     '    if (amount === 0 && used === 0) return\n',
   ),
+  fault(
+    'what moves to a task is granted again by the same exchange',
+    store,
+    'const left = rest - movedOf(change)',
+    'const left = rest',
+  ),
 ]

@@ -6,6 +6,8 @@ export interface UpstreamCall {
   readonly user: string
   readonly token: string
   readonly model: string
+  /** Continues as a task, without a stream. */
+  readonly isTask?: boolean
   /** When the gateway has let tokens through, and how many. */
   readonly grants: { readonly at: number; readonly tokens: number }[]
   /** Tokens that it has generated so far. */
@@ -52,7 +54,7 @@ export const createJudge = (timeZone: string) => {
       if (!covers(call) || !call.model.startsWith((limit.model ?? '').replace('*', ''))) continue
       const { endedAt, grants, tokens } = call
       const isRunning = endedAt === undefined
-      if (unit === 'streams') sum += Number(isRunning)
+      if (unit === 'streams') sum += Number(isRunning && !call.isTask)
       else if (length !== undefined && !isRunning && endedAt <= at - length) continue
       else if (unit === 'requests') {
         const startedAt = grants[0]?.at ?? 0

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import type { Limit, LimitStore, UsageLimits, UsageReservation } from 'sluice/usage-limits'
 import { usageLimits } from 'sluice/usage-limits'
 import { StoreClock } from '../fixture.ts'
@@ -146,7 +147,12 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
       reservation.settle({ requests: 1 })
       counts.granted++
       const grants = [{ at: clock.now(), tokens: reservation.reserved.tokens ?? 0 }]
-      const record: UpstreamCall = { user, token, model, grants, tokens: 0 }
+      const isTask = random.chance(0.2)
+      const record: UpstreamCall = { user, token, model, isTask, grants, tokens: 0 }
+      if (isTask) {
+        await holdForTask(record, reservation)
+        return
+      }
       calls.push(record)
       running.add({ record, reservation, process, wanted, isExtending: false })
       check()
@@ -156,6 +162,18 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
     } finally {
       waiting.delete(aborting)
     }
+  }
+
+  /** A task that nobody records: what it holds is given back after a minute, and not before. */
+  const holdForTask = async (record: UpstreamCall, reservation: UsageReservation): Promise<void> => {
+    reservation.settle({ streams: 0 })
+    const until = clock.now() + 60_000
+    await reservation.hold(`task:${randomUUID()}`)
+    calls.push(record)
+    check()
+    clock.at(until, () => {
+      record.endedAt = clock.now()
+    })
   }
 
   const end = (call: RunningCall): void => {
