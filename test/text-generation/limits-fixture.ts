@@ -13,6 +13,8 @@ export interface MemoryLimits extends UsageLimits {
   readonly used: Record<string, number>
   readonly held: Record<string, number>
   readonly extensions: Amounts[]
+  /** Calls whose reservation has not ended. */
+  readonly reserved: () => number
 }
 
 type Unit = keyof Amounts
@@ -25,6 +27,7 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
   const held: Record<string, number> = {}
   const asked: MemoryLimits['asked'] = []
   const extensions: Amounts[] = []
+  const open = new Set<object>()
   const hasRoom = (uses: Amounts) =>
     unitsOf(uses).find(([unit, amount]) => {
       const limit = amounts[unit]
@@ -38,6 +41,7 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
     used,
     held,
     extensions,
+    reserved: () => open.size,
     reserve(call) {
       const uses = typeof call.uses === 'function' ? call.uses() : call.uses
       asked.push({ ...call, uses })
@@ -59,6 +63,7 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
         delete own[unit]
       }
       take(uses)
+      open.add(own)
       const reservation: UsageReservation = {
         reserved: uses,
         extend(more) {
@@ -74,6 +79,7 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
           }
         },
         release() {
+          open.delete(own)
           for (const unit of Object.keys(own) as Unit[]) giveBack(unit)
         },
         hold: async () => {},

@@ -87,7 +87,7 @@ export const generate = async (
   const whole = continuation?.body ?? body
   const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
   if (isPromise(ownAssets)) await ownAssets
-  let limit: CallLimit | undefined
+  using held = new HeldLimit()
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     const sending = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
@@ -117,10 +117,11 @@ export const generate = async (
         : recorder
     const checking = issued?.requireRoom()
     if (isPromise(checking)) await checking
-    if (!limit && options.callLimits && !exchange.unmetered) {
+    if (!held.limit && options.callLimits && !exchange.unmetered) {
       const reserving = reserve(sent, { user, token, model, stream, exchange, route, signal: request.signal }, options)
-      limit = isPromise(reserving) ? await reserving : reserving
+      held.limit = isPromise(reserving) ? await reserving : reserving
     }
+    const { limit } = held
     const usage = new CallUsage({ user, token, model, issued, limit, unmetered: exchange.unmetered }, options)
     const { onAccepted, onEnd } = usage
     const call = {
@@ -135,16 +136,29 @@ export const generate = async (
       attempts.succeed(route)
       if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
       if (limit) for (const [name, value] of Object.entries(limit.headers())) response.headers.set(name, value)
+      if (stream) held.continueWithStream()
       return response
     } catch (error) {
-      try {
-        route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
-        validated = await validate(route)
-      } catch (failure) {
-        limit?.release()
-        throw failure
-      }
+      route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
+      validated = await validate(route)
     }
+  }
+}
+
+/**
+ * What a call holds of limits. The end of the call gives back what was not booked, whatever the end is: a response, an
+ * error of any step, or a deadline that has passed before the upstream was asked. A stream ends it later by itself.
+ */
+class HeldLimit implements Disposable {
+  limit: CallLimit | undefined
+  #continues = false
+
+  continueWithStream(): void {
+    this.#continues = true
+  }
+
+  [Symbol.dispose](): void {
+    if (!this.#continues) this.limit?.release()
   }
 }
 

@@ -52,7 +52,7 @@ export interface CallLimit {
    * rejects.
    */
   hold(holder: string): Promise<void>
-  /** The call has failed, and nothing was generated. Without effect after `onEnd`. */
+  /** The call has ended: gives back what was not booked. Without effect after `onEnd` and `hold`. */
   release(): void
   /** Wraps the reader of the upstream's stream: it ends when nothing is left of a limit. */
   meter(reader: FrameReader): FrameReader
