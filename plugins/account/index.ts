@@ -90,9 +90,7 @@ export interface AccountOptions
    * of `consolePages`.
    */
   readonly console?: Pick<ConsolePagesOptions, 'prefix' | 'login'> &
-    Partial<
-      Pick<ConsolePaths, 'library' | 'text' | 'video' | 'uploads' | 'events' | 'webhooks' | 'admin' | 'failureAdvice'>
-    >
+    Partial<Omit<ConsolePaths, 'session' | 'tokens' | 'usage' | 'faceVerification' | 'invitations' | 'account'>>
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */

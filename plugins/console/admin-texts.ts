@@ -21,7 +21,6 @@ import adminPartsConfirm from './page/admin/parts/confirm.js' with { type: 'text
 import adminPartsFaults from './page/admin/parts/faults.js' with { type: 'text' }
 import adminPartsForm from './page/admin/parts/form.js' with { type: 'text' }
 import adminPartsList from './page/admin/parts/list.js' with { type: 'text' }
-import adminPartsPlot from './page/admin/parts/plot.js' with { type: 'text' }
 import adminPartsQuery from './page/admin/parts/query.js' with { type: 'text' }
 import adminPartsSearchField from './page/admin/parts/search-field.js' with { type: 'text' }
 import adminPartsSecret from './page/admin/parts/secret.js' with { type: 'text' }
@@ -81,7 +80,6 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/parts/faults.js': adminPartsFaults,
   'admin/parts/form.js': adminPartsForm,
   'admin/parts/list.js': adminPartsList,
-  'admin/parts/plot.js': adminPartsPlot,
   'admin/parts/query.js': adminPartsQuery,
   'admin/parts/search-field.js': adminPartsSearchField,
   'admin/parts/secret.js': adminPartsSecret,

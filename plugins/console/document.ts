@@ -28,6 +28,10 @@ export interface ConsolePaths {
   readonly invitations?: string | undefined
   /** The own account of `ownAccount`: it says whether the user is an admin. */
   readonly account?: string | undefined
+  /** Where `limitRoutes` says what is left of the limits. */
+  readonly limits?: string | undefined
+  /** The page of the API documentation. */
+  readonly documentation?: string | undefined
   /** The routes of `admin`. */
   readonly admin?: string | undefined
   /** The routes of `failureAdvice`. */

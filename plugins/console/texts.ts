@@ -101,6 +101,7 @@ import controlsField from './page/controls/field.js' with { type: 'text' }
 import controlsHtml from './page/controls/html.js' with { type: 'text' }
 import controlsIcons from './page/controls/icons.js' with { type: 'text' }
 import controlsPlaceholder from './page/controls/placeholder.js' with { type: 'text' }
+import controlsPlot from './page/controls/plot.js' with { type: 'text' }
 import controlsPreview from './page/controls/preview.js' with { type: 'text' }
 import controlsThumbnail from './page/controls/thumbnail.js' with { type: 'text' }
 import controlsToast from './page/controls/toast.js' with { type: 'text' }
@@ -128,6 +129,7 @@ import fieldsStyles from './page/styles/fields.css' with { type: 'text' }
 import layoutStyles from './page/styles/layout.css' with { type: 'text' }
 import listsStyles from './page/styles/lists.css' with { type: 'text' }
 import placeholderStyles from './page/styles/placeholder.css' with { type: 'text' }
+import plotStyles from './page/styles/plot.css' with { type: 'text' }
 import tabsStyles from './page/styles/tabs.css' with { type: 'text' }
 import themeStyles from './page/styles/theme.css' with { type: 'text' }
 import toastStyles from './page/styles/toast.css' with { type: 'text' }
@@ -136,6 +138,12 @@ import uploadsUploadFile from './page/uploads/upload-file.js' with { type: 'text
 import uploadsUploadList from './page/uploads/upload-list.js' with { type: 'text' }
 import uploadsStyles from './page/uploads/uploads.css' with { type: 'text' }
 import uploadsUploads from './page/uploads/uploads.js' with { type: 'text' }
+import usageBreakdown from './page/usage/breakdown.js' with { type: 'text' }
+import usageCsv from './page/usage/csv.js' with { type: 'text' }
+import usageKind from './page/usage/kind.js' with { type: 'text' }
+import usageLimits from './page/usage/limits.js' with { type: 'text' }
+import usageRange from './page/usage/range.js' with { type: 'text' }
+import usageReport from './page/usage/report.js' with { type: 'text' }
 import usageStyles from './page/usage/usage.css' with { type: 'text' }
 import usageUsage from './page/usage/usage.js' with { type: 'text' }
 import videosSaveResult from './page/videos/save-result.js' with { type: 'text' }
@@ -268,6 +276,7 @@ const modules: Readonly<Record<string, string>> = {
   'controls/html.js': controlsHtml,
   'controls/icons.js': controlsIcons,
   'controls/placeholder.js': controlsPlaceholder,
+  'controls/plot.js': controlsPlot,
   'controls/preview.js': controlsPreview,
   'controls/thumbnail.js': controlsThumbnail,
   'controls/toast.js': controlsToast,
@@ -289,6 +298,12 @@ const modules: Readonly<Record<string, string>> = {
   'uploads/upload-file.js': uploadsUploadFile,
   'uploads/upload-list.js': uploadsUploadList,
   'uploads/uploads.js': uploadsUploads,
+  'usage/breakdown.js': usageBreakdown,
+  'usage/csv.js': usageCsv,
+  'usage/kind.js': usageKind,
+  'usage/limits.js': usageLimits,
+  'usage/range.js': usageRange,
+  'usage/report.js': usageReport,
   'usage/usage.js': usageUsage,
   'videos/save-result.js': videosSaveResult,
   'videos/video-detail.js': videosVideoDetail,
@@ -350,6 +365,7 @@ const styleSheets: readonly string[] = [
   listsStyles,
   cardsStyles,
   placeholderStyles,
+  plotStyles,
   toastStyles,
   dialogStyles,
   loginStyles,

@@ -8,6 +8,7 @@ export interface ConsoleParts {
   readonly events: { readonly webhooks?: object | undefined }
   readonly people: Pick<AccountOptions, 'passwordLogin'>
   readonly admin?: object | undefined
+  readonly usageLimits?: object | undefined
   readonly oidc?: ServerOidcLogin | undefined
 }
 
@@ -18,13 +19,15 @@ export interface ConsoleParts {
  */
 export const consoleOptions = (
   segment: string,
-  { video, files, events, people, admin, oidc }: ConsoleParts,
+  { video, files, events, people, admin, usageLimits, oidc }: ConsoleParts,
 ): NonNullable<AccountOptions['console']> => ({
   library: `/api/${segment}/proxy`,
   video: video.upstream && '/api/v3',
   uploads: files && '/api/uploads',
   ...{ events: '/api/events', failureAdvice: '/api/failure-advice' },
   webhooks: events.webhooks && '/api/webhooks',
+  limits: usageLimits && '/api/limits',
+  documentation: '/openapi',
   admin: admin && '/api/admin',
   ...(oidc && {
     login: { address: '/api/session/oidc', label: oidc.label, form: people.passwordLogin, invitation: true },

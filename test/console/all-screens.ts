@@ -183,9 +183,11 @@ const walk = async (browser: Browser, viewport: ViewportSize): Promise<void> => 
 
   // The usage.
   await page.getByRole('link', { name: 'Usage' }).click()
-  await page.getByRole('table').getByText('console').first().waitFor()
+  const details = page.getByRole('region', { name: 'Usage of text and videos' })
+  await page.getByRole('button', { name: 'By API token' }).click()
+  await details.getByText('console').first().waitFor()
   await page.getByRole('button', { name: 'By model' }).click()
-  expect(await page.getByRole('table').getByRole('columnheader').allTextContents()).toEqual([
+  expect(await details.getByRole('columnheader').allTextContents()).toEqual([
     ...['Model', 'Calls', 'Input', 'Output', 'Seconds of video'],
   ])
   expect(await fits(page)).toBe(true)

@@ -64,12 +64,12 @@ describeWithBrowser('the console shows', () => {
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
     await login(page)
-    await page.route('**/api/usage', (route) => route.abort())
+    await page.route('**/api/usage?*', (route) => route.abort())
     await page.getByRole('link', { name: 'Usage' }).click()
     await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
-    await page.unroute('**/api/usage')
+    await page.unroute('**/api/usage?*')
     await page.getByRole('button', { name: 'Try again' }).click()
-    await page.getByText('No usage yet').waitFor()
+    await page.getByText('No usage in these days').waitFor()
   })
 
   test('an error message of the gateway, and keeps the input', async () => {

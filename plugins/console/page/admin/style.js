@@ -49,14 +49,6 @@ sheet.replaceSync(`
   .limit-list { display: flex; flex-wrap: wrap; gap: 0.25rem 0.5rem; }
   .limit-list li { padding: 0.0625rem 0.5rem; border: 1px solid var(--border); border-radius: 999px; background: var(--surface); }
 
-  .limit-uses { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 20rem), 1fr)); gap: 1rem; margin-top: 1rem; }
-  .limit-uses > li { padding: 0.875rem 1rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); }
-  .use-title { display: flex; flex-wrap: wrap; align-items: baseline; justify-content: space-between; gap: 0.25rem 0.75rem; }
-  .limit-uses .hint { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
-  .meter { display: block; width: 100%; height: 0.375rem; margin: 0.5rem 0; border-radius: 999px; overflow: hidden; }
-  .meter .track { fill: var(--background-muted); }
-  .meter .bar { fill: var(--accent); }
-  .meter.warn .bar { fill: #c98500; }
   .bad { color: var(--bad); }
   .calm, p.bad { display: flex; align-items: center; gap: 0.5rem; margin-top: 0.75rem; }
   .calm { color: var(--good); }
@@ -74,24 +66,6 @@ sheet.replaceSync(`
   dialog input[type="file"] { padding: 0.375rem 0.5rem; }
   .problems { margin: 0.5rem 0; padding-left: 1.25rem; list-style: disc; }
 
-  .plot { margin: 1rem 0 0; padding: 0.75rem 0.75rem 0.5rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); overflow: hidden; }
-  .plot > svg { display: block; max-width: 100%; }
-  .plot .grid { stroke: var(--border); }
-  .plot .tick { fill: var(--text-muted); font-size: 11px; font-variant-numeric: tabular-nums; }
-  .plot .hit { fill: transparent; }
-  .plot g:hover > .hit { fill: var(--background-muted); }
-  .series-0 { fill: light-dark(#2450c8, #8fb0ff); }
-  .series-1 { fill: light-dark(#b45f06, #f0a95b); }
-  .series-2 { fill: light-dark(#b8304f, #ff8fa8); }
-  .series-3 { fill: light-dark(#0d8a6a, #4fd1ae); }
-  .series-4 { fill: light-dark(#8b3fb0, #cf9af0); }
-  .series-5 { fill: light-dark(#6b7280, #b3b8c4); }
-  .legend { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; padding: 0.25rem 0.25rem 0.25rem 3rem; color: var(--text-muted); font-size: 0.8125rem; }
-  .legend li { display: inline-flex; align-items: center; gap: 0.375rem; overflow-wrap: anywhere; }
-  .legend svg { width: 0.625rem; height: 0.625rem; flex: none; }
-  .more { margin-top: 0.5rem; }
-  .more > summary { width: fit-content; color: var(--accent); font-size: 0.875rem; cursor: pointer; }
-  .more > .scroll { max-height: 24rem; overflow: auto; }
   .by { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 1.5rem 0 0; padding: 0; border: 0; font-size: 0.875rem; }
   .by legend { float: left; margin-right: 1.25rem; padding: 0; font-weight: 550; }
   .by .check { display: inline-flex; align-items: center; gap: 0.375rem; font-weight: 400; }
@@ -99,6 +73,5 @@ sheet.replaceSync(`
   .by + .scroll { margin-top: 0.75rem; }
   main.admin .figures { grid-template-columns: repeat(auto-fit, minmax(8rem, 1fr)); }
   .admin td pre { margin: 0; max-height: 12rem; overflow: auto; font-size: 0.8125rem; white-space: pre-wrap; }
-  .meter.bad .bar { fill: #d0362f; }
 `)
 document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet]

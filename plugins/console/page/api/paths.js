@@ -1,5 +1,9 @@
 /** @typedef {'page' | 'session' | 'tokens' | 'usage' | 'library' | 'faceVerification' | 'text'} PathName */
-/** @typedef {'video' | 'uploads' | 'events' | 'webhooks' | 'invitations' | 'account' | 'admin' | 'failureAdvice'} OptionalPathName paths that a server may lack */
+/**
+ * Paths that a server may lack.
+ * @typedef {'video' | 'uploads' | 'events' | 'webhooks' | 'invitations' | 'account' | 'admin' | 'limits' |
+ * 'documentation' | 'failureAdvice'} OptionalPathName
+ */
 
 /** The base paths with which the server was configured. */
 const configured = /** @type {Record<PathName, string> & Partial<Record<OptionalPathName, string>>} */ (

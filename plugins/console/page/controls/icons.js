@@ -10,6 +10,7 @@ const outlines = {
   admin: 'M5 7h8M17 7h2M5 12h2M11 12h8M5 17h6M15 17h4M13 5v4M9 10v4M13 15v4',
   person: 'M12 4.5a3.5 3.5 0 1 1 0 7 3.5 3.5 0 0 1 0-7zM5 19.5c.6-3.4 3.5-5 7-5s6.4 1.6 7 5',
   add: 'M12 5v14M5 12h14',
+  download: 'M12 5v11M7.5 11.5 12 16l4.5-4.5M5 19h14',
   upload: 'M12 16V5M7.5 9.5 12 5l4.5 4.5M5 19h14',
   videos: 'M4 6a1 1 0 0 1 1-1h14a1 1 0 0 1 1 1v12a1 1 0 0 1-1 1H5a1 1 0 0 1-1-1zM10 9v6l5-3z',
   webhook:

@@ -3,7 +3,10 @@ import { locale } from './words.js'
 const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
 const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
 const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
+const shortDay = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
+const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
 const number = new Intl.NumberFormat(locale)
+const wholeCost = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
 const cost = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 6 })
 
 /**
@@ -29,13 +32,23 @@ export const formatDay = (text) => {
   const time = parseTime(`${text}T00:00:00Z`)
   return time ? day.format(time) : text
 }
+/**
+ * A day in UTC without its year.
+ * @param {string} text `YYYY-MM-DD`
+ */
+export const formatShortDay = (text) => {
+  const time = parseTime(`${text}T00:00:00Z`)
+  return time ? shortDay.format(time) : text
+}
+/** A number in few characters, such as 12K. @param {number} value */
+export const formatCompact = (value) => compact.format(value)
 /** @param {number} value */
 export const formatNumber = (value) => number.format(value)
 /**
  * An amount in the operator's currency, which the console does not know.
  * @param {number} value
  */
-export const formatCost = (value) => cost.format(value)
+export const formatCost = (value) => (Math.abs(value) < 1 ? cost : wholeCost).format(value)
 
 /**
  * A length of a file, as `1.5 MB`.

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
-import { html } from '../../controls/html.js'
+import { html } from './html.js'
 
 /** @typedef {{ name: string, values: readonly number[] }} Series one value for each label */
 
@@ -76,9 +76,10 @@ export const Plot = ({ title, labels, series, format, formatLabel }) => {
   `
 }
 
-/** The next number of the form 1, 2 or 5 times a power of ten. @param {number} value */
+/** The next number of the form 1, 2, 5, or from 25 on 2.5, times a power of ten. @param {number} value */
 const niceCeiling = (value) => {
   if (value <= 0) return 1
   const power = 10 ** Math.floor(Math.log10(value))
-  return ([1, 2, 5, 10].find((factor) => factor * power >= value) ?? 10) * power
+  const factors = power < 10 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10]
+  return (factors.find((factor) => factor * power >= value) ?? 10) * power
 }

@@ -1,0 +1,67 @@
+import { paths } from '../api/paths.js'
+import { html } from '../controls/html.js'
+import { Failure } from '../controls/placeholder.js'
+import { useApi, useLoaded } from '../frame/hooks.js'
+import { formatBytes, formatCost, formatNumber, formatTime, parseTime } from '../words/format.js'
+import { t } from '../words/words.js'
+
+/**
+ * @typedef {object} Limit
+ * @property {{ type: 'account' | 'team' | 'user' | 'token', name: string | null }} subject
+ * @property {keyof typeof t.limits.units} unit
+ * @property {keyof typeof t.limits.windows | null} window null: it does not return
+ * @property {string | null} model
+ * @property {number} amount
+ * @property {number} used
+ * @property {number} reserved
+ * @property {number} remaining
+ * @property {string | null} resets_at
+ */
+
+/** The limits that apply to the user: what is left of each, and when it returns. Nothing where there are none. */
+export const Limits = () => {
+  const api = useApi()
+  const loaded = useLoaded(async (signal) => {
+    if (paths.limits === undefined) return []
+    return /** @type {readonly Limit[]} */ ((await api.request(paths.limits, { signal })).limits)
+  }, [])
+  if (loaded.error) return html`<${Failure} message=${loaded.error} retry=${loaded.reload} />`
+  if (!loaded.value || loaded.value.length === 0) return undefined
+  return html`
+    <section>
+      <h2>${t.limits.title}</h2>
+      <ul class="limit-uses" aria-label=${t.limits.title}>
+        ${loaded.value.map((limit) => html`<${Use} key=${JSON.stringify([limit.subject, limit.unit, limit.window, limit.model])} limit=${limit} />`)}
+      </ul>
+    </section>
+  `
+}
+
+/** @param {Pick<Limit, 'unit'>} limit @param {number} amount */
+const format = ({ unit }, amount) =>
+  unit === 'cost' ? formatCost(amount) : unit === 'storage_bytes' ? formatBytes(amount) : formatNumber(amount)
+
+/** @param {{ limit: Limit }} props */
+const Use = ({ limit }) => {
+  const { subject, unit, window, model, amount, used, reserved, remaining, resets_at } = limit
+  const resets = parseTime(resets_at)
+  const share = amount > 0 ? Math.min(1, (used + reserved) / amount) : 1
+  const level = share >= 0.9 ? 'bad' : share >= 0.7 ? 'warn' : 'good'
+  const name = t.limits.name(t.limits.units[unit], window && t.limits.windows[window])
+  return html`
+    <li>
+      <p class="use-title">
+        <span class="name">${name}</span>
+        <span class="hint">${model && html`<code>${model}</code>`}${subject.type !== 'user' && html`<span class="badge">${t.limits.subjects[subject.type]}</span>`}</span>
+      </p>
+      <svg class=${`meter ${level}`} viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label=${t.limits.share(Math.round(share * 100))}>
+        <rect class="track" width="100" height="4" />
+        <rect class="bar" width=${share * 100} height="4" />
+      </svg>
+      <p class="hint">
+        <span>${t.limits.left(format(limit, remaining), format(limit, amount))}</span>
+        ${resets && html`<span>${t.limits.resets} <time datetime=${resets.toISOString()}>${formatTime(resets)}</time></span>`}
+      </p>
+    </li>
+  `
+}
