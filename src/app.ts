@@ -1,111 +1,34 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { type AccountOptions, account } from '../plugins/account/index.ts'
+import { account } from '../plugins/account/index.ts'
 import { admin } from '../plugins/admin/index.ts'
-import { assetLibrary, type GatewayOptions } from '../plugins/asset-library/index.ts'
-import {
-  type ConcurrencyLimitsOptions,
-  concurrencyLimits,
-  type FetchHandler,
-} from '../plugins/concurrency-limits/index.ts'
-import { type EventsOptions, events } from '../plugins/events/index.ts'
-import type { FaceVerificationOptions } from '../plugins/face-verification/index.ts'
+import { assetLibrary } from '../plugins/asset-library/index.ts'
+import { concurrencyLimits, type FetchHandler } from '../plugins/concurrency-limits/index.ts'
+import { events } from '../plugins/events/index.ts'
 import { failureAdvice } from '../plugins/failure-advice/index.ts'
-import { type FileStorageOptions, fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
-import {
-  createMetrics,
-  type Metrics,
-  type MetricsOptions,
-  type MetricsSnapshot,
-  metrics,
-  readSnapshot,
-} from '../plugins/metrics/index.ts'
-import { type Audit, noAudit } from '../plugins/shared/audit.ts'
+import { fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
+import { createMetrics, type Metrics, metrics, readSnapshot } from '../plugins/metrics/index.ts'
+import { noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/http/headers.ts'
 import { requireScope } from '../plugins/shared/identity/require-scope.ts'
-import { Problem, type ProblemBody, problemBody, renderProblems } from '../plugins/shared/problem.ts'
-import type { CircuitBreakers } from '../plugins/shared/upstream/circuit-breaker.ts'
-import {
-  messagesProblemBody,
-  type TextGenerationOptions,
-  textGeneration,
-  textProblemBody,
-} from '../plugins/text-generation/index.ts'
+import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
+import { textGeneration } from '../plugins/text-generation/index.ts'
 import { nameOf } from '../plugins/text-generation/models/routing.ts'
-import { limitRoutes, type UsageLimits } from '../plugins/usage-limits/index.ts'
-import {
-  createVideoService,
-  type OpenaiVideosOptions,
-  openaiVideos,
-  type VideoCall,
-  type VideoRouteOptions,
-  type VideoServiceOptions,
-  videoGeneration,
-  videoProblemBody,
-} from '../plugins/video-generation/index.ts'
+import { limitRoutes } from '../plugins/usage-limits/index.ts'
+import { createVideoService, openaiVideos, type VideoCall, videoGeneration } from '../plugins/video-generation/index.ts'
 import { consoleOptions } from './app/console-options.ts'
-import { type Health, health } from './app/health.ts'
+import { health } from './app/health.ts'
 import { home } from './app/home.ts'
 import { countDeliveries } from './app/metrics/deliveries.ts'
 import { observeServer } from './app/metrics/server.ts'
-import { missingPrefixRoutes } from './app/missing-prefix.ts'
-import type { ServerOidcLogin } from './app/oidc-login.ts'
-import { withNewRequestId, withRequestIds } from './app/request-id.ts'
-import { logPathOf, measured } from './app/request-log.ts'
-import { createUpstreamStates } from './app/upstream-states.ts'
+import type { AppOptions } from './app/options.ts'
+import { withRequestIds } from './app/request/id.ts'
+import { logPathOf, measured } from './app/request/log.ts'
+import { missingPrefixRoutes } from './app/request/missing-prefix.ts'
+import { errorType, problemBodyOf, renderRejection } from './app/request/rejection.ts'
+import { createUpstreamStates } from './app/upstreams/states.ts'
 import { documentation } from './documentation/index.ts'
-import type { LeveledLog } from './log.ts'
-import { type ServerAdminOptions, withObservations } from './operators/admin-options.ts'
-import type { ServerTracing } from './tracing.ts'
-
-/** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
-export interface AppOptions {
-  readonly gateway: Omit<GatewayOptions, 'usageLimits' | 'log' | 'audit' | 'observe' | 'traceCall'>
-  readonly text: Omit<
-    TextGenerationOptions,
-    'limits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'
-  >
-  readonly video: Omit<
-    VideoServiceOptions,
-    'usageLimits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeEnd' | 'observeCounts' | 'traceCall' | 'prefix'
-  > &
-    Omit<VideoRouteOptions, 'errors'> &
-    Pick<OpenaiVideosOptions, 'modelAliases'>
-  readonly people: Omit<AccountOptions, 'store' | 'errors' | 'log' | 'audit' | 'face' | 'console'> & {
-    readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
-    readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
-  }
-  /** Undefined: users log in at no identity provider. */
-  readonly oidc?: ServerOidcLogin | undefined
-  /** Undefined: no admin API. */
-  readonly admin?: ServerAdminOptions
-  readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
-  /** Undefined: no uploads and no stored files. */
-  readonly files?: Omit<FileStorageOptions, 'usageLimits' | 'errors' | 'log' | 'audit'>
-  readonly health: Omit<Health, 'upstreams'>
-  /** Maximum numbers of concurrent requests. */
-  readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>
-  /** Limits on what users use and have. Default: none. */
-  readonly usageLimits?: UsageLimits
-  /** Bearer token for `GET /metrics`. Undefined: the route responds with 404. */
-  readonly metricsToken: string | undefined
-  /**
-   * Shares the metrics of this process, which `own` reads, with others. Returns a function that reads those of all.
-   * Default: no sharing.
-   */
-  readonly shareMetrics?: (own: () => Promise<MetricsSnapshot>) => NonNullable<MetricsOptions['readAll']>
-  /** Called once with a function that reads the metrics of this process. Default: only `/metrics` reads them. */
-  readonly watchMetrics?: (own: () => Promise<MetricsSnapshot>) => void
-  /** Default: no traces. */
-  readonly tracing?: ServerTracing
-  /** Of the `fetch` of the upstreams, for the metrics. Default: none. */
-  readonly circuits?: Pick<CircuitBreakers, 'counts'>
-  readonly log: LeveledLog
-  /** Default: no audit. */
-  readonly audit?: Audit
-}
-
-export type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
+import { withObservations } from './operators/admin-options.ts'
 
 /**
  * Creates the app of the default server: the gateway, text generation, accounts, documentation, health and metrics.
@@ -287,19 +210,5 @@ export const createWaitingApp = (
   return withRequestIds((request) => andThen<Response, Response>(app.fetch(request), withInertHeaders))
 }
 
-/** Renders problems in the error shape of the API that the request target belongs to. */
-export const renderRejection =
-  (segment?: string) =>
-  (problem: Problem, target: string): Response =>
-    withNewRequestId(withInertHeaders(problem.toResponse(problemBodyOf(target, segment))))
-
-const problemBodyOf = (target: string, segment: string | undefined): ProblemBody => {
-  if (/^\/api\/v3(?:[/?]|$)/.test(target)) return videoProblemBody
-  if (/^\/v1\/messages(?:[/?]|$)/.test(target)) return messagesProblemBody
-  return /^\/v1(?:[/?]|$)/.test(target) ? textProblemBody : problemBody(errorType(segment))
-}
-
 /** By default Elysia searches the path from a fixed offset of the URL, which is wrong for a short host name. */
 const bare = () => new Elysia({ handler: { standardHostname: false } })
-
-const errorType = (segment = 'media'): string => `${segment}_proxy_error`

@@ -1,7 +1,7 @@
 import { createTargetRules, targetProblem } from '../../plugins/events/index.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import type { AppOptions } from '../app.ts'
 import type { Config } from '../config.ts'
+import type { AppOptions } from './options.ts'
 
 type EventOptions = AppOptions['events']
 type Sessions = Pick<NonNullable<EventOptions['webhooks']>, 'identify' | 'publicUrl' | 'store'>

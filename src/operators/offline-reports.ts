@@ -1,7 +1,7 @@
 import type { SystemReports } from '../../plugins/admin/operations/system.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { nameOf } from '../../plugins/text-generation/models/routing.ts'
-import { createUpstreamStates } from '../app/upstream-states.ts'
+import { createUpstreamStates } from '../app/upstreams/states.ts'
 import type { Problems } from '../config/environment/reader.ts'
 import { configFromEnvironment, settingsFromEnvironment } from '../config.ts'
 import type { Store } from '../store/index.ts'

@@ -1,6 +1,6 @@
 import { isoTime, type UpstreamView } from '../../plugins/admin/views.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
-import type { UpstreamCallReport } from '../app/upstream-states.ts'
+import type { UpstreamCallReport } from '../app/upstreams/states.ts'
 import type { Config } from '../config.ts'
 import type { Store } from '../store/index.ts'
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
@@ -16,7 +17,7 @@ import {
   webSocketAcceptanceOf,
 } from '../../plugins/shared/http/web-socket.ts'
 import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
-import { type FetchHandler, renderRejection } from '../app.ts'
+import { renderRejection } from '../app/request/rejection.ts'
 import type { Config } from '../config.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
 import { isEventStream } from '../node-server/send-response.ts'

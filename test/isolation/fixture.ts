@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { ark, type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import type { FetchHandler } from '../../src/app.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { startGateway, type TestGateway, type User } from '../support/gateway.ts'

@@ -1,8 +1,8 @@
 import { assetList, groupList } from '../../plugins/asset-library/schema/lists.ts'
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { createCursors, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
 import { type Json, readJson, toJson } from '../../plugins/shared/json/json.ts'
 import type { MediaKind, UpstreamRequest } from '../../plugins/upstream-proxy/index.ts'
-import type { FetchHandler } from '../../src/app.ts'
 import type { Mutant, MutantContext } from './fixture.ts'
 
 /** Mutants of the gateway: each has one defect in an otherwise correct gateway. All are for the kind `rest`. */

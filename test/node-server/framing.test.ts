@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { renderRejection } from '../../src/app.ts'
+import { renderRejection } from '../../src/app/request/rejection.ts'
 import { host, startTestServer } from './raw-connection.ts'
 
 const renderError = renderRejection('media')

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
-import { createWaitingApp, renderRejection } from '../../src/app.ts'
+import { renderRejection } from '../../src/app/request/rejection.ts'
+import { createWaitingApp } from '../../src/app.ts'
 import { askRaw } from '../support/gateway.ts'
 import { newAsset, newGroup, openFixture } from './fixture.ts'
 

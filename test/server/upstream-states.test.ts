@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { createUpstreamStates } from '../../src/app/upstream-states.ts'
+import { createUpstreamStates } from '../../src/app/upstreams/states.ts'
 
 test('each upstream has the state of its latest call, and those of text generation the best of theirs', () => {
   const states = createUpstreamStates({ assets: false, texts: ['one', 'two'], video: false })

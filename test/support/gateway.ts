@@ -1,6 +1,7 @@
 import { Agent, request } from 'node:http'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
 import type { GatewayOptions } from '../../plugins/asset-library/index.ts'
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import {
   createResultStorage,
   type FileStorageOptions,
@@ -9,7 +10,9 @@ import {
 import { RevisionClock } from '../../plugins/ownership/index.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
-import { type AppOptions, createApp, type FetchHandler, renderRejection } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/options.ts'
+import { renderRejection } from '../../src/app/request/rejection.ts'
+import { createApp } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { createNodeServer } from '../../src/node-server.ts'
 import { openStore, type Store } from '../../src/store/index.ts'

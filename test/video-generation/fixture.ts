@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { Background } from '../../plugins/shared/background/background.ts'
-import type { AppOptions } from '../../src/app.ts'
+import type { AppOptions } from '../../src/app/options.ts'
 import { type EmulatorOptions, startEmulator, type VideoOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { checkReply } from '../support/checked-servers.ts'

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { StoredResponseStore, TextObjectStore } from '../../../plugins/text-generation/index.ts'
-import type { FetchHandler } from '../../../src/app.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { openStore } from '../../../src/store/index.ts'
 import { freshDatabase } from '../../support/database.ts'

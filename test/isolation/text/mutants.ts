@@ -1,5 +1,5 @@
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from '../../../plugins/text-generation/index.ts'
-import type { FetchHandler } from '../../../src/app.ts'
 import type { User } from '../../support/gateway.ts'
 import { bridgedModel, type CurrentRequest, type Mutant, type MutantContext, type Overrides } from './fixture.ts'
 

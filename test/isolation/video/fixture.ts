@@ -1,5 +1,5 @@
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { VideoServiceOptions } from '../../../plugins/video-generation/index.ts'
-import type { FetchHandler } from '../../../src/app.ts'
 import { openStore, type Store } from '../../../src/store/index.ts'
 import { freshDatabase, type TestDatabase } from '../../support/database.ts'
 import { openVideoFixture, type VideoFixture, type VideoUser, videoUser } from '../../video-generation/fixture.ts'

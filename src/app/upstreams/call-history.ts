@@ -1,4 +1,4 @@
-import type { Clock } from '../../plugins/shared/clock.ts'
+import type { Clock } from '../../../plugins/shared/clock.ts'
 
 /** What is known of the calls to one upstream, from the calls of this process. Times are milliseconds since 1970. */
 export interface CallReport {

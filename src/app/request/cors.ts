@@ -1,6 +1,6 @@
-import { andThen } from '../../plugins/shared/awaitable.ts'
-import { withInertHeaders } from '../../plugins/shared/http/headers.ts'
-import type { FetchHandler } from '../app.ts'
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
+import { andThen } from '../../../plugins/shared/awaitable.ts'
+import { withInertHeaders } from '../../../plugins/shared/http/headers.ts'
 
 export interface CorsOptions {
   /** Origins whose pages may call the API. Empty: the handler is returned unchanged. */

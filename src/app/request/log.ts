@@ -1,10 +1,10 @@
-import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
-import type { Metrics } from '../../plugins/metrics/index.ts'
-import { andThen } from '../../plugins/shared/awaitable.ts'
-import { withInertHeaders } from '../../plugins/shared/http/headers.ts'
-import { loggedStatus } from '../../plugins/shared/http/logged-status.ts'
-import { requestPath } from '../../plugins/shared/http/request-path.ts'
-import type { LeveledLog } from '../log.ts'
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
+import type { Metrics } from '../../../plugins/metrics/index.ts'
+import { andThen } from '../../../plugins/shared/awaitable.ts'
+import { withInertHeaders } from '../../../plugins/shared/http/headers.ts'
+import { loggedStatus } from '../../../plugins/shared/http/logged-status.ts'
+import { requestPath } from '../../../plugins/shared/http/request-path.ts'
+import type { LeveledLog } from '../../log.ts'
 
 /** Counts and logs the requests that a handler answers. */
 export const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLog): FetchHandler => {

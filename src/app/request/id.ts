@@ -1,6 +1,6 @@
-import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
-import { andThen } from '../../plugins/shared/awaitable.ts'
-import { runWithRequestId } from '../../plugins/shared/http/current-request.ts'
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
+import { andThen } from '../../../plugins/shared/awaitable.ts'
+import { runWithRequestId } from '../../../plugins/shared/http/current-request.ts'
 
 const header = 'x-request-id'
 

@@ -1,6 +1,6 @@
 import type { AnyElysia } from 'elysia'
-import { missingPrefix } from '../../plugins/text-generation/api/unknown-route.ts'
-import { messagesProblemBody, textProblemBody } from '../../plugins/text-generation/index.ts'
+import { missingPrefix } from '../../../plugins/text-generation/api/unknown-route.ts'
+import { messagesProblemBody, textProblemBody } from '../../../plugins/text-generation/index.ts'
 
 /**
  * Adds the paths of routes without their prefix: each responds with a 404 that names it, in the shape of the path. The

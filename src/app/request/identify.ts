@@ -1,6 +1,6 @@
-import { tokenOf } from '../../plugins/api-token/token.ts'
-import { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from '../../plugins/shared/http/origin.ts'
-import type { Identify } from '../../plugins/shared/identity/identify.ts'
+import { tokenOf } from '../../../plugins/api-token/token.ts'
+import { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from '../../../plugins/shared/http/origin.ts'
+import type { Identify } from '../../../plugins/shared/identity/identify.ts'
 
 /**
  * Identifies a caller who may use an API token or a session. A request with a token is never identified by a cookie.

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
+import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
 import { CallHistory, type CallReport, callStates, type ObservedCall } from './call-history.ts'
 
 /** What is known of each upstream, from the calls of this process. */

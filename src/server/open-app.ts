@@ -1,0 +1,144 @@
+import { identifyByToken } from '../../plugins/api-token/index.ts'
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
+import type { Storage } from '../../plugins/file-storage/index.ts'
+import type { RevisionClock } from '../../plugins/ownership/index.ts'
+import type { Audit } from '../../plugins/shared/audit.ts'
+import type { Background } from '../../plugins/shared/background/background.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
+import type { ClientAddressOf } from '../../plugins/shared/http/client-address.ts'
+import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
+import { fetchOnce, fetchPooledPost } from '../../plugins/shared/upstream/fetch.ts'
+import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
+import { identifyBySession } from '../../plugins/web-session/index.ts'
+import { createCallbackCheck, eventOptions } from '../app/event-options.ts'
+import { openFiles } from '../app/files.ts'
+import { openOidcLogin } from '../app/oidc-login.ts'
+import type { AppOptions } from '../app/options.ts'
+import { identifyByEither, sessionsOfSameOrigin } from '../app/request/identify.ts'
+import { createApp } from '../app.ts'
+import { createMediaKind } from '../config/media-upstream.ts'
+import type { Config } from '../config.ts'
+import type { LeveledLog } from '../log.ts'
+import { adminOptions } from '../operators/admin-options.ts'
+import { keepMetricHistory } from '../operators/metric-history.ts'
+import type { Store } from '../store/index.ts'
+
+/** What the app shares with the rest of the process. */
+export interface AppDependencies {
+  readonly health: AppOptions['health']
+  readonly storage: Storage | undefined
+  readonly shareMetrics: AppOptions['shareMetrics']
+  readonly tracing: AppOptions['tracing']
+  readonly publicUrl: () => string
+  readonly addressOf: ClientAddressOf
+  readonly background: Background
+  readonly revisionClock: RevisionClock
+  readonly usageLimits: UsageLimits
+  readonly log: LeveledLog
+  readonly audit: Audit
+}
+
+/** Opens the app of a configuration. Its store must be migrated. */
+export const openApp = async (
+  config: Config,
+  store: Store,
+  {
+    health,
+    storage,
+    publicUrl,
+    addressOf,
+    background,
+    revisionClock,
+    usageLimits,
+    shareMetrics,
+    tracing,
+    log,
+    audit,
+  }: AppDependencies,
+): Promise<FetchHandler> => {
+  const [first = await store.secret('session'), ...others] = config.sessionSecrets
+  const identify = identifyByToken({ store, revisionClock, audit })
+  const secrets = [first, ...others] as const
+  const session = {
+    ...{ store, secrets, publicUrl },
+    // Other hosts of the domain cannot set a `__Host-` cookie (draft-ietf-httpbis-rfc6265bis, section 4.1.3.2). With
+    // another name they could end a user's session, or replace it with the session of another user.
+    cookieName: config.http.publicUrl?.startsWith('https:') ? '__Host-session' : undefined,
+  }
+  const identifySession = identifyBySession(session)
+  const identifyEither = identifyByEither(identify, identifySession)
+  const stored =
+    storage &&
+    openFiles(config, {
+      ...{ storage, store, publicUrl, secrets, background },
+      identify: identifyEither,
+      requireSameOrigin: sessionsOfSameOrigin(publicUrl),
+    })
+  const circuits = createCircuitBreakers()
+  return createApp({
+    circuits,
+    gateway: {
+      fetch: circuits.wrap(fetchOnce),
+      kind: config.media.upstream && createMediaKind(config.media.upstream),
+      ...{ store, identify, revisionClock, secrets, background },
+      idempotency: store.idempotency,
+      events: store,
+      segment: config.media.segment,
+      timeoutMs: config.media.timeoutMs,
+      limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },
+      maxBodyBytes: config.http.maxSmallBodyBytes,
+    },
+    text: {
+      ...config.text,
+      fetch: circuits.wrap(fetchPooledPost),
+      defaultMaxTokens: config.text.defaultMaxTokens ?? null,
+      ...(config.people.maxStoredResponseBytes > 0 && {
+        storedResponses: store,
+        maxStoredResponseBytes: config.people.maxStoredResponseBytes,
+      }),
+      ...{ identify, secrets, background, usage: store, objects: store, maxBodyBytes: config.http.maxBodyBytes },
+    },
+    video: {
+      ...config.video,
+      fetch: circuits.wrap(fetchOnce),
+      store,
+      identify,
+      idempotency: store.idempotency,
+      identifierSecret: await store.secret('video'),
+      publicUrl: () => config.http.publicUrl,
+      checkCallbackUrl: createCallbackCheck(config),
+      maxBodyBytes: config.http.maxVideoBodyBytes,
+      results: stored?.results,
+      background,
+    },
+    people: {
+      ...session,
+      addressOf,
+      face: {
+        taskMs: config.face.taskMs,
+        maxBodyBytes: config.http.maxSmallBodyBytes,
+        maxOpen: config.people.maxFaceChecks,
+        background,
+      },
+      maxTokens: config.people.maxTokens,
+      maxSessions: config.people.maxSessions,
+      passwordLogin: config.login.password,
+    },
+    oidc:
+      config.login.oidc &&
+      (await openOidcLogin(config.login.oidc, { ...session, addressOf, maxSessions: config.people.maxSessions })),
+    admin: adminOptions(config, { store, identify: identifyEither, publicUrl, secrets, usageLimits }),
+    events: eventOptions(
+      config,
+      { store, identify: identifyEither, background },
+      { store, publicUrl, identify: identifySession },
+    ),
+    files: stored?.files,
+    health,
+    limits: config.limits,
+    usageLimits,
+    metricsToken: config.metricsToken,
+    watchMetrics: (read) => keepMetricHistory({ store, read, clock: systemClock, background, log }),
+    ...{ shareMetrics, tracing, log, audit },
+  })
+}
