@@ -13,16 +13,17 @@ describe('the arguments of the bench', () => {
       database: 'sqlite',
       workers: 1,
       large: false,
+      limited: false,
     })
     expect(pace.warmSeconds).toBe(5)
   })
 
   test('give each combination of checkout, database, workers and size a unique name', () => {
     const { settings } = readOptions(
-      'detail --tree a --tree b --front off --database sqlite,postgres --workers 1,2 --large'.split(' '),
+      'detail --tree a --tree b --front off --database sqlite,postgres --workers 1,2 --large --limits'.split(' '),
     )
-    expect(settings.size).toBe(16)
-    expect([...settings.keys()]).toContain('b off postgres 2 workers large')
+    expect(settings.size).toBe(32)
+    expect([...settings.keys()]).toContain('b off postgres 2 workers large limits')
   })
 
   test('name checkouts with equal folder names by their paths', () => {

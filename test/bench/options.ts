@@ -46,6 +46,7 @@ options
   --database NAMES    sqlite, postgres. Default: sqlite
   --workers 1,2       Default: 1
   --large             measures each gateway also with a database of 1,000,000 groups and 100,000 tokens
+  --limits            measures each gateway also with usage limits, which it never reaches
   --against NAMES     ${comparedServers.join(', ')}. portkey and fastify are installed for the run,
                       into a temporary folder. Default: the others, as far as they are installed
   --seconds N         duration of a round. Latencies take half as long in addition. Default: 2
@@ -62,6 +63,7 @@ const known = {
   database: text,
   workers: text,
   large: { type: 'boolean' },
+  limits: { type: 'boolean' },
   against: text,
   seconds: text,
   rounds: text,
@@ -83,15 +85,18 @@ export const readOptions = (args: readonly string[]): Options => {
     for (const database of databases) {
       for (const workers of counts) {
         for (const large of values.large ? [false, true] : [false]) {
-          for (const front of fronts) {
-            const words = [
-              name,
-              front,
-              database === 'sqlite' ? '' : database,
-              workers === 1 ? '' : `${workers} workers`,
-              large ? 'large' : '',
-            ]
-            settings.set(words.filter(Boolean).join(' '), { tree: path, front, database, workers, large })
+          for (const limited of values.limits ? [false, true] : [false]) {
+            for (const front of fronts) {
+              const words = [
+                name,
+                front,
+                database === 'sqlite' ? '' : database,
+                workers === 1 ? '' : `${workers} workers`,
+                large ? 'large' : '',
+                limited ? 'limits' : '',
+              ]
+              settings.set(words.filter(Boolean).join(' '), { tree: path, front, database, workers, large, limited })
+            }
           }
         }
       }

@@ -27,12 +27,23 @@ export interface Setting {
   readonly workers: number
   /** Whether the database has 1,000,000 groups and 100,000 tokens. */
   readonly large: boolean
+  /** Whether usage limits apply to each call. */
+  readonly limited: boolean
+}
+
+/** Never reached. Of a window that slides and of a calendar's, of the user and of all together. */
+const usageLimits = {
+  USER_LIMITS: JSON.stringify([
+    { unit: 'requests', amount: 1_000_000_000, window: 'minute' },
+    { unit: 'tokens', amount: 1_000_000_000_000, window: 'month' },
+  ]),
+  ACCOUNT_LIMITS: JSON.stringify([{ unit: 'tokens', amount: 1_000_000_000_000, window: 'day' }]),
 }
 
 export const startUpstream = (): Promise<Started> => start([process.execPath, join(import.meta.dir, 'upstream.ts')])
 
 export const startGateway = async (name: string, setting: Setting, upstream: string): Promise<Target> => {
-  const { tree, front, database, workers, large } = setting
+  const { tree, front, database, workers, large, limited } = setting
   const databaseUrl =
     database === 'sqlite' ? `sqlite:${join(temporaryFolder(), 'bench.db')}` : (await freshDatabase('postgres')).url
   const token = await seed(tree, databaseUrl, large)
@@ -50,6 +61,7 @@ export const startGateway = async (name: string, setting: Setting, upstream: str
     USER_MAX_REQUESTS: '20000',
     MAX_REQUESTS: '20000',
     BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
+    ...(limited && usageLimits),
   }
   // Runs the file of the `start` script there: `… bun FILE`.
   const { scripts } = await Bun.file(join(tree, 'package.json')).json()
