@@ -54,7 +54,13 @@ describe('the CPU time of a request is a small multiple of the bare relay’s', 
   beforeAll(async () => {
     load = startWorker('load.ts')
     const upstream = await startUpstream()
-    const setting = { tree: join(import.meta.dir, '../..'), database: 'sqlite', workers: 1, large: false, limited: false } as const
+    const setting = {
+      tree: join(import.meta.dir, '../..'),
+      database: 'sqlite',
+      workers: 1,
+      large: false,
+      limited: false,
+    } as const
     const targets = await Promise.all([
       startComparedServer('bun', upstream.url),
       startGateway('on', { ...setting, front: 'on' }, upstream.url),
