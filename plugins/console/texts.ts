@@ -1,6 +1,7 @@
 /// <reference path="./text-imports.d.ts" />
 
 import htmLibrary from '../../node_modules/htm/dist/htm.mjs' with { type: 'text' }
+import markedLibrary from '../../node_modules/marked/lib/marked.esm.js' with { type: 'text' }
 import preactLibrary from '../../node_modules/preact/dist/preact.mjs' with { type: 'text' }
 import preactHooksLibrary from '../../node_modules/preact/hooks/dist/hooks.mjs' with { type: 'text' }
 // @ts-expect-error: the module has types, and they are not those of its text.
@@ -91,7 +92,14 @@ import assetsGroups from './page/assets/groups.js' with { type: 'text' }
 import assetsSelection from './page/assets/selection.js' with { type: 'text' }
 import chatStyles from './page/chat/chat.css' with { type: 'text' }
 import chatChat from './page/chat/chat.js' with { type: 'text' }
+import chatChatModels from './page/chat/chat-models.js' with { type: 'text' }
+import chatComposer from './page/chat/composer.js' with { type: 'text' }
 import chatConversation from './page/chat/conversation.js' with { type: 'text' }
+import chatHistory from './page/chat/history.js' with { type: 'text' }
+import chatMarkdown from './page/chat/markdown.js' with { type: 'text' }
+import chatMarkdownView from './page/chat/markdown-view.js' with { type: 'text' }
+import chatMessage from './page/chat/message.js' with { type: 'text' }
+import chatPacedUpdates from './page/chat/paced-updates.js' with { type: 'text' }
 import chatStream from './page/chat/stream.js' with { type: 'text' }
 import controlsAdvice from './page/controls/advice.js' with { type: 'text' }
 import controlsCodeBlock from './page/controls/code-block.js' with { type: 'text' }
@@ -265,8 +273,15 @@ const modules: Readonly<Record<string, string>> = {
   'assets/group.js': assetsGroup,
   'assets/groups.js': assetsGroups,
   'assets/selection.js': assetsSelection,
+  'chat/chat-models.js': chatChatModels,
   'chat/chat.js': chatChat,
+  'chat/composer.js': chatComposer,
   'chat/conversation.js': chatConversation,
+  'chat/history.js': chatHistory,
+  'chat/markdown-view.js': chatMarkdownView,
+  'chat/markdown.js': chatMarkdown,
+  'chat/message.js': chatMessage,
+  'chat/paced-updates.js': chatPacedUpdates,
   'chat/stream.js': chatStream,
   'controls/advice.js': controlsAdvice,
   'controls/code-block.js': controlsCodeBlock,
@@ -341,6 +356,7 @@ const modules: Readonly<Record<string, string>> = {
   'preact-hooks.js': preactHooksLibrary,
   'htm.js': htmLibrary,
   'uqr.js': uqrLibrary,
+  'marked.js': markedLibrary,
 }
 
 /** Bare module specifiers that the page imports, and the names of the libraries' files. */
@@ -349,6 +365,7 @@ const libraries: Readonly<Record<string, string>> = {
   'preact/hooks': 'preact-hooks.js',
   htm: 'htm.js',
   uqr: 'uqr.js',
+  marked: 'marked.js',
 }
 
 /**
@@ -379,7 +396,7 @@ const styleSheets: readonly string[] = [
 ]
 
 /** Modules that the browser does not preload, because few visits need them. */
-const notPreloaded: ReadonlySet<string> = new Set(['uqr.js'])
+const notPreloaded: ReadonlySet<string> = new Set(['uqr.js', 'marked.js', 'chat/markdown.js'])
 
 /** The page as its files are. */
 export const plainPage: PageTexts = {

@@ -174,10 +174,10 @@ const walk = async (browser: Browser, viewport: ViewportSize): Promise<void> => 
   await page.getByLabel('Question').fill('Say something about harbours.')
   await page.getByRole('button', { name: 'Send' }).click()
   await page.getByRole('button', { name: 'Stop the answer' }).waitFor()
-  await page.locator('.turn.assistant .text').waitFor()
-  const early = (await page.locator('.turn.assistant .text').textContent()) ?? ''
+  await page.locator('.turn.assistant .markdown').waitFor()
+  const early = (await page.locator('.turn.assistant .markdown').textContent()) ?? ''
   await page.getByText(/tokens in, \d+ tokens out/).waitFor()
-  const late = (await page.locator('.turn.assistant .text').textContent()) ?? ''
+  const late = (await page.locator('.turn.assistant .markdown').textContent()) ?? ''
   expect(late.startsWith(early) && early.length < late.length).toBe(true)
   expect(await fits(page)).toBe(true)
 

@@ -1,41 +1,59 @@
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { paths } from '../api/paths.js'
-import { Select } from '../controls/field.js'
+import { FormDialog } from '../controls/dialog.js'
+import { Field, Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure } from '../controls/placeholder.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
-import { formatNumber } from '../words/format.js'
+import { linkTo, navigate } from '../frame/route.js'
 import { t } from '../words/words.js'
+import { isChatModel } from './chat-models.js'
+import { Composer } from './composer.js'
+import { History } from './history.js'
+import { Answer, Question } from './message.js'
 
 /** @typedef {import('./conversation.js').Turn} Turn */
 /** @typedef {import('./conversation.js').Conversation} Conversation */
 
-/** @param {{ conversation: Conversation }} props */
-export const Chat = ({ conversation }) => {
+/** @param {{ conversation: Conversation, part: string | undefined }} props `part`: the id of a conversation */
+export const Chat = ({ conversation, part }) => {
   const api = useApi()
-  const { turns, busy, model, setModel, clear, retry } = conversation
+  const { id, turns, busy, model, settings, setModel, clear } = conversation
+  const [open, setOpen] = useState(/** @type {'history' | 'settings' | undefined} */ (undefined))
+  const [isMissing, setIsMissing] = useState(false)
   const models = useLoaded(async (signal) => {
     /** @type {readonly { id: string }[]} */
     const data = (await api.requestWithToken(`${paths.text}/models`, { signal })).data ?? []
-    return data.map(({ id }) => id)
+    return data.filter(isChatModel).map(({ id }) => id)
   }, [])
   // In a layout effect, which runs before the browser paints: no question can be sent without a model.
   useLayoutEffect(() => {
     if (model === '' && models.value?.[0]) setModel(models.value[0])
-  }, [models.value])
-
-  const end = useRef(/** @type {HTMLElement | null} */ (null))
-  const length = turns.length + (turns.at(-1)?.content.length ?? 0) + (turns.at(-1)?.reasoning?.length ?? 0)
+  }, [models.value, model])
   useEffect(() => {
-    if (turns.length > 0 && isNearEnd()) end.current?.scrollIntoView({ block: 'end' })
-  }, [length])
-
-  const choices = (models.value ?? (model ? [model] : [])).map((id) => [id, id])
+    setIsMissing(false)
+    if (part === undefined || part === id) return
+    void conversation.kept.all().then((talks) => {
+      const found = talks.find((talk) => talk.id === part)
+      if (found) conversation.open(found.value)
+      else setIsMissing(true)
+    })
+  }, [part])
+  const begin = () => {
+    clear()
+    setIsMissing(false)
+    navigate('chat')
+  }
+  const close = () => setOpen(undefined)
+  const choices = [...new Set([...(models.value ?? []), ...(model ? [model] : [])])].map((one) => [one, one])
   return html`
     <div class="heading">
       <h1 tabindex="-1">${t.chat.title}</h1>
-      <button type="button" aria-disabled=${turns.length === 0} onClick=${clear}>${t.chat.clear}</button>
+      <div class="actions">
+        <button type="button" onClick=${() => setOpen('history')}>${t.chat.history}</button>
+        <button type="button" aria-disabled=${turns.length === 0} onClick=${() => turns.length > 0 && begin()}><${Icon} name="add" />${t.chat.clear}</button>
+      </div>
     </div>
     <div class="filters">
       <${Select}
@@ -44,88 +62,91 @@ export const Chat = ({ conversation }) => {
         choices=${choices.length > 0 ? choices : [['', models.busy ? t.loading : t.chat.noModel]]}
         onChange=${(/** @type {Event} */ event) => setModel(/** @type {HTMLSelectElement} */ (event.currentTarget).value)}
       />
+      <button type="button" onClick=${() => setOpen('settings')}>${t.chat.settings}${settings.system.trim() && html`<span class="badge">${t.chat.withSystem}</span>`}</button>
     </div>
     <${Failure} message=${models.error} retry=${models.reload} />
+    ${
+      isMissing
+        ? html`<${Empty} icon="chat" title=${t.chat.missing}><p>${t.chat.historyHint}</p><a class="button" href=${linkTo('chat')} onClick=${begin}>${t.chat.clear}</a><//>`
+        : html`<${Turns} conversation=${conversation} />`
+    }
+    <${Composer} busy=${busy} canSend=${model !== ''} stop=${conversation.stop} send=${(
+      /** @type {string} */ text,
+      /** @type {any} */ files,
+    ) => {
+      void conversation.send(text, files)
+      // The address of this conversation, for a bookmark or the next visit.
+      history.replaceState(history.state, '', linkTo('chat', id))
+    }} />
+    ${open === 'history' && html`<${History} conversation=${conversation} onClose=${close} />`}
+    ${open === 'settings' && html`<${SettingsDialog} conversation=${conversation} onClose=${close} />`}
+  `
+}
+
+/** Within so many pixels of its end the page follows the answer. */
+const nearEnd = 120
+
+/** The turns. The page follows the answer, until the user scrolls up. @param {{ conversation: Conversation }} props */
+const Turns = ({ conversation }) => {
+  const { turns, busy, regenerate, edit } = conversation
+  const following = useRef(true)
+  const [isAway, setIsAway] = useState(false)
+  const count = turns.length
+  // A turn that has not changed is not rendered again.
+  const rendered = useRef(
+    /** @type {Map<number, { key: string, turn: Turn, node: import('preact').VNode }>} */ (new Map()),
+  )
+  const follow = () => {
+    following.current = true
+    setIsAway(false)
+    scrollTo(0, document.documentElement.scrollHeight)
+  }
+  useLayoutEffect(() => {
+    // A new question: the view goes there, wherever it was.
+    following.current = true
+  }, [count])
+  useLayoutEffect(() => {
+    if (count > 0 && following.current) scrollTo(0, document.documentElement.scrollHeight)
+  }, [turns])
+  useEffect(() => {
+    const onScroll = () => {
+      const { scrollHeight, scrollTop, clientHeight } = document.documentElement
+      following.current = scrollHeight - scrollTop - clientHeight < nearEnd
+      setIsAway(!following.current)
+    }
+    addEventListener('scroll', onScroll, { passive: true })
+    return () => removeEventListener('scroll', onScroll)
+  }, [])
+  const nodeOf = (/** @type {Turn} */ turn, /** @type {number} */ at) => {
+    const isLast = at === count - 1
+    const key = `${isLast} ${busy}`
+    const known = rendered.current.get(turn.id)
+    if (known?.turn === turn && known.key === key) return known.node
+    const node =
+      turn.role === 'user'
+        ? html`<${Question} key=${turn.id} turn=${turn} busy=${busy} edit=${(/** @type {string} */ content) => edit(turn, content)} />`
+        : html`<${Answer} key=${turn.id} turn=${turn} busy=${busy && isLast} isLast=${isLast} regenerate=${regenerate} />`
+    rendered.current.set(turn.id, { key, turn, node })
+    return node
+  }
+  return html`
     <div class="turns" aria-busy=${busy}>
-      ${
-        turns.length === 0
-          ? html`<${Empty} icon="chat" title=${t.chat.empty}><p>${t.chat.emptyHint}</p><//>`
-          : turns.map(
-              (turn, at) =>
-                html`<${Message} key=${turn.id} turn=${turn} busy=${busy && at === turns.length - 1} retry=${at === turns.length - 1 ? retry : undefined} />`,
-            )
-      }
-      <div ref=${end} class="end"></div>
+      ${count === 0 ? html`<${Empty} icon="chat" title=${t.chat.empty}><p>${t.chat.emptyHint}</p><//>` : turns.map(nodeOf)}
+      <div class="end"></div>
     </div>
-    <${Composer} conversation=${conversation} />
+    ${isAway && count > 0 && html`<p class="to-end"><button type="button" class="small" onClick=${follow}>${t.chat.toEnd}</button></p>`}
   `
 }
 
-/**
- * Whether the page is scrolled to its end. If the user has scrolled up, new text does not scroll the page down again.
- */
-const isNearEnd = () => {
-  const page = document.documentElement
-  return page.scrollHeight - page.scrollTop - page.clientHeight < 240
-}
-
-/** @param {{ turn: Turn, busy: boolean, retry: (() => void) | undefined }} props */
-const Message = ({ turn, busy, retry }) => {
-  const { role, content, reasoning, error, stopped, usage } = turn
+/** @param {{ conversation: Conversation, onClose: () => void }} props */
+const SettingsDialog = ({ conversation: { settings, setSettings }, onClose }) => {
+  const save = async (/** @type {Record<string, string>} */ { system = '', temperature = '', maxTokens = '' }) =>
+    setSettings({ system, temperature, maxTokens })
   return html`
-    <article class=${`turn ${role}`}>
-      <h2>${role === 'user' ? t.chat.you : turn.model}</h2>
-      ${reasoning && html`<details open=${busy && content === ''}><summary>${t.chat.reasoning}</summary><p class="text">${reasoning}</p></details>`}
-      ${content && blocks(content)}
-      ${busy && !content && html`<p class="thinking"><span class="visually-hidden">${t.chat.thinking}</span><i></i><i></i><i></i></p>`}
-      <${Failure} message=${error} retry=${retry} />
-      ${stopped && html`<p class="hint">${t.chat.stopped}</p>`}
-      ${usage && html`<p class="hint">${t.chat.usage(formatNumber(usage.prompt_tokens ?? 0), formatNumber(usage.completion_tokens ?? 0))}</p>`}
-    </article>
-  `
-}
-
-/**
- * Renders plain text, with fenced code as code blocks.
- * @param {string} content
- */
-const blocks = (content) =>
-  content
-    .split(/^```.*(?:\n|$)/m)
-    .map((part, at) =>
-      at % 2 === 1
-        ? html`<pre key=${at} tabindex="0"><code>${part.replace(/\n$/, '')}</code></pre>`
-        : part.trim() && html`<p key=${at} class="text">${part.replace(/^\n+|\n+$/g, '')}</p>`,
-    )
-
-/** @param {{ conversation: Conversation }} props */
-const Composer = ({ conversation: { busy, model, send, stop } }) => {
-  const input = useRef(/** @type {HTMLTextAreaElement | null} */ (null))
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault()
-    const field = input.current
-    const text = field?.value.trim() ?? ''
-    if (busy || !field || text === '' || model === '') return
-    field.value = ''
-    void send(text)
-  }
-  const press = (/** @type {KeyboardEvent} */ event) => {
-    // While an input method composes a character, Enter only ends the composition.
-    if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) submit(event)
-  }
-  return html`
-    <form class="composer" onSubmit=${submit}>
-      <label class="visually-hidden" for="question">${t.chat.question}</label>
-      <textarea id="question" ref=${input} rows="2" placeholder=${t.chat.placeholder} aria-describedby="question-hint" onKeyDown=${press}></textarea>
-      ${
-        busy
-          ? html`<button key="stop" type="button" class="round" aria-label=${t.chat.stop} onClick=${() => {
-              stop()
-              input.current?.focus()
-            }}><${Icon} name="stop" /></button>`
-          : html`<button key="send" type="submit" class="round primary" aria-label=${t.chat.send}><${Icon} name="send" /></button>`
-      }
-      <p id="question-hint" class="visually-hidden">${t.chat.keyboardHint}</p>
-    </form>
+    <${FormDialog} title=${t.chat.settings} submitLabel=${t.save} action=${save} onClose=${onClose}>
+      <${Field} multiline label=${t.chat.system} hint=${t.chat.systemHint} name="system" defaultValue=${settings.system} maxlength="20000" />
+      <${Field} label=${t.chat.temperature} hint=${t.chat.temperatureHint} name="temperature" type="number" min="0" max="2" step="0.1" defaultValue=${settings.temperature} placeholder=${t.videos.modelDefault} />
+      <${Field} label=${t.chat.maxTokens} name="maxTokens" type="number" min="1" step="1" defaultValue=${settings.maxTokens} placeholder=${t.videos.modelDefault} />
+    <//>
   `
 }

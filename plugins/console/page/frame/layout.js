@@ -29,7 +29,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   // Nobody else loads the operators' screens.
   const isAllowed = current !== 'admin' || role === 'admin'
   const { screen: Screen, failed } = useScreen(isAllowed ? current : undefined)
-  const conversation = useConversation()
+  const conversation = useConversation({ user: user.id })
   const verification = useVerification()
   const uploads = useUploads()
   const videos = useVideos({ shown: current === 'videos', user: user.id })

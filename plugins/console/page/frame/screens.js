@@ -33,7 +33,7 @@ const screens = {
   },
   chat: async () => {
     const { Chat } = await import('../chat/chat.js')
-    return ({ conversation }) => html`<${Chat} conversation=${conversation} />`
+    return ({ parts, conversation }) => html`<${Chat} conversation=${conversation} part=${parts[0]} />`
   },
   usage: async () => {
     const { Usage } = await import('../usage/usage.js')
