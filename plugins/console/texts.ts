@@ -396,7 +396,7 @@ const styleSheets: readonly string[] = [
 ]
 
 /** Modules that the browser does not preload, because few visits need them. */
-const notPreloaded: ReadonlySet<string> = new Set(['uqr.js', 'marked.js', 'chat/markdown.js'])
+const notPreloaded: ReadonlySet<string> = new Set(['uqr.js', 'marked.js'])
 
 /** The page as its files are. */
 export const plainPage: PageTexts = {
