@@ -80,8 +80,8 @@ export interface NodeServerTimeouts {
    */
   readonly responseMs: number
   /**
-   * For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Default
-   * 5,000.
+   * For the rest of an unread request body after the response; at most 4 MiB of it are read and discarded. Also for a
+   * WebSocket peer to close its end, after a close frame of the server. Default 5,000.
    */
   readonly unreadBodyMs: number
 }
@@ -176,7 +176,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
       ? createTlsServer({ handshakeTimeout: timeouts.headersMs, ...options.tls, ...settings })
       : createServer(settings)
   const server = Object.assign(create(), settings)
-  const webSockets = new WebSockets(handle)
+  const webSockets = new WebSockets(handle, { ms: timeouts.unreadBodyMs, timers })
   const drain = new Drain(server, () => webSockets.stop())
   const onRequest = (expectsContinue: boolean) => {
     const context = { handle, originOf, options, timeouts, timers, drain, webSockets, expectsContinue }

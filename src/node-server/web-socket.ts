@@ -7,7 +7,7 @@ import {
   type WebSocketAcceptance,
   type WebSocketListener,
 } from '../../plugins/shared/http/web-socket.ts'
-import { handshakeResponse, ServerSocket } from './web-socket/server-socket.ts'
+import { handshakeResponse, type Linger, ServerSocket } from './web-socket/server-socket.ts'
 
 /** Whether the connection can become a WebSocket connection. */
 export const canOpenWebSocket = ({ method, headers }: IncomingMessage): boolean =>
@@ -26,17 +26,19 @@ export interface Upgrade {
 export class WebSockets {
   readonly #listeners = new Set<WebSocketListener>()
   readonly #handle: HandleRequest
+  readonly #linger: Linger
   #isStopping = false
 
-  constructor(handle: HandleRequest) {
+  constructor(handle: HandleRequest, linger: Linger) {
     this.#handle = handle
+    this.#linger = linger
   }
 
   /** Sends the response to the handshake. @param onClose called once, when the connection has closed */
   open({ incoming, socket, head }: Upgrade, acceptance: WebSocketAcceptance, onClose: () => void): void {
     socket.once('close', onClose)
     if (socket.destroyed) return
-    const opened = new ServerSocket(socket, acceptance.maxMessageBytes)
+    const opened = new ServerSocket(socket, acceptance.maxMessageBytes, this.#linger)
     socket.setTimeout(0)
     socket.setNoDelay(true)
     socket.write(handshakeResponse(incoming))

@@ -58,7 +58,7 @@ describe('frames of a client are read', () => {
       [105, 106],
     ])
       reader.push(frame.subarray(from, to))
-    expect(heard).toEqual([50, 99, ['text', new Uint8Array(payloadOf(100))], 0])
+    expect(heard).toEqual([50, 99, 0, ['text', new Uint8Array(payloadOf(100))]])
   })
 
   test('up to a close frame', () => {

@@ -314,3 +314,16 @@ test('messages that wait count among the bytes of the user, and above the limit 
   await finish()
   expect(counted).toBe(0)
 })
+
+test('a peer whose message takes longer than it may be silent is not gone, until the message takes too long', async () => {
+  const { clock, connection, open, log } = connect({ answers: false })
+  open()
+  for (let part = 1; part < 12; part++) {
+    connection.onPart(part)
+    await clock.pass(10_000)
+  }
+  expect(log.filter((each) => each !== 'ping')).toEqual([])
+  connection.onPart(12)
+  await clock.pass(minute)
+  expect(log.filter((each) => each !== 'ping')[0]).toBe('close 1008')
+})

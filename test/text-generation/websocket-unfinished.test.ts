@@ -58,6 +58,29 @@ for (const [name, unfinished] of [
   }, 300_000)
 }
 
+for (const length of [600_000, 1_200_000]) {
+  test(`a message of ${length} bytes that arrives in parts counts once when it is complete`, async () => {
+    const app = new Elysia().use(
+      textGeneration({ upstreams: [{ url: 'http://127.0.0.1:9/v1' }], identify: () => ({ user: 'ann' }) }),
+    )
+    const counted: number[] = []
+    const limits = concurrencyLimits({ user: { maxUnreadBodyBytes: length * 1.5 } })
+    await using server = await createNodeServer(limits.limited((request) => app.handle(request))).listen()
+    const { socket, received } = await open(server.port)
+    const frame = clientFrame(0x81, Buffer.alloc(length))
+    socket.write(frame.subarray(0, -1))
+    while (limits.counts().bodyBytes < length - 1) await pause()
+    socket.write(frame.subarray(-1))
+    while (!received().includes('"error"')) {
+      counted.push(limits.counts().bodyBytes)
+      await pause()
+    }
+    expect(received().toString()).toContain('message is not valid JSON')
+    expect(Math.max(0, ...counted)).toBeLessThanOrEqual(length)
+    socket.destroy()
+  }, 60_000)
+}
+
 test('with Bun.serve, whose unfinished messages nobody counts, a message of more than 3 MiB closes its connection', async () => {
   const app = new Elysia().use(
     textGeneration({ upstreams: [{ url: 'http://127.0.0.1:9/v1' }], identify: () => ({ user: 'ann' }) }),

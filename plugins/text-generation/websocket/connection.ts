@@ -96,8 +96,10 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
 
   onPart(bytes: number): void {
     if (this.#closed.signal.aborted) return
+    // A long message can take longer than a peer may be silent, which cannot answer a ping within a frame.
+    this.#heardAt = this.#options.clock.now()
     try {
-      this.#arrivals.arriving(bytes, this.#options.clock.now())
+      this.#arrivals.arriving(bytes, this.#heardAt)
     } catch (error) {
       this.#closeNow(error, 1013)
     }

@@ -5,7 +5,7 @@ import { Chunks } from '../../../plugins/shared/http/body/read-body.ts'
 export interface FrameListener {
   /** A whole message. */
   onMessage(message: Chunks, isText: boolean): void
-  /** Bytes of the message that has begun; 0 when it is complete. */
+  /** Bytes of the message that has begun, when they have changed; 0 before it is reported as a whole. */
   onPart(bytes: number): void
   onPing(payload: Buffer): void
   onPong(): void
@@ -37,6 +37,8 @@ export class ClientFrames {
   #message: Chunks | undefined
   #isText = false
   #messageBytes = 0
+  /** What `onPart` was last called with. */
+  #reportedBytes = 0
   #isEnded = false
 
   constructor(maxMessageBytes: number, listener: FrameListener) {
@@ -52,10 +54,15 @@ export class ClientFrames {
   }
 
   push(chunk: Buffer): void {
-    const before = this.#messageBytes
     for (let at = 0; at < chunk.length && !this.#isEnded; )
       at += this.#isInPayload ? this.#pay(chunk, at) : this.#head(chunk, at)
-    if (this.#messageBytes !== before && !this.#isEnded) this.#listener.onPart(this.#messageBytes)
+    this.#reportPart()
+  }
+
+  #reportPart(): void {
+    if (this.#isEnded || this.#messageBytes === this.#reportedBytes) return
+    this.#reportedBytes = this.#messageBytes
+    this.#listener.onPart(this.#messageBytes)
   }
 
   /** Reads a part of a header. Returns the number of its bytes. */
@@ -77,7 +84,7 @@ export class ClientFrames {
     this.#maskAt = 0
     const hasMask = (second & 0x80) !== 0
     const isData = this.#opcode < opcodes.close
-    if ((first & 0x70) !== 0 || !hasMask || !this.#isExpected()) {
+    if ((first & 0x70) !== 0 || !hasMask || !isShortest(this.#header, this.#left) || !this.#isExpected()) {
       this.#fail(1002)
       return
     }
@@ -150,6 +157,7 @@ export class ClientFrames {
     else if (this.#isFinal && message) {
       this.#message = undefined
       this.#messageBytes = 0
+      this.#reportPart()
       this.#listener.onMessage(message, this.#isText)
     }
   }
@@ -185,6 +193,10 @@ const payloadLength = (header: Buffer): number => {
   if (code < 126) return code
   return code === 126 ? header.readUInt16BE(2) : Number(header.readBigUInt64BE(2))
 }
+
+/** Whether a length has the shortest form, as it must (RFC 6455 section 5.2). */
+const isShortest = (header: Buffer, length: number): boolean =>
+  length >= ({ 126: 126, 127: 2 ** 16 }[lengthCodeOf(header)] ?? 0)
 
 /** Codes that a close frame may have (RFC 6455 section 7.4). */
 const isCloseCode = (code: number): boolean =>

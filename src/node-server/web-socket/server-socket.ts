@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import type { CoarseTimers } from '../../../plugins/shared/background/coarse-timers.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import type { Chunks } from '../../../plugins/shared/http/body/read-body.ts'
 import {
@@ -37,6 +38,12 @@ export const handshakeResponse = ({ headers }: IncomingMessage): string => {
   ].join('\r\n')
 }
 
+/** How long a peer has to close its end of the connection, after a close frame of the server. */
+export interface Linger {
+  readonly ms: number
+  readonly timers: CoarseTimers
+}
+
 /**
  * The server's end of a WebSocket connection (RFC 6455), on a raw socket.
  *
@@ -52,6 +59,12 @@ export class ServerSocket implements WebSocketConnection {
   /** The last ping that has no answer yet: earlier ones need none (RFC 6455 section 5.5.3). */
   #pinged: Buffer | undefined
   #hasSentClose = false
+  /** Whether the peer has ended the closing handshake, so that the connection can close at once. */
+  #hasReceivedClose = false
+  /** Bytes of the unfinished message, and of those that are being joined. */
+  #partBytes = 0
+  #joiningBytes = 0
+  readonly #linger: Linger
   /** Bytes that were read since the last turn of its own. */
   #readBytes = 0
   /** What waits for turns of its own. Undefined: nothing. */
@@ -60,16 +73,23 @@ export class ServerSocket implements WebSocketConnection {
   readonly #waiting = new Set<() => void>()
 
   /** @param maxMessageBytes a longer message closes the connection with code 1009 */
-  constructor(socket: Socket, maxMessageBytes: number) {
+  constructor(socket: Socket, maxMessageBytes: number, linger: Linger) {
     this.#socket = socket
+    this.#linger = linger
     this.#reader = new ClientFrames(maxMessageBytes, {
       onMessage: (message, isText) => this.#deliver(message, isText),
-      onPart: (bytes) => this.#listener?.onPart?.(bytes),
+      onPart: (bytes) => {
+        this.#partBytes = bytes
+        this.#reportBytes()
+      },
       onPing: (payload) => {
         this.#pinged = payload
       },
       onPong: () => this.#listener?.onPong(),
-      onClose: (code) => this.#end(code),
+      onClose: (code) => {
+        this.#hasReceivedClose = true
+        this.#end(code)
+      },
       onError: (code) => this.#end(code),
     })
   }
@@ -158,6 +178,8 @@ export class ServerSocket implements WebSocketConnection {
   /** Passes on a message, after the earlier ones: a long one is joined over several turns of the event loop. */
   #deliver(message: Chunks, isText: boolean): void {
     const deliver = (bytes: Uint8Array): void => {
+      // After a message that is not valid, and after the closing handshake, which nobody would get a response to.
+      if (this.#hasSentClose) return
       const decoded = isText ? decode(bytes) : undefined
       if (isText && decoded === undefined) this.#end(1007)
       else this.#listener?.onMessage(decoded)
@@ -168,7 +190,11 @@ export class ServerSocket implements WebSocketConnection {
       return
     }
     this.#socket.pause()
+    this.#joiningBytes += message.length
+    this.#reportBytes()
     const delivery = Promise.all([joined, this.#delivery]).then(([bytes]) => {
+      this.#joiningBytes -= bytes.length
+      this.#reportBytes()
       deliver(bytes)
       if (this.#delivery !== delivery) return
       this.#delivery = undefined
@@ -177,17 +203,33 @@ export class ServerSocket implements WebSocketConnection {
     this.#delivery = delivery
   }
 
+  #reportBytes(): void {
+    this.#listener?.onPart?.(this.#partBytes + this.#joiningBytes)
+  }
+
   /** Answers a close frame, or an error, and closes the connection. */
   #end(code: number | undefined): void {
     if (this.#isOpen) this.#writeClose(code, '')
     this.#stopReading()
   }
 
-  /** Discards what the peer still sends: after its close frame, or after one of the server. */
+  /**
+   * Discards what the peer still sends, so that it can read the close frame: a reset would drop that. A peer that does
+   * not close its end is not waited for, and one that has sent a close frame sends nothing more.
+   */
   #stopReading(): void {
+    const socket = this.#socket
     this.#reader.end()
-    this.#socket.end()
-    this.#socket.resume()
+    socket.end()
+    socket.resume()
+    if (this.#hasReceivedClose) {
+      socket.destroySoon()
+      return
+    }
+    const { ms, timers } = this.#linger
+    const timer = { expiresAt: performance.now() + ms, onTimeout: () => void socket.destroy() }
+    timers.add(timer)
+    socket.once('close', () => timers.delete(timer))
   }
 
   /** @param reason at most 123 bytes of it are sent */

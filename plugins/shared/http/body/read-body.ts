@@ -75,6 +75,11 @@ export class Chunks {
     this.#chunksLength = 0
   }
 
+  /** Number of all bytes. */
+  get length(): number {
+    return this.#length
+  }
+
   /** A copy of all bytes. More than a MiB is copied over several turns of the event loop. */
   join(): Awaitable<Uint8Array<ArrayBuffer>> {
     const parts = [...this.#parts, ...this.#chunks]
