@@ -63,6 +63,33 @@ const expectedSums = (calls: readonly Call[], filter: UsageSumFilter, dimensions
   return new Map([...groups].map(([key, group]) => [key, sums(group)] as const))
 }
 
+eachDatabase('sums of usage of one user with more rows than one step reads', (database) => {
+  test('are complete, whatever the size of a page', async () => {
+    const store = await database.open()
+    const rows = openDatabase(database)
+    const user = (await store.addUser({ name: 'ann', createdAt: 1 })) ?? ''
+    const models = ['a', 'b', 'c']
+    // In the order in which they are read, each model has rows from the first to the last.
+    const usage = Array.from({ length: 1_500 }, (_, nth) => ({
+      ...{ user, token: `token-${1_000 + Math.floor(nth / 3)}`, model: models[nth % 3] ?? '', day: '2026-03-01' },
+      ...{ calls: 1, unreported: 0, input: 1, cachedInput: 0, output: 2, reasoning: 0, cost: 3 },
+    }))
+    for (let from = 0; from < usage.length; from += 100) await rows.batch(usage.slice(from, from + 100).map(addUsage))
+    for (const limit of [1, 2, 10]) {
+      const found: UsageTotal[] = []
+      for (let after: UsageSumKey | undefined, first = true; first || after; first = false) {
+        const page = await store.sumUsage({ filter: {}, by: ['day', 'user', 'model'], limit, after })
+        found.push(...page.rows)
+        after = page.next
+      }
+      expect(found.map(({ model, calls, outputTokens }) => [limit, model, calls, outputTokens])).toEqual(
+        models.map((model) => [limit, model, 500, 1_000]),
+      )
+    }
+    await rows.close()
+  })
+})
+
 eachDatabase('sums of usage', (database) => {
   let store: Store
   const calls: Call[] = []
