@@ -71,6 +71,50 @@ describe('a call reserves', () => {
     expect((await reservedBy({ ...chat, n: 3 }))?.uses.tokens).toBeWithin(3_005, 3_020)
   })
 
+  const spellings: readonly [object, number][] = [
+    [{ n: 20 }, 20],
+    [{ n: 3, best_of: 20 }, 20],
+    [{ best_of: 20 }, 20],
+    [{ prompt: Array(20).fill('Hi') }, 20],
+    [{ prompt: Array(4).fill('Hi'), n: 5 }, 20],
+    [{ prompt: [[1, 2], [3]] }, 2],
+    [{ prompt: [1, 2, 3] }, 1],
+    [{ max_tokens: '50' }, 1],
+    [{ max_completion_tokens: 50, max_tokens: 10 }, 1],
+    [{ n_predict: 50, max_tokens: 10 }, 1],
+  ]
+  for (const [fields, choices] of spellings) {
+    test(`the maximum for ${choices} choices of completions with ${JSON.stringify(fields).slice(0, 60)}`, async () => {
+      const uses = (await reservedBy({ model: 'm', prompt: 'Hi', max_tokens: 50, ...fields }, '/completions'))?.uses
+      expect(uses?.tokens).toBeWithin(50 * choices + 1, 50 * choices + 24)
+    })
+  }
+
+  for (const path of ['/chat/completions', '/completions'])
+    for (const [field, value] of [
+      ['n', '100'],
+      ['n', 1.5],
+      ['n', 0],
+      ['n', [3]],
+      ['best_of', '20'],
+      ['best_of', true],
+    ] as const) {
+      test(`nothing of ${path} for a ${field} of ${JSON.stringify(value)}, which is refused`, async () => {
+        const app = openApp(() => streaming(answer()), { limits: memoryLimits({ tokens: 9 }) })
+        const response = await app.post(path, { ...chat, prompt: 'Hi', [field]: value })
+        expect(response.status).toBe(400)
+        const { error } = (await response.json()) as { readonly error: object }
+        expect(error).toMatchObject({ message: `${field} must be an integer of at least 1`, param: field })
+        expect(app.asked).toEqual([])
+      })
+    }
+
+  test('each token of an input that is given as tokens', async () => {
+    const tokens = Array(300).fill(1)
+    expect((await reservedBy({ model: 'm', input: [tokens, tokens] }, '/embeddings'))?.uses.tokens).toBe(600)
+    expect((await reservedBy({ model: 'm', input: tokens }, '/embeddings'))?.uses.tokens).toBe(300)
+  })
+
   test('the maximum before an upstream whose response cannot be stopped', async () => {
     const upstreams = [{ url: 'http://upstream.invalid/v1', streams: false }]
     expect((await reservedBy({ ...chat, max_tokens: 3_000 }, undefined, { upstreams }))?.uses.tokens).toBeWithin(

@@ -3,6 +3,7 @@ import { type Json, toJson } from '../../shared/json/json.ts'
 import type { Capabilities } from '../models/routing.ts'
 import {
   checkArray,
+  checkChoices,
   checkInteger,
   checkNumber,
   checkObject,
@@ -62,6 +63,7 @@ export function* validateChatRequest(
   if (!isNoMaximum(maxTokens.json)) checkInteger(maxTokens, 1)
   // The upstream checks its value. The gateway reads whether the request sets a maximum, so it may occur only once.
   fieldOf(request, 'max_completion_tokens')
+  checkChoices(request)
   checkNumber(fieldOf(request, 'temperature'), 0, maxTemperature)
   checkNumber(fieldOf(request, 'top_p'), 0, 1)
   checkArray(fieldOf(request, 'tools'))

@@ -7,7 +7,7 @@ import { doneText, eventText } from '../events/text.ts'
 import { type Assembly, StreamError } from '../protocol/assembly.ts'
 import { upstreamUnavailable } from '../protocol/problem.ts'
 import type { Exchange, Protocol } from '../protocol/protocol.ts'
-import { fieldOf, readBoolean, readModel } from '../protocol/validation.ts'
+import { checkChoices, fieldOf, readBoolean, readModel } from '../protocol/validation.ts'
 import { outputMaximumChanges } from '../upstream/output-maximum.ts'
 
 /** 300,000 tokens in 2,048 texts, as the OpenAI API permits, if they come as numbers. */
@@ -33,11 +33,16 @@ export const embeddings: Protocol = {
 export const completions: Protocol = {
   bodyLimits,
   validate: (request) =>
-    oneStep(() => ({
-      model: readModel(request),
-      stream: readBoolean(fieldOf(request, 'stream')),
-      includeUsage: readIncludeUsage(request),
-    })),
+    oneStep(() => {
+      checkChoices(request)
+      // Read by the gateway too, so they may occur only once.
+      for (const field of ['prompt', 'max_tokens']) fieldOf(request, field)
+      return {
+        model: readModel(request),
+        stream: readBoolean(fieldOf(request, 'stream')),
+        includeUsage: readIncludeUsage(request),
+      }
+    }),
   toExchange: (request, { stream, includeUsage = false }, { maxTokens }) => ({
     ...unassembled,
     action: 'CreateCompletion',

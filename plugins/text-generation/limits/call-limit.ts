@@ -8,6 +8,7 @@ import type { Tokens } from '../usage/tokens.ts'
 import type { InputHistory } from './input-history.ts'
 import type { OutputHistory } from './output-history.ts'
 import { meteredReader } from './output-meter.ts'
+import { choicesOf, maximumOf } from './requested-output.ts'
 
 export interface CallLimitOptions {
   readonly limits: UsageLimits
@@ -271,24 +272,3 @@ const limitReached = () =>
     code: 'insufficient_quota',
     type: 'insufficient_quota',
   })
-
-/** The most output that a request allows, in tokens. */
-const maximumOf = (request: Json, defaultMaxTokens: number | undefined): number => {
-  for (const field of maximumFields) {
-    const value = request.get(field)
-    if (!value?.isNumber) continue
-    const maximum = value.value() as number
-    if (maximum > 0) return maximum * choicesOf(request)
-  }
-  return defaultMaxTokens !== undefined && request.get('messages')
-    ? defaultMaxTokens * choicesOf(request)
-    : Number.POSITIVE_INFINITY
-}
-
-const maximumFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
-
-/** A request may ask for several responses at once. */
-const choicesOf = (request: Json): number => {
-  const choices = request.get('n')
-  return choices?.isNumber ? Math.max(1, choices.value() as number) : 1
-}

@@ -17,12 +17,18 @@ const otherBytesPerToken = 3
 export function* estimateInputTokens(request: Json): SteppedWork<number> {
   const texts = wholeFields.flatMap((key) => request.get(key) ?? [])
   let media = 0
+  let numbers = 0
   const pace = new Pace(entriesPerTurn)
   for (const key of listFields) {
     const list = request.get(key)
     if (list && !list.isArray) texts.push(list)
     for (const entry of list?.elements() ?? []) {
       if (pace.isDue()) yield
+      if (entry.isNumber || entry.isArray) {
+        // A token, or a text as a list of tokens.
+        numbers += entry.isNumber ? 1 : entry.elements().length
+        continue
+      }
       const parts = entry.get('content')?.elements() ?? []
       if (parts.length === 0) texts.push(entry)
       for (const part of parts) {
@@ -45,7 +51,7 @@ export function* estimateInputTokens(request: Json): SteppedWork<number> {
       yield
     }
   }
-  return media * mediaTokens + Math.ceil(bytes.ascii / asciiBytesPerToken + bytes.other / otherBytesPerToken)
+  return numbers + media * mediaTokens + Math.ceil(bytes.ascii / asciiBytesPerToken + bytes.other / otherBytesPerToken)
 }
 
 const wholeFields = ['tools', 'response_format', 'instructions', 'text']

@@ -95,6 +95,15 @@ export const checkInteger = ({ param, json }: Field, min: number): void => {
   if (!Number.isInteger(number) || number < min) rejectField(param, `must be an integer of at least ${min}`)
 }
 
+/**
+ * Checks how many responses a request asks for: upstreams read some values, such as texts, as other numbers than the
+ * gateway, which reserves output for each.
+ */
+export const checkChoices = (request: Json): void => {
+  checkInteger(fieldOf(request, 'n'), 1)
+  checkInteger(fieldOf(request, 'best_of'), 1)
+}
+
 export const checkNumber = ({ param, json }: Field, min: number, max: number): void => {
   if (!json) return
   const number = numberOf(json)
