@@ -1,0 +1,87 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { type CallMetrics, createCallMetrics } from './calls.ts'
+import { ObservationBuffer, StatusCounts } from './requests.ts'
+import { createTextMetrics, type TextMetrics } from './texts.ts'
+import { createVideoMetrics, type VideoMetrics } from './video-tasks.ts'
+
+/** The metrics of one process, and their registry, where a host app can register further metrics. */
+export interface Metrics extends CallMetrics, TextMetrics, VideoMetrics {
+  readonly registry: Registry
+  /** Counts a response. */
+  request(response: { method: string; status: number; seconds: number }): void
+  /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
+  inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
+}
+
+/**
+ * Creates the metrics of one process, in a registry of their own.
+ *
+ * @example
+ * const recorder = createMetrics()
+ * new Elysia().use(metrics({ metrics: recorder, token: 'a token that nobody guesses' }))
+ */
+export const createMetrics = (): Metrics => {
+  const registry = new Registry()
+  const registers = [registry]
+  const requests = new StatusCounts()
+  new Counter({
+    name: 'sluice_requests_total',
+    help: 'Responses to callers; status 499: the caller disconnected before the response.',
+    labelNames: ['method', 'status'],
+    registers,
+    collect() {
+      this.reset()
+      for (const { name: method, status, count } of requests.all()) this.inc({ method, status }, count)
+    },
+  })
+  const requestSeconds = new ObservationBuffer((seconds) => histogram.observe(seconds))
+  const histogram = new Histogram({
+    name: 'sluice_request_seconds',
+    help: 'Time until a response started.',
+    buckets,
+    registers,
+    collect: () => requestSeconds.flush(),
+  })
+  new Gauge({
+    name: 'sluice_processes',
+    help: 'Processes that serve requests.',
+    registers,
+    collect() {
+      this.set(1)
+    },
+  })
+  return {
+    registry,
+    request({ method, status, seconds }) {
+      requests.add(methods.has(method) ? method : 'other', status)
+      requestSeconds.add(seconds)
+    },
+    ...createCallMetrics(registers, buckets),
+    ...createTextMetrics(registers),
+    ...createVideoMetrics(registers),
+    inFlight(counts) {
+      for (const [name, help, read] of [
+        ['sluice_requests_in_flight', 'Requests whose response has not started.', () => counts().requests],
+        ['sluice_streams_open', 'Open response streams.', () => counts().streams],
+        [
+          'sluice_body_bytes_held',
+          'Bytes of request bodies and of unread responses in memory.',
+          () => counts().bodyBytes,
+        ],
+      ] as const) {
+        new Gauge({
+          ...{ name, help, registers },
+          collect() {
+            this.set(read())
+          },
+        })
+      }
+    },
+  }
+}
+
+/** Upper bounds of the histograms, in seconds. */
+const buckets = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30]
+
+/** Methods with a label of their own. Callers can invent others, which would grow the registry without bound. */
+const methods: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
