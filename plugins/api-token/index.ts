@@ -13,6 +13,7 @@ import type { MacroFunctions, MacroPlugin, RoutesAt, RoutesPlugin } from '../sha
 import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { type ConsoleTokensOptions, createConsoleTokens } from './console-tokens.ts'
+import { grantOf, stillGrants } from './grant.ts'
 import { type TokenRoutes, tokenDocs } from './openapi.ts'
 import type { TokenStore } from './store.ts'
 import { hashToken, tokenOf } from './token.ts'
@@ -72,12 +73,15 @@ export const identifyByToken = ({
     owner !== undefined && (owner[expiresAtKey] === undefined || clock.now() < owner[expiresAtKey])
   const watch = new RevocationWatch({
     refresh: () => revisionClock.check(),
-    holds: (hash) => andThen(find(hash), isValid),
+    holds: (key) => {
+      const [hash = '', grant = ''] = key.split('\n', 2)
+      return andThen(find(hash), (owner) => isValid(owner) && stillGrants(owner, grant))
+    },
     clock,
   })
   // One function for all owners: a closure for each of them would take more memory.
   function whenRevoked(this: CachedOwner, end: () => void): () => void {
-    return watch.add(this[hashKey], end)
+    return watch.add(`${this[hashKey]}\n${grantOf(this)}`, end)
   }
   revisionClock.onChange(() => void watch.check())
   const noteUse = (owner: CachedOwner): void => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { randomUUID } from 'node:crypto'
+import { randomUUID, randomUUID } from 'node:crypto'
 import type { Identity } from '../../plugins/shared/identity/identify.ts'
 import type { Store } from '../../src/store/index.ts'
 import { until } from '../routes/fixture.ts'
@@ -75,6 +75,18 @@ eachDatabase('the callers of the admin API', (database) => {
       const isOpen = areas.get(`${method} ${path.replace(/\?.*/, '')}`) === 'people'
       expect([method, path, status === 403 && text.includes('not allowed')]).toEqual([method, path, !isOpen])
     }
+  })
+
+  test('with the scope provision do not change the team of an admin', async () => {
+    const root = api.with((await addUser(store, 'admin', ['admin'])).token)
+    const admin = await addUser(store, 'admin', ['provision'])
+    const provision = api.with(admin.token)
+    const { body } = await root('POST', '/teams', { body: { name: randomUUID(), limits: [] } })
+    const change = () => provision('PATCH', `/teams/${body.team.id}`, { body: { limits: [] } })
+    expect((await change()).status).toBe(200)
+    await root('PATCH', `/users/${admin.id}`, { body: { team: body.team.id } })
+    expect((await change()).status).toBe(403)
+    expect((await root('PATCH', `/teams/${body.team.id}`, { body: { limits: null } })).status).toBe(200)
   })
 
   test('lose their access when they are demoted or disabled', async () => {

@@ -135,6 +135,47 @@ eachDatabase('the admin API', (database) => {
       })
     })
 
+    test('who become admins lose the sessions and the invitation of before', async () => {
+      const { body } = await root('POST', '/users', { body: { name: randomUUID(), invite: true } })
+      const { id, name } = body.user
+      const secret = body.invitation.url.split('/').at(-1) ?? ''
+      const hash = createHash('sha256').update(secret).digest('hex')
+      const session = { hash: randomUUID(), id: randomUUID(), user: id, name, createdAt: 1, idleUntil: 2 ** 42 }
+      const { password } = (await store.userByName(name)) ?? {}
+      expect(await store.addSession({ ...session, endsAt: 2 ** 42, password, userAgent: '' }, [], 5)).toBe(true)
+      expect((await root('PATCH', `/users/${id}`, { body: { role: 'admin' } })).status).toBe(200)
+      expect(await store.session(session.hash)).toBeUndefined()
+      expect(await store.invitedUser(hash, Date.now())).toBeUndefined()
+      // One who is an admin already keeps a new one.
+      const again = await root('POST', `/users/${id}/invitation`)
+      expect((await root('PATCH', `/users/${id}`, { body: { role: 'admin' } })).status).toBe(200)
+      const kept = createHash('sha256')
+        .update(again.body.invitation.url.split('/').at(-1) ?? '')
+        .digest('hex')
+      expect(await store.invitedUser(kept, Date.now())).toMatchObject({ user: id })
+    })
+
+    test('have no name that nobody sees, or that turns around what follows', async () => {
+      const zero = randomUUID()
+      for (const name of [`${zero}\u200b`, `\u202e${zero}`, '\u200b', '\u200d', `${zero}\ufeff`, `${zero}\u2066x`]) {
+        const { status, body } = await root('POST', '/users', { body: { name } })
+        expect([name, status, body.error?.message]).toEqual([name, 400, expect.stringContaining('name must have')])
+      }
+      // Joiners belong to scripts and emoji.
+      for (const name of [
+        `\u0645\u06cc\u200c\u062e\u0648\u0627\u0647\u0645 ${zero}`,
+        `\u{1f468}\u200d\u{1f469} ${zero}`,
+      ])
+        expect((await root('POST', '/users', { body: { name } })).status).toBe(200)
+    })
+
+    test('are searched with no NUL, which no database stores', async () => {
+      for (const query of ['search=%00', 'team=%00', 'search=a%00b'])
+        expect([query, (await root('GET', `/users?${query}`)).status]).toEqual([query, 400])
+      for (const path of ['/videos?user=%00', '/usage?model=%00', '/audit?user=%00'])
+        expect([path, (await root('GET', path)).status]).toEqual([path, 400])
+    })
+
     test('for a service have tokens, and neither a password nor an invitation', async () => {
       const service = await added({ service: true })
       expect(service).toMatchObject({ service: true, login: 'none' })

@@ -86,7 +86,7 @@ eachDatabase('import users', (database) => {
     await store.addAdminUser({ name, externalId: key, createdAt: 1 })
     await store.addAdminUser({ name: `${name} too`, externalId: `${key} too`, createdAt: 1 })
     const before = await countUsers()
-    const text = 'must have 1 to 128 characters, no control characters, and no spaces around it'
+    const text = 'must have 1 to 128 characters, no control characters or invisible ones, and no spaces around it'
     const lines: readonly (readonly [string, string?])[] = [
       [`fine ${key},user,${team.name},`],
       [`${name.toUpperCase()},,,`, 'there is a user of that name already'],

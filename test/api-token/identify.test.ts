@@ -46,6 +46,11 @@ const openFixture = () => {
     pass(ms: number) {
       now += ms
     },
+    change(token: string, owner: Partial<TokenOwner>) {
+      const before = owners.get(hashToken(token))
+      if (before) owners.set(hashToken(token), { ...before, ...owner })
+      revision++
+    },
     /** Adds a token that has been tried before. `raisesRevision`: whether the store raises its revision. */
     activate(token: string, raisesRevision: boolean) {
       owners.set(hashToken(token), { user: 'ann', token: 'token-2' })
@@ -97,6 +102,51 @@ describe('a known token', () => {
       expect(await identify(requestWith(header))).toBeUndefined()
     expect(await identify(requestWith(undefined, { cookie: 'token=sk-aaaaaaaaaa' }))).toBeUndefined()
     expect(lookups).toEqual([])
+  })
+})
+
+describe('the streams of a token', () => {
+  const ended = async (before: Partial<TokenOwner>, after: Partial<TokenOwner>): Promise<boolean> => {
+    const { options, issue, change, pass } = openFixture()
+    const token = issue(before)
+    const found = await identifyByToken({ ...options, clock: { ...options.clock, at: () => () => {} } })(
+      requestWith(`Bearer ${token}`),
+    )
+    let end = false
+    found?.whenRevoked?.(() => {
+      end = true
+    })
+    change(token, after)
+    pass(1_000)
+    await options.revisionClock.check()
+    // The check of the watch runs when the clock has seen the change.
+    await new Promise((resolve) => setImmediate(resolve))
+    return end
+  }
+
+  test('end when it may do less', async () => {
+    for (const [before, after] of [
+      [{ scopes: ['media', 'text'] }, { scopes: ['text'] }],
+      [{}, { scopes: ['media', 'text', 'video'] }],
+      [{ models: ['a', 'b'] }, { models: ['a'] }],
+      [{ models: ['a*'] }, { models: ['ab*'] }],
+      [{}, { models: ['a'] }],
+    ] as const)
+      expect([before, after, await ended(before, after)]).toEqual([before, after, true])
+  })
+
+  test('go on when it may do as much or more', async () => {
+    for (const [before, after] of [
+      [{ scopes: ['text'] }, { scopes: ['media', 'text'] }],
+      [
+        { scopes: ['text'], models: ['a'] },
+        { scopes: ['text', 'read'], models: ['b', 'a'] },
+      ],
+      [{ models: ['ab', 'a*'] }, { models: ['a*'] }],
+      [{ scopes: ['text'] }, { scopes: undefined }],
+      [{ models: ['a'] }, { models: undefined }],
+    ] as const)
+      expect([before, after, await ended(before, after)]).toEqual([before, after, false])
   })
 })
 

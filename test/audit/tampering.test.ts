@@ -34,6 +34,14 @@ eachDatabase('the audit trail', (tested) => {
       })
     })
 
+    test('is intact with an entry that names no fields', async () => {
+      await using chain = await openChain(tested, { auditKeys: [key] })
+      const fields = [[], undefined, ['name']]
+      await chain.store.recordAudit(fields.map((names, nth) => entryAt(now - 10 + nth, { fields: names })))
+      expect((await chain.store.chainedAudit(0)).map((entry) => entry.fields)).toEqual(fields)
+      expect(await chain.store.verifyAudit()).toMatchObject({ problems: [], verified: 3 })
+    })
+
     // One statement for each column: a value that the column does not have in the entry.
     const changes: Readonly<Record<string, Statement>> = {
       at: sql`update audit_entries set at = at + 1 where sequence = 17`,

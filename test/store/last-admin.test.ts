@@ -33,6 +33,16 @@ eachDatabase('the last enabled admin', (tested) => {
     expect(await enabledAdmins()).toEqual([])
   })
 
+  test('is a person: a service user does not count', async () => {
+    const [store] = stores
+    const last = await addAdmin()
+    for (const id of await enabledAdmins()) if (id !== last) await store.changeUser(id, { role: 'user' }, { now: 5 })
+    const service = await store.addAdminUser({ name: randomUUID(), role: 'admin', service: true, createdAt: 1 })
+    if (typeof service === 'string') throw new Error(service)
+    expect(await store.changeUser(last, { role: 'user' }, keep)).toBe('last-admin')
+    expect(await store.changeUser(service.id, { role: 'user' }, keep)).toBe('changed')
+  })
+
   test('stays when all admins are disabled or demoted at once by two processes', async () => {
     for (let round = 0; round < 5; round++) {
       const admins = [...(await enabledAdmins()), await addAdmin(), await addAdmin(), await addAdmin()]

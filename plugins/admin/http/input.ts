@@ -32,6 +32,8 @@ export const readQuery = (request: Request, names: readonly string[]): Readonly<
   const read: Record<string, string> = {}
   for (const [name, value] of query) {
     if (!names.includes(name)) throw fault('', `unknown parameter: the parameters are ${names.join(', ')}`)
+    // No database stores NUL.
+    if (value.includes('\0')) throw fault(name, `${name} must not contain NUL`)
     if (read[name] !== undefined) throw fault(name, `${name} stands twice in the query`)
     if (value !== '' || name === 'group_by') read[name] = value
   }

@@ -31,7 +31,13 @@ export const valueOrNull = <Value>(
   read: (value: unknown, field: string) => Value,
 ): Value | null | undefined => (input[field] === null ? null : optional(input, field, read))
 
-/** A text of one line: 1 to `max` characters without spaces around it and control characters. */
+/**
+ * What no one sees in a text, or what turns around the text after it. The joiners U+200C and U+200D belong to scripts
+ * and emoji.
+ */
+const invisible = /[\p{Cc}\p{Zl}\p{Zp}]|(?![\u200c\u200d])\p{Cf}/u
+
+/** A text of one line: 1 to `max` characters without spaces around it, and none that is invisible. */
 export const readLine =
   (max: number) =>
   (value: unknown, field: string): string => {
@@ -41,10 +47,14 @@ export const readLine =
       [...value].length <= max &&
       value !== '' &&
       value.trim() === value &&
-      !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(value) &&
+      !invisible.test(value) &&
+      /[^\p{M}\p{Cf}]/u.test(value) &&
       value.isWellFormed()
     if (valid) return value
-    throw fault(field, `${field} must have 1 to ${max} characters, no control characters, and no spaces around it`)
+    throw fault(
+      field,
+      `${field} must have 1 to ${max} characters, no control characters or invisible ones, and no spaces around it`,
+    )
   }
 
 /** Characters of the name of a user or a team. */

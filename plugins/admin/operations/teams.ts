@@ -1,7 +1,7 @@
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, PageOf, PageRequest, Team } from '../store.ts'
-import type { AdminActor } from './actor.ts'
+import { type AdminActor, onlyAdmins } from './actor.ts'
 import { checkFields, type Input, limitsReader, optional, readName, valueOrNull } from './fields.ts'
 import type { OperationTools } from './tools.ts'
 
@@ -24,6 +24,12 @@ const unavailable = 'teams could not be read or changed'
 export const createTeamOperations = (store: AdminStore, { clock, parseLimits }: OperationTools): TeamOperations => {
   const readLimits = limitsReader(parseLimits)
 
+  /** Whether a change of the limits of a team would change those of an admin. */
+  const hasAdmin = async (team: string): Promise<boolean> => {
+    const { items } = await storeCall(store.listAdminUsers({ team, role: 'admin' }, { limit: 1 }), unavailable)
+    return items.length > 0
+  }
+
   return {
     async list(actor, page) {
       const teams = await storeCall(store.listTeams(page), unavailable)
@@ -44,6 +50,7 @@ export const createTeamOperations = (store: AdminStore, { clock, parseLimits }: 
     async change(actor, id, input) {
       checkFields(input, fields)
       const change = { name: optional(input, 'name', readName), limits: valueOrNull(input, 'limits', readLimits) }
+      if (actor.kind === 'provision' && (await hasAdmin(id))) throw onlyAdmins()
       const outcome = await storeCall(store.changeTeam(id, change), unavailable)
       if (outcome === 'unknown') throw teamNotFound()
       if (outcome === 'name-taken') throw nameTaken()

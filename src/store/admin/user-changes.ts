@@ -45,6 +45,7 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
       from users
       where role = 'admin'
       and disabled_at is null
+      and service = 0
       and id <> ${id}
       limit 1`
     if (others.length === 0) return 'last-admin'
@@ -67,8 +68,10 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
     yield sql`delete from user_name_parts where user_id = ${id}`
     yield addNameParts(id)
   }
-  if (disabled !== undefined || password !== undefined) yield endSessionsOf(id)
-  if (disabled === true || password !== undefined) yield endInvitationOf(id)
+  // Whoever may change users only must not have a way to one that became an admin.
+  const promotes = role === 'admin' && user.role !== 'admin'
+  if (promotes || disabled !== undefined || password !== undefined) yield endSessionsOf(id)
+  if (promotes || disabled === true || password !== undefined) yield endInvitationOf(id)
   yield* userChanged(id)
   return 'changed'
 }

@@ -24,7 +24,10 @@ export type AuditRow<Entry extends Partial<AuditEntry> = AuditEntry> = Omit<Entr
 }
 
 export const fromRow = <Entry extends Partial<AuditEntry> = AuditEntry>({ fields, ...entry }: AuditRow<Entry>): Entry =>
-  ({ ...entry, ...(fields !== undefined && { fields: fields.split(' ') }) }) as unknown as Entry
+  ({ ...entry, ...(fields !== undefined && { fields: namesIn(fields) }) }) as unknown as Entry
+
+/** An empty text is an empty list, as the entry was signed. */
+const namesIn = (fields: string): readonly string[] => (fields === '' ? [] : fields.split(' '))
 
 /** The place of an entry in the order of time. */
 export type AuditPosition = Pick<AuditEntry, 'at' | 'id'>
