@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { randomUUID, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import type { Identity } from '../../plugins/shared/identity/identify.ts'
 import type { Store } from '../../src/store/index.ts'
 import { until } from '../routes/fixture.ts'
