@@ -147,7 +147,7 @@ describe('documented parameters and those that client libraries add pass', () =>
     { ...minimal, max_tokens: -1, max_completion_tokens: -1 },
     { ...minimal, max_tokens: 1e9, temperature: 2, top_p: 1 },
     { ...minimal, tools: [], response_format: { type: 'json_object' } },
-    { ...minimal, unheard_of: { deep: [1, null] }, max_completion_tokens: 'x', n: -5 },
+    { ...minimal, unheard_of: { deep: [1, null] }, max_completion_tokens: 'x', presence_penalty: -5 },
     {
       ...minimal,
       ...{ stream: null, max_tokens: null, temperature: null, top_p: null, tools: null, response_format: null },

@@ -5,6 +5,7 @@ import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
 import { type CallLimit, type CallLimitOptions, reserveCall } from '../limits/call-limit.ts'
+import { HeldLimit } from '../limits/held-limit.ts'
 import { estimateInputTokens } from '../limits/input-tokens.ts'
 import { requirePermittedModels } from '../models/permitted.ts'
 import type { ModelRoute } from '../models/routing.ts'
@@ -142,23 +143,6 @@ export const generate = async (
       route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
       validated = await validate(route)
     }
-  }
-}
-
-/**
- * What a call holds of limits. The end of the call gives back what was not booked, whatever the end is: a response, an
- * error of any step, or a deadline that has passed before the upstream was asked. A stream ends it later by itself.
- */
-class HeldLimit implements Disposable {
-  limit: CallLimit | undefined
-  #continues = false
-
-  continueWithStream(): void {
-    this.#continues = true
-  }
-
-  [Symbol.dispose](): void {
-    if (!this.#continues) this.limit?.release()
   }
 }
 
