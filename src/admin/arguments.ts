@@ -8,13 +8,6 @@ export class CommandRejectedError extends Error {}
 /** The settings in the environment are not valid: exit status 2. */
 export class SettingsError extends Error {}
 
-/** Checks a text of 1 to `max` characters that does not break lines and columns. Throws CommandRejectedError. */
-export const plainText = (text: string, what: string, max: number): string => {
-  const length = [...text].length
-  if (length >= 1 && length <= max && text.trim() === text && !/\p{Cc}/u.test(text) && text.isWellFormed()) return text
-  throw new CommandRejectedError(`${what} has 1 to ${max} characters, no control characters, and no spaces around it`)
-}
-
 const iso = /^(\d{4}-\d\d-\d\d)(T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?)?(Z|[+-]\d\d:\d\d)?$/
 
 /** Parses a date, or a date and time, in ISO 8601. Milliseconds since 1970. Throws UsageError. */

@@ -68,8 +68,7 @@ export const createGroupOperations = (
   },
 })
 
-export const groupIdForm =
-  'a group id has 1 to 256 characters, and no control characters, spaces, or any of / \\ ? # % , "'
+const groupIdForm = 'a group id has 1 to 256 characters, and no control characters, spaces, or any of / \\ ? # % , "'
 
 const nothingPending = () => new Problem(404, 'nothing is pending with that id')
 

@@ -1,7 +1,5 @@
-import { groupIdForm } from '../../../plugins/admin/operations/groups.ts'
 import { toPendingGroupView } from '../../../plugins/admin/views.ts'
-import { readId } from '../../../plugins/shared/id.ts'
-import { CommandRejectedError, plainText, UsageError } from '../arguments.ts'
+import { UsageError } from '../arguments.ts'
 import type { Command, Commands } from '../command.ts'
 import { allItems, requireUser } from '../context.ts'
 import { columns, printJson, time } from '../terminal.ts'
@@ -11,14 +9,8 @@ const adopt: Command['run'] = async ([userName = '', groupId], flags, on) => {
   const { type, name: groupName } = flags
   if (type !== 'AIGC' && type !== 'LivenessFace') throw new UsageError('--type must be AIGC or LivenessFace')
   if (groupName === undefined) throw new UsageError('--name is missing')
-  const id = readId(groupId)
-  if (id === undefined) throw new CommandRejectedError(groupIdForm)
-  const name = plainText(groupName, 'a group’s name', 64)
   const { id: user } = await requireUser(on, userName)
-  const failure = await on.store.adoptGroup({ id, user, type, name, createdAt: on.clock.now() })
-  if (failure === 'group taken') throw new CommandRejectedError(`the group ${id} has an owner already`)
-  if (failure === 'name taken') throw new CommandRejectedError(`${userName} has a group of that type and name already`)
-  await on.actor.record({ action: 'group.adopt', target: { kind: 'group', id } }, user)
+  await on.operations.groups.give(on.actor, { user, group_id: groupId, type, name: groupName })
 }
 
 const pending: Command['run'] = async (_words, flags, on) => {

@@ -1,5 +1,7 @@
 import { html } from '../../controls/html.js'
 import { Icon } from '../../controls/icons.js'
+import { formatDuration, formatNumber } from '../../words/format.js'
+import { locale } from '../../words/words.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { w } from '../words/words.js'
@@ -45,7 +47,7 @@ const Row = ({ alert: { name, severity, state, since, labels, value } }) => html
       ${w.overview.advice[name] && html`<p>${w.overview.advice[name]}</p>`}
       <p class="hint">
         ${Object.entries(labels).map(([label, text]) => html`<span key=${label}>${label}: <strong>${text || '–'}</strong></span>`)}
-        <span>${shown(value)}</span>
+        <span>${shown(name, value)}</span>
         <span>${w.overview.since} <${Time} at=${since} /></span>
         ${name === 'SluiceVideoTaskRunsForEver' && html`<a href=${linkToAdmin(['decisions', 'videos'])}>${w.overview.toDecisions}</a>`}
       </p>
@@ -53,5 +55,26 @@ const Row = ({ alert: { name, severity, state, since, labels, value } }) => html
   </li>
 `
 
-/** A value as a number of few digits. @param {number} value */
-const shown = (value) => String(Number(value.toPrecision(3)))
+const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumSignificantDigits: 3 })
+
+/** What the value of a rule is, where it is not a number of things. @type {Record<string, (value: number) => string>} */
+const forms = {
+  SluiceErrors: percent.format,
+  SluiceUpstreamFailing: percent.format,
+  SluiceUpstreamSlow: percent.format,
+  SluiceUsageUnreported: percent.format,
+  SluiceWebhooksFailing: percent.format,
+  SluiceLimitNearlyUsed: percent.format,
+  SluiceBusy: (value) => w.overview.perMinute(few(60 * value)),
+  SluiceUpstreamRejectsAccount: (value) => w.overview.perMinute(few(60 * value)),
+  SluiceUpstreamRateLimited: (value) => w.overview.perMinute(few(60 * value)),
+  SluiceVideoQueueOld: formatDuration,
+}
+
+const few = (/** @type {number} */ value) => formatNumber(Number(value.toPrecision(3)))
+
+/**
+ * @param {string} name
+ * @param {number} value
+ */
+const shown = (name, value) => (forms[name] ?? few)(value)

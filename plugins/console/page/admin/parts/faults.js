@@ -48,7 +48,15 @@ const known = [
 export const faultOf = (error) => {
   if (error instanceof FieldFault) return error
   if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 409)) return undefined
-  const { message } = error
+  return faultIn(error.message)
+}
+
+/**
+ * The fault that a message of the admin API is about.
+ * @param {string} message
+ * @returns {{ field: string, message: string } | undefined}
+ */
+export const faultIn = (message) => {
   for (const [pattern, field, words] of known) if (pattern.test(message)) return { field, message: words }
   const [, field, rest] = /^([a-z_]+(?:\[\d+\](?:\.[a-z_]+)?)?) (must .+)$/s.exec(message) ?? []
   if (field === undefined || rest === undefined) return undefined

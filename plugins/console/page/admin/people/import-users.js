@@ -5,7 +5,7 @@ import { showToast } from '../../controls/toast.js'
 import { useApi } from '../../frame/hooks.js'
 import { formatNumber } from '../../words/format.js'
 import { addressOf } from '../parts/admin-api.js'
-import { FieldFault } from '../parts/faults.js'
+import { FieldFault, faultIn } from '../parts/faults.js'
 import { FaultDialog, Input } from '../parts/form.js'
 import { w } from '../words/words.js'
 
@@ -34,7 +34,7 @@ export const ImportUsers = ({ onClose, onImported }) => {
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error
       const [, ...lines] = error.message.split('\n')
-      setWrong(lines)
+      setWrong(lines.map(lineInWords))
       throw new FieldFault('file', lines.length > 0 ? w.importing.wrong : w.importing.noTable)
     }
   }
@@ -46,4 +46,21 @@ export const ImportUsers = ({ onClose, onImported }) => {
       ${wrong.length > 0 && html`<ul class="problems" aria-label=${w.importing.wrong}>${wrong.map((line) => html`<li key=${line}>${line}</li>`)}</ul>`}
     <//>
   `
+}
+
+/**
+ * What is wrong with a line, such as `line 3: there is no such team`, in words of the console.
+ * @param {string} text
+ */
+const lineInWords = (text) => {
+  const [, line, reasons] = /^line (\d+): (.*)$/s.exec(text) ?? []
+  if (line === undefined || reasons === undefined) return text
+  return w.importing.line(line, reasons.split('; ').map(reasonInWords).join(' '))
+}
+
+/** @param {string} reason */
+const reasonInWords = (reason) => {
+  const [, first, column] = /^line (\d+) has the same (\w+)$/.exec(reason) ?? []
+  if (first !== undefined && column !== undefined) return w.importing.same(first, column)
+  return faultIn(reason)?.message ?? reason
 }

@@ -54,6 +54,8 @@ export const people = {
     hint: 'In UTF-8, at most 1 MiB, some 20,000 users. The command “import users” takes longer files.',
     submit: 'Import',
     imported: (/** @type {string} */ count) => `${count} users imported`,
+    line: (/** @type {string} */ line, /** @type {string} */ reasons) => `Line ${line}: ${reasons}`,
+    same: (/** @type {string} */ line, /** @type {string} */ column) => `Line ${line} has the same ${column}.`,
     noFile: 'Choose a file.',
     noTable: 'This is no such table. Its first line names the columns: name, role, team, external_id.',
     wrong: 'Nothing is imported, because some lines are wrong:',

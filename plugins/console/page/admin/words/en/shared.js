@@ -62,6 +62,8 @@ export const shared = {
     rejected: (/** @type {string} */ reason) => `The server does not accept this: it ${reason}`,
     fields: {
       name: 'A name has 1 to 128 characters, and no spaces at its ends.',
+      role: 'A role is user or admin.',
+      type: 'Choose one of the types.',
       label: 'A label has 1 to 128 characters, and no spaces at its ends.',
       external_id: 'An external ID has 1 to 256 characters, and no spaces at its ends.',
       scopes: 'Choose at least one.',

@@ -77,7 +77,7 @@ export const system = {
   },
   decisions: {
     tabs: { groups: 'Groups', videos: 'Videos' },
-    lead: 'The server does not know what became of these. You can look at the upstream, and say it.',
+    lead: 'The server does not know how these ended. Look at the upstream, then decide here.',
     groupsEmpty: 'Nothing to decide',
     groupsEmptyHint: 'A group appears here when nobody knows whether the upstream has created or renamed it.',
     creation: 'A new group',

@@ -54,6 +54,8 @@ export const people = {
     hint: 'UTF-8 编码，最大 1 MiB，约 20,000 个用户。更大的文件请使用命令 import users。',
     submit: '导入',
     imported: (count) => `已导入 ${count} 个用户`,
+    line: (line, reasons) => `第 ${line} 行：${reasons}`,
+    same: (line, column) => `第 ${line} 行的 ${column} 与此相同。`,
     noFile: '请选择文件。',
     noTable: '这不是这样的表格。第一行应为列名：name、role、team、external_id。',
     wrong: '有些行有误，因此没有导入任何用户：',

@@ -61,6 +61,8 @@ export const shared = {
     rejected: (reason) => `服务器不接受此内容：${reason}`,
     fields: {
       name: '名称为 1 至 128 个字符，首尾不能有空格。',
+      role: '角色为 user 或 admin。',
+      type: '请选择一个类型。',
       label: '标签为 1 至 128 个字符，首尾不能有空格。',
       external_id: '外部 ID 为 1 至 256 个字符，首尾不能有空格。',
       scopes: '请至少选择一项。',

@@ -73,7 +73,7 @@ export const system = {
   },
   decisions: {
     tabs: { groups: '素材组', videos: '视频' },
-    lead: '服务器不知道这些事项的结果。您可以到上游查看，然后在此说明。',
+    lead: '服务器不知道这些事项的结果。请到上游查看，然后在此决定。',
     groupsEmpty: '没有待决事项',
     groupsEmptyHint: '当无法确定上游是否已创建或重命名某个素材组时，它会出现在这里。',
     creation: '新素材组',
