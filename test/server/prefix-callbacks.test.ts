@@ -97,15 +97,15 @@ describe.each(fronts)('below a prefix, on %s with GET_BODIES %s,', (runtime, get
     const body = JSON.stringify({ model: MODEL, content: [text('a fox')], return_last_frame: true })
     const { id } = (await (await fetch(tasks, { method: 'POST', headers, body })).json()) as { id: string }
     emulator.video.finish(emulator.video.tasks().at(-1)?.id ?? '')
+    const callbacks = () => emulator.video.callbacks().filter(({ forged }) => !forged)
+    await until(async () => callbacks().length > 0)
+    for (const { url } of callbacks()) expect(url).toStartWith(`${proxy.url}/api/v3/`)
     let task: { status?: string; content?: { video_url: string; last_frame_url: string } } = {}
     await until(async () => {
       task = (await (await fetch(`${tasks}/${id}`, { headers })).json()) as typeof task
       return task.content?.video_url.startsWith(proxy.url) === true
     })
-    const callbacks = emulator.video.callbacks().filter(({ forged }) => !forged)
-    expect(callbacks).not.toBeEmpty()
-    for (const { url } of callbacks) expect(url).toStartWith(`${proxy.url}/api/v3/`)
-    expect(callbacks.map(({ status }) => status)).toContain(200)
+    expect(callbacks().map(({ status }) => status)).toContain(200)
     for (const url of [task.content?.video_url ?? '', task.content?.last_frame_url ?? '']) {
       expect(url).toStartWith(`${proxy.url}/api/files/results/`)
       expect((await fetch(url)).status).toBe(200)
