@@ -49,6 +49,18 @@ eachDatabase('a reservation', (database) => {
     expect(await refusalOf(limits.reserve({ user, uses: { tokens: 1 } }))).toBeDefined()
   })
 
+  test('of many callers who begin right after a single one: all have what they need of each of their limits', async () => {
+    const requests = { unit: 'requests', amount: 1_000_000, window: 'minute' } as const
+    const { limits, clock, user } = open([requests, day(1_000_000_000)], { accountLimits: [day(1_000_000_000)] })
+    const first = await limits.reserve({ user, uses: { requests: 1, tokens: 1_000 } })
+    first?.settle({ requests: 1, tokens: 25 })
+    let granted = 0
+    const calls = Array.from({ length: 16 }, () => limits.reserve({ user, uses: { requests: 1, tokens: 90 } }))
+    for (const call of calls) Promise.resolve(call).then(() => granted++, String)
+    await clock.pass(900)
+    expect(granted).toBe(16)
+  })
+
   test('that is released gives all back, and only once', async () => {
     const { limits, user } = open([day(100)])
     const first = await limits.reserve({ user, uses: { tokens: 100 } })

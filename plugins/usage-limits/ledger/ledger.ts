@@ -202,6 +202,7 @@ export class Ledger {
 
   /** False: there is nothing to exchange. */
   #prepare(now: number): boolean {
+    const kept = this.#waiting.kept()
     const demands = this.#waiting.demands(now)
     const changes: BlockChange[] = []
     for (const block of new Set([...demands.keys(), ...this.#changed])) {
@@ -209,7 +210,7 @@ export class Ledger {
         this.#again = true
         break
       }
-      const change = this.#changeOf(block, demands.get(block), now)
+      const change = this.#changeOf(block, { demand: demands.get(block), isKept: kept.has(block), now })
       if (change) changes.push({ block, change })
     }
     const { renewsAt = Number.POSITIVE_INFINITY } = this.#exchanges
@@ -219,13 +220,16 @@ export class Ledger {
   }
 
   /** The change of a block. Undefined: there is none yet. */
-  #changeOf(block: UsageBlock, demand: Demand | undefined, now: number): LimitChange | undefined {
+  #changeOf(
+    block: UsageBlock,
+    { demand, isKept, now }: { readonly demand: Demand | undefined; readonly isKept: boolean; readonly now: number },
+  ): LimitChange | undefined {
     const { owner, counter, held, used, moves } = block
     const isPresent = owner.block === block && !this.#isStopped
     const recent = isPresent && now - block.touchedAt < idleMs ? owner.recent(now) : 0
     // Near the end of an amount, all that is free is given back and asked for again: parts that are too small for any
     // call of this process are enough for others.
-    if (recent === 0 || (demand && owner.isShort)) block.free = 0
+    if ((recent === 0 && !(isKept && isPresent)) || (demand && owner.isShort)) block.free = 0
     if (block.free === 0) this.#changed.delete(block)
     const keeps = block.reserved + block.free
     const spare = block.free * 2 < recent ? recent - block.free : 0

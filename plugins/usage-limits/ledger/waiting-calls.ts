@@ -121,6 +121,19 @@ export class WaitingCalls {
     }
   }
 
+  /**
+   * The blocks whose free parts are for a call that waits for others of its counters. Not those of a call that waits for
+   * a counter without room: what they have is there for others.
+   */
+  kept(): ReadonlySet<UsageBlock> {
+    const kept = new Set<UsageBlock>()
+    for (const { needs, isTried } of this.#calls) {
+      if (isTried && needs.some(({ counter }) => counter.isShort)) continue
+      for (const { counter } of needs) kept.add(counter.block)
+    }
+    return kept
+  }
+
   /** What an exchange has to ask for. */
   demands(now: number): ReadonlyMap<UsageBlock, Demand> {
     const demands = new Map<UsageBlock, Demand>()
