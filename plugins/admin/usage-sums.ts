@@ -63,10 +63,11 @@ export interface UsageSumRequest {
 /** The store port of usage reports. */
 export interface UsageSumStore {
   /**
-   * Sums usage, in the order day, user, token, model as far as it is summed by them.
-   *
-   * It reads many rows in several steps, so that other calls of the store go on in between. `next` undefined: it is the
+   * Sums usage, in the order day, user, token, model, team as far as it is summed by them. `next` undefined: it is the
    * last page.
+   *
+   * A page must cost about the same with 1,000,000 rows as with ten, and long work must leave other calls of the store
+   * time in between.
    */
   sumUsage(request: UsageSumRequest): Promise<{ readonly rows: readonly UsageTotal[]; readonly next?: UsageSumKey }>
 }

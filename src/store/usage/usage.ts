@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { UsageSumStore } from '../../../plugins/admin/usage-sums.ts'
+import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import type { Clock } from '../../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
@@ -61,6 +62,8 @@ export interface UsageFilter {
  * bound. Processes that write at the same moment may exceed the number; the sums stay exact.
  */
 const maxModels = 100
+/** Rows that one statement lists: SQLite answers nothing else meanwhile. */
+const stepRows = 500
 /** Longest model name. Unicode code points. */
 const maxModelCharacters = 256
 /**
@@ -149,15 +152,30 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
 
     async listUsage({ user, since = '', until = '9999-12-31' } = {}) {
       await flush()
-      const found = await database.query<Usage>(
-        user === undefined
-          ? sql`${selectUsage} where text_usage.day >= ${since} and text_usage.day <= ${until}`
-          : sql`
-              ${selectUsage}
-              where text_usage.user_id = ${user}
-              and text_usage.day >= ${since}
-              and text_usage.day <= ${until}`,
-      )
+      const found: Usage[] = []
+      for (let last: Usage | undefined; ; await nextTurn()) {
+        const { day = since, token = '', model = '' } = last ?? {}
+        const rows = await database.query<Usage>(
+          user === undefined
+            ? sql`
+                ${selectUsage}
+                where (text_usage.day, text_usage.user_id, text_usage.token_id, text_usage.model)
+                  > (${day}, ${last?.user ?? ''}, ${token}, ${model})
+                and text_usage.day <= ${until}
+                order by text_usage.day, text_usage.user_id, text_usage.token_id, text_usage.model
+                limit ${stepRows}`
+            : sql`
+                ${selectUsage}
+                where text_usage.user_id = ${user}
+                and (text_usage.day, text_usage.token_id, text_usage.model) > (${day}, ${token}, ${model})
+                and text_usage.day <= ${until}
+                order by text_usage.day, text_usage.token_id, text_usage.model
+                limit ${stepRows}`,
+        )
+        for (const row of rows) found.push(row)
+        last = rows.at(-1)
+        if (rows.length < stepRows) break
+      }
       // Sorted here, because PostgreSQL and SQLite collate text differently.
       return found.sort(
         (a, b) =>
