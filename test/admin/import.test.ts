@@ -183,6 +183,19 @@ eachDatabase('import users', (database) => {
     expect(await countUsers()).toBe(before)
   }, 300_000)
 
+  test('lets other requests go on meanwhile', async () => {
+    const key = randomUUID()
+    const users = Array.from({ length: 400 }, (_, nth) => ({ name: `user ${nth} ${key}`, role: 'user' as const }))
+    let [isDone, turns] = [false, 0]
+    const importing = store.importUsers(users, 1).finally(() => {
+      isDone = true
+    })
+    for (; !isDone; turns++) await new Promise((resolve) => setImmediate(resolve))
+    expect(await importing).toEqual({ ids: expect.any(Array) })
+    // Ten users in each turn, but for the last transaction.
+    expect(turns).toBeGreaterThan(35)
+  }, 60_000)
+
   test('of two imports with a name in common at once, one adds all its users and the other one none', async () => {
     const [other, team, key] = [await database.open(), await addTeam(randomUUID()), randomUUID()]
     const contents = ['first', 'second'].map((each) => {

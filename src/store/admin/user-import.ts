@@ -1,24 +1,35 @@
 import { randomUUID } from 'node:crypto'
 import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugins/admin/user-import.ts'
+import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, type Database, joinClauses, type Statement, type Steps } from '../database/database.ts'
+import { clause, type Database, joinClauses, type Row, type Statement, type Steps } from '../database/database.ts'
 import { addPartsOf, deletePartsOf, valueList } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'
 import { again, OvertakenError } from './transaction.ts'
 
 /** Users in one statement. */
 const chunkSize = 100
+/** The same for the parts of their names: SQLite answers nothing else meanwhile. */
+const partsChunkSize = 10
 const importMs = 600_000
 
 /** Imports of users. */
 export const createUserImportStore = (database: Database): Omit<UserImportStore, 'teamByName'> => ({
-  rejectedUsers: (users) => database.transaction(() => rejectedUsersSteps(users), importMs),
+  async rejectedUsers(users) {
+    const steps = rejectedUsersSteps(users)
+    let step = steps.next()
+    while (!step.done) {
+      step = steps.next(await database.query(step.value))
+      await nextTurn()
+    }
+    return step.value
+  },
 
   async importUsers(users, createdAt) {
     const added = users.map((user) => ({ ...user, id: randomUUID() }))
     // The parts of the names are most of the work. They come first and not in one transaction, so that others can write
     // meanwhile; without their users nobody finds them.
-    for (const chunk of chunksOf(added)) await database.query(addPartsOf(chunk))
+    for (const chunk of chunksOf(added, partsChunkSize)) await database.query(addPartsOf(chunk))
     const rejected = await again(() => database.transaction(() => importUsersSteps(added, createdAt), importMs))
     if (rejected.length === 0) return { ids: added.map(({ id }) => id) }
     for (const chunk of chunksOf(added)) await database.query(deletePartsOf(chunk.map(({ id }) => id)))
@@ -43,7 +54,9 @@ function* importUsersSteps(users: readonly AddedUser[], createdAt: number): Step
   return []
 }
 
-function* rejectedUsersSteps(users: readonly ImportedUser[]): Steps<readonly RejectedUser[]> {
+function* rejectedUsersSteps(
+  users: readonly ImportedUser[],
+): Generator<Statement, readonly RejectedUser[], readonly Row[]> {
   const teams = new Set(users.flatMap(({ team }) => team ?? []))
   const known = new Set<unknown>()
   for (const chunk of chunksOf([...teams])) for (const { id } of yield teamsIn(chunk)) known.add(id)
@@ -68,8 +81,8 @@ function* rejectedUsersSteps(users: readonly ImportedUser[]): Steps<readonly Rej
   return rejected
 }
 
-function* chunksOf<Item>(items: readonly Item[]): Generator<readonly Item[]> {
-  for (let from = 0; from < items.length; from += chunkSize) yield items.slice(from, from + chunkSize)
+function* chunksOf<Item>(items: readonly Item[], size = chunkSize): Generator<readonly Item[]> {
+  for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
 const teamsIn = (ids: readonly string[]): Statement =>

@@ -33,14 +33,15 @@ export const addNameParts = (user: string): Statement => sql`
 /** Adds the parts of the names of users who are not added yet: at least one. */
 export const addPartsOf = (users: readonly { readonly id: string; readonly name: string }[]): Statement =>
   joinClauses(
+    // A statement that begins with `with` would count as one that reads.
     clause`
+      insert into user_name_parts (part, user_id)
       ${withNumbers},
       added (user_id, name_key) as (values `,
     ...users.map(({ id, name }, index) =>
       index === 0 ? clause`(${id}, ${nameKey(name)})` : clause`, (${id}, ${nameKey(name)})`,
     ),
     clause`)
-      insert into user_name_parts (part, user_id)
       select distinct substr(added.name_key, numbers.number, 3), added.user_id
       from added
       join numbers on numbers.number <= length(added.name_key) - 2`,
