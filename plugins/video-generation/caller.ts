@@ -1,5 +1,5 @@
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
-import type { VideoService } from './service.ts'
+import type { VideoService } from './service/service.ts'
 import { videoUnavailable } from './tasks/problem.ts'
 import type { VideoCaller } from './tasks/tasks.ts'
 

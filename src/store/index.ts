@@ -21,7 +21,7 @@ import type { StoredResponseStore } from '../../plugins/text-generation/objects/
 import type { RateLimitStore } from '../../plugins/upstream-proxy/rate-limit/store.ts'
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
 import type { VideoDecisionStore } from '../../plugins/video-generation/decisions/store.ts'
-import type { VideoQueue } from '../../plugins/video-generation/queue/queue.ts'
+import type { VideoQueue } from '../../plugins/video-generation/store/queue.ts'
 import type { OwnAccountStore } from '../../plugins/web-session/account/store.ts'
 import type { AttemptStore, SessionStore } from '../../plugins/web-session/store.ts'
 import { createAdminTokenStore } from './admin/admin-tokens.ts'

@@ -1,6 +1,6 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
+import type { PoolLimits } from '../../plugins/video-generation/store/pool.ts'
 import type { VideoStatus } from '../../plugins/video-generation/tasks/statuses.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import type { Store } from '../../src/store/index.ts'

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { VideoQueue } from '../../plugins/video-generation/queue/queue.ts'
+import type { VideoQueue } from '../../plugins/video-generation/store/queue.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'

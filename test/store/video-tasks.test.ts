@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
-import type { ClaimedVideoTask } from '../../plugins/video-generation/queue/queue.ts'
+import type { PoolLimits } from '../../plugins/video-generation/store/pool.ts'
+import type { ClaimedVideoTask } from '../../plugins/video-generation/store/queue.ts'
 import type { DescribeVideoTask, NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { eachVideoQueue, type RecordedQueue } from '../support/video-queues.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import type { PoolLimits } from '../../plugins/video-generation/queue/pool.ts'
-import { nextUser, strideOf, type WaitingUser } from '../../plugins/video-generation/queue/turns.ts'
+import type { PoolLimits } from '../../plugins/video-generation/store/pool.ts'
+import { nextUser, strideOf, type WaitingUser } from '../../plugins/video-generation/store/turns.ts'
 
 interface Source {
   readonly user: string

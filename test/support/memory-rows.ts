@@ -1,4 +1,4 @@
-import type { VideoRow, VideoTaskStore } from '../../plugins/video-generation/rows/store.ts'
+import type { VideoRow, VideoTaskStore } from '../../plugins/video-generation/store/task-store.ts'
 
 /** A store of rows in memory. Its calls take turns of the event loop, so that transactions meet. It throws for changes that the port rules out. */
 export const createMemoryRows = (): VideoTaskStore => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { callbackKey } from '../../plugins/video-generation/callback.ts'
+import { callbackKey } from '../../plugins/video-generation/service/callback.ts'
 import { openVideoFixture, tasksPath, until, type VideoFixture } from './fixture.ts'
 
 /** A gateway that polls once a minute: only callbacks move tasks. */

@@ -3,7 +3,7 @@ import { readJson } from '../../plugins/shared/json/json.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { UpstreamInvalidError, UpstreamRejectedError } from '../../plugins/shared/upstream/upstream-error.ts'
 import { type PollContext, pollTasks } from '../../plugins/video-generation/queue/poll.ts'
-import type { VideoMove } from '../../plugins/video-generation/queue/queue.ts'
+import type { VideoMove } from '../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../plugins/video-generation/tasks/task.ts'
 
 const now = 1_700_000_000_000

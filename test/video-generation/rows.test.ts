@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { queueOn } from '../../plugins/video-generation/rows/queue.ts'
-import type { VideoTaskStore } from '../../plugins/video-generation/rows/store.ts'
-import { createVideoService } from '../../plugins/video-generation/service.ts'
+import { createVideoService } from '../../plugins/video-generation/service/service.ts'
+import { queueOn } from '../../plugins/video-generation/store/rows/queue.ts'
+import type { VideoTaskStore } from '../../plugins/video-generation/store/task-store.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { createMemoryRows } from '../support/memory-rows.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { FieldProblem } from '../../plugins/shared/field-problem.ts'
-import { formatOf, sizeOf } from '../../plugins/video-generation/videos/request/sizes.ts'
+import { formatOf, sizeOf } from '../../plugins/video-generation/tasks/request/sizes.ts'
 import { thrown } from '../clients/fixture.ts'
 import { formRequest, jsonRequest, png, translate } from './videos-fixture.ts'
 

@@ -1,6 +1,6 @@
+import type { PoolLimits } from '../store/pool.ts'
+import type { ClaimedVideoTask } from '../store/queue.ts'
 import { failedObject } from '../tasks/view.ts'
-import type { PoolLimits } from './pool.ts'
-import type { ClaimedVideoTask } from './queue.ts'
 import { settleClaims } from './settle.ts'
 import { errorOf, submit, type VideoContext } from './submit.ts'
 

@@ -2,11 +2,11 @@ import { type DivideBudget, divide } from '../../shared/background/divide.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
 import { scopeOfUpstreamFailure } from '../../shared/upstream/failure-scope.ts'
+import type { MovedVideoTask, VideoMove } from '../store/queue.ts'
 import type { VideoStatus } from '../tasks/statuses.ts'
 import type { VideoTask, VideoUsage } from '../tasks/task.ts'
 import { failedObject } from '../tasks/view.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
-import type { MovedVideoTask, VideoMove } from './queue.ts'
 import type { VideoContext } from './submit.ts'
 
 /** What polling needs beside the context. */

@@ -16,12 +16,12 @@ import {
   UpstreamUnreachableError,
 } from '../../shared/upstream/upstream-error.ts'
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
+import type { PoolLimits, PoolSignal } from '../store/pool.ts'
+import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
 import { videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
-import type { PoolLimits, PoolSignal } from './pool.ts'
-import type { ClaimedVideoTask, VideoQueue } from './queue.ts'
 
 /** What the parts of the plugin share. */
 export interface VideoContext {

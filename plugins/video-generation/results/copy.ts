@@ -3,7 +3,7 @@ import { delay } from '../../shared/background/delay.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { type Json, readJson } from '../../shared/json/json.ts'
 import type { Log } from '../../shared/problem.ts'
-import type { VideoQueue } from '../queue/queue.ts'
+import type { VideoQueue } from '../store/queue.ts'
 import type { VideoTask } from '../tasks/task.ts'
 import { keysOf, type ResultCopies, type VideoResultStorage } from './results.ts'
 

@@ -1,9 +1,9 @@
 import { adviceFor } from '../../failure-advice/index.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
+import { formatOf, sizeOf } from '../tasks/request/sizes.ts'
 import type { VideoStatus } from '../tasks/statuses.ts'
 import type { VideoTaskView } from '../tasks/tasks.ts'
 import type { VideoNotes } from './request/request.ts'
-import { formatOf, sizeOf } from './request/sizes.ts'
 import type { Video, VideoError } from './types.ts'
 
 /** The statuses of the OpenAI API. Its clients poll until one of the last two. */

@@ -1,5 +1,5 @@
-import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
-import type { VideoAddition } from '../../../plugins/video-generation/queue/queue.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
+import type { VideoAddition } from '../../../plugins/video-generation/store/queue.ts'
 import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { beginTurn, claimNext, enterPool, setNonce } from './queue.ts'

@@ -1,5 +1,5 @@
-import type { VideoTaskCount } from '../../../plugins/video-generation/queue/pool.ts'
-import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoTaskCount } from '../../../plugins/video-generation/store/pool.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
 import { type Database, sql } from '../database/database.ts'
 
 /** Counts of the tasks that wait or run. Each part reads an index of such tasks only. */

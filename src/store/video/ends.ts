@@ -1,4 +1,4 @@
-import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'

@@ -1,4 +1,4 @@
-import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'

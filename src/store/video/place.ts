@@ -1,5 +1,5 @@
-import { placeInLine, type UserInLine, type WaitingLine } from '../../../plugins/video-generation/queue/place.ts'
-import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import { placeInLine, type UserInLine, type WaitingLine } from '../../../plugins/video-generation/store/place.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
 import { type Database, sql } from '../database/database.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto'
-import { minNonce, nonceCount } from '../../../plugins/video-generation/queue/nonces.ts'
-import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
-import { quietMs, slotsOf } from '../../../plugins/video-generation/queue/slots.ts'
-import { nextUser, strideOf, type WaitingUser } from '../../../plugins/video-generation/queue/turns.ts'
+import { minNonce, nonceCount } from '../../../plugins/video-generation/store/nonces.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
+import { quietMs, slotsOf } from '../../../plugins/video-generation/store/slots.ts'
+import { nextUser, strideOf, type WaitingUser } from '../../../plugins/video-generation/store/turns.ts'
 import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
 import { lockUser } from '../database/user-locks.ts'
 

@@ -1,5 +1,5 @@
 import { nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
-import type { PoolLimits } from '../../../plugins/video-generation/queue/pool.ts'
+import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
 import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 

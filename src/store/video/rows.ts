@@ -1,4 +1,4 @@
-import type { ClaimedVideoTask } from '../../../plugins/video-generation/queue/queue.ts'
+import type { ClaimedVideoTask } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { VideoDecisionStore } from '../../../plugins/video-generation/decisions/store.ts'
-import type { VideoQueue } from '../../../plugins/video-generation/queue/queue.ts'
+import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { addClaimed, addToPool } from './addition.ts'

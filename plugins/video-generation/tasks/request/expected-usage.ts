@@ -1,7 +1,7 @@
 import type { Json } from '../../../shared/json/json.ts'
-import { sizeOf } from '../../videos/request/sizes.ts'
 import type { VideoUsage } from '../task.ts'
 import { familyOf, newestFamily } from './families.ts'
+import { sizeOf } from './sizes.ts'
 
 /** What a task will use. */
 export interface ExpectedVideoUsage extends Required<Omit<VideoUsage, 'cost'>> {

@@ -4,8 +4,8 @@ import { composeArray, composeJson, composeObject, type Json, toJson } from '../
 import type { JsonObject } from '../../../shared/json/parsed.ts'
 import { sniffFileType } from '../../../shared/media/file-type.ts'
 import { maxPromptLength } from '../../tasks/request/request.ts'
+import { formatOf, knownSizes } from '../../tasks/request/sizes.ts'
 import { type Fields, type FieldValue, type LongText, textField } from './fields.ts'
-import { formatOf, knownSizes } from './sizes.ts'
 
 /** Names of the fields of a create request. */
 export const createFields: readonly string[] = [

@@ -1,4 +1,4 @@
-import type { VideoQueue } from '../queue/queue.ts'
+import type { VideoQueue } from '../queue.ts'
 import {
   type QueueRows,
   readTask,

@@ -1,7 +1,7 @@
-import type { ClaimedVideoTask, VideoClaim } from '../queue/queue.ts'
-import type { VideoStatus } from '../tasks/statuses.ts'
-import type { DescribeVideoTask, VideoTask } from '../tasks/task.ts'
-import type { VideoListEntry, VideoTaskStore } from './store.ts'
+import type { VideoStatus } from '../../tasks/statuses.ts'
+import type { DescribeVideoTask, VideoTask } from '../../tasks/task.ts'
+import type { ClaimedVideoTask, VideoClaim } from '../queue.ts'
+import type { VideoListEntry, VideoTaskStore } from '../task-store.ts'
 import { positionAt, rowKey, type Transaction } from './transaction.ts'
 
 /** A task as its row has it. */

@@ -1,7 +1,7 @@
-import type { WaitingLine } from '../queue/place.ts'
-import type { PoolLimits, PoolSignal } from '../queue/pool.ts'
-import { learntSlots, pauseMsAfter, quietMs, slotsOf } from '../queue/slots.ts'
-import { nextUser, strideOf, type WaitingUser } from '../queue/turns.ts'
+import type { WaitingLine } from '../place.ts'
+import type { PoolLimits, PoolSignal } from '../pool.ts'
+import { learntSlots, pauseMsAfter, quietMs, slotsOf } from '../slots.ts'
+import { nextUser, strideOf, type WaitingUser } from '../turns.ts'
 import type { StoredTask } from './task.ts'
 import { positionAt, rowKey, type Transaction } from './transaction.ts'
 

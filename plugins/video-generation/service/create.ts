@@ -1,16 +1,16 @@
 import { delay } from '../../shared/background/delay.ts'
 import { type Json, textInTurns } from '../../shared/json/json.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { ClaimedVideoTask, VideoAddition } from '../queue/queue.ts'
 import { settleClaims, unknownOutcomeCode } from '../queue/settle.ts'
 import { submit, type VideoContext } from '../queue/submit.ts'
+import type { ClaimedVideoTask, VideoAddition } from '../store/queue.ts'
+import { VideoProblem } from '../tasks/problem.ts'
+import type { TaskFields } from '../tasks/request/fields.ts'
+import type { VideoTask } from '../tasks/task.ts'
+import { newTaskId, taskIdOf } from '../tasks/task-id.ts'
+import type { CreateVideoOptions, VideoCaller } from '../tasks/tasks.ts'
 import { type PrepareContext, prepareTask } from './prepare.ts'
-import { VideoProblem } from './problem.ts'
-import type { TaskFields } from './request/fields.ts'
 import { type ReserveTaskOptions, reserveTask } from './reserved-usage.ts'
-import type { VideoTask } from './task.ts'
-import { newTaskId, taskIdOf } from './task-id.ts'
-import type { CreateVideoOptions, VideoCaller } from './tasks.ts'
 
 export interface CreateContext extends VideoContext, PrepareContext, ReserveTaskOptions {
   /** Milliseconds for which a caller without a queue waits until a lost answer is settled. */

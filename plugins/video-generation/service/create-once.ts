@@ -2,9 +2,9 @@ import { createIdempotency, type IdempotencyStore } from '../../idempotency/inde
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoContext } from '../queue/submit.ts'
-import type { VideoTask } from './task.ts'
-import { taskIdOf } from './task-id.ts'
-import type { TaskAttempt, VideoCreation, VideoTaskView } from './tasks.ts'
+import type { VideoTask } from '../tasks/task.ts'
+import { taskIdOf } from '../tasks/task-id.ts'
+import type { TaskAttempt, VideoCreation, VideoTaskView } from '../tasks/tasks.ts'
 
 /** Creates a task, once if the request has an `Idempotency-Key`. See `VideoTasks.once`. */
 export type CreateVideoOnce = (

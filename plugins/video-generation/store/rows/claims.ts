@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
-import { noncesOf } from '../queue/nonces.ts'
-import type { VideoClaim, VideoQueue } from '../queue/queue.ts'
-import type { NewVideoTask } from '../tasks/task.ts'
+import type { NewVideoTask } from '../../tasks/task.ts'
+import { noncesOf } from '../nonces.ts'
+import type { VideoClaim, VideoQueue } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   addRequest,

@@ -1,5 +1,5 @@
-import type { LeaseStore } from '../../shared/background/lease-store.ts'
-import type { VideoTaskStore } from './store.ts'
+import type { LeaseStore } from '../../../shared/background/lease-store.ts'
+import type { VideoTaskStore } from '../task-store.ts'
 import { rowKey, transact } from './transaction.ts'
 
 interface Lease {

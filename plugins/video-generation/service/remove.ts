@@ -2,11 +2,11 @@ import { toJson } from '../../shared/json/json.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { moveOf, type PollContext } from '../queue/poll.ts'
 import { keysOf, type VideoResultStorage } from '../results/results.ts'
+import { unknownTask, VideoProblem } from '../tasks/problem.ts'
+import type { VideoStatus } from '../tasks/statuses.ts'
+import type { VideoTask } from '../tasks/task.ts'
+import type { RemoveMode } from '../tasks/tasks.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
-import { unknownTask, VideoProblem } from './problem.ts'
-import type { VideoStatus } from './statuses.ts'
-import type { VideoTask } from './task.ts'
-import type { RemoveMode } from './tasks.ts'
 
 export interface RemoveContext extends PollContext {
   readonly results?: Pick<VideoResultStorage, 'remove'> | undefined

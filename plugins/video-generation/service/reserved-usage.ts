@@ -1,7 +1,7 @@
 import type { Json } from '../../shared/json/json.ts'
 import type { Amounts, LimitedCall, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
-import { expectedUsageOf } from './request/expected-usage.ts'
-import { holderOfTask, type NewVideoTask, type VideoTask, type VideoUsage } from './task.ts'
+import { expectedUsageOf } from '../tasks/request/expected-usage.ts'
+import { holderOfTask, type NewVideoTask, type VideoTask, type VideoUsage } from '../tasks/task.ts'
 
 export interface ReserveTaskOptions {
   readonly usageLimits: UsageLimits | undefined

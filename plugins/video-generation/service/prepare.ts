@@ -5,12 +5,12 @@ import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoServiceOptions } from '../options.ts'
-import type { PoolLimits } from '../queue/pool.ts'
 import type { VideoContext } from '../queue/submit.ts'
-import { rejectParameter, unknownModel, VideoProblem } from './problem.ts'
-import { ownNames, readVideoRequest, type VideoRequest } from './request/request.ts'
-import { isTaskId } from './task-id.ts'
-import type { VideoCaller } from './tasks.ts'
+import type { PoolLimits } from '../store/pool.ts'
+import { rejectParameter, unknownModel, VideoProblem } from '../tasks/problem.ts'
+import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/request.ts'
+import { isTaskId } from '../tasks/task-id.ts'
+import type { VideoCaller } from '../tasks/tasks.ts'
 
 /** A request that has been checked, as far as the gateway can check it. */
 export interface PreparedTask {

@@ -1,5 +1,5 @@
-import { moveStepOf } from '../queue/moves.ts'
-import type { MovedVideoTask, VideoMove, VideoQueue } from '../queue/queue.ts'
+import { moveStepOf } from '../moves.ts'
+import type { MovedVideoTask, VideoMove, VideoQueue } from '../queue.ts'
 import { Pool } from './pool.ts'
 import {
   type QueueRows,

@@ -1,15 +1,15 @@
 import type { Json } from '../../shared/json/json.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
-import { placeOfNext, shownPlace } from '../queue/place.ts'
-import type { PoolLimits } from '../queue/pool.ts'
+import { placeOfNext, shownPlace } from '../store/place.ts'
+import type { PoolLimits } from '../store/pool.ts'
+import { startOf, violationsOf } from '../tasks/request/model-rules.ts'
+import type { NeededLimit, TaskEstimate, TaskReference } from '../tasks/task-estimate.ts'
+import { newTaskId } from '../tasks/task-id.ts'
+import type { QueuePlace, VideoCaller } from '../tasks/tasks.ts'
 import { type CreateContext, tooManyWaiting } from './create.ts'
 import { type PreparedTask, prepareTask } from './prepare.ts'
-import { startOf, violationsOf } from './request/model-rules.ts'
 import { checkRoom, type ExpectedUsage, expectedUsage, usesOf } from './reserved-usage.ts'
-import type { NeededLimit, TaskEstimate, TaskReference } from './task-estimate.ts'
-import { newTaskId } from './task-id.ts'
-import type { QueuePlace, VideoCaller } from './tasks.ts'
 
 /**
  * What `createTask` would do with a request: the same checks and errors, but nothing is created, and the video upstream

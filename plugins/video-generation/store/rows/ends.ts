@@ -1,5 +1,5 @@
-import type { VideoQueue } from '../queue/queue.ts'
-import type { VideoTask } from '../tasks/task.ts'
+import type { VideoTask } from '../../tasks/task.ts'
+import type { VideoQueue } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   endClaim,

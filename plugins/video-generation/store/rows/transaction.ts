@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto'
-import { delay } from '../../shared/background/delay.ts'
-import type { VideoListEntry, VideoListRange, VideoNews, VideoRow, VideoRowChange, VideoTaskStore } from './store.ts'
+import { delay } from '../../../shared/background/delay.ts'
+import type {
+  VideoListEntry,
+  VideoListRange,
+  VideoNews,
+  VideoRow,
+  VideoRowChange,
+  VideoTaskStore,
+} from '../task-store.ts'
 
 /** How often a transaction is tried whose rows others have changed meanwhile. */
 const maxTries = 100

@@ -1,12 +1,12 @@
-import type { LeaseStore } from '../../shared/background/lease-store.ts'
-import type { VideoQueue } from '../queue/queue.ts'
+import type { LeaseStore } from '../../../shared/background/lease-store.ts'
+import type { VideoQueue } from '../queue.ts'
+import type { VideoTaskStore } from '../task-store.ts'
 import { claimsOn } from './claims.ts'
 import { copiesOn } from './copies.ts'
 import { endsOn } from './ends.ts'
 import { leasesOn } from './leases.ts'
 import { listsOn } from './lists.ts'
 import { movesOn } from './moves.ts'
-import type { VideoTaskStore } from './store.ts'
 import type { QueueRows } from './task.ts'
 
 /** The queue on the rows of a store, with leases. */
