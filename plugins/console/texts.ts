@@ -21,6 +21,8 @@ import apiCredential from './page/api/credential.js' with { type: 'text' }
 import apiEvents from './page/api/events.js' with { type: 'text' }
 import apiIdempotencyKeys from './page/api/idempotency-keys.js' with { type: 'text' }
 import apiPaths from './page/api/paths.js' with { type: 'text' }
+import listsMoreAtEnd from './page/lists/more-at-end.js' with { type: 'text' }
+import videosTriedModels from './page/videos/tried-models.js' with { type: 'text' }
 import app from './page/app.js' with { type: 'text' }
 import assetsAsset from './page/assets/asset.js' with { type: 'text' }
 import assetsAssetList from './page/assets/asset-list.js' with { type: 'text' }
@@ -194,6 +196,7 @@ const modules: Readonly<Record<string, string>> = {
   'frame/session.js': frameSession,
   'lists/address.js': listsAddress,
   'lists/long-list.js': listsLongList,
+  'lists/more-at-end.js': listsMoreAtEnd,
   'lists/order.js': listsOrder,
   'lists/search-field.js': listsSearchField,
   'lists/visible-rows.js': listsVisibleRows,
@@ -209,6 +212,7 @@ const modules: Readonly<Record<string, string>> = {
   'usage/report.js': usageReport,
   'usage/usage.js': usageUsage,
   'videos/save-result.js': videosSaveResult,
+  'videos/tried-models.js': videosTriedModels,
   'videos/video-detail.js': videosVideoDetail,
   'videos/video-fields.js': videosVideoFields,
   'videos/video-form.js': videosVideoForm,

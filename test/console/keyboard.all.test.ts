@@ -145,6 +145,7 @@ describeWithBrowser('by keyboard alone', () => {
     await page.getByRole('heading', { level: 1, name: 'New video' }).waitFor()
     expect(await focused(page)).toBe('h1 New video')
     await tabTo(page, 'input Model')
+    await keyboard.press('Control+A')
     await keyboard.type('doubao-seedance-2-0-260128')
     await keyboard.press('Escape')
     await tabTo(page, 'textarea Prompt', 1)

@@ -180,7 +180,7 @@ describeWithBrowser('a video', () => {
     fixture.emulator.video.finish(onlyTask(fixture).id, { status: 'failed', ...error })
     await page.getByRole('alert').getByText(error.message).waitFor()
     await page.getByRole('link', { name: 'Videos' }).last().click()
-    await page.locator('.rows').getByText(error.message).waitFor()
+    await page.locator('.rows').getByText('did not pass moderation').waitFor()
     expect(errors).toEqual([])
   })
 
@@ -234,6 +234,59 @@ describeWithBrowser('a video', () => {
     await page.getByText('The model is making the video.').waitFor()
     const [, next] = fixture.emulator.video.tasks()
     expect(next?.request.mode).toBe('references')
+  })
+
+  test('has a model that worked before, keeps the own prompt, and is made again with changes', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page, errors } = visiting
+    page.setDefaultTimeout(60_000)
+    await login(page)
+    await page.goto(`${fixture.url}/console#/videos/new`)
+    const field = page.getByLabel('Model')
+    await page.getByText('You have not tried this model yet.').waitFor()
+    expect(await field.inputValue()).toBe('doubao-seedance-2-0-260128')
+    await make(page, fixture, 'a cat in the rain')
+    fixture.emulator.video.finish(onlyTask(fixture).id)
+    await page.locator('video.player').waitFor()
+    await page.reload()
+    await page.getByRole('heading', { level: 1, name: 'a cat in the rain' }).waitFor()
+    await page.getByText('Your prompt').waitFor()
+    await page.goto(`${fixture.url}/console#/videos`)
+    await page.locator('.video-row .thumbnail :is(img, video)').waitFor({ state: 'attached' })
+    await page.getByRole('link', { name: 'New video' }).click()
+    await page.getByText(/^It made a video on/).waitFor()
+    expect(await field.inputValue()).toBe(model)
+    await page.goBack()
+    await page.getByRole('link', { name: 'a cat in the rain' }).click()
+    await page.getByRole('button', { name: 'Again with changes' }).click()
+    expect(await page.getByLabel('Prompt').inputValue()).toBe('a cat in the rain')
+    await page.getByLabel('Prompt').fill('a cat in the snow')
+    await submit(page).click()
+    await page.getByRole('heading', { level: 1, name: 'a cat in the snow' }).waitFor()
+    expect(fixture.emulator.video.tasks().map(({ request }) => request.prompt)).toEqual(
+      expect.arrayContaining(['a cat in the rain', 'a cat in the snow']),
+    )
+    expect(await page.getByText('Online').count()).toBe(0)
+    expect(errors).toEqual([])
+  })
+
+  test('that failed has the next step: again without sound', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    page.setDefaultTimeout(60_000)
+    await login(page)
+    await make(page, fixture, 'a song')
+    await page.getByText('The model is making the video.').waitFor()
+    const error = { code: 'OutputAudioSensitiveContentDetected', message: 'The request failed.' }
+    fixture.emulator.video.finish(onlyTask(fixture).id, { status: 'failed', ...error })
+    const alert = page.getByRole('alert')
+    await alert.getByText('The generated sound did not pass moderation').waitFor()
+    await alert.getByText(error.code).waitFor()
+    await alert.getByRole('button', { name: 'Again without sound' }).click()
+    expect(await page.getByLabel('With sound').isChecked()).toBe(false)
+    expect(await page.getByLabel('Prompt').inputValue()).toBe('a song')
   })
 
   test('whose link has expired is no broken player', async () => {

@@ -38,14 +38,3 @@ export const Loading = ({ kind, count = 3 }) => html`
     ${Array.from({ length: count }, (_, at) => html`<div key=${at} class="skeleton" aria-hidden="true"></div>`)}
   </div>
 `
-
-/**
- * The end of a list: how many items are shown, and a button that loads more.
- * @param {{ shown: number, total: number, next: string, busy: boolean, loadMore: () => void }} props
- */
-export const More = ({ shown, total, next, busy, loadMore }) => html`
-  <div class="list-end">
-    <p>${t.shown(shown, total)}</p>
-    ${next && html`<button type="button" aria-disabled=${busy} onClick=${() => busy || loadMore()}>${t.showMore}</button>`}
-  </div>
-`

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { messageOf } from '../api/api-error.js'
 import { useServerTime } from '../api/clock.js'
+import { useAdvice } from '../controls/advice.js'
 import { CopyButton } from '../controls/copy-button.js'
 import { FormDialog } from '../controls/dialog.js'
 import { html } from '../controls/html.js'
@@ -46,6 +47,11 @@ export const VideoDetail = ({ videos, id }) => {
       <div class="actions">
         ${
           task &&
+          hasEnded(task) &&
+          html`<button type="button" onClick=${() => begin(videos, planOf(task, videos))}>${t.videos.again}</button>`
+        }
+        ${
+          task &&
           task.status !== 'running' &&
           html`<button type="button" class="danger" onClick=${() => setIsRemoving(true)}>${removal(task).button}</button>`
         }
@@ -57,9 +63,9 @@ export const VideoDetail = ({ videos, id }) => {
       task &&
       html`
         <p class="hint status-line"><${StatusBadge} task=${task} /><code>${id}</code><${CopyButton} text=${id} label=${t.assets.copyId} /></p>
-        <${State} task=${task} reload=${load} />
+        <${State} task=${task} videos=${videos} reload=${load} />
         ${task.status === 'succeeded' && html`<${Results} task=${task} videos=${videos} />`}
-        <${Facts} task=${task} />
+        <${Facts} task=${task} prompt=${videos.planOf(id)?.prompt.trim()} />
       `
     }
     ${
@@ -84,24 +90,61 @@ const removal = (task) =>
     ? { button: t.delete, title: t.videos.delete, warning: t.videos.deleteWarning }
     : { button: t.cancel, title: t.videos.cancel, warning: t.videos.cancelWarning }
 
-/** @param {{ task: Task, reload: () => void }} props */
-const State = ({ task, reload }) => {
-  const reason = reasonOf(task)
+/** @param {{ task: Task, videos: Videos, reload: () => void }} props */
+const State = ({ task, videos, reload }) => {
   if (task.status === 'succeeded')
     return html`<${Player} address=${httpUrl(task.content?.video_url)} reload=${reload} />`
-  if (reason) {
-    return html`
-      <div class="failure" role="alert">
-        <${Icon} name="alert" />
-        <p>${reason}${task.error?.code && html` <code>${task.error.code}</code>`}</p>
-      </div>
-    `
-  }
+  if (task.status === 'failed' || task.status === 'expired') return html`<${Refusal} task=${task} videos=${videos} />`
   return html`
     <div class="task waiting-video">
       ${task.status === 'cancelled' ? html`<p>${t.videos.cancelledHint}</p>` : html`<${Waiting} task=${task} />`}
     </div>
   `
+}
+
+/**
+ * Why there is no video, and what to do about it.
+ * @param {{ task: Task, videos: Videos }} props
+ */
+const Refusal = ({ task, videos }) => {
+  const { code, message } = task.error ?? {}
+  const advice = useAdvice(code, message)
+  const plan = planOf(task, videos)
+  return html`
+    <div class="verdict Failed" role="alert">
+      <p><strong>${task.status === 'expired' ? t.videos.expired : t.videos.failed}</strong></p>
+      <p>${advice?.text ?? (task.status === 'expired' ? t.videos.expiredReason : t.videos.failedHint)}</p>
+      <p class="hint">${reasonOf(task)} ${code && html`<code>${code}</code>`}</p>
+      <p class="actions">
+        ${advice?.change === 'without_audio' && html`<button type="button" class="small primary" onClick=${() => begin(videos, { ...plan, fields: { ...plan.fields, generate_audio: false } })}>${t.videos.withoutSound}</button>`}
+        ${advice?.change === 'register_face' && html`<a class="button small" href=${linkTo('face')}>${t.verifyFace}</a>`}
+        <button type="button" class="small" onClick=${() => begin(videos, plan)}>${t.videos.again}</button>
+      </p>
+    </div>
+  `
+}
+
+/**
+ * What was entered for a task; where this browser does not know it, what the task itself tells.
+ * @param {Task} task
+ * @param {Videos} videos
+ * @returns {import('./video-request.js').Plan}
+ */
+const planOf = (task, videos) => {
+  const entered = videos.planOf(task.id)
+  if (entered) return entered
+  const { resolution = '', ratio = '', duration } = task
+  return {
+    ...emptyPlan,
+    ...{ model: task.model, prompt: task.revised_prompt ?? '' },
+    fields: { ...emptyPlan.fields, resolution, ratio, duration: duration ? String(duration) : '' },
+  }
+}
+
+/** Opens the form with these values. @param {Videos} videos @param {import('./video-request.js').Plan} plan */
+const begin = (videos, plan) => {
+  videos.change({ ...emptyPlan, firstFrame: undefined, lastFrame: undefined, draftTask: undefined, ...plan })
+  navigate('videos', 'new')
 }
 
 /** @param {{ task: Task }} props */
@@ -165,8 +208,8 @@ const inputOf = (address, type, title) => {
   return url === undefined ? undefined : { type, url, title }
 }
 
-/** @param {{ task: Task }} props */
-const Facts = ({ task }) => {
+/** @param {{ task: Task, prompt: string | undefined }} props `prompt`: what the user has entered */
+const Facts = ({ task, prompt }) => {
   const { facts } = t.videos
   /** @type {readonly (readonly [string, unknown])[]} */
   const rows = [
@@ -182,6 +225,7 @@ const Facts = ({ task }) => {
   return html`
     <dl class="facts">
       ${rows.filter(([, value]) => value).map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}
+      ${prompt && html`<div class="long"><dt>${facts.ownPrompt}</dt><dd class="text">${prompt}</dd></div>`}
       ${task.revised_prompt && html`<div class="long"><dt>${facts.prompt}</dt><dd>${task.revised_prompt}</dd></div>`}
     </dl>
   `

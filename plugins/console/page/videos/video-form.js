@@ -1,4 +1,4 @@
-import { useId } from 'preact/hooks'
+import { useEffect, useId } from 'preact/hooks'
 import { Field } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
@@ -7,9 +7,9 @@ import { showToast } from '../controls/toast.js'
 import { useAction } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
 import { t } from '../words/words.js'
+import { firstModel, knowledgeOf, triedModels } from './tried-models.js'
 import { VideoFields } from './video-fields.js'
 import { VideoInputs } from './video-inputs.js'
-import { knownModels } from './video-models.js'
 
 /** @typedef {import('./videos.js').Videos} Videos */
 
@@ -18,7 +18,15 @@ import { knownModels } from './video-models.js'
  * @param {{ videos: Videos }} props
  */
 export const VideoForm = ({ videos }) => {
-  const { plan, change, create, tasks } = videos
+  const { plan, change, suggest, create, tasks, total, busy: loading, error: listError, show, filter } = videos
+  // The list tells which models work.
+  useEffect(() => {
+    if (total === undefined && !loading) void show(filter)
+  }, [])
+  const isKnown = total !== undefined || listError !== undefined
+  useEffect(() => {
+    if (isKnown) suggest(firstModel(tasks))
+  }, [isKnown])
   const models = useId()
   const { run, busy, error } = useAction(async () => {
     const id = await create()
@@ -31,13 +39,14 @@ export const VideoForm = ({ videos }) => {
   }
   const set = (/** @type {'model' | 'prompt' | 'extras'} */ name) => (/** @type {Event} */ event) =>
     change({ [name]: /** @type {HTMLInputElement} */ (event.currentTarget).value })
-  const names = new Set([...tasks.map(({ model }) => model), ...knownModels])
+  const tried = triedModels(tasks)
+  const chosen = tried.find(({ name }) => name === plan.model.trim())
   return html`
     <a class="back" href=${linkTo('videos')}><${Icon} name="back" />${t.videos.title}</a>
     <div class="heading"><h1 tabindex="-1">${t.videos.create}</h1></div>
     <form class="video-form" onSubmit=${submit} aria-busy=${busy}>
-      <${Field} label=${t.videos.fields.model} hint=${t.videos.modelHint} name="model" value=${plan.model} list=${models} onInput=${set('model')} autocomplete="off" spellcheck=${false} maxlength="256" required />
-      <datalist id=${models}>${[...names].map((name) => html`<option key=${name} value=${name}></option>`)}</datalist>
+      <${Field} label=${t.videos.fields.model} hint=${plan.model.trim() === '' ? t.videos.modelHint : knowledgeOf(chosen)} name="model" value=${plan.model} list=${models} onInput=${set('model')} autocomplete="off" spellcheck=${false} maxlength="256" required />
+      <datalist id=${models}>${tried.map((model) => html`<option key=${model.name} value=${model.name} label=${knowledgeOf(model)}></option>`)}</datalist>
       <${Field} multiline label=${t.videos.prompt} hint=${t.videos.promptHint} name="prompt" value=${plan.prompt} onInput=${set('prompt')} />
       <${VideoInputs} plan=${plan} change=${change} />
       <${VideoFields} plan=${plan} change=${change} />

@@ -45,7 +45,14 @@ export const useVideos = ({ shown, user }) => {
     [user],
   )
   useEffect(() => {
-    void kept.all().then((entries) => setPlans(new Map(entries.map(({ id, value }) => [id, value]))))
+    // A task may have been created meanwhile.
+    void kept
+      .all()
+      .then((entries) =>
+        setPlans(
+          (before) => new Map([...entries.map(({ id, value }) => /** @type {const} */ ([id, value])), ...before]),
+        ),
+      )
   }, [kept])
   const request = useRef(new AbortController())
   const keys = useRef(createIdempotencyKeys()).current
@@ -138,6 +145,8 @@ export const useVideos = ({ shown, user }) => {
     plan,
     /** @param {Partial<Plan>} changes */
     change: (changes) => setPlan((before) => ({ ...before, ...changes })),
+    /** Chooses a model, unless the user has. @param {string} model */
+    suggest: (model) => setPlan((before) => (before.model === '' ? { ...before, model } : before)),
     /** @param {Filter} filter */
     show: (filter) => {
       setFilter(filter)

@@ -18,7 +18,6 @@ export const frame = {
   copied: 'Copied',
   copyFailed: 'Failed',
   optional: 'Optional',
-  showMore: 'Show more',
   shown: (/** @type {number} */ shown, /** @type {number} */ total) => `${shown} of ${total}`,
   clear: 'Clear',
   clearFilters: 'Clear the filters',

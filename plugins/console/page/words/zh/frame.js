@@ -18,7 +18,6 @@ export const frame = {
   copied: '已复制',
   copyFailed: '未复制',
   optional: '选填',
-  showMore: '显示更多',
   shown: (shown, total) => `已显示 ${shown} 项，共 ${total} 项`,
   clear: '清除',
   clearFilters: '清除筛选',
