@@ -21,8 +21,6 @@ import apiCredential from './page/api/credential.js' with { type: 'text' }
 import apiEvents from './page/api/events.js' with { type: 'text' }
 import apiIdempotencyKeys from './page/api/idempotency-keys.js' with { type: 'text' }
 import apiPaths from './page/api/paths.js' with { type: 'text' }
-import listsMoreAtEnd from './page/lists/more-at-end.js' with { type: 'text' }
-import videosTriedModels from './page/videos/tried-models.js' with { type: 'text' }
 import app from './page/app.js' with { type: 'text' }
 import assetsAsset from './page/assets/asset.js' with { type: 'text' }
 import assetsAssetList from './page/assets/asset-list.js' with { type: 'text' }
@@ -38,7 +36,6 @@ import assetsGroups from './page/assets/groups.js' with { type: 'text' }
 import assetsSelection from './page/assets/selection.js' with { type: 'text' }
 import chatStyles from './page/chat/chat.css' with { type: 'text' }
 import chatChat from './page/chat/chat.js' with { type: 'text' }
-import chatChatModels from './page/chat/chat-models.js' with { type: 'text' }
 import chatComposer from './page/chat/composer.js' with { type: 'text' }
 import chatConversation from './page/chat/conversation.js' with { type: 'text' }
 import chatHistory from './page/chat/history.js' with { type: 'text' }
@@ -72,7 +69,7 @@ import frameSession from './page/frame/session.js' with { type: 'text' }
 import listsAddress from './page/lists/address.js' with { type: 'text' }
 import longStyles from './page/lists/long.css' with { type: 'text' }
 import listsLongList from './page/lists/long-list.js' with { type: 'text' }
-import listsOrder from './page/lists/order.js' with { type: 'text' }
+import listsMoreAtEnd from './page/lists/more-at-end.js' with { type: 'text' }
 import listsSearchField from './page/lists/search-field.js' with { type: 'text' }
 import listsVisibleRows from './page/lists/visible-rows.js' with { type: 'text' }
 import baseStyles from './page/styles/base.css' with { type: 'text' }
@@ -101,6 +98,7 @@ import usageReport from './page/usage/report.js' with { type: 'text' }
 import usageStyles from './page/usage/usage.css' with { type: 'text' }
 import usageUsage from './page/usage/usage.js' with { type: 'text' }
 import videosSaveResult from './page/videos/save-result.js' with { type: 'text' }
+import videosTriedModels from './page/videos/tried-models.js' with { type: 'text' }
 import videosVideoDetail from './page/videos/video-detail.js' with { type: 'text' }
 import videosVideoFields from './page/videos/video-fields.js' with { type: 'text' }
 import videosVideoForm from './page/videos/video-form.js' with { type: 'text' }
@@ -163,7 +161,6 @@ const modules: Readonly<Record<string, string>> = {
   'assets/group.js': assetsGroup,
   'assets/groups.js': assetsGroups,
   'assets/selection.js': assetsSelection,
-  'chat/chat-models.js': chatChatModels,
   'chat/chat.js': chatChat,
   'chat/composer.js': chatComposer,
   'chat/conversation.js': chatConversation,
@@ -197,7 +194,6 @@ const modules: Readonly<Record<string, string>> = {
   'lists/address.js': listsAddress,
   'lists/long-list.js': listsLongList,
   'lists/more-at-end.js': listsMoreAtEnd,
-  'lists/order.js': listsOrder,
   'lists/search-field.js': listsSearchField,
   'lists/visible-rows.js': listsVisibleRows,
   'uploads/dropped-files.js': uploadsDroppedFiles,

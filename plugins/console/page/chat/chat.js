@@ -8,13 +8,28 @@ import { Empty, Failure } from '../controls/placeholder.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
 import { t } from '../words/words.js'
-import { isChatModel } from './chat-models.js'
 import { Composer } from './composer.js'
 import { History } from './history.js'
 import { Answer, Question } from './message.js'
 
 /** @typedef {import('./conversation.js').Turn} Turn */
 /** @typedef {import('./conversation.js').Conversation} Conversation */
+
+/** Parts of the names of models that do something else: embeddings, speech, pictures, videos, checks. */
+const others =
+  /embed|rerank|whisper|transcri|speech|\btts\b|-tts|tts-|audio-|dall-e|imagen|seedream|seedance|seededit|stable-diffusion|flux|text-to|moderation|\bocr\b|sora|veo-|bge-|e5-/i
+
+/**
+ * Whether a model of the list chats. Some servers say what a model's answers are; of others only the names tell.
+ * @param {{ id: string, architecture?: { output_modalities?: readonly string[] }, output_modalities?: readonly string[],
+ * type?: string }} model
+ */
+const isChatModel = ({ id, architecture, output_modalities, type }) => {
+  const outputs = architecture?.output_modalities ?? output_modalities
+  if (Array.isArray(outputs)) return outputs.includes('text')
+  if (typeof type === 'string' && /embed|rerank|image|audio|video|moderation/i.test(type)) return false
+  return !others.test(id)
+}
 
 /** @param {{ conversation: Conversation, part: string | undefined }} props `part`: the id of a conversation */
 export const Chat = ({ conversation, part }) => {

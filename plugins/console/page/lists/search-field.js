@@ -47,3 +47,16 @@ export const SearchFilters = ({ text, onChange, children }) => {
 /** @param {(value: string) => void} set */
 export const setFrom = (set) => (/** @type {Event} */ event) =>
   set(/** @type {HTMLSelectElement} */ (event.currentTarget).value)
+
+/** @type {readonly (readonly [string, string])[]} */
+export const orders = [
+  ['CreateTime Desc', t.order.newest],
+  ['CreateTime Asc', t.order.oldest],
+  ['UpdateTime Desc', t.order.changed],
+]
+
+/** The parameters of an order. @param {string} order */
+export const sortOf = (order) => {
+  const [SortBy = '', SortOrder = ''] = order.split(' ')
+  return { SortBy, SortOrder }
+}
