@@ -204,7 +204,7 @@ describeWithBrowser('an admin', () => {
     await form.getByRole('button', { name: 'Delete' }).click()
     await form.getByText('The team still has members.').waitFor()
     await press(page, 'Cancel')
-    await page.getByRole('link', { name: '1 member: Pictures' }).click()
+    await page.getByRole('link', { name: '1 member Pictures' }).click()
     await page.getByRole('link', { name: 'member' }).click()
     await press(page, 'Edit')
     await form.getByLabel('Team').selectOption({ label: 'No team' })

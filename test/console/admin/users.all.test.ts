@@ -193,6 +193,26 @@ describeWithBrowser('an admin', () => {
     expect([none, externalId, role]).toEqual([undefined, undefined, 'user'])
   })
 
+  test('keeps a choice that was made before the teams have arrived', async () => {
+    const team = await fixture.store.addTeam({ name: 'Late', createdAt: Date.now() })
+    if (typeof team === 'string') throw new Error(team)
+    await addUsers(fixture, 1, () => ({ name: 'hasty', team: team.id }))
+    await using visiting = await openUser('hasty')
+    const { page, user } = visiting
+    const { promise, resolve } = Promise.withResolvers<void>()
+    await page.route('**/api/admin/teams*', async (route) => {
+      await promise
+      await route.continue()
+    })
+    await press(page, 'Edit')
+    await dialog(page).getByLabel('Team').selectOption({ label: 'No team' })
+    resolve()
+    await dialog(page).getByRole('option', { name: 'Late' }).waitFor({ state: 'attached' })
+    await page.waitForLoadState('networkidle')
+    await submit(page, 'Save')
+    expect((await fixture.store.adminUser(user.id))?.team).toBeUndefined()
+  })
+
   test('disables a user after typing the name, and enables the user again', async () => {
     await addUsers(fixture, 1, () => ({ name: 'leaver' }))
     await using visiting = await openUser('leaver')
@@ -258,7 +278,7 @@ describeWithBrowser('an admin', () => {
     await press(page, 'Disable')
     await dialog(page).getByLabel('Confirmation').fill(name)
     await dialog(page).getByRole('button', { name: 'Disable' }).click()
-    await page.getByText('This is the last enabled admin.').waitFor()
+    await page.getByText('This is the last enabled admin').waitFor()
     await page.goto(`${own.url}/console#/admin/users/nobody`)
     await page.getByRole('heading', { level: 1, name: 'There is no such user' }).waitFor()
     await page.goto(`${own.url}/console#/admin/nothing`)

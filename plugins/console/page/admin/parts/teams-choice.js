@@ -1,5 +1,4 @@
 import { useLoaded } from '../../frame/hooks.js'
-import { w } from '../words/words.js'
 import { useAdminApi } from './admin-api.js'
 
 /** Teams that a choice shows. There are few: a team is a name that operators give. */
@@ -8,7 +7,7 @@ const maxTeams = 1_000
 /**
  * All teams, for a choice of one: `[id, name]`. The first choice has the empty id.
  * @param {string} first
- * @param {import('../teams/teams.js').Team['id'] | null} [current] a team that stands in the choice in any case
+ * @param {{ id: string, name: string | null }} [current] a team that stands in the choice before the others are loaded
  * @returns {readonly (readonly [string, string])[]}
  */
 export const useTeamChoices = (first, current) => {
@@ -25,6 +24,6 @@ export const useTeamChoices = (first, current) => {
     return teams
   }, [])
   const teams = (loaded.value ?? []).map(({ id, name }) => /** @type {const} */ ([id, name]))
-  const isKnown = !current || teams.some(([id]) => id === current)
-  return [['', first], ...teams, ...(isKnown ? [] : [/** @type {const} */ ([current ?? '', w.all])])]
+  const isKnown = !current || teams.some(([id]) => id === current.id)
+  return [['', first], ...teams, ...(isKnown ? [] : [/** @type {const} */ ([current.id, current.name ?? current.id])])]
 }

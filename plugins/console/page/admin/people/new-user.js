@@ -22,6 +22,7 @@ export const NewUser = ({ onClose, onCreated }) => {
   // One key for all attempts of this dialog: a repeated request creates no second user.
   const key = useRef({ body: '', id: '' })
   const [kind, setKind] = useState('person')
+  const [team, setTeam] = useState('')
   const [access, setAccess] = useState('invite')
   const [created, setCreated] = useState(/** @type {{ id: string, invitation: Invitation } | undefined} */ (undefined))
   const isPerson = kind === 'person'
@@ -30,7 +31,7 @@ export const NewUser = ({ onClose, onCreated }) => {
     const body = {
       name: fields.name ?? '',
       role: fields.role,
-      ...(fields.team && { team: fields.team }),
+      ...(team && { team }),
       ...(fields.external_id && { external_id: fields.external_id }),
       ...(!isPerson && { service: true }),
       ...(isPerson && access === 'invite' && { invite: true }),
@@ -59,7 +60,7 @@ export const NewUser = ({ onClose, onCreated }) => {
       ${isPerson && access === 'password' && html`<${Input} label=${w.users.password} hint=${w.users.passwordHint} name="password" type="password" autocomplete="new-password" />`}
       <div class="two">
         <${Choice} label=${w.users.role} name="role" choices=${Object.entries(w.users.roles)} hint=${w.users.roleHint} />
-        <${Choice} label=${w.users.team} name="team" choices=${teams} />
+        <${Choice} label=${w.users.team} name="team" value=${team} choices=${teams} onChange=${choose(setTeam)} />
       </div>
       <${Input} label=${w.users.externalId} hint=${w.users.externalIdHint} name="external_id" maxlength="256" autocomplete="off" />
     <//><//>

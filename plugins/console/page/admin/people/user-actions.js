@@ -106,8 +106,10 @@ export const UserActions = ({ user, onChange }) => {
 
 /** @param {{ user: User, change: (changes: object) => Promise<unknown>, onClose: () => void }} props */
 const EditUser = ({ user, change, onClose }) => {
-  const teams = useTeamChoices(w.users.noTeam, user.team)
-  const save = async (/** @type {Record<string, string>} */ { name = '', role, team = '', external_id = '' }) => {
+  const teams = useTeamChoices(w.users.noTeam, user.team ? { id: user.team, name: user.team_name } : undefined)
+  // The other teams may be loaded after the choice.
+  const [team, setTeam] = useState(user.team ?? '')
+  const save = async (/** @type {Record<string, string>} */ { name = '', role, external_id = '' }) => {
     const changes = {
       ...(name !== user.name && { name }),
       ...(role !== user.role && { role }),
@@ -122,7 +124,7 @@ const EditUser = ({ user, change, onClose }) => {
       <${Input} label=${w.users.name} name="name" defaultValue=${user.name} maxlength="128" autocomplete="off" spellcheck=${false} />
       <div class="two">
         <${Choice} label=${w.users.role} name="role" value=${user.role} choices=${Object.entries(w.users.roles)} hint=${w.users.roleHint} />
-        <${Choice} key=${teams.length} label=${w.users.team} name="team" value=${user.team ?? ''} choices=${teams} />
+        <${Choice} label=${w.users.team} name="team" value=${team} choices=${teams} onChange=${(/** @type {Event} */ event) => setTeam(/** @type {HTMLSelectElement} */ (event.currentTarget).value)} />
       </div>
       <${Input} label=${w.users.externalId} hint=${w.users.externalIdHint} name="external_id" defaultValue=${user.external_id ?? ''} maxlength="256" autocomplete="off" />
     <//>

@@ -35,7 +35,7 @@ const filters = /** @type {const} */ (['search', 'role', 'team', 'state'])
 export const Users = () => {
   const [query, setQuery] = useQuery(filters)
   const list = useList('/users', 'users', query)
-  const teams = useTeamChoices(w.users.anyTeam, query.team)
+  const teams = useTeamChoices(w.users.anyTeam, query.team ? { id: query.team, name: null } : undefined)
   const [creating, setCreating] = useState(false)
   const [importing, setImporting] = useState(false)
   const isFiltered = filters.some((name) => query[name])

@@ -93,7 +93,7 @@ const Row = ({ team, onOpen }) => {
     <li>
       <div class="item-text">
         <h2>${name}</h2>
-        <p class="hint"><a href=${linkToAdmin(['users'], { team: id })}>${w.teams.members(members)}<span class="visually-hidden">: ${name}</span></a><a href=${linkToAdmin(['usage'], { team: id })}>${w.user.usage}<span class="visually-hidden"> ${name}</span></a></p>
+        <p class="hint"><a href=${linkToAdmin(['users'], { team: id })}>${w.teams.members(members)}<span class="visually-hidden"> ${name}</span></a><a href=${linkToAdmin(['usage'], { team: id })}>${w.user.usage}<span class="visually-hidden"> ${name}</span></a></p>
         <div class="hint">${limits && limits.length > 0 ? html`<${LimitList} limits=${limits} />` : w.teams.noLimits}</div>
       </div>
       <div class="actions">

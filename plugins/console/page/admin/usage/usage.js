@@ -24,7 +24,7 @@ const dimensions = /** @type {readonly Dimension[]} */ (Object.keys(w.usage.dime
 /** Usage by day, user, team, token and model. */
 export const AdminUsage = () => {
   const [query, setQuery] = useQuery(names)
-  const teams = useTeamChoices(w.users.anyTeam, query.team)
+  const teams = useTeamChoices(w.users.anyTeam, query.team ? { id: query.team, name: null } : undefined)
   const user = useUserById(query.user)
   const { range = '7', figure = 'cost', by = 'user,model' } = query
   const chosen = dimensions.filter((one) => by.split(',').includes(one))

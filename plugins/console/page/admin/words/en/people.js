@@ -7,7 +7,8 @@ export const people = {
     search: 'Part of the name',
     role: 'Role',
     roles: { user: 'User', admin: 'Admin' },
-    roleHint: 'Admins also see these pages and use the admin API.',
+    roleHint:
+      'Admins also see these pages and use the admin API. Who becomes an admin is logged out, and an open invitation ends.',
     anyRole: 'Any role',
     team: 'Team',
     anyTeam: 'Any team',

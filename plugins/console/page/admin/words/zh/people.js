@@ -7,7 +7,7 @@ export const people = {
     search: '名称的一部分',
     role: '角色',
     roles: { user: '用户', admin: '管理员' },
-    roleHint: '管理员可以打开这些页面并使用管理 API。',
+    roleHint: '管理员可以打开这些页面并使用管理 API。成为管理员的用户会退出登录，未使用的邀请失效。',
     anyRole: '全部角色',
     team: '团队',
     anyTeam: '全部团队',
