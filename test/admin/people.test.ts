@@ -155,6 +155,7 @@ eachDatabase('admin', (database) => {
       [['token', 'add', 'NAME', '--models', 'a*b'], 'models[0] must be a model'],
       [['token', 'add', 'NAME', '--limits', '[{"unit":"cost","amount":-1}]'], 'limits[0].amount must be'],
       [['token', 'add', 'NAME', '--expires', '2020-01-31'], '--expires must be in the future'],
+      [['token', 'change', 'ID', '--expires', '2020-01-31'], '--expires must be in the future'],
       [['token', 'rotate', 'ID', '--overlap', 'long'], 'overlap_seconds must be an integer from 0 to 604800'],
       [['user', 'change', 'NAME'], '--name or --external-id is missing'],
       [['usage', '--group-by', 'hour'], 'group_by must be one of day'],
