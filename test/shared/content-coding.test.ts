@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
+import { turns } from '../../plugins/shared/background/turns.ts'
 import { attachBody, readJsonBody } from '../../plugins/shared/http/body/body.ts'
+import { decodeContent } from '../../plugins/shared/http/body/content-coding.ts'
 import { countInFlight, type InFlight } from '../../plugins/shared/http/in-flight.ts'
 
 const codings = [
@@ -110,4 +112,19 @@ test.each(['zstd', 'compress', 'gzip, gzip', 'gzip, identity', 'aws-chunked', 'x
 
 test.each(['', 'identity'])('the coding %j is none', async (coding) => {
   expect((await readJsonBody(post('{"a":1}', coding), 7)).json.get('a')?.value()).toBe(1)
+})
+
+test('a body is decoded in steps of 256 KiB, the first of which waits for its turn too', async () => {
+  const before = turns.count
+  let first = 0
+  const counted = {
+    reading() {
+      first ||= turns.count
+    },
+  }
+  const decoded = await decodeContent('br', async () => brotliCompressSync(new Uint8Array(2 ** 22)), 2 ** 23, counted)
+  expect(decoded?.length).toBe(2 ** 22)
+  expect(first - before).toBe(1)
+  // And those that join the bytes.
+  expect(turns.count - before).toBeGreaterThanOrEqual(17)
 })

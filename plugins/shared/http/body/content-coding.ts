@@ -1,5 +1,5 @@
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
-import { bytesPerTurn, nextTurn } from '../../json/json.ts'
+import { nextTurn } from '../../json/json.ts'
 import { Problem } from '../../problem.ts'
 import type { InFlight } from '../in-flight.ts'
 import { Chunks } from './read-body.ts'
@@ -12,6 +12,9 @@ const decoders: ReadonlyMap<string, () => Decoder> = new Map([
   ['deflate', createInflate],
   ['br', createBrotliDecompress],
 ])
+
+/** To decode takes much longer than to copy. */
+const decodedBytesPerTurn = 2 ** 18
 
 const accepted = [...decoders.keys()].join(', ')
 
@@ -45,6 +48,8 @@ export const decodeContent = async (
   if (!received) return undefined
   const chunks = new Chunks()
   let length = 0
+  // Deno (2.9.6) decodes on this thread, and without a pause. Many bodies may arrive at once.
+  await nextTurn()
   let inTurn = 0
   // A return or an error in this loop ends the decoder.
   for await (const chunk of decoded(received, create(), name)) {
@@ -53,8 +58,7 @@ export const decodeContent = async (
     counted?.reading(chunk.length)
     chunks.push(chunk)
     inTurn += chunk.length
-    if (inTurn < bytesPerTurn) continue
-    // Deno (2.9.6) decodes on this thread, and without a pause.
+    if (inTurn < decodedBytesPerTurn) continue
     inTurn = 0
     await nextTurn()
   }
