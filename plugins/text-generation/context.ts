@@ -45,10 +45,9 @@ export const createTextContext = (settings: TextSettings): TextContext => {
     ...settings,
     callLimits: limits && {
       limits,
-      history: createOutputHistory(usualOutputTokens),
-      inputHistory: createInputHistory(),
-      costOf,
-      defaultMaxTokens,
+      history: createOutputHistory(clock, usualOutputTokens),
+      inputHistory: createInputHistory(clock),
+      ...{ costOf, defaultMaxTokens, clock },
     },
     protocols,
     client: createUpstreamClient(settings),

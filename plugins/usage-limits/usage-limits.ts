@@ -39,8 +39,10 @@ export interface UsageReservation {
    * Takes more, for a stream that uses more than it holds: before it passes that on. All units or none; true at once,
    * or after a wait of at most 200 ms for others: the upstream does not wait. False: nothing is left, and the stream
    * has to end.
+   *
+   * @param atLeast what is enough if there is not all of `uses`, see `reserved` for what it got. Default: `uses`
    */
-  extend(uses: Amounts): Awaitable<boolean>
+  extend(uses: Amounts, atLeast?: Amounts): Awaitable<boolean>
   /**
    * Books what was used of the named units, more or less than what was held, and gives the rest of these units back.
    * The other units stay reserved. What exists from now on, such as a group, is settled with what was held of it.

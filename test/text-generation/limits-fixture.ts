@@ -9,7 +9,7 @@ import {
 /** Limits of one user in memory, without windows and waits. */
 export interface MemoryLimits extends UsageLimits {
   /** The calls that asked, with what they asked for. */
-  readonly asked: (Omit<LimitedCall, 'uses'> & { readonly uses: Amounts })[]
+  readonly asked: (Omit<LimitedCall, 'uses' | 'atLeast'> & { readonly uses: Amounts; readonly atLeast: Amounts })[]
   readonly used: Record<string, number>
   readonly held: Record<string, number>
   readonly extensions: Amounts[]
@@ -28,7 +28,8 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
   const asked: MemoryLimits['asked'] = []
   const extensions: Amounts[] = []
   const open = new Set<object>()
-  const hasRoom = (uses: Amounts) =>
+  /** The unit that has no room. */
+  const fullUnit = (uses: Amounts) =>
     unitsOf(uses).find(([unit, amount]) => {
       const limit = amounts[unit]
       return limit !== undefined && (used[unit] ?? 0) + (held[unit] ?? 0) + amount > limit
@@ -44,9 +45,10 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
     reserved: () => open.size,
     reserve(call) {
       const uses = typeof call.uses === 'function' ? call.uses() : call.uses
-      asked.push({ ...call, uses })
+      const atLeast = (typeof call.atLeast === 'function' ? call.atLeast() : call.atLeast) ?? uses
+      asked.push({ ...call, uses, atLeast })
       if (Object.keys(amounts).length === 0) return undefined
-      const [full] = hasRoom(uses) ?? []
+      const [full] = fullUnit({ ...uses, ...atLeast }) ?? []
       if (full) {
         const subject = { type: 'user', id: call.user, name: 'ann' } as const
         throw new LimitProblem({ limit: { unit: full, amount: amounts[full] ?? 0, window: 'day' }, subject }, 0)
@@ -62,14 +64,24 @@ export const memoryLimits = (amounts: Amounts): MemoryLimits => {
         add(held, unit, -(own[unit] ?? 0))
         delete own[unit]
       }
-      take(uses)
+      /** What is left of it, at most. */
+      const attainable = (wanted: Amounts): Amounts =>
+        Object.fromEntries(
+          unitsOf(wanted).map(([unit, amount]) => {
+            const left = (amounts[unit] ?? Number.POSITIVE_INFINITY) - (used[unit] ?? 0) - (held[unit] ?? 0)
+            return [unit, Math.min(amount, left)]
+          }),
+        )
+      take(attainable(uses))
       open.add(own)
       const reservation: UsageReservation = {
-        reserved: uses,
-        extend(more) {
+        get reserved() {
+          return Object.fromEntries(Object.entries(own).filter(([unit]) => amounts[unit as Unit] !== undefined))
+        },
+        extend(more, least = more) {
           extensions.push(more)
-          if (hasRoom(more)) return false
-          take(more)
+          if (fullUnit(least)) return false
+          take(attainable(more))
           return true
         },
         settle(amounts) {

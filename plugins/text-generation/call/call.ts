@@ -181,7 +181,7 @@ export const startStream = async (
   try {
     const first = await readFirstEvent(reader, { maxWaitMs: maxSilenceMs, clock })
     signal.throwIfAborted()
-    if (first.ended) throw new UpstreamInvalidError('the stream has no event')
+    if (first.ended) throw call.limit?.exhausted ?? new UpstreamInvalidError('the stream has no event')
     const streamError = first.event && readErrorEvent(first.event, jsonOf(first.event))
     if (streamError) throw new StreamError('the first event is an error', streamError)
     return first.reader

@@ -1,4 +1,5 @@
 import { type Awaitable, andThen } from '../../shared/awaitable.ts'
+import type { Clock } from '../../shared/clock.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { FrameReader } from '../../sse-relay/index.ts'
 import type { Amounts, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
@@ -18,6 +19,7 @@ export interface CallLimitOptions {
   readonly costOf: CostOf | undefined
   /** Tokens. The maximum of chat requests that set none. */
   readonly defaultMaxTokens: number | undefined
+  readonly clock: Clock
 }
 
 /** A call that is about to be sent. */
@@ -45,7 +47,8 @@ export interface CallLimit {
   /** The upstream has accepted the call. */
   onAccepted(): void
   /**
-   * The response has ended. Books what was used. `tokens`: as the upstream reported it; undefined: what was counted.
+   * The response has ended, or its caller has left after the upstream was asked. Books what was used. `tokens`: as the
+   * upstream reported it; undefined: what was counted.
    */
   onEnd(tokens: Tokens | undefined): void
   /**
@@ -72,41 +75,28 @@ export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): A
   const { limits, history, inputHistory, costOf } = options
   const { user, token, model, request, stream, signal } = call
   let expected: Expected | undefined
-  const amountsWith = (output: number): Amounts => amountsOf({ input: expected?.input ?? 0, output }, model, costOf)
-  const uses = (): Amounts => {
+  const expect = (): Expected => {
     const estimated = call.input()
-    const input = Math.ceil(estimated * inputHistory.factor(model))
+    const input = Math.ceil(estimated * inputHistory.factor(user, model))
+    const choices = choicesOf(request)
     const maximum = call.inputOnly ? 0 : maximumOf(request, options.defaultMaxTokens)
-    const output =
-      call.unstoppable && maximum < Number.POSITIVE_INFINITY
-        ? maximum
-        : Math.min(maximum, history.estimate(user, model) * choicesOf(request))
-    expected = { input, estimated, output, maximum }
-    return { requests: 1, ...(stream && { streams: 1 }), ...amountsWith(output) }
+    const usual = Math.min(maximum, history.estimate(user, model) * choices)
+    const output = call.unstoppable && maximum < Number.POSITIVE_INFINITY ? maximum : usual
+    // An estimate refuses nobody: a stream begins with little, and takes more while there is some.
+    const least = call.unstoppable ? output : Math.min(output, leastOutput)
+    return { input, estimated, output, least, maximum, choices }
   }
-  // The estimate may be more than a whole limit, and a call can end when nothing is left.
-  const atLeast = call.unstoppable
-    ? undefined
-    : () => amountsWith(Math.min(expected?.output ?? 0, aheadTokens + minExtension))
+  const amounts = (output: (of: Expected) => number): Amounts => {
+    expected ??= expect()
+    return amountsOf({ input: expected.input, output: output(expected) }, model, costOf)
+  }
+  const uses = (): Amounts => ({ requests: 1, ...(stream && { streams: 1 }), ...amounts(({ output }) => output) })
+  const atLeast = (): Amounts => amounts(({ least }) => least)
   const unpriced = costOf?.({ model, tokens: noTokens }) === undefined
   return andThen(limits.reserve({ user, token, model, uses, atLeast, unpriced, signal }), (reservation) => {
     if (!reservation) return undefined
-    if (!expected) return new ReservedCall(call, reservation, unlimited(call.input()), options)
-    const output = coveredBy(reservation.reserved, expected.output, amountsWith)
-    return new ReservedCall(call, reservation, { ...expected, output }, options)
+    return new ReservedCall(call, reservation, expected ?? unlimited(call.input()), options)
   })
-}
-
-/** How much of an output what is reserved is enough for. Both units are linear in it. */
-const coveredBy = (reserved: Amounts, output: number, amountsWith: (output: number) => Amounts): number => {
-  const [none, all] = [amountsWith(0), amountsWith(output)]
-  let covered = output
-  for (const unit of ['tokens', 'cost'] as const) {
-    const [held, least = 0, most = 0] = [reserved[unit], none[unit], all[unit]]
-    if (held === undefined || held >= most) continue
-    covered = Math.min(covered, Math.max(0, Math.floor((output * (held - least)) / (most - least))))
-  }
-  return covered
 }
 
 interface Expected {
@@ -114,13 +104,16 @@ interface Expected {
   readonly input: number
   readonly estimated: number
   readonly output: number
+  /** The output with which the call can begin. */
+  readonly least: number
   /** The most output that the request allows. */
   readonly maximum: number
+  readonly choices: number
 }
 
 /** Of a call whose limits do not count tokens. */
 const unlimited = (input: number): Expected => ({
-  ...{ input, estimated: input, output: 0, maximum: Number.POSITIVE_INFINITY },
+  ...{ input, estimated: input, output: 0, least: 0, maximum: Number.POSITIVE_INFINITY, choices: 1 },
 })
 
 const noTokens: Tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
@@ -136,13 +129,11 @@ const amountsOf = (
 
 class ReservedCall implements CallLimit {
   exhausted: TextProblem | undefined
-  readonly #user: string
-  readonly #model: string
+  readonly #call: Pick<LimitedTextCall, 'user' | 'model' | 'unstoppable'>
   readonly #reservation: UsageReservation
-  readonly #options: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf'>
-  readonly #input: number
-  readonly #estimated: number
-  readonly #maximum: number
+  readonly #options: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf' | 'clock'>
+  readonly #expected: Expected
+  readonly #reservedAt: number
   /** Output tokens that are covered by what was reserved. */
   #covered: number
   /** Estimate of the output so far. */
@@ -153,19 +144,17 @@ class ReservedCall implements CallLimit {
   #ended = false
 
   constructor(
-    { user, model }: Pick<LimitedTextCall, 'user' | 'model'>,
+    { user, model, unstoppable }: Pick<LimitedTextCall, 'user' | 'model' | 'unstoppable'>,
     reservation: UsageReservation,
-    { input, estimated, output, maximum }: Expected,
-    { history, inputHistory, costOf }: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf'>,
+    expected: Expected,
+    { history, inputHistory, costOf, clock }: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf' | 'clock'>,
   ) {
-    this.#maximum = maximum
-    this.#user = user
-    this.#model = model
+    this.#call = { user, model, unstoppable }
     this.#reservation = reservation
-    this.#options = { history, inputHistory, costOf }
-    this.#estimated = estimated
-    this.#input = input
-    this.#covered = output
+    this.#options = { history, inputHistory, costOf, clock }
+    this.#expected = expected
+    this.#reservedAt = clock.now()
+    this.#covered = this.#outputIn(reservation.reserved)
   }
 
   onAccepted(): void {
@@ -176,66 +165,89 @@ class ReservedCall implements CallLimit {
 
   meter(reader: FrameReader): FrameReader {
     this.#metered = true
-    return meteredReader(
-      reader,
-      (tokens) => this.#cover(tokens),
-      () => {
+    return meteredReader(reader, {
+      cover: (tokens) => this.#cover(tokens),
+      onCut: (tokens) => {
+        this.#output = tokens
+        this.exhausted = limitReached()
+      },
+      onComplete: () => {
         this.#complete = true
       },
-    )
+    })
   }
 
-  #cover(output: number): Awaitable<boolean> {
+  #cover(output: number): Awaitable<number> {
     this.#output = output
     const ahead = this.#withAhead(output)
-    if (ahead <= this.#covered) return true
+    if (ahead <= this.#covered) return output
     const needed = Math.max(ahead - this.#covered, minExtension)
-    return andThen(this.#extend(Math.max(needed, usualExtension, Math.ceil(output / 4))), (extended) =>
-      andThen(extended || this.#extend(needed), (covered) => {
-        if (!covered) this.exhausted = limitReached()
-        return covered
-      }),
+    return andThen(this.#extend(Math.max(needed, usualExtension, Math.ceil(output / 4)), minExtension), () =>
+      // Near the end of a limit, what may have been generated since has no room.
+      ahead <= this.#covered ? output : this.#covered - (ahead - output),
     )
   }
 
   /** What the upstream may have generated when this much of it has arrived. */
   #withAhead(output: number): number {
-    return Math.ceil(Math.max(output, Math.min(output + aheadTokens, this.#maximum)))
+    return Math.ceil(Math.max(output, Math.min(output + aheadTokens, this.#expected.maximum)))
   }
 
-  #extend(output: number): Awaitable<boolean> {
-    const uses = amountsOf({ input: 0, output }, this.#model, this.#options.costOf)
-    return andThen(this.#reservation.extend(uses), (extended) => {
-      if (extended) this.#covered += output
+  #extend(output: number, least: number): Awaitable<boolean> {
+    return andThen(this.#reservation.extend(this.#amountsOf(output), this.#amountsOf(least)), (extended) => {
+      if (extended) this.#covered = this.#outputIn(this.#reservation.reserved)
       return extended
     })
+  }
+
+  #amountsOf(output: number): Amounts {
+    const cost = this.#costOf(0, output)
+    return { tokens: output, ...(cost !== undefined && { cost: cost - (this.#costOf(0, 0) ?? 0) }) }
+  }
+
+  #costOf(input: number, output: number): number | undefined {
+    return this.#options.costOf?.({ model: this.#call.model, tokens: { ...noTokens, input, output } })
+  }
+
+  /** The output that an amount pays beside the input. Infinity: no limit counts it. */
+  #outputIn({ tokens, cost }: Amounts): number {
+    const { input } = this.#expected
+    const ofTokens = tokens === undefined ? Number.POSITIVE_INFINITY : tokens - input
+    const price = ((this.#costOf(0, 1e6) ?? 0) - (this.#costOf(0, 0) ?? 0)) / 1e6
+    if (cost === undefined || price === 0) return ofTokens
+    // Of costs that are rounded, one is not enough for the last token.
+    return Math.min(ofTokens, (cost + 1 - (this.#costOf(input, 0) ?? 0)) / price)
   }
 
   onEnd(tokens: Tokens | undefined): void {
     if (this.#ended) return
     this.#ended = true
-    const { history, inputHistory, costOf } = this.#options
+    const { user, model } = this.#call
+    const { history, inputHistory } = this.#options
+    const { input, estimated, choices } = this.#expected
     if (tokens) {
-      history.add(this.#user, this.#model, tokens.output)
-      inputHistory.add(this.#model, this.#estimated, tokens.input)
+      history.add(user, model, tokens.output / choices)
+      inputHistory.add(user, model, estimated, tokens.input)
     }
-    const used = tokens ?? {
-      ...noTokens,
-      input: this.#input,
-      output: this.#outputAtEnd(),
-    }
-    const cost = costOf?.({ model: this.#model, tokens: used })
+    const used = tokens ?? { ...noTokens, input, output: this.#outputAtEnd() }
+    const cost = this.#options.costOf?.({ model, tokens: used })
+    // Also a call that nobody waits for any more has reached the upstream.
+    this.onAccepted()
     this.#reservation.settle({ tokens: used.input + used.output, ...(cost !== undefined && { cost }) })
     this.#reservation.release()
   }
 
   /** Output that the upstream has not reported. */
   #outputAtEnd(): number {
-    // Without a stream nothing tells how much was generated.
-    if (!this.#metered) return Math.ceil(this.#covered)
+    const covered = Math.floor(Math.min(this.#covered, this.#expected.maximum))
+    // The upstream generates all of it, whoever has left; or nothing tells how much it has generated.
+    if (this.#call.unstoppable || (this.#accepted && !this.#metered)) return Math.min(covered, this.#expected.output)
     const output = Math.ceil(this.#output)
-    // What may have been generated since counts as far as it is reserved.
-    return this.#complete ? output : Math.max(output, Math.min(this.#withAhead(output), Math.floor(this.#covered)))
+    if (this.#complete) return output
+    // What may have been generated since counts as far as it is reserved; before the first text, without a sign of it.
+    const silentMs = output > 0 ? 0 : Math.max(0, this.#options.clock.now() - this.#reservedAt)
+    const unseen = Math.ceil((silentMs / 1_000) * tokensPerSecond)
+    return Math.max(output, Math.min(this.#withAhead(output + unseen), covered))
   }
 
   async hold(holder: string): Promise<void> {
@@ -262,10 +274,14 @@ class ReservedCall implements CallLimit {
  * stay reserved while a stream runs, and are booked when it ends before the upstream has said what it has used.
  */
 const aheadTokens = 32
+/** What a fast model generates before the first text, such as reasoning that nobody sees. */
+const tokensPerSecond = 100
 /** Tokens that a stream takes in addition: these, or a quarter of what it has. */
 const usualExtension = 64
 /** What it takes near the end of a limit. */
 const minExtension = 16
+/** With so much output a call begins, where there is not more: then it takes more, or is cut. */
+const leastOutput = aheadTokens + minExtension
 
 const limitReached = () =>
   new TextProblem(429, 'the limit of tokens or cost is used up: the response ends here', {

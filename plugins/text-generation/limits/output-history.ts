@@ -1,15 +1,16 @@
+import type { Clock } from '../../shared/clock.ts'
+import { createUserValues } from './user-values.ts'
+
 /** Without history: tokens that a response usually has. */
 const usualTokens = 1_000
-/** Users and models whose history is kept. The oldest go first. */
-const maxEntries = 10_000
 /** Weight of the latest call. */
 const weight = 0.2
 
 interface Usual {
   /** Moving average of the output of calls, in tokens. */
-  mean: number
+  readonly mean: number
   /** Moving average of the distance from it. */
-  deviation: number
+  readonly deviation: number
 }
 
 /** What calls used lately: for estimates of what the next one will use. */
@@ -21,33 +22,30 @@ export interface OutputHistory {
 }
 
 /**
- * Keeps the usual output of each user and model, and of each model for users without history.
+ * Keeps the usual output of each user and model. A user without history has that of most users of the model.
  *
  * The estimate is the average and its usual deviation: most calls fit, and it is far from the maximum that they allow.
  */
-export const createOutputHistory = (withoutHistory = usualTokens): OutputHistory => {
-  const usual = new Map<string, Usual>()
-  const add = (key: string, tokens: number): void => {
-    const known = usual.get(key)
-    if (known) {
-      known.deviation += weight * (Math.abs(tokens - known.mean) - known.deviation)
-      known.mean += weight * (tokens - known.mean)
-      return
-    }
-    usual.set(key, { mean: tokens, deviation: tokens / 4 })
-    if (usual.size > maxEntries) for (const oldest of usual.keys()) return void usual.delete(oldest)
-  }
+export const createOutputHistory = (clock: Pick<Clock, 'now'>, withoutHistory = usualTokens): OutputHistory => {
+  const estimateOf = ({ mean, deviation }: Usual) => Math.max(1, Math.ceil(mean + deviation))
+  const usual = createUserValues({ clock, withoutHistory, numberOf: estimateOf })
   return {
     estimate(user, model) {
-      const known = usual.get(keyOf(user, model)) ?? usual.get(keyOf('', model))
-      return known ? Math.max(1, Math.ceil(known.mean + known.deviation)) : withoutHistory
+      const known = usual.own(user, model)
+      return known ? estimateOf(known) : usual.usual(model)
     },
     add(user, model, tokens) {
-      add(keyOf(user, model), tokens)
-      add(keyOf('', model), tokens)
+      const known = usual.own(user, model)
+      usual.set(
+        user,
+        model,
+        known
+          ? {
+              mean: known.mean + weight * (tokens - known.mean),
+              deviation: known.deviation + weight * (Math.abs(tokens - known.mean) - known.deviation),
+            }
+          : { mean: tokens, deviation: tokens / 4 },
+      )
     },
   }
 }
-
-/** No model name has a line feed after it, and no user is empty. */
-const keyOf = (user: string, model: string): string => `${user}\n${model}`

@@ -14,8 +14,8 @@ export class OutputCount {
   tokens = 0
   #smallest = Number.POSITIVE_INFINITY
 
-  add(frames: readonly Frame[]): void {
-    for (const { event, bytes } of frames) if (event) this.tokens += this.#tokensOf(event, bytes.length)
+  add({ event, bytes }: Frame): void {
+    if (event) this.tokens += this.#tokensOf(event, bytes.length)
   }
 
   #tokensOf(event: SseEvent, length: number): number {
@@ -32,36 +32,46 @@ export class OutputCount {
   }
 }
 
+/** Decides what a stream may still use. */
+export interface OutputCover {
+  /** Tries to cover this many tokens since the beginning. Returns how many are covered. */
+  cover(tokens: number): Awaitable<number>
+  /** Not all could be covered: the stream ends after so many tokens. */
+  onCut(tokens: number): void
+  /** The upstream's stream has ended by itself. */
+  onComplete(): void
+}
+
 /**
  * Counts the frames of a stream as they are read. Before it returns frames that use more than was reserved, it waits
- * for more. If nothing is left, these frames are the last ones, and the upstream's stream is cancelled.
- *
- * @param covers called with the estimated tokens so far: whether they may be used
- * @param onComplete the upstream's stream has ended by itself
+ * for more. If nothing is left, the frames that are covered are the last ones, and the upstream's stream is cancelled:
+ * also if the rest of it has arrived already.
  */
-export const meteredReader = (
-  reader: FrameReader,
-  covers: (tokens: number) => Awaitable<boolean>,
-  onComplete: () => void,
-): FrameReader => {
+export const meteredReader = (reader: FrameReader, { cover, onCut, onComplete }: OutputCover): FrameReader => {
   const count = new OutputCount()
   let ended = false
-  const onCovered = (frames: readonly Frame[]) => (covered: boolean) => {
-    if (!covered) {
-      ended = true
-      void reader.cancel(new Error('the limit is used up'))
-    }
-    return frames
-  }
   const onFrames = (frames: readonly Frame[] | undefined): Awaitable<readonly Frame[] | undefined> => {
     if (!frames) {
       onComplete()
       return undefined
     }
-    count.add(frames)
-    const covered = covers(count.tokens)
-    if (covered === true) return frames
-    return isPromise(covered) ? covered.then(onCovered(frames)) : onCovered(frames)(covered)
+    const before = count.tokens
+    /** What the stream has used after each frame. */
+    const uses = frames.map((frame) => {
+      count.add(frame)
+      return count.tokens
+    })
+    if (count.tokens === before) return frames
+    const onCovered = (covered: number) => {
+      if (count.tokens <= covered) return frames
+      ended = true
+      void reader.cancel(new Error('the limit is used up'))
+      const first = uses.findIndex((tokens) => tokens > covered)
+      onCut(uses[first - 1] ?? before)
+      return frames.slice(0, first)
+    }
+    const covered = cover(count.tokens)
+    return isPromise(covered) ? covered.then(onCovered) : onCovered(covered)
   }
   return {
     next: () => (ended ? Promise.resolve(undefined) : reader.next().then(onFrames)),

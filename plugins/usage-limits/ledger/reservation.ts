@@ -47,20 +47,21 @@ export class BlockReservation implements UsageReservation {
   }
 
   get reserved(): Amounts {
+    // A call that has run from one window into the next may have a part in each.
+    const sums = new Map<UsageCounter, number>()
+    for (const { counter, amount } of this.#parts) sums.set(counter, (sums.get(counter) ?? 0) + amount)
     const reserved: Partial<Record<LimitUnit, number>> = {}
-    for (const { counter, amount } of this.#parts) {
-      const { unit } = counter.limit
-      reserved[unit] = Math.min(reserved[unit] ?? amount, amount)
-    }
+    for (const [{ limit }, amount] of sums) reserved[limit.unit] = Math.min(reserved[limit.unit] ?? amount, amount)
     return reserved
   }
 
-  extend(uses: Amounts): Awaitable<boolean> {
+  extend(uses: Amounts, atLeast = uses): Awaitable<boolean> {
     if (this.#released) return false
     const needs: Need[] = []
     for (const counter of new Set(this.#parts.map((part) => part.counter))) {
       const amount = countable(uses[counter.limit.unit])
-      if (amount > 0) needs.push({ counter, amount, least: amount })
+      const least = Math.min(amount, countable(atLeast[counter.limit.unit]))
+      if (amount > 0) needs.push({ counter, amount, least })
     }
     if (this.#ledger.takeNow(needs)) {
       for (const { counter, amount } of needs) this.#add(counter, amount)

@@ -132,8 +132,8 @@ export const faults: readonly Fault[] = [
   fault(
     'a stream takes more than it asks the limit for',
     'plugins/usage-limits/ledger/reservation.ts',
-    'needs.push({ counter, amount, least: amount })',
-    'needs.push({ counter, amount: Math.ceil(amount / 2), least: Math.ceil(amount / 2) })',
+    'needs.push({ counter, amount, least })',
+    'needs.push({ counter, amount: Math.ceil(amount / 2), least: Math.ceil(least / 2) })',
   ),
   fault(
     'what a call has released can be released again',

@@ -1,0 +1,74 @@
+import type { Clock } from '../../shared/clock.ts'
+
+/** Users and models whose values are kept. The oldest go first. */
+const maxEntries = 10_000
+/** Users whose values say what is usual for a model: the latest ones. */
+const maxUsers = 31
+/** So many users count as if they had the value without history: one or two others decide nothing. */
+const withoutHistoryUsers = 2
+/** After that time without a call, a user's value says nothing any more. */
+const keptMs = 3_600_000
+
+interface Entry<Value> {
+  readonly value: Value
+  readonly at: number
+}
+
+/** A value that calls of users and models teach, for estimates of later calls. */
+export interface UserValues<Value> {
+  /** The value of this user for the model. Undefined: the user has not called it lately. */
+  own(user: string, model: string): Value | undefined
+  /** What is usual for a model: the median of its users. Each counts once, however much a user calls. */
+  usual(model: string): number
+  set(user: string, model: string, value: Value): void
+}
+
+/** Options of `createUserValues`. */
+export interface UserValuesOptions<Value> {
+  readonly clock: Pick<Clock, 'now'>
+  /** What is usual for a model that nobody has called. */
+  readonly withoutHistory: number
+  readonly numberOf: (value: Value) => number
+}
+
+/** Keeps values by user and model. No user decides alone what is usual for others. */
+export const createUserValues = <Value>(options: UserValuesOptions<Value>): UserValues<Value> => {
+  const { clock, withoutHistory, numberOf } = options
+  const values = new Map<string, Entry<Value>>()
+  const users = new Map<string, Map<string, Entry<number>>>()
+  const isLate = ({ at }: Entry<unknown>) => Math.abs(clock.now() - at) > keptMs
+  return {
+    own(user, model) {
+      const entry = values.get(keyOf(user, model))
+      return entry && !isLate(entry) ? entry.value : undefined
+    },
+    usual(model) {
+      const known = [...(users.get(model)?.values() ?? [])].filter((entry) => !isLate(entry))
+      if (known.length <= withoutHistoryUsers) return withoutHistory
+      const numbers = known.map(({ value }) => value)
+      for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
+      return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? withoutHistory
+    },
+    set(user, model, value) {
+      const at = clock.now()
+      put(values, keyOf(user, model), { value, at }, maxEntries)
+      const ofModel = users.get(model) ?? new Map<string, Entry<number>>()
+      put(users, model, ofModel, maxEntries)
+      put(ofModel, user, { value: numberOf(value), at }, maxUsers)
+    },
+  }
+}
+
+/** Adds an entry as the latest one. */
+const put = <Value>(entries: Map<string, Value>, key: string, value: Value, max: number): void => {
+  entries.delete(key)
+  entries.set(key, value)
+  if (entries.size <= max) return
+  for (const oldest of entries.keys()) {
+    entries.delete(oldest)
+    return
+  }
+}
+
+/** No user has a line feed. */
+const keyOf = (user: string, model: string): string => `${user}\n${model}`
