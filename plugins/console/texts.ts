@@ -8,9 +8,16 @@ import preactHooksLibrary from '../../node_modules/preact/hooks/dist/hooks.mjs' 
 // biome-ignore lint/correctness/useImportExtensions: the file has this name.
 import uqrLibrary from '../../node_modules/uqr/dist/index.mjs' with { type: 'text' }
 import { adminModules } from './admin-texts.ts'
+import accountAccess from './page/account/access.js' with { type: 'text' }
+import accountStyles from './page/account/account.css' with { type: 'text' }
+import accountAccount from './page/account/account.js' with { type: 'text' }
+import accountConnect from './page/account/connect.js' with { type: 'text' }
 import accountInvitation from './page/account/invitation.js' with { type: 'text' }
 import loginStyles from './page/account/login.css' with { type: 'text' }
 import accountLogin from './page/account/login.js' with { type: 'text' }
+import accountPrograms from './page/account/programs.js' with { type: 'text' }
+import accountSessions from './page/account/sessions.js' with { type: 'text' }
+import accountTokenForm from './page/account/token-form.js' with { type: 'text' }
 import accountTokens from './page/account/tokens.js' with { type: 'text' }
 import accountWebhooks from './page/account/webhooks.js' with { type: 'text' }
 import apiApi from './page/api/api.js' with { type: 'text' }
@@ -121,6 +128,7 @@ import wordsEnUsage from './page/words/en/usage.js' with { type: 'text' }
 import wordsEnVideos from './page/words/en/videos.js' with { type: 'text' }
 import wordsEnglish from './page/words/english.js' with { type: 'text' }
 import wordsFormat from './page/words/format.js' with { type: 'text' }
+import wordsPreferences from './page/words/preferences.js' with { type: 'text' }
 import wordsWords from './page/words/words.js' with { type: 'text' }
 import wordsZhAccount from './page/words/zh/account.js' with { type: 'text' }
 import wordsZhAssets from './page/words/zh/assets.js' with { type: 'text' }
@@ -137,8 +145,14 @@ import type { PageTexts } from './page-texts.ts'
 
 /** The modules of the page, and the libraries that they import, by file name. */
 const modules: Readonly<Record<string, string>> = {
+  'account/access.js': accountAccess,
+  'account/account.js': accountAccount,
+  'account/connect.js': accountConnect,
   'account/invitation.js': accountInvitation,
   'account/login.js': accountLogin,
+  'account/programs.js': accountPrograms,
+  'account/sessions.js': accountSessions,
+  'account/token-form.js': accountTokenForm,
   'account/tokens.js': accountTokens,
   'account/webhooks.js': accountWebhooks,
   'api/api-error.js': apiApiError,
@@ -230,6 +244,7 @@ const modules: Readonly<Record<string, string>> = {
   'words/en/videos.js': wordsEnVideos,
   'words/english.js': wordsEnglish,
   'words/format.js': wordsFormat,
+  'words/preferences.js': wordsPreferences,
   'words/words.js': wordsWords,
   'words/zh/account.js': wordsZhAccount,
   'words/zh/assets.js': wordsZhAssets,
@@ -274,6 +289,7 @@ const styleSheets: readonly string[] = [
   toastStyles,
   dialogStyles,
   loginStyles,
+  accountStyles,
   faceStyles,
   uploadsStyles,
   videosStyles,

@@ -10,6 +10,7 @@ import { Layout } from './frame/layout.js'
 import { readRoute, useRoute } from './frame/route.js'
 import { loadScreen, screenNamed } from './frame/screens.js'
 import { useSession } from './frame/session.js'
+import { preferences, showTheme } from './words/preferences.js'
 import { language, t } from './words/words.js'
 
 const App = () => {
@@ -36,6 +37,7 @@ const App = () => {
 }
 
 document.documentElement.lang = language
+showTheme(preferences.theme)
 document.title = t.title
 // At the same time as the session. The frame shows a failure. The operators' screens wait for the role of the user.
 const first = screenNamed(readRoute(location.hash).screen)

@@ -1,52 +1,24 @@
 import { useState } from 'preact/hooks'
-import { serverNow } from '../api/clock.js'
 import { isConsoleToken } from '../api/credential.js'
 import { paths } from '../api/paths.js'
 import { CopyButton } from '../controls/copy-button.js'
 import { Dialog, FormDialog } from '../controls/dialog.js'
-import { Field, Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
-import { linkTo } from '../frame/route.js'
 import { formatDate, formatTime, parseTime } from '../words/format.js'
 import { t } from '../words/words.js'
-import { Webhooks } from './webhooks.js'
+import { TokenForm } from './token-form.js'
 
 /**
- * @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null }} Token
+ * @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null, scopes?:
+ * readonly import('./token-form.js').Scope[] | null, models?: readonly string[] | null, last_used_at?: string | null }} Token
  */
 
-const dayMs = 86_400_000
-
-/** @type {readonly (readonly [string, string])[]} */
-const lifetimes = [
-  ['30', t.tokens.days(30)],
-  ['90', t.tokens.days(90)],
-  ['365', t.tokens.days(365)],
-  ['7', t.tokens.days(7)],
-  ['', t.tokens.noExpiry],
-]
-
-/**
- * The user's access for programs: API tokens, and webhooks.
- * @param {{ part: string | undefined }} props `part`: `webhooks`, or undefined for the tokens
- */
-export const Access = ({ part }) => {
-  const isWebhooks = part === 'webhooks'
-  return html`
-    <div class="heading"><h1 tabindex="-1">${isWebhooks ? t.webhooks.tab : t.tokens.title}</h1></div>
-    <nav class="tabs" aria-label=${t.tokens.sections}>
-      <a href=${linkTo('tokens')} aria-current=${isWebhooks ? undefined : 'true'}>${t.tokens.title}</a>
-      <a href=${linkTo('tokens', 'webhooks')} aria-current=${isWebhooks ? 'true' : undefined}>${t.webhooks.tab}</a>
-    </nav>
-    ${isWebhooks ? html`<${Webhooks} />` : html`<${Tokens} />`}
-  `
-}
-
-const Tokens = () => {
+/** The user's API tokens. */
+export const Tokens = () => {
   const api = useApi()
   const list = useLoaded(async (signal) => {
     // The list also shows the console's own token. Create it first.
@@ -56,15 +28,19 @@ const Tokens = () => {
     return tokens
   }, [])
   const [creating, setCreating] = useState(false)
+  const [replaced, setReplaced] = useState(/** @type {Token | undefined} */ (undefined))
   const [created, setCreated] = useState(/** @type {(Token & { token: string }) | undefined} */ (undefined))
   const [revoking, setRevoking] = useState(/** @type {Token | undefined} */ (undefined))
 
-  const create = async (/** @type {Record<string, string>} */ { label = '', days }) => {
-    const expires_at = days ? new Date(serverNow() + Number(days) * dayMs).toISOString() : undefined
-    const { token } = await api.request(paths.tokens, { method: 'POST', body: { label, expires_at } })
+  const create = async (/** @type {import('./token-form.js').TokenRequest} */ body) => {
+    const { token } = await api.request(paths.tokens, { method: 'POST', body })
     const { token: _, ...listed } = token
     list.change((tokens) => [...tokens, listed])
     setCreated(token)
+  }
+  const open = (/** @type {Token | undefined} */ token) => {
+    setReplaced(token)
+    setCreating(true)
   }
   const revoke = async () => {
     if (!revoking) return
@@ -78,14 +54,14 @@ const Tokens = () => {
   return html`
     <p class="lead">${t.tokens.lead}</p>
     <div class="actions list-actions">
-      <button type="button" class="primary" onClick=${() => setCreating(true)}><${Icon} name="add" />${t.tokens.create}</button>
+      <button type="button" class="primary" onClick=${() => open(undefined)}><${Icon} name="add" />${t.tokens.create}</button>
     </div>
     <${Failure} message=${list.error} retry=${list.reload} />
     ${!list.value && list.busy && html`<${Loading} kind="rows" />`}
     ${
       list.value &&
       (own.length > 0
-        ? html`<ul class="rows">${own.map((token) => html`<${Row} key=${token.id} token=${token} onRevoke=${setRevoking} />`)}</ul>`
+        ? html`<ul class="rows">${own.map((token) => html`<${Row} key=${token.id} token=${token} onReplace=${open} onRevoke=${setRevoking} />`)}</ul>`
         : html`<${Empty} icon="tokens" title=${t.tokens.empty}><p>${t.tokens.emptyHint}</p><//>`)
     }
     ${
@@ -100,16 +76,8 @@ const Tokens = () => {
         </section>
       `
     }
-    ${
-      creating &&
-      html`
-        <${FormDialog} title=${t.tokens.create} submitLabel=${t.tokens.create} action=${create} onClose=${() => setCreating(false)}>
-          <${Field} label=${t.tokens.label} hint=${t.tokens.labelHint} name="label" maxlength="128" required autocomplete="off" />
-          <${Select} label=${t.tokens.validFor} name="days" choices=${lifetimes} />
-        <//>
-      `
-    }
-    ${!creating && created && html`<${Created} token=${created} onClose=${() => setCreated(undefined)} />`}
+    ${creating && html`<${TokenForm} replaced=${replaced} create=${create} onClose=${() => setCreating(false)} />`}
+    ${!creating && created && html`<${Created} token=${created} replaced=${replaced} onRevoke=${setRevoking} onClose=${() => setCreated(undefined)} />`}
     ${
       revoking &&
       html`
@@ -121,11 +89,12 @@ const Tokens = () => {
   `
 }
 
-/** @param {{ token: Token, isCurrent?: boolean, onRevoke: (token: Token) => void }} props */
-const Row = ({ token, isCurrent, onRevoke }) => {
+/** @param {{ token: Token, isCurrent?: boolean, onReplace?: (token: Token) => void, onRevoke: (token: Token) => void }} props */
+const Row = ({ token, isCurrent, onReplace, onRevoke }) => {
   const title = token.label || t.tokens.unnamed
   const created = parseTime(token.created_at)
   const ends = parseTime(token.expires_at)
+  const used = parseTime(token.last_used_at)
   return html`
     <li>
       <div class="item-text">
@@ -134,9 +103,21 @@ const Row = ({ token, isCurrent, onRevoke }) => {
           <code>${token.start}…</code>
           ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${formatDate(created)}</time></span>`}
           <span>${ends ? html`${t.tokens.validUntil} <time datetime=${ends.toISOString()}>${formatTime(ends)}</time>` : t.tokens.neverExpires}</span>
+          ${token.last_used_at !== undefined && html`<span>${used ? html`${t.tokens.lastUsed} <time datetime=${used.toISOString()}>${formatTime(used)}</time>` : t.tokens.neverUsed}</span>`}
         </p>
+        ${
+          onReplace &&
+          (token.scopes || token.models) &&
+          html`
+            <p class="hint">
+              ${token.scopes && html`<span>${t.tokens.scopes}: ${token.scopes.map((scope) => t.tokens.scopeNames[scope] ?? scope).join(', ')}</span>`}
+              ${token.models && html`<span>${t.tokens.models}: ${token.models.join(', ')}</span>`}
+            </p>
+          `
+        }
       </div>
       <div class="actions">
+        ${onReplace && html`<button type="button" class="small" aria-label=${t.tokens.replaceOf(title)} onClick=${() => onReplace(token)}>${t.tokens.replace}</button>`}
         ${
           !isCurrent &&
           html`<button type="button" class="small danger" aria-label=${t.tokens.revokeOf(title)} onClick=${() => onRevoke(token)}>${t.tokens.revoke}</button>`
@@ -148,14 +129,23 @@ const Row = ({ token, isCurrent, onRevoke }) => {
 
 /**
  * Shows a new token. The page drops it when the dialog closes.
- * @param {{ token: Token & { token: string }, onClose: () => void }} props
+ * @param {{ token: Token & { token: string }, replaced: Token | undefined, onRevoke: (token: Token) => void, onClose: () =>
+ * void }} props `replaced`: the token that it replaces, which is valid until it is revoked
  */
-const Created = ({ token, onClose }) => html`
+const Created = ({ token, replaced, onRevoke, onClose }) => html`
   <${Dialog} title=${t.tokens.created} onClose=${onClose}>
     <p>${t.tokens.shownOnce}</p>
     <p class="secret"><code>${token.token}</code></p>
+    ${replaced && html`<p class="hint">${t.tokens.replacedHint}</p>`}
     <div class="actions">
       <${CopyButton} text=${token.token} label=${t.copy} size="" autofocus />
+      ${
+        replaced &&
+        html`<button type="button" class="danger" onClick=${() => {
+          onClose()
+          onRevoke(replaced)
+        }}>${t.tokens.revokeOld}</button>`
+      }
       <button type="button" class="primary" onClick=${onClose}>${t.done}</button>
     </div>
   <//>

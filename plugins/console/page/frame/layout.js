@@ -54,8 +54,10 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
     <a class="skip" href="#main" onClick=${skip}>${t.skip}</a>
     <header>
       <a class="brand" href=${linkTo('groups')}><${Logo} /><span>sluice</span></a>
-      <div class="account">
-        <p title=${user.name}><span class="visually-hidden">${t.loggedInAs} </span>${user.name}</p>
+      <div class="session">
+        <a class="who" href=${linkTo('account')} title=${user.name} aria-current=${current === 'account' ? 'page' : undefined}>
+          <span class="visually-hidden">${t.loggedInAs} </span>${user.name}
+        </a>
         <button type="button" class="plain" aria-disabled=${loggingOut.busy} onClick=${() => loggingOut.run()}>
           <${Icon} name="leave" /><span>${t.logout}</span>
         </button>

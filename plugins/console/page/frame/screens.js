@@ -39,8 +39,12 @@ const screens = {
     const { Usage } = await import('../usage/usage.js')
     return () => html`<${Usage} />`
   },
+  account: async () => {
+    const { AccountScreen } = await import('../account/account.js')
+    return () => html`<${AccountScreen} />`
+  },
   tokens: async () => {
-    const { Access } = await import('../account/tokens.js')
+    const { Access } = await import('../account/access.js')
     return ({ parts }) => html`<${Access} part=${parts[0]} />`
   },
   admin: async () => {

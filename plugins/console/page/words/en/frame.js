@@ -43,6 +43,7 @@ export const frame = {
     chat: 'Chat',
     usage: 'Usage',
     tokens: 'Tokens',
+    account: 'Account',
     admin: 'Operate',
   },
   onlyAdmins: 'Only admins may open this page',

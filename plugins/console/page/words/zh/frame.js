@@ -43,6 +43,7 @@ export const frame = {
     chat: '对话',
     usage: '用量',
     tokens: '令牌',
+    account: '账户',
     admin: '运维',
   },
   onlyAdmins: '只有管理员可以打开此页面',

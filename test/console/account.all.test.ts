@@ -1,0 +1,178 @@
+/** Runs with `--all`: a browser goes through the own account, tokens, and the settings of programs. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, Page } from 'playwright-core'
+import { openAdminFixture } from './admin/fixture.ts'
+import { openChecker } from './axe.ts'
+import { describeWithBrowser, login, openBrowser, phone, visit } from './browser.ts'
+import { name, password } from './fixture.ts'
+
+setDefaultTimeout(240_000)
+
+const logInAs = async (page: Page, secret: string) => {
+  await page.getByLabel('Name').fill(name)
+  await page.getByLabel('Password').fill(secret)
+  await page.getByRole('button', { name: 'Log in' }).click()
+}
+
+describeWithBrowser('the own account', () => {
+  let browser: Browser
+  beforeAll(async () => {
+    browser = await openBrowser()
+  })
+  afterAll(() => browser?.close())
+
+  test('changes its password, which ends the sessions elsewhere', async () => {
+    await using fixture = await openAdminFixture()
+    await using visiting = await visit(browser, fixture)
+    await using other = await visit(browser, fixture)
+    await login(other.page)
+    const { page } = visiting
+    page.setDefaultTimeout(15_000)
+    await login(page)
+    await page.getByRole('link', { name }).click()
+    await page.getByRole('heading', { level: 1, name: 'Account' }).waitFor()
+    await page.getByText('Name and password').waitFor()
+    const change = async (current: string, next: string, again = next) => {
+      await page.getByLabel('Current password').fill(current)
+      await page.getByLabel('New password', { exact: true }).fill(next)
+      await page.getByLabel('New password again').fill(again)
+      await page.getByRole('button', { name: 'Change the password' }).click()
+    }
+    await change(password, 'another long password', 'another one')
+    await page.getByRole('alert').getByText('The two new passwords differ.').waitFor()
+    await change('wrong', 'another long password')
+    await page.getByRole('alert').getByText('The current password is wrong.').waitFor()
+    await change(password, 'short')
+    await page.getByRole('alert').getByText('does not follow the rules').waitFor()
+    await change(password, 'another long password')
+    await page.getByText('Password changed').waitFor()
+    await other.page.getByRole('link', { name: 'Usage' }).click()
+    await other.page.getByText('Your session has ended.').waitFor()
+    await logInAs(other.page, 'another long password')
+    await other.page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
+  })
+
+  test('lists its sessions, and ends another one', async () => {
+    await using fixture = await openAdminFixture()
+    await using visiting = await visit(browser, fixture)
+    await using other = await visit(browser, fixture, { userAgent: 'Mozilla/5.0 (Windows NT 10.0) Firefox/150.0' })
+    await login(other.page)
+    const { page } = visiting
+    page.setDefaultTimeout(15_000)
+    await login(page)
+    await page.goto(`${fixture.url}/console#/account`)
+    await page.getByRole('button', { name: 'Log out Firefox on Windows' }).click()
+    await page.getByText('Logged out there').waitFor()
+    expect(await page.getByText('This browser').count()).toBe(1)
+    await other.page.getByRole('link', { name: 'Usage' }).click()
+    await other.page.getByText('Your session has ended.').waitFor()
+  })
+
+  test('chooses the language and the colours, also after a reload and for the login', async () => {
+    await using fixture = await openAdminFixture()
+    await using visiting = await visit(browser, fixture, { colorScheme: 'light' })
+    const { page } = visiting
+    page.setDefaultTimeout(15_000)
+    await login(page)
+    await page.goto(`${fixture.url}/console#/account`)
+    const background = () => page.evaluate<string>('getComputedStyle(document.documentElement).backgroundColor')
+    expect(await background()).toBe('rgb(245, 246, 248)')
+    await page.getByLabel('Colours').selectOption('dark')
+    expect(await background()).toBe('rgb(16, 18, 22)')
+    await page.getByLabel('Language').selectOption('zh')
+    await page.getByRole('heading', { level: 1, name: '账户' }).waitFor()
+    expect(await page.evaluate<string>('document.documentElement.lang')).toBe('zh')
+    await page.getByRole('button', { name: '退出登录' }).click()
+    await page.getByRole('heading', { level: 1, name: '登录' }).waitFor()
+    expect(await background()).toBe('rgb(16, 18, 22)')
+    expect(visiting.errors).toEqual([])
+  })
+
+  test('gives a token scopes and models, shows when it was used, and replaces it', async () => {
+    await using fixture = await openAdminFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    page.setDefaultTimeout(15_000)
+    await login(page)
+    await page.getByRole('link', { name: 'Tokens' }).click()
+    await page.getByRole('button', { name: 'New token' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Label').fill('laptop')
+    for (const scope of ['Assets and uploads', 'Text', 'Videos']) await dialog.getByLabel(scope).uncheck()
+    await dialog.getByRole('button', { name: 'New token' }).click()
+    await dialog.getByText('Choose at least one use.').waitFor()
+    await dialog.getByLabel('Text', { exact: true }).check()
+    await dialog.getByLabel('Models (Optional)').fill('emulated-*, other')
+    await dialog.getByRole('button', { name: 'New token' }).click()
+    const secret = (await page.locator('.secret').textContent()) ?? ''
+    await page.getByRole('button', { name: 'Done' }).click()
+    const row = page.getByRole('listitem').filter({ hasText: 'laptop' })
+    expect((await row.allInnerTexts())[0]).toMatch(/Never used\s+May use: Text\s+Models: emulated-\*, other/)
+    const ask = (path: string, token: string) =>
+      fetch(fixture.url + path, { headers: { authorization: `Bearer ${token}` } }).then(({ status }) => status)
+    expect(await ask('/v1/models', secret)).toBe(200)
+    expect(await ask('/api/media/proxy/assets', secret)).toBe(403)
+
+    await row.getByRole('button', { name: 'Replace laptop' }).click()
+    expect(await dialog.getByLabel('Models (Optional)').inputValue()).toBe('emulated-*, other')
+    await dialog.getByRole('button', { name: 'New token' }).click()
+    const next = (await page.locator('.secret').textContent()) ?? ''
+    expect([await ask('/v1/models', secret), await ask('/v1/models', next)]).toEqual([200, 200])
+    expect(await ask('/api/media/proxy/assets', next)).toBe(403)
+    await page.getByRole('button', { name: 'Revoke the old token' }).click()
+    await dialog.getByRole('button', { name: 'Revoke' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    expect([await ask('/v1/models', secret), await ask('/v1/models', next)]).toEqual([401, 200])
+    expect(visiting.errors).toEqual([])
+  })
+
+  test('reads how programs connect: addresses, and settings for the chosen model', async () => {
+    await using fixture = await openAdminFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    page.setDefaultTimeout(15_000)
+    await login(page)
+    await page.goto(`${fixture.url}/console#/tokens/connect`)
+    await page.getByText(`${fixture.url}/v1`, { exact: true }).waitFor()
+    await page.getByLabel('Model').selectOption('emulated-reasoner')
+    await page.getByText('codex', { exact: true }).click()
+    expect(await page.locator('details[open] code').first().textContent()).toContain(
+      `model = "emulated-reasoner"\nmodel_provider = "sluice"\n\n[model_providers.sluice]\nname = "sluice"\nbase_url = "${fixture.url}/v1"`,
+    )
+    const documentation = await page.getByRole('link', { name: 'Documentation of the API' }).getAttribute('href')
+    expect((await fetch(new URL(documentation ?? '', fixture.url))).status).toBe(200)
+    expect(visiting.errors).toEqual([])
+  })
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    for (const locale of ['en-GB', 'zh-CN'] as const) {
+      test(`has no barrier that axe finds, in ${colorScheme} colours and ${locale}, on a phone and with a zoom of 200 %`, async () => {
+        await using fixture = await openAdminFixture({
+          USER_LIMITS: '[{"unit":"tokens","amount":1000,"window":"day"}]',
+        })
+        await fixture.store.flushUsage()
+        const sizes = [phone, { width: 640, height: 400 }]
+        for (const viewport of sizes) {
+          await using visiting = await visit(browser, fixture, { viewport, colorScheme, locale, bypassCSP: true })
+          const { page } = visiting
+          page.setDefaultTimeout(15_000)
+          await page.locator('input').first().fill(name)
+          await page.locator('input').nth(1).fill(password)
+          await page.keyboard.press('Enter')
+          await page.locator('#main.groups h1').waitFor()
+          const check = await openChecker(page)
+          for (const screen of ['account', 'tokens', 'tokens/connect', 'usage']) {
+            await page.goto(`${fixture.url}/console#/${screen}`)
+            await page
+              .locator(`#main.${screen.split('/')[0]} :is(.rows, .empty, .limit-uses)`)
+              .first()
+              .waitFor()
+            await check(`${screen} at ${viewport.width}`)
+            const fits = 'document.documentElement.scrollWidth <= document.documentElement.clientWidth'
+            expect([screen, viewport.width, await page.evaluate<boolean>(fits)]).toEqual([screen, viewport.width, true])
+          }
+        }
+      })
+    }
+  }
+})
