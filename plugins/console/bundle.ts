@@ -15,7 +15,7 @@ interface Bundler {
     readonly minify: true
     readonly splitting: true
     readonly naming: { readonly entry: string; readonly chunk: string }
-  }): Promise<{ readonly outputs: { readonly path: string; text(): Promise<string> }[] }>
+  }): Promise<{ readonly outputs: { readonly path: string; readonly kind: string; text(): Promise<string> }[] }>
 }
 
 const { Bun: bun } = globalThis as { Bun?: Bundler }
@@ -47,17 +47,14 @@ export const bundle = async ({ files, script, styles, libraries = {} }: PageText
     splitting: true,
     naming: { entry: '[name]-[hash].[ext]', chunk: '[name]-[hash].[ext]' },
   })
-  const named = await Promise.all(
-    outputs.map(async (file) => [file.path.replace('./', ''), await file.text()] as const),
-  )
-  const hashedName = (name: string): string => {
-    const [stem, extension] = name.split('.')
-    const found = named.find(([one]) => one.startsWith(`${stem}-`) && one.endsWith(`.${extension}`))
-    if (!found) throw new Error(`the bundle has no ${name}`)
-    return found[0]
-  }
+  const texts = await Promise.all(outputs.map(async (file) => [nameOf(file), await file.text()] as const))
+  const entry = outputs.find(({ kind }) => kind === 'entry-point')
+  const sheet = outputs.find(({ path }) => path.endsWith('.css'))
+  if (!entry || !sheet) throw new Error(`the bundle of the console has no ${entry ? styles : script}`)
   return {
-    ...{ files: Object.fromEntries(named), script: hashedName(script), styles: hashedName(styles) },
+    ...{ files: Object.fromEntries(texts), script: nameOf(entry), styles: nameOf(sheet) },
     ...{ preloaded: [], hashed: true },
   }
 }
+
+const nameOf = ({ path }: { readonly path: string }): string => path.replace(/^\.\//, '')

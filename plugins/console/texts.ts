@@ -20,6 +20,7 @@ import accountSessions from './page/account/sessions.js' with { type: 'text' }
 import accountTokenForm from './page/account/token-form.js' with { type: 'text' }
 import accountTokens from './page/account/tokens.js' with { type: 'text' }
 import accountWebhooks from './page/account/webhooks.js' with { type: 'text' }
+import accountWords from './page/account/words.js' with { type: 'text' }
 import apiApi from './page/api/api.js' with { type: 'text' }
 import apiApiError from './page/api/api-error.js' with { type: 'text' }
 import apiBrowserStore from './page/api/browser-store.js' with { type: 'text' }
@@ -104,6 +105,7 @@ import usageRange from './page/usage/range.js' with { type: 'text' }
 import usageReport from './page/usage/report.js' with { type: 'text' }
 import usageStyles from './page/usage/usage.css' with { type: 'text' }
 import usageUsage from './page/usage/usage.js' with { type: 'text' }
+import usageWords from './page/usage/words.js' with { type: 'text' }
 import videosSaveResult from './page/videos/save-result.js' with { type: 'text' }
 import videosTriedModels from './page/videos/tried-models.js' with { type: 'text' }
 import videosVideoDetail from './page/videos/video-detail.js' with { type: 'text' }
@@ -117,28 +119,8 @@ import videosVideoScreen from './page/videos/video-screen.js' with { type: 'text
 import videosVideoTask from './page/videos/video-task.js' with { type: 'text' }
 import videosStyles from './page/videos/videos.css' with { type: 'text' }
 import videosVideos from './page/videos/videos.js' with { type: 'text' }
-import wordsChinese from './page/words/chinese.js' with { type: 'text' }
-import wordsEnAccount from './page/words/en/account.js' with { type: 'text' }
-import wordsEnAssets from './page/words/en/assets.js' with { type: 'text' }
-import wordsEnChat from './page/words/en/chat.js' with { type: 'text' }
-import wordsEnFace from './page/words/en/face.js' with { type: 'text' }
-import wordsEnFrame from './page/words/en/frame.js' with { type: 'text' }
-import wordsEnUploads from './page/words/en/uploads.js' with { type: 'text' }
-import wordsEnUsage from './page/words/en/usage.js' with { type: 'text' }
-import wordsEnVideos from './page/words/en/videos.js' with { type: 'text' }
-import wordsEnglish from './page/words/english.js' with { type: 'text' }
-import wordsFormat from './page/words/format.js' with { type: 'text' }
-import wordsPreferences from './page/words/preferences.js' with { type: 'text' }
-import wordsWords from './page/words/words.js' with { type: 'text' }
-import wordsZhAccount from './page/words/zh/account.js' with { type: 'text' }
-import wordsZhAssets from './page/words/zh/assets.js' with { type: 'text' }
-import wordsZhChat from './page/words/zh/chat.js' with { type: 'text' }
-import wordsZhFace from './page/words/zh/face.js' with { type: 'text' }
-import wordsZhFrame from './page/words/zh/frame.js' with { type: 'text' }
-import wordsZhUploads from './page/words/zh/uploads.js' with { type: 'text' }
-import wordsZhUsage from './page/words/zh/usage.js' with { type: 'text' }
-import wordsZhVideos from './page/words/zh/videos.js' with { type: 'text' }
 import type { PageTexts } from './page-texts.ts'
+import { wordModules } from './word-texts.ts'
 
 // Imported, not read: a bundler takes imports along, and on Deno they need no permission. Another file of the page
 // needs two lines here.
@@ -155,6 +137,7 @@ const modules: Readonly<Record<string, string>> = {
   'account/token-form.js': accountTokenForm,
   'account/tokens.js': accountTokens,
   'account/webhooks.js': accountWebhooks,
+  'account/words.js': accountWords,
   'api/api-error.js': apiApiError,
   'api/api.js': apiApi,
   'api/browser-store.js': apiBrowserStore,
@@ -221,6 +204,7 @@ const modules: Readonly<Record<string, string>> = {
   'usage/range.js': usageRange,
   'usage/report.js': usageReport,
   'usage/usage.js': usageUsage,
+  'usage/words.js': usageWords,
   'videos/save-result.js': videosSaveResult,
   'videos/tried-models.js': videosTriedModels,
   'videos/video-detail.js': videosVideoDetail,
@@ -233,28 +217,8 @@ const modules: Readonly<Record<string, string>> = {
   'videos/video-screen.js': videosVideoScreen,
   'videos/video-task.js': videosVideoTask,
   'videos/videos.js': videosVideos,
-  'words/chinese.js': wordsChinese,
-  'words/en/account.js': wordsEnAccount,
-  'words/en/assets.js': wordsEnAssets,
-  'words/en/chat.js': wordsEnChat,
-  'words/en/face.js': wordsEnFace,
-  'words/en/frame.js': wordsEnFrame,
-  'words/en/uploads.js': wordsEnUploads,
-  'words/en/usage.js': wordsEnUsage,
-  'words/en/videos.js': wordsEnVideos,
-  'words/english.js': wordsEnglish,
-  'words/format.js': wordsFormat,
-  'words/preferences.js': wordsPreferences,
-  'words/words.js': wordsWords,
-  'words/zh/account.js': wordsZhAccount,
-  'words/zh/assets.js': wordsZhAssets,
-  'words/zh/chat.js': wordsZhChat,
-  'words/zh/face.js': wordsZhFace,
-  'words/zh/frame.js': wordsZhFrame,
-  'words/zh/uploads.js': wordsZhUploads,
-  'words/zh/usage.js': wordsZhUsage,
-  'words/zh/videos.js': wordsZhVideos,
   ...adminModules,
+  ...wordModules,
   'preact.js': preactLibrary,
   'preact-hooks.js': preactHooksLibrary,
   'htm.js': htmLibrary,

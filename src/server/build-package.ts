@@ -87,7 +87,7 @@ const folder = join(dist, 'plugins/console')
 await writeFile(join(folder, 'read-page-texts.js'), page)
 // Without the map of the module that stood there, and without the modules that only that one imported.
 await rm(join(folder, 'read-page-texts.js.map'))
-for (const name of ['bundle', 'texts']) {
+for (const name of ['bundle', 'texts', 'admin-texts', 'word-texts']) {
   for (const extension of ['js', 'js.map', 'd.ts', 'd.ts.map']) await rm(join(folder, `${name}.${extension}`))
 }
 const bundled = [...(await pageLibraries()), ...(await bundleCommand(page))]

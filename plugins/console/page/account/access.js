@@ -1,9 +1,9 @@
 import { html } from '../controls/html.js'
 import { linkTo } from '../frame/route.js'
-import { t } from '../words/words.js'
 import { Connect } from './connect.js'
 import { Tokens } from './tokens.js'
 import { Webhooks } from './webhooks.js'
+import { t } from './words.js'
 
 const parts = /** @type {const} */ ([
   { part: undefined, title: t.tokens.title, Part: Tokens },

@@ -7,8 +7,8 @@ import { Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useAction, useApi, useLoaded } from '../frame/hooks.js'
 import { preferences, setPreferences, showTheme } from '../words/preferences.js'
-import { t } from '../words/words.js'
 import { Sessions } from './sessions.js'
+import { t } from './words.js'
 
 /** @typedef {{ id: string, name: string, role: 'user' | 'admin', team: string | null, login: 'password' | 'oidc' | 'none' }} Account */
 

@@ -6,8 +6,8 @@ import { Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { linkTo } from '../frame/route.js'
-import { t } from '../words/words.js'
 import { programs } from './programs.js'
+import { t } from './words.js'
 
 /** @param {string} path */
 const addressOf = (path) => new URL(path, location.href).href

@@ -1,4 +1,4 @@
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 /** @typedef {{ where: string, code: string }} Block a file or a language, and what belongs there */
 /** @typedef {{ name: string, blocks: readonly Block[] }} Program */

@@ -3,7 +3,7 @@ import { Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useAction, useApi, useLoaded } from '../frame/hooks.js'
 import { formatTime, parseTime } from '../words/format.js'
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 /**
  * @typedef {{ id: string, created_at: string, last_used_at: string, expires_at: string, user_agent: string | null,

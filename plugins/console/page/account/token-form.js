@@ -4,7 +4,7 @@ import { serverNow } from '../api/clock.js'
 import { FormDialog } from '../controls/dialog.js'
 import { Check, Field, Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 /** @typedef {keyof typeof t.tokens.scopeNames} Scope */
 /** @typedef {{ label: string, expires_at: string | undefined, scopes?: readonly Scope[], models?: readonly string[] }} TokenRequest */

@@ -9,8 +9,8 @@ import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { formatDate, formatTime, parseTime } from '../words/format.js'
-import { t } from '../words/words.js'
 import { TokenForm } from './token-form.js'
+import { t } from './words.js'
 
 /**
  * @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null, scopes?:

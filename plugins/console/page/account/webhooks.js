@@ -9,7 +9,7 @@ import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { formatNumber, formatTime, parseTime } from '../words/format.js'
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 /**
  * @typedef {object} Webhook

@@ -180,7 +180,7 @@ const Code = ({ asset }) => {
         ${codes.map(([name]) => html`<button key=${name} type="button" aria-pressed=${name === shown} onClick=${() => setShown(name)}>${name}</button>`)}
       </div>
       ${codes.map(([name, code]) => name === shown && html`<${CodeBlock} key=${name} code=${code} />`)}
-      <p class="hint">${t.assets.codeHint} <a href=${linkTo('tokens')}>${t.tokens.title}</a></p>
+      <p class="hint">${t.assets.codeHint} <a href=${linkTo('tokens')}>${t.nav.tokens}</a></p>
     </section>
   `
 }

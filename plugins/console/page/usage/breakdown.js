@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks'
 import { html } from '../controls/html.js'
 import { formatCost, formatDay, formatNumber } from '../words/format.js'
-import { t } from '../words/words.js'
 import { grouped, keyOf, sum } from './report.js'
+import { t } from './words.js'
 
 /** @typedef {import('./report.js').Row} Row */
 /** @typedef {import('./report.js').Sum} Sum */

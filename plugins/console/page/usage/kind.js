@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks'
 import { html } from '../controls/html.js'
 import { maxSeries, Plot } from '../controls/plot.js'
 import { formatCompact, formatCost, formatNumber, formatShortDay } from '../words/format.js'
-import { t } from '../words/words.js'
 import { grouped, seriesOf, sum } from './report.js'
+import { t } from './words.js'
 
 /** @typedef {import('./report.js').Row} Row */
 /** @typedef {'tokens' | 'seconds' | 'calls' | 'cost'} Measure */

@@ -3,7 +3,7 @@ import { html } from '../controls/html.js'
 import { Failure } from '../controls/placeholder.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { formatBytes, formatCost, formatNumber, formatTime, parseTime } from '../words/format.js'
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 /**
  * @typedef {object} Limit

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { serverNow } from '../api/clock.js'
 import { html } from '../controls/html.js'
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 const dayMs = 86_400_000
 /** @type {readonly number[]} */

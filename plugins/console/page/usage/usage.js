@@ -4,13 +4,13 @@ import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
-import { t } from '../words/words.js'
 import { Breakdown, figuresOf, formatFigure } from './breakdown.js'
 import { csvOf, download } from './csv.js'
 import { UsageOfKind } from './kind.js'
 import { Limits } from './limits.js'
 import { daysOf, lastDays, RangeChoice } from './range.js'
 import { isVideo, sum } from './report.js'
+import { t } from './words.js'
 
 /** @typedef {import('./report.js').Row} Row */
 
