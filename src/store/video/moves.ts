@@ -1,22 +1,46 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import { moveStepOf } from '../../../plugins/video-generation/store/moves.ts'
-import type { PoolSignal } from '../../../plugins/video-generation/store/pool.ts'
 import type { MovedVideoTask, VideoMove, VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
-import { learntSlots, pauseMsAfter } from '../../../plugins/video-generation/store/slots.ts'
 import type { VideoTask, VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
-import { enterPool } from './queue.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
 
+type Polls = Pick<VideoQueue, 'dueVideoTasks' | 'hintVideoTask' | 'moveVideoTasks'>
+
+/** Tasks that the upstream has. */
+export const videoPolls = (database: Database, notices: Notices): Polls => ({
+  async dueVideoTasks(now, max) {
+    const due = await database.query<{ id: string }>(sql`
+      select id
+      from video_tasks
+      where phase = 'submitted'
+      and due_at <= ${now}
+      order by due_at, id
+      limit ${max}`)
+    return readTasks(database, due)
+  },
+
+  async hintVideoTask(id, at) {
+    // The value differs from the one that a poll has read: so the poll does not replace it.
+    const hinted = await database.query(sql`
+      update video_tasks
+      set due_at = case when due_at = ${at} then due_at - 1 else ${at} end
+      where id = ${id}
+      and phase in ('submitting', 'submitted')
+      returning id`)
+    return hinted.length === 1
+  },
+
+  async moveVideoTasks(moves, at) {
+    return moves.length === 0 ? [] : database.transaction(() => moveTasks(moves, at, notices))
+  },
+})
+
 /** The steps of `moveVideoTasks`. */
-export function* moveTasks(
-  moves: readonly VideoMove[],
-  at: number,
-  notices: Notices,
-): Steps<readonly MovedVideoTask[]> {
+function* moveTasks(moves: readonly VideoMove[], at: number, notices: Notices): Steps<readonly MovedVideoTask[]> {
   const moved: Moved[] = []
   // Always in the order of the ids: two transactions with the same tasks cannot deadlock.
   for (const move of moves.toSorted((a, b) => compareTexts(a.id, b.id))) {
@@ -107,102 +131,3 @@ function* leavePools(moved: readonly Moved[], at: number): Steps {
       where pool = ${task.model}`
   }
 }
-
-/** Records what a 429 says about a pool. The task of the rejected call no longer counts as running. */
-export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSignal): Steps {
-  const state = yield* enterPool(pool, at)
-  const [row] = yield sql`
-    select count(*) as running
-    from video_tasks
-    where pool = ${pool}
-    and phase in ('submitting', 'submitted')
-    and undecided_at is null`
-  const running = Number(row?.running)
-  if (kind === 'running') {
-    const learnt = learntSlots(running, state.learnt)
-    yield sql`
-      update video_pools
-      set learnt = ${learnt}, learnt_at = ${at}
-      where pool = ${pool}`
-    // When a task of this pool ends, there is a slot. Without one, the slots are taken by tasks of others.
-    if (running > 0) return
-  }
-  if (pauseMs === undefined && state.pausedUntil > at) return
-  const until = at + (pauseMs ?? pauseMsAfter(state.pauses))
-  yield sql`
-    update video_pools
-    set paused_until = case when paused_until > ${until} then paused_until else ${until} end, pause_kind = ${kind},
-      pauses = pauses + 1
-    where pool = ${pool}`
-}
-
-type Copies = Pick<
-  VideoQueue,
-  'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
->
-
-/** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
-export const videoCopies = (database: Database, notices: Notices): Copies => ({
-  async dueVideoCopies(now, max) {
-    const due = await database.query<{ id: string }>(sql`
-      select id
-      from video_tasks
-      where phase in ('copying', 'ended')
-      and due_at <= ${now}
-      and lease_until <= ${now}
-      order by due_at, id
-      limit ${max}`)
-    return readTasks(database, due)
-  },
-
-  async leaseVideoCopy(id, now, until) {
-    return database.transaction(function* () {
-      const [leased] = yield sql`
-        update video_tasks
-        set lease_until = ${until}
-        where id = ${id}
-        and phase in ('copying', 'ended')
-        and due_at <= ${now}
-        and lease_until <= ${now}
-        returning id`
-      if (!leased) return undefined
-      const [task] = yield selectTask(id)
-      return task && taskOf(task)
-    })
-  },
-
-  async extendVideoCopy(id, until, newUntil) {
-    const extended = await database.query(sql`
-      update video_tasks
-      set lease_until = ${newUntil}
-      where id = ${id}
-      and phase in ('copying', 'ended')
-      and lease_until = ${until}
-      returning id`)
-    return extended.length === 1
-  },
-
-  async endVideoTask(id, at, result, retryAt) {
-    return database.transaction(function* () {
-      const [ended] = yield sql`
-        update video_tasks
-        set phase = 'ended', status = 'succeeded', task = final_task, final_task = null, result = ${result}, ended_at = ${at},
-          due_at = ${retryAt}, lease_until = 0
-        where id = ${id}
-        and phase = 'copying'
-        returning id`
-      if (ended) yield* notices.tellStatuses([id], at)
-      return ended !== undefined
-    })
-  },
-
-  async releaseVideoCopy(id, result, retryAt) {
-    const released = await database.query(sql`
-      update video_tasks
-      set result = coalesce(${result}, result), due_at = ${retryAt}, lease_until = 0
-      where id = ${id}
-      and phase in ('copying', 'ended')
-      returning id`)
-    return released.length === 1
-  },
-})

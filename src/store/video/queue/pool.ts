@@ -1,10 +1,10 @@
 import { randomInt } from 'node:crypto'
-import { minNonce, nonceCount } from '../../../plugins/video-generation/store/nonces.ts'
-import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
-import { quietMs, slotsOf } from '../../../plugins/video-generation/store/slots.ts'
-import { nextUser, strideOf, type WaitingUser } from '../../../plugins/video-generation/store/turns.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
-import { lockUser } from '../database/user-locks.ts'
+import { minNonce, nonceCount } from '../../../../plugins/video-generation/store/nonces.ts'
+import type { PoolLimits, PoolSignal } from '../../../../plugins/video-generation/store/pool.ts'
+import { learntSlots, pauseMsAfter, quietMs, slotsOf } from '../../../../plugins/video-generation/store/slots.ts'
+import { nextUser, strideOf, type WaitingUser } from '../../../../plugins/video-generation/store/turns.ts'
+import { type Database, type Statement, type Steps, sql } from '../../database/database.ts'
+import { lockUser } from '../../database/user-locks.ts'
 
 interface Pool {
   readonly turn: number
@@ -206,4 +206,32 @@ export function* setNonce(id: string, user: string): Steps {
       from numbers
     )
     where id = ${id}`
+}
+
+/** Records what a 429 says about a pool. The task of the rejected call no longer counts as running. */
+export function* signalPool(pool: string, at: number, { kind, pauseMs }: PoolSignal): Steps {
+  const state = yield* enterPool(pool, at)
+  const [row] = yield sql`
+    select count(*) as running
+    from video_tasks
+    where pool = ${pool}
+    and phase in ('submitting', 'submitted')
+    and undecided_at is null`
+  const running = Number(row?.running)
+  if (kind === 'running') {
+    const learnt = learntSlots(running, state.learnt)
+    yield sql`
+      update video_pools
+      set learnt = ${learnt}, learnt_at = ${at}
+      where pool = ${pool}`
+    // When a task of this pool ends, there is a slot. Without one, the slots are taken by tasks of others.
+    if (running > 0) return
+  }
+  if (pauseMs === undefined && state.pausedUntil > at) return
+  const until = at + (pauseMs ?? pauseMsAfter(state.pauses))
+  yield sql`
+    update video_pools
+    set paused_until = case when paused_until > ${until} then paused_until else ${until} end, pause_kind = ${kind},
+      pauses = pauses + 1
+    where pool = ${pool}`
 }

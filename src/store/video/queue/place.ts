@@ -1,6 +1,6 @@
-import { placeInLine, type UserInLine, type WaitingLine } from '../../../plugins/video-generation/store/place.ts'
-import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
-import { type Database, sql } from '../database/database.ts'
+import { placeInLine, type UserInLine, type WaitingLine } from '../../../../plugins/video-generation/store/place.ts'
+import type { VideoQueue } from '../../../../plugins/video-generation/store/queue.ts'
+import { type Database, sql } from '../../database/database.ts'
 
 /**
  * How long a process uses what it has read of a pool: many callers ask for their places, and reading counts all waiting

@@ -1,10 +1,10 @@
-import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
-import type { VideoAddition } from '../../../plugins/video-generation/store/queue.ts'
-import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
-import { type Statement, type Steps, sql } from '../database/database.ts'
-import { beginTurn, claimNext, enterPool, setNonce } from './queue.ts'
-import { isWithin, waitingOf } from './requests.ts'
-import { type Claimed, readClaimed } from './rows.ts'
+import type { PoolLimits } from '../../../../plugins/video-generation/store/pool.ts'
+import type { VideoAddition } from '../../../../plugins/video-generation/store/queue.ts'
+import type { NewVideoTask } from '../../../../plugins/video-generation/tasks/task.ts'
+import { type Statement, type Steps, sql } from '../../database/database.ts'
+import { isWithin, waitingOf } from '../requests.ts'
+import { type Claimed, readClaimed } from '../rows.ts'
+import { beginTurn, claimNext, enterPool, setNonce } from './pool.ts'
 
 /** A task as its row has it: the request is empty if it is in pieces. */
 export type TaskRow = NewVideoTask & { readonly bytes: number }
