@@ -122,6 +122,8 @@ test('each route names its security: a token in any of three headers, a session,
     Object.entries(operations).flatMap(([method, { security }]) => (security?.length === 0 ? `${method} ${path}` : [])),
   )
   expect(open.sort()).toEqual([
+    'get /api/failure-advice',
+    'get /api/failure-advice/{code}',
     'get /api/files/{folder}/{name}',
     'get /api/invitations/{token}',
     'get /api/media/face-verifications/callback/{state}',

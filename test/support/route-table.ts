@@ -87,6 +87,8 @@ export const uploadRoutes = [['POST', '/api/uploads']] as const
 /** The routes that need no credential. */
 export const openRoutes = [
   ['GET', '/api/files/:folder/:name'],
+  ['GET', '/api/failure-advice'],
+  ['GET', '/api/failure-advice/:code'],
   ['POST', '/api/session'],
   ['GET', '/api/invitations/:token'],
   ['POST', '/api/invitations/:token'],
