@@ -14,7 +14,7 @@ import { modelWithoutPrice } from './limit-problem.ts'
 import { reportOf, usedRatiosOf } from './reports.ts'
 import type { LimitStore } from './store.ts'
 import { type CallerLimits, createSubjectLimits } from './subject-limits.ts'
-import type { LimitedCall, UsageLimits, UsageReservation } from './usage-limits.ts'
+import type { Amounts, LimitedCall, UsageLimits, UsageReservation } from './usage-limits.ts'
 
 /** Options of `usageLimits`. */
 export interface UsageLimitsOptions {
@@ -94,7 +94,6 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
     const applicable = limits.countersFor(model)
     if (applicable.length === 0) return undefined
     const amounts = typeof uses === 'function' ? uses() : uses
-    const atLeast = typeof call.atLeast === 'function' ? call.atLeast() : call.atLeast
     const needs: Need[] = []
     for (const counter of applicable) {
       const { unit } = counter.limit
@@ -102,13 +101,14 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
       const use = amounts[unit]
       if (use === undefined) continue
       const amount = countable(use)
-      needs.push({ counter, amount, least: Math.min(amount, countable(atLeast?.[unit] ?? use)) })
+      needs.push({ counter, amount, least: amount })
     }
     if (needs.length === 0) return undefined
     const reservation = (granted: Iterable<readonly [UsageCounter, number]>) =>
       new BlockReservation(ledger, granted, { signal, clock })
     if (ledger.takeNow(needs)) return reservation(needs.map(({ counter, amount }) => [counter, amount] as const))
-    return ledger.take(needs, { signal }).then(reservation)
+    const atLeast = typeof call.atLeast === 'function' ? call.atLeast() : call.atLeast
+    return ledger.take(atLeast ? needs.map((need) => withLeast(need, atLeast)) : needs, { signal }).then(reservation)
   }
 
   return {
@@ -135,4 +135,10 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
 
     stop: () => ledger.stop(),
   }
+}
+
+/** A need of which less is enough. */
+const withLeast = (need: Need, atLeast: Amounts): Need => {
+  const least = atLeast[need.counter.limit.unit]
+  return least === undefined ? need : { ...need, least: Math.min(need.amount, countable(least)) }
 }

@@ -19,7 +19,7 @@ export interface LimitedCall {
   readonly uses: Amounts | (() => Amounts)
   /**
    * The least with which the call can begin, by unit. After the wait for others it gets what is left, if that is not
-   * less. A function is called only after that of `uses`. Default: `uses`.
+   * less. A function is called after that of `uses`, and only for a call that cannot begin at once. Default: `uses`.
    */
   readonly atLeast?: Amounts | (() => Amounts) | undefined
   /** The model has no price: Problem 403 with the code `model_without_price` if a limit of the unit `cost` applies. */
