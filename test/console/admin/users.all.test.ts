@@ -279,10 +279,19 @@ describeWithBrowser('an admin', () => {
     await dialog(page).getByLabel('Confirmation').fill(name)
     await dialog(page).getByRole('button', { name: 'Disable' }).click()
     await page.getByText('This is the last enabled admin').waitFor()
+    await press(page, 'Cancel')
+    // Somebody else takes the role away while the page is open.
+    await addUsers(own, 1, () => ({ name: 'other-admin', role: 'admin' }))
     await page.goto(`${own.url}/console#/admin/users/nobody`)
     await page.getByRole('heading', { level: 1, name: 'There is no such user' }).waitFor()
     await page.goto(`${own.url}/console#/admin/nothing`)
     await page.getByRole('heading', { level: 1, name: 'This page does not exist' }).waitFor()
+    await own.store.changeUser(own.admin.id, { role: 'user' }, { now: Date.now() })
+    // The server reads the role again within a second.
+    const status = () => page.evaluate<number>("fetch('/api/admin/teams').then(({ status }) => status)")
+    while ((await status()) !== 403) await Bun.sleep(50)
+    await page.getByRole('link', { name: 'Teams' }).click()
+    await page.getByText('Only admins may open this page').waitFor()
   })
 })
 

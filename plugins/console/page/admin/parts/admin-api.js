@@ -1,6 +1,9 @@
 import { useMemo } from 'preact/hooks'
+import { ApiError } from '../../api/api-error.js'
 import { paths } from '../../api/paths.js'
 import { useApi } from '../../frame/hooks.js'
+import { t } from '../../words/words.js'
+import { w } from '../words/words.js'
 
 /**
  * Parameters. An empty one is omitted, but `group_by`: without it, usage is summed by everything.
@@ -38,7 +41,7 @@ export const useAdminApi = () => {
        * @param {Query} [query]
        * @param {AbortSignal} [signal]
        */
-      read: (path, query, signal) => api.request(addressOf(path, query), { signal }),
+      read: (path, query, signal) => inWords(api.request(addressOf(path, query), { signal })),
       /**
        * @param {'POST' | 'PATCH' | 'DELETE'} method
        * @param {string} path
@@ -46,8 +49,22 @@ export const useAdminApi = () => {
        * @param {string} [idempotencyKey] the server runs creates with the same key once
        */
       send: (method, path, body, idempotencyKey) =>
-        api.request(addressOf(path), { method, body, ...(idempotencyKey !== undefined && { idempotencyKey }) }),
+        inWords(
+          api.request(addressOf(path), { method, body, ...(idempotencyKey !== undefined && { idempotencyKey }) }),
+        ),
     }),
     [api],
   )
 }
+
+/**
+ * The response of a request. What any of them can be rejected for gets words of the console.
+ * @param {Promise<any>} response
+ */
+const inWords = (response) =>
+  response.catch((error) => {
+    if (!(error instanceof ApiError)) throw error
+    // The user may have been an admin when the page was opened.
+    if (error.status === 403) throw new ApiError(403, t.onlyAdmins)
+    throw error.status === 404 ? new ApiError(404, w.faults.gone) : error
+  })

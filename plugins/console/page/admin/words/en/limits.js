@@ -43,7 +43,6 @@ export const limits = {
       storage_bytes: 'Uploads and stored results that exist.',
     },
     amount: 'At most',
-    amountHint: '0: nothing is allowed.',
     window: 'In each',
     windows: {
       minute: 'Minute',
@@ -69,7 +68,6 @@ export const limits = {
     wholeAmount: 'A whole number from 0, without other characters.',
     costAmount: 'A number from 0 to 9,000,000, such as 12.50.',
     duplicate: (/** @type {number} */ number) => `Limit ${number} is about the same already. Change that one instead.`,
-    tooMany: 'At most 50 limits.',
     emptyList: 'No limit yet. Add one, or choose “No limits”.',
     sentence: (/** @type {string} */ what, /** @type {string} */ window, /** @type {string} */ model) =>
       `${what}${window}${model}`,
@@ -100,10 +98,7 @@ export const limits = {
     reserved: 'Reserved',
     remaining: 'Left',
     resets: 'Returns',
-    neverResets: 'Does not return by itself',
     caption: 'Limits that apply, and their use',
-    limit: 'Limit',
-    whose: 'Whose',
     noneApply: 'No limits apply to this user.',
     saved: 'Limits saved. They apply within a second.',
   },

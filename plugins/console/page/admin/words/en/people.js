@@ -41,8 +41,6 @@ export const people = {
     },
     password: 'Password',
     passwordHint: 'At least 12 characters; or 8 of three kinds: lower case, upper case, digits, others. Not the name.',
-    limits: 'Limits',
-    limitsHint: 'You can set limits of this user on the next page.',
     createdToast: (/** @type {string} */ name) => `User ${name} created`,
     unknown: 'There is no such user',
     unknownHint: 'The address may be wrong.',
@@ -62,7 +60,6 @@ export const people = {
     wrong: 'Nothing is imported, because some lines are wrong:',
   },
   user: {
-    profile: 'Profile',
     edit: 'Edit',
     editTitle: (/** @type {string} */ name) => `Edit ${name}`,
     saved: 'Saved',
@@ -93,7 +90,6 @@ export const people = {
   },
   teams: {
     create: 'New team',
-    caption: 'Teams',
     lead: 'A team is a name for shared limits and for reports. Its members see nothing of one another.',
     members: (/** @type {number} */ count) => (count === 1 ? '1 member' : `${count} members`),
     edit: 'Edit',

@@ -34,7 +34,6 @@ export const reports = {
     unnamed: 'deleted',
     tooLarge: 'There are too many models for a plot. The table has them all.',
     unreported: (/** @type {string} */ calls) => `Calls whose tokens were not reported: ${calls}.`,
-    choose: 'Choose at least one.',
   },
   audit: {
     lead: 'Who did what, when and from where; newest first.',

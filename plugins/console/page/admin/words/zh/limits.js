@@ -43,7 +43,6 @@ export const limits = {
       storage_bytes: '现有的上传文件和保存的结果。',
     },
     amount: '最多',
-    amountHint: '0 表示完全不允许。',
     window: '周期',
     windows: {
       minute: '每分钟',
@@ -66,7 +65,6 @@ export const limits = {
     wholeAmount: '请填写不小于 0 的整数，不含其他字符。',
     costAmount: '请填写 0 至 9,000,000 之间的数，例如 12.50。',
     duplicate: (number) => `限额 ${number} 的对象、周期和模型与此相同，请直接更改它。`,
-    tooMany: '最多 50 条限额。',
     emptyList: '还没有限额。请添加一条，或选择“不限”。',
     sentence: (what, window, model) => `${model}${window}${what}`,
     inSentence: {
@@ -96,10 +94,7 @@ export const limits = {
     reserved: '预留',
     remaining: '剩余',
     resets: '恢复时间',
-    neverResets: '不会自动恢复',
     caption: '适用的限额与使用情况',
-    limit: '限额',
-    whose: '归属',
     noneApply: '此用户没有适用的限额。',
     saved: '限额已保存，一秒内生效。',
   },

@@ -40,8 +40,6 @@ export const people = {
     },
     password: '密码',
     passwordHint: '至少 12 个字符；或至少 8 个字符且包含小写字母、大写字母、数字、其他字符中的三类。不能与名称相同。',
-    limits: '限额',
-    limitsHint: '可在下一页设置此用户的限额。',
     createdToast: (name) => `已创建用户 ${name}`,
     unknown: '没有这个用户',
     unknownHint: '地址可能有误。',
@@ -61,7 +59,6 @@ export const people = {
     wrong: '有些行有误，因此没有导入任何用户：',
   },
   user: {
-    profile: '资料',
     edit: '编辑',
     editTitle: (name) => `编辑 ${name}`,
     saved: '已保存',
@@ -91,7 +88,6 @@ export const people = {
   },
   teams: {
     create: '新建团队',
-    caption: '团队',
     lead: '团队用于共享限额和汇总报表。成员之间看不到彼此的内容。',
     members: (count) => `${count} 名成员`,
     edit: '编辑',

@@ -34,7 +34,6 @@ export const reports = {
     unnamed: '已删除',
     tooLarge: '模型过多，无法绘图。表格包含全部数据。',
     unreported: (calls) => `未报告 token 的调用：${calls}。`,
-    choose: '请至少选择一项。',
   },
   audit: {
     lead: '谁在何时、从何处做了什么；最新的在前。',
