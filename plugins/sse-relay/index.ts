@@ -15,7 +15,7 @@ import { checkTimes, type RelayOptions, relaySource } from './relay.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export { responseHeaders } from '../shared/http/headers.ts'
-export { errorResponse, errorStatus, readErrorEvent } from './error.ts'
+export { errorResponse, errorStatus, readErrorEvent } from './error-event.ts'
 export { parseEvent, type SseEvent } from './event.ts'
 export { type FirstEvent, type FirstEventOptions, readFirstEvent } from './first-event.ts'
 export {

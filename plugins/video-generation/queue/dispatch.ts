@@ -1,8 +1,9 @@
 import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask } from '../store/queue.ts'
 import { failedObject } from '../tasks/view.ts'
+import { errorOf } from './rejection.ts'
 import { settleClaims } from './settle.ts'
-import { errorOf, submit, type VideoContext } from './submit.ts'
+import { submit, type VideoContext } from './submit.ts'
 
 /** Sends waiting tasks to the upstream while slots are free. */
 export interface Dispatcher {

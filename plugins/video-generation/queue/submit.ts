@@ -9,19 +9,13 @@ import {
   toJson,
 } from '../../shared/json/json.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
-import { errorDetails } from '../../shared/upstream/error-details.ts'
-import {
-  UpstreamInvalidError,
-  UpstreamRejectedError,
-  UpstreamUnreachableError,
-} from '../../shared/upstream/upstream-error.ts'
-import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
-import type { PoolLimits, PoolSignal } from '../store/pool.ts'
+import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
 import { videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
 import type { VideoClient } from '../upstream/client.ts'
-import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
+import { isUnknown, signalOf, withOwnId } from './rejection.ts'
 
 /** What the parts of the plugin share. */
 export interface VideoContext {
@@ -142,40 +136,4 @@ const failed = async (
   if (!signal) return { outcome: 'rejected', problem }
   await context.store.releaseVideoTask(claim, context.clock.now(), signal)
   return { outcome: 'waiting' }
-}
-
-/** Whether the upstream may have created the task all the same. */
-const isUnknown = (problem: Problem): boolean =>
-  problem instanceof UpstreamInvalidError ||
-  (problem instanceof UpstreamUnreachableError && problem.sent) ||
-  (problem instanceof UpstreamRejectedError && problem.status >= 500)
-
-/** Pause after a call that was not sent, and after one with a key that the upstream rejects. */
-const brokenPauseMs = 5_000
-const keyPauseMs = 30_000
-
-/** What a rejection says about the pool. Undefined: it is about the request. */
-const signalOf = (problem: Problem, now: number): PoolSignal | undefined => {
-  if (problem instanceof UpstreamUnreachableError) return { kind: 'rate', pauseMs: brokenPauseMs }
-  if (problem instanceof UpstreamKeyRejectedError) return { kind: 'rate', pauseMs: keyPauseMs }
-  if (!(problem instanceof UpstreamRejectedError)) return undefined
-  const kind: LimitKind | undefined = limitOf(problem.response)
-  if (kind === undefined || kind === 'account') return undefined
-  const pauseMs = retryAfterMs(problem.response, now)
-  return { kind, ...(pauseMs !== undefined && { pauseMs }) }
-}
-
-/** The upstream's error with the caller's id of the draft in place of the upstream's. */
-const withOwnId = (error: UpstreamRejectedError, { draftUpstreamId, shown }: TaskFields): UpstreamRejectedError => {
-  if (draftUpstreamId === undefined) return error
-  const text = new TextDecoder().decode(error.response.bytes)
-  if (!text.includes(draftUpstreamId)) return error
-  const bytes = new TextEncoder().encode(text.replaceAll(draftUpstreamId, String(shown.draft_task_id)))
-  return new UpstreamRejectedError({ ...error.response, bytes })
-}
-
-/** Code and message of a rejection, for a task that fails with it. */
-export const errorOf = (problem: Problem): { readonly code: string; readonly message: string } => {
-  const [detail] = problem instanceof UpstreamRejectedError ? errorDetails(problem.response) : []
-  return { code: detail?.code || 'InternalServiceError', message: detail?.message || problem.message }
 }

@@ -6,7 +6,7 @@ import { systemClock } from '../../shared/clock.ts'
 import { publicBase } from '../../shared/http/origin.ts'
 import { checkUser } from '../../shared/identity/identify.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
-import { checkAbove0, checkCollaborator, checkKey, checkUpstreamUrl } from '../../shared/plugin/options.ts'
+import { checkAbove0 } from '../../shared/plugin/options.ts'
 import { type Log, noLog } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoServiceOptions } from '../options.ts'
@@ -24,6 +24,7 @@ import type { QueuePlace, VideoTaskFilter, VideoTaskPage, VideoTasks } from '../
 import { type LinkResult, viewOf } from '../tasks/view.ts'
 import { createVideoClient, type VideoClient } from '../upstream/client.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
+import { checkServiceOptions, hasQueue } from './check-options.ts'
 import { createTask } from './create.ts'
 import { type CreateVideoOnce, createVideoOnce } from './create-once.ts'
 import { estimateTask } from './estimate.ts'
@@ -58,17 +59,9 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   const { upstream, assets, results, audit = noAudit } = options
   const { clock = systemClock, log = noLog, pollMs = 3_000, settleMs = 60_000, settleWaitMs = 5_000 } = options
   const { createTimeoutMs = 60_000, maxPriority = 0, keepMs = 90 * 86_400_000, maxRunningMs = 10_800_000 } = options
-  checkCollaborator('store', options.store)
-  const store = 'claimVideoTask' in options.store ? options.store : queueOn(options.store)
-  if (options.usageLimits && store !== options.store)
-    throw new TypeError('usageLimits needs a store that has a queue of its own')
+  checkServiceOptions(options)
   checkAbove0({ keepMs, pollMs, maxRunningMs, settleMs, settleWaitMs, createTimeoutMs })
-  checkSlots(options.slots)
-  if (!Number.isInteger(maxPriority) || maxPriority < 0 || maxPriority > 9)
-    throw new TypeError('maxPriority must be an integer from 0 to 9')
-  if (options.identifierSecret !== undefined) checkIdentifierSecret(options.identifierSecret)
-  if (upstream) checkUpstreamUrl('upstream.url', upstream.url)
-  if (upstream) checkKey('upstream.key', upstream.key)
+  const store = hasQueue(options.store) ? options.store : queueOn(options.store)
   const linkResult = results && linksTo(results)
   const secret = options.identifierSecret ?? randomBytes(32).toString('hex')
   const prefix = options.prefix ?? '/api/v3'
@@ -199,19 +192,6 @@ const checkPage = (page: VideoTaskPage): void => {
 }
 
 const maxPageSize = 1_000
-
-/** Throws TypeError for slots that are no number from 0. */
-const checkSlots = (slots: VideoServiceOptions['slots'] = {}): void => {
-  for (const limits of Object.values(slots))
-    if (!Number.isSafeInteger(limits.running) || limits.running < 0)
-      throw new TypeError('slots must have a number `running`, an integer from 0, for each model')
-}
-
-/** Throws TypeError for a secret that can be guessed. */
-const checkIdentifierSecret = (secret: string): void => {
-  if (typeof secret !== 'string' || secret.length < 16)
-    throw new TypeError('identifierSecret must have at least 16 characters')
-}
 
 const readFailed = 'failed to read the video tasks'
 

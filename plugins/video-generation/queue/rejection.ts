@@ -1,0 +1,50 @@
+import type { Problem } from '../../shared/problem.ts'
+import { errorDetails } from '../../shared/upstream/error-details.ts'
+import {
+  UpstreamInvalidError,
+  UpstreamRejectedError,
+  UpstreamUnreachableError,
+} from '../../shared/upstream/upstream-error.ts'
+import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
+import type { PoolSignal } from '../store/pool.ts'
+import type { TaskFields } from '../tasks/request/fields.ts'
+import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
+
+/** Whether the upstream may have created the task all the same. */
+export const isUnknown = (problem: Problem): boolean =>
+  problem instanceof UpstreamInvalidError ||
+  (problem instanceof UpstreamUnreachableError && problem.sent) ||
+  (problem instanceof UpstreamRejectedError && problem.status >= 500)
+
+/** Pause after a call that was not sent, and after one with a key that the upstream rejects. */
+const brokenPauseMs = 5_000
+const keyPauseMs = 30_000
+
+/** What a rejection says about the pool. Undefined: it is about the request. */
+export const signalOf = (problem: Problem, now: number): PoolSignal | undefined => {
+  if (problem instanceof UpstreamUnreachableError) return { kind: 'rate', pauseMs: brokenPauseMs }
+  if (problem instanceof UpstreamKeyRejectedError) return { kind: 'rate', pauseMs: keyPauseMs }
+  if (!(problem instanceof UpstreamRejectedError)) return undefined
+  const kind: LimitKind | undefined = limitOf(problem.response)
+  if (kind === undefined || kind === 'account') return undefined
+  const pauseMs = retryAfterMs(problem.response, now)
+  return { kind, ...(pauseMs !== undefined && { pauseMs }) }
+}
+
+/** The upstream's error with the caller's id of the draft in place of the upstream's. */
+export const withOwnId = (
+  error: UpstreamRejectedError,
+  { draftUpstreamId, shown }: TaskFields,
+): UpstreamRejectedError => {
+  if (draftUpstreamId === undefined) return error
+  const text = new TextDecoder().decode(error.response.bytes)
+  if (!text.includes(draftUpstreamId)) return error
+  const bytes = new TextEncoder().encode(text.replaceAll(draftUpstreamId, String(shown.draft_task_id)))
+  return new UpstreamRejectedError({ ...error.response, bytes })
+}
+
+/** Code and message of a rejection, for a task that fails with it. */
+export const errorOf = (problem: Problem): { readonly code: string; readonly message: string } => {
+  const [detail] = problem instanceof UpstreamRejectedError ? errorDetails(problem.response) : []
+  return { code: detail?.code || 'InternalServiceError', message: detail?.message || problem.message }
+}
