@@ -13,7 +13,7 @@ import type { MacroFunctions, MacroPlugin, RoutesAt, RoutesPlugin } from '../sha
 import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { type ConsoleTokensOptions, createConsoleTokens } from './console-tokens.ts'
-import { grantOf, stillGrants } from './grant.ts'
+import { grantText, stillGrants } from './grant.ts'
 import { type TokenRoutes, tokenDocs } from './openapi.ts'
 import type { TokenStore } from './store.ts'
 import { hashToken, tokenOf } from './token.ts'
@@ -81,7 +81,7 @@ export const identifyByToken = ({
   })
   // One function for all owners: a closure for each of them would take more memory.
   function whenRevoked(this: CachedOwner, end: () => void): () => void {
-    return watch.add(`${this[hashKey]}\n${grantOf(this)}`, end)
+    return watch.add(`${this[hashKey]}\n${grantText(this)}`, end)
   }
   revisionClock.onChange(() => void watch.check())
   const noteUse = (owner: CachedOwner): void => {

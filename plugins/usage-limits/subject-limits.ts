@@ -4,6 +4,7 @@ import { Problem } from '../shared/problem.ts'
 import type { CounterSubject, UsageCounter } from './ledger/counter.ts'
 import { coversModel, type Limit } from './limit.ts'
 import type { LimitStore } from './store.ts'
+import type { LimitedCall } from './usage-limits.ts'
 
 /** Options of `createSubjectLimits`. */
 export interface SubjectLimitsOptions {
@@ -20,7 +21,7 @@ export interface CallerLimits {
   /** All of them. */
   readonly counters: () => readonly UsageCounter[]
   /** Those that apply to calls for a model. */
-  readonly countersFor: (model: string | undefined) => readonly UsageCounter[]
+  readonly countersFor: (model: LimitedCall['model']) => readonly UsageCounter[]
 }
 
 /** Models whose limits a caller's entry remembers. */
@@ -86,10 +87,11 @@ const callerLimits = (
     countersFor(model) {
       const found = counters()
       if (!isOfModel) return found
-      const key = model ?? ''
+      const names = typeof model === 'string' ? [model] : (model ?? [undefined])
+      const key = names.join('\n')
       const known = byModel.get(key)
       if (known) return known
-      const covered = found.filter(({ limit }) => coversModel(limit, model))
+      const covered = found.filter(({ limit }) => names.some((name) => coversModel(limit, name)))
       if (byModel.size < maxModels) byModel.set(key, covered)
       return covered
     },

@@ -10,8 +10,11 @@ export interface LimitedCall {
   readonly user: string
   /** Id of the token with which the user calls. */
   readonly token?: string | undefined
-  /** The model, as the caller names it. Undefined: limits of one model do not apply. */
-  readonly model?: string | undefined
+  /**
+   * The model, as the caller names it. Several names: limits of each of them apply, because callers can use all of them
+   * for the same model. Undefined: limits of one model do not apply.
+   */
+  readonly model?: string | readonly string[] | undefined
   /**
    * What the call is expected to use: a good estimate, not the worst case. Units that are absent or 0 are not checked.
    * A function is called only if a limit applies to the user.

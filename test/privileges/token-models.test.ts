@@ -186,7 +186,8 @@ describe('the models of a token', () => {
     expect([status, json.error.code]).toEqual([404, 'InvalidEndpointOrModel.NotFound'])
     expect((await make(otherVideo)).status).toBe(404)
     expect((await make('sora-2')).status).toBe(200)
-    expect((await make(video)).status).toBe(200)
+    // The token names the alias, and not the upstream's model.
+    expect((await make(video)).status).toBe(404)
     const foreign = await make('sora-2-pro', free.get(gateway))
     expect(foreign.status).toBe(200)
     const id = foreign.json.id as string

@@ -39,6 +39,34 @@ describe('an alias', () => {
   })
 })
 
+describe("the upstream's own name of a model with an alias", () => {
+  const general = { url: 'http://two.invalid/v1' }
+  const openTwo = (second: object) =>
+    openApp(() => streaming(done), {
+      upstreams: [{ url: 'http://one.invalid/v1', models: [{ id: 'vendor/y', alias: 'y' }] }, second as TextUpstream],
+      prices: { y: { output: 1 } },
+    })
+
+  test('is unknown: limits and prices of the alias would not apply', async () => {
+    for (const app of [open({ models: [{ id: 'vendor/y', alias: 'y' }] }), openTwo(general)]) {
+      for (const path of ['/chat/completions', '/responses', '/completions', '/embeddings', '/messages']) {
+        const body = { model: 'vendor/y', messages, input: 'hi', prompt: 'hi', max_tokens: 9 }
+        const response = await app.post(path, body)
+        expect(response.status).toBe(404)
+      }
+      expect((await app.get('/models/vendor%2Fy')).status).toBe(404)
+      expect(app.asked).toEqual([])
+      expect((await app.post('/chat/completions', { model: 'y', messages })).status).toBe(200)
+    }
+  })
+
+  test('is known where an upstream has it in its list', async () => {
+    const app = openTwo({ ...general, models: ['vendor/y'] })
+    expect((await app.post('/chat/completions', { model: 'vendor/y', messages })).status).toBe(200)
+    expect(app.asked[0]?.url).toStartWith('http://two.invalid/')
+  })
+})
+
 describe('the maximum of the output', () => {
   const sent = async (upstream: Partial<TextUpstream>, request: object, path = '/chat/completions') => {
     const app = open(upstream)
@@ -58,9 +86,6 @@ describe('the maximum of the output', () => {
       max_output_tokens: 1000,
     } as never)
     expect(await sent({ models }, {}, '/responses')).toEqual({} as never)
-    // Also for a caller who knows the upstream's own name of the model.
-    const aliased = [{ id: 'm', alias: 'n', maxTokens: 1000 }]
-    expect(await sent({ models: aliased }, { max_tokens: 1001 })).toEqual({ max_tokens: 1000 } as never)
     expect(await sent({ models, chatOnly: true }, { max_output_tokens: 1001 }, '/responses')).toEqual({
       max_tokens: 1000,
     } as never)

@@ -7,7 +7,7 @@ import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media
 import { type CallLimit, type CallLimitOptions, reserveCall } from '../limits/call-limit.ts'
 import { HeldLimit } from '../limits/held-limit.ts'
 import { estimateInputTokens } from '../limits/input-tokens.ts'
-import { requirePermittedModels } from '../models/permitted.ts'
+import { modelNotFound, requirePermittedModels } from '../models/permitted.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
@@ -78,7 +78,10 @@ export const generate = async (
   const json = translated !== body.json && isLarge(body.json) ? await indexInTurns(translated) : translated
   const attempts = new RouteAttempts({ user, model: shortStringOf(json.get('model')) ?? '' }, options)
   let { route } = attempts
-  if (!route) throw upstreamUnavailable(new Error('no upstream is configured'), false)
+  if (!route)
+    throw options.routing.upstreams.length > 0
+      ? modelNotFound()
+      : upstreamUnavailable(new Error('no upstream is configured'), false)
   const validate = (capabilities: ModelRoute) => run(protocol.validate(json, capabilities))
   const validating = validate(route)
   let validated = isPromise(validating) ? await validating : validating

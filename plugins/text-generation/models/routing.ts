@@ -40,7 +40,7 @@ export interface Capabilities {
 export interface UpstreamModel extends Capabilities {
   /** The upstream's name of the model. */
   readonly id: string
-  /** The name that callers use instead of `id`. It may contain slashes. Default: `id`. */
+  /** The name that callers use instead of `id`, which they then cannot use. It may contain slashes. Default: `id`. */
   readonly alias?: string
   /** For lists of models: who owns the model. Default: what the upstream says, or its `name`. */
   readonly ownedBy?: string
@@ -96,7 +96,8 @@ export interface ModelRouting {
    * The upstreams of a model, by the name that callers use: first the one that is asked, then those that may take over.
    *
    * The first upstream that names the model serves it. If none does, the first upstream without a model list serves it,
-   * or else the first of all, with the limitations of the model whose `id` it is. Empty when there is no upstream.
+   * or else the first of all. Empty when there is no upstream, and for the `id` of a model that has an alias: limits,
+   * prices and tokens go by the names that callers use, so a model has no further one.
    */
   routesOf(model: string): readonly ModelRoute[]
 }
@@ -119,14 +120,16 @@ export const createModelRouting = (upstreams: readonly TextUpstream[]): ModelRou
   const [first, ...further] = general.length > 0 ? general : upstreams.slice(0, 1)
   const others = first ? [first, ...further.filter(({ failover }) => failover)] : []
   const otherRoutes = others.map((upstream) => ({ ...capabilitiesOf(upstream), upstream }))
-  // The same model by the name that only its upstream uses. Its limitations apply all the same.
-  const byId = new Map<string, ModelRoute[]>()
-  for (const routes of named.values()) {
-    const [route] = routes
-    if (route?.id !== undefined && route.upstream === first && !byId.has(route.id)) byId.set(route.id, [route])
+  const withAlias = new Set<string>()
+  for (const routes of named.values()) for (const { id } of routes) if (id !== undefined) withAlias.add(id)
+  return {
+    upstreams,
+    named,
+    routesOf: (model) => named.get(model) ?? (withAlias.has(model) ? noRoutes : otherRoutes),
   }
-  return { upstreams, named, routesOf: (model) => named.get(model) ?? byId.get(model) ?? otherRoutes }
 }
+
+const noRoutes: readonly ModelRoute[] = []
 
 const names = new WeakMap<TextUpstream, string>()
 

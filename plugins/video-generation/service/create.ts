@@ -31,7 +31,7 @@ export const createTask = async (
   context: CreateContext,
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
-  const { user, token } = caller
+  const { user, token, modelAlias } = caller
   const { read, draft, sent, limits } = await prepareTask(caller, body, request, context)
   const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
@@ -58,7 +58,7 @@ export const createTask = async (
     // Without a queue no task is submitted twice.
     request: limits ? await textInTurns(sent) : '',
   }
-  const reserved = await reserveTask(task, sent, request.signal, context)
+  const reserved = await reserveTask({ ...task, modelAlias }, sent, request.signal, context)
   let added: VideoAddition
   try {
     const { holds } = reserved

@@ -24,7 +24,7 @@ export const estimateTask = async (
   context: CreateContext,
 ): Promise<TaskEstimate> => {
   const { clock, usageLimits } = context
-  const { user, token } = caller
+  const { user, token, modelAlias } = caller
   const prepared = await prepareTask(caller, body, request, context)
   const { read, sent, limits } = prepared
   const { model, serviceTier } = read
@@ -36,7 +36,7 @@ export const estimateTask = async (
   }
   const usage = expectedUsage(task, sent, context)
   const queue = limits ? await placeOf(user, model, limits, context) : undefined
-  await checkRoom(task, usage, request.signal, context)
+  await checkRoom({ ...task, modelAlias }, usage, request.signal, context)
   const reports = usageLimits ? await storeCall(usageLimits.report({ user, token }), 'limits could not be loaded') : []
   const { completionTokens, seconds, exact, cost } = usage
   return {
@@ -44,7 +44,7 @@ export const estimateTask = async (
     model,
     usage: { completion_tokens: completionTokens, seconds, exact },
     cost: cost === undefined ? null : cost / 1e9,
-    limits: neededOf(reports, usage, model),
+    limits: neededOf(reports, usage, modelAlias === undefined ? [model] : [modelAlias, model]),
     references: referencesOf(body, prepared),
     violations: violationsOf(sent, model),
     queue: queue ? { position: queue.position, seconds: queue.seconds ?? null } : null,
@@ -66,11 +66,15 @@ const placeOf = async (
   return shownPlace(place)
 }
 
-const neededOf = (reports: readonly LimitReport[], usage: ExpectedUsage, model: string): readonly NeededLimit[] => {
+const neededOf = (
+  reports: readonly LimitReport[],
+  usage: ExpectedUsage,
+  models: readonly string[],
+): readonly NeededLimit[] => {
   const uses = { ...usesOf(usage), running_videos: 1 }
   return reports.flatMap((report) => {
     const needed = uses[report.unit as keyof typeof uses]
-    if (needed === undefined || !appliesTo(report.model, model)) return []
+    if (needed === undefined || !models.some((model) => appliesTo(report.model, model))) return []
     return { ...report, needed: report.unit === 'cost' ? needed / 1e9 : needed }
   })
 }

@@ -32,13 +32,14 @@ export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf'>
  * the caller may not use, and for what is not the caller's own.
  */
 export const prepareTask = async (
-  { user, models }: VideoCaller,
+  { user, models, modelAlias }: VideoCaller,
   body: Json,
   request: Request,
   context: PrepareContext,
 ): Promise<PreparedTask> => {
   const read = readVideoRequest(body)
-  if (!permitsModel(models, read.model)) throw unknownModel(read.model)
+  const named = modelAlias ?? read.model
+  if (!permitsModel(models, named)) throw unknownModel(named)
   await requireOwnAssets(body, user, request, context)
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)

@@ -51,13 +51,19 @@ interface TaskReservations {
   readonly used: UsageReservation | undefined
 }
 
+/** A task before it is created, and the name by which its caller has named the model, see `VideoCaller`. */
+export interface PlannedTask extends NewVideoTask {
+  readonly modelAlias: string | undefined
+}
+
 const reserveUses = async (
-  { user, token, model }: NewVideoTask,
+  { user, token, model, modelAlias }: PlannedTask,
   usage: ExpectedUsage,
   signal: AbortSignal,
   usageLimits: UsageLimits,
 ): Promise<TaskReservations> => {
-  const caller: Omit<LimitedCall, 'uses'> = { user, token, model, signal, unpriced: usage.cost === undefined }
+  const models = modelAlias === undefined ? model : [modelAlias, model]
+  const caller: Omit<LimitedCall, 'uses'> = { user, token, model: models, signal, unpriced: usage.cost === undefined }
   const running = await usageLimits.reserve({ ...caller, uses: { running_videos: 1 } })
   try {
     return { running, used: await usageLimits.reserve({ ...caller, uses: usesOf(usage) }) }
@@ -69,7 +75,7 @@ const reserveUses = async (
 
 /** Throws what `reserveTask` would throw now. Nothing stays reserved. */
 export const checkRoom = async (
-  task: NewVideoTask,
+  task: PlannedTask,
   usage: ExpectedUsage,
   signal: AbortSignal,
   { usageLimits }: Pick<ReserveTaskOptions, 'usageLimits'>,
@@ -87,7 +93,7 @@ export const checkRoom = async (
  * Throws or rejects as `UsageLimits.reserve` does.
  */
 export const reserveTask = async (
-  task: NewVideoTask,
+  task: PlannedTask,
   request: Json,
   signal: AbortSignal,
   { usageLimits, costOf }: ReserveTaskOptions,

@@ -5,7 +5,13 @@ import type { VideoStatus } from './statuses.ts'
 import type { TaskEstimate } from './task-estimate.ts'
 
 /** The user for whom a task is created, the token, if there is one, and the models that it may use. */
-export type VideoCaller = Pick<Identity, 'user' | 'token' | 'models'>
+export interface VideoCaller extends Pick<Identity, 'user' | 'token' | 'models'> {
+  /**
+   * The name by which the caller has named the model, if the request has another one. It decides whether the token may
+   * use the model, and limits of both names apply. Default: `model` of the request.
+   */
+  readonly modelAlias?: string | undefined
+}
 
 /** A task as its owner sees it. Times are milliseconds since 1970. */
 export interface VideoTaskView {

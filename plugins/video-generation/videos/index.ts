@@ -4,7 +4,6 @@ import { type Clock, systemClock } from '../../shared/clock.ts'
 import { createErrorHandler, type HandlerContext } from '../../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../../shared/http/fallback-routes.ts'
 import { identifySameOrigin } from '../../shared/http/origin.ts'
-import { permitsModel } from '../../shared/identity/models.ts'
 import { checkAbove0, checkCollaborator, checkElysia, checkIdentify, checkPath } from '../../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../../shared/plugin/plugin.ts'
 import { seedOf } from '../../shared/plugin/seed.ts'
@@ -91,7 +90,7 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
       makesVideos: (_required: true) => ({
         resolve: async ({ request, set, status }): Promise<Pick<VideosRouteContext, 'videosCaller'>> => {
           try {
-            return { videosCaller: withAliases(await videoCallerOf(request, identify, options.service), aliases) }
+            return { videosCaller: await videoCallerOf(request, identify, options.service) }
           } catch (error) {
             return errors.stop(error, { request, set, status })
           }
@@ -108,14 +107,6 @@ export const openaiVideos = <const Prefix extends string = '/v1/videos'>(
     .post('/:video_id/remix', route(videos.remix), { makesVideos: true, ...videosDocs.remix })
     .use(fallbackRoutes(errors))
   return plugin
-}
-
-/** A credential that may use a model by an alias may use it by the upstream's name. */
-const withAliases = (caller: VideoCaller, aliases: Readonly<Record<string, string>>): VideoCaller => {
-  const { models } = caller
-  if (!models) return caller
-  const aliased = Object.keys(aliases).filter((alias) => permitsModel(models, alias))
-  return { ...caller, models: [...models, ...aliased.map((alias) => aliases[alias] ?? alias)] }
 }
 
 type VideosRouteContext = HandlerContext & {

@@ -49,6 +49,12 @@ export const createVideos = (options: VideosOptions): Videos => {
   const { service, aliases, maxBodyBytes, clock } = options
   const { tasks, once } = service
 
+  /** The caller, with the alias by which the request names its model. */
+  const named = (caller: VideoCaller, json: Json, { model }: VideoNotes): VideoCaller => {
+    const isAlias = Object.hasOwn(aliases, model) && aliases[model] === json.get('model')?.string()
+    return isAlias ? { ...caller, modelAlias: model } : caller
+  }
+
   const fieldsOf = (request: Request, names: readonly string[]) => readFields(request, { names, maxBodyBytes })
 
   /**
@@ -65,15 +71,18 @@ export const createVideos = (options: VideosOptions): Videos => {
       throw translateError(error, names)
     }
     const estimate = async (): Promise<Response> => {
-      const { json } = await compose()
-      return jsonResponse(withCallerNames(await tasks.estimate(caller, json, request).catch(translate), names))
+      const { json, notes } = await compose()
+      const estimated = tasks.estimate(named(caller, json, notes), json, request).catch(translate)
+      return jsonResponse(withCallerNames(await estimated, names))
     }
     if (asksForDryRun(new URL(request.url).searchParams)) return estimate()
     return once(
       { request, user: caller.user, route: 'createVideo', body: repeated },
       async (attempt) => {
         const { json, notes } = await compose()
-        return tasks.create(caller, json, request, { notes: { ...notes }, attempt }).catch(translate)
+        return tasks
+          .create(named(caller, json, notes), json, request, { notes: { ...notes }, attempt })
+          .catch(translate)
       },
       (view) => videoResponse(toVideo(view)),
     )

@@ -1,0 +1,46 @@
+import { expect, test } from 'bun:test'
+import { type Limit, usageLimits } from '../../plugins/usage-limits/index.ts'
+import { databaseNames } from '../support/database.ts'
+import { MODEL, openVideoFixture, type VideoFixtureOptions, type VideoReply } from './fixture.ts'
+
+const open = (userLimits: readonly Limit[], options: VideoFixtureOptions = {}) =>
+  openVideoFixture({
+    ...options,
+    gateway: { modelAliases: { 'sora-2': MODEL }, ...options.gateway },
+    more: { limitsOf: (store) => usageLimits({ store: store.limits, userLimits }), ...options.more },
+  })
+
+const statuses = (replies: readonly VideoReply[]) => replies.map(({ status }) => status).sort()
+
+for (const database of databaseNames)
+  for (const unit of ['videos', 'requests'] as const)
+    test(`of twelve tasks at once, as many are created as ${unit} are left (${database})`, async () => {
+      await using fixture = await open([{ unit, amount: 3, window: 'day' }], { database })
+      const { ann, emulator } = fixture
+      const replies = await Promise.all(Array.from({ length: 12 }, (_, nth) => ann.create(`a cat ${nth}`)))
+      expect(statuses(replies)).toEqual([200, 200, 200, ...Array(9).fill(429)])
+      expect(emulator.video.tasks()).toHaveLength(3)
+    }, 20_000)
+
+test('a limit of a model counts it by the name that callers use, and by the name of the upstream', async () => {
+  const limit = { unit: 'videos', amount: 1, window: 'day' } as const
+  for (const [model, allowed] of [
+    ['sora-2', [200, 429, 200]],
+    ['doubao-*', [200, 429, 429]],
+  ] as const) {
+    await using fixture = await open([{ ...limit, model }])
+    const { ann } = fixture
+    const make = (model: string, query = '') =>
+      fetch(`${fixture.gateway.url}/v1/videos${query}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model, prompt: 'a cat' }),
+      })
+    const dry = (await (await make('sora-2', '?dry_run=true')).json()) as { readonly limits: readonly object[] }
+    expect(dry.limits).toMatchObject([{ unit: 'videos', model, needed: 1 }])
+    const first = await make('sora-2')
+    const second = await make('sora-2')
+    const native = await ann.create('a cat')
+    expect([model, [first.status, second.status, native.status]]).toEqual([model, [...allowed]])
+  }
+}, 30_000)
