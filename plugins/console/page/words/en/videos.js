@@ -11,7 +11,7 @@ export const videos = {
     empty: 'No videos yet',
     emptyHint: 'Describe a video, and choose the assets that it shows. Making it takes a few minutes.',
     tier: 'Price',
-    tiers: { default: 'Normal: made at once', flex: 'Lower: made when there is room' },
+    tiers: { default: 'Normal', flex: 'Lower, made later' },
     states: {
       queued: 'Queued',
       running: 'Running',

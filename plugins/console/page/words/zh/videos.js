@@ -11,7 +11,7 @@ export const videos = {
     empty: '还没有视频',
     emptyHint: '描述画面，并选择要用到的素材。生成需要几分钟。',
     tier: '价格',
-    tiers: { default: '标准价：立即生成', flex: '低价：有空闲时生成' },
+    tiers: { default: '标准价', flex: '低价，稍后生成' },
     states: {
       queued: '排队中',
       running: '生成中',
