@@ -107,9 +107,9 @@ const deriveNatively: Derive = (cost, message, nonce, tagLength) =>
 
 /**
  * Milliseconds after which `@noble/hashes`, which computes on the thread that handles requests, lets the event loop
- * turn.
+ * turn. While requests arrive, Deno (2.9) looks for I/O in some of the turns only.
  */
-const asyncTick = 4
+const asyncTick = 2
 
 /**
  * One hash takes a tenth of a second of CPU, and 19 MiB. Without a limit, logins would be a denial-of-service attack.
