@@ -122,8 +122,8 @@ export class WaitingCalls {
   }
 
   /**
-   * The blocks whose free parts are for a call that waits for others of its counters. Not those of a call that waits for
-   * a counter without room: what they have is there for others.
+   * The blocks whose free parts are for a call that waits for others of its counters. Not those of a call that waits
+   * for a counter without room: what they have is there for others.
    */
   kept(): ReadonlySet<UsageBlock> {
     const kept = new Set<UsageBlock>()
