@@ -164,7 +164,9 @@ eachDatabase('sums of usage', (database) => {
   const plain = ({ userName: _, teamName: __, tokenName: ___, tokenStart: ____, ...row }: UsageTotal) => row
 
   test('by any properties, with any filter and page size, are those of the calls, each once', async () => {
-    const one = (values: readonly string[]) => fc.option(fc.constantFrom(...values), { nil: undefined, freq: 3 })
+    // Most without a value: several filters at once leave few rows.
+    const one = (values: readonly string[]) =>
+      fc.oneof({ arbitrary: fc.constant(undefined), weight: 4 }, { arbitrary: fc.constantFrom(...values), weight: 1 })
     const days = ['2026-02-01', '2026-02-27', '2026-02-28', '2026-03-01', '2026-03-03', '2026-03-31', '2026-04-01']
     const filters = fc.record({
       since: one(days),
