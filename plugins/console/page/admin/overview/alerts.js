@@ -46,7 +46,7 @@ const Row = ({ alert: { name, severity, state, since, labels, value } }) => html
       <p class="name">${name} <span class="badge">${w.overview.alertStates[state]}</span> <span class="badge">${w.overview.severities[severity]}</span></p>
       ${w.overview.advice[name] && html`<p>${w.overview.advice[name]}</p>`}
       <p class="hint">
-        ${Object.entries(labels).map(([label, text]) => html`<span key=${label}>${label}: <strong>${text || '–'}</strong></span>`)}
+        ${Object.entries(labels).map(([label, text]) => html`<span key=${label}>${w.overview.labels[label] ?? label}: <strong>${text || '–'}</strong></span>`)}
         <span>${shown(name, value)}</span>
         <span>${w.overview.since} <${Time} at=${since} /></span>
         ${name === 'SluiceVideoTaskRunsForEver' && html`<a href=${linkToAdmin(['decisions', 'videos'])}>${w.overview.toDecisions}</a>`}

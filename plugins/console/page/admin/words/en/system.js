@@ -8,6 +8,17 @@ export const system = {
     alertStates: { firing: 'Firing', pending: 'Pending' },
     severities: { critical: 'Critical', warning: 'Warning' },
     since: 'since',
+    labels: /** @type {Record<string, string>} */ ({
+      upstream: 'upstream',
+      action: 'call',
+      model: 'model',
+      state: 'state',
+      pool: 'model or endpoint',
+      kind: 'kind',
+      subject_type: 'whose limit',
+      unit: 'unit',
+      window: 'period',
+    }),
     advice: /** @type {Record<string, string>} */ ({
       SluiceErrors: 'More than 5 % of the responses are server errors. The log has their causes.',
       SluiceBusy:

@@ -8,6 +8,17 @@ export const system = {
     alertStates: { firing: '已触发', pending: '待触发' },
     severities: { critical: '严重', warning: '警告' },
     since: '开始于',
+    labels: {
+      upstream: '上游',
+      action: '调用',
+      model: '模型',
+      state: '状态',
+      pool: '模型或接入点',
+      kind: '种类',
+      subject_type: '限额归属',
+      unit: '单位',
+      window: '周期',
+    },
     advice: {
       SluiceErrors: '超过 5% 的响应是服务器错误，原因见日志。',
       SluiceBusy: '服务器繁忙，正在拒绝请求：请查看 MAX_REQUESTS、MAX_STREAMS 和 MAX_UNREAD_BODY_BYTES。',
