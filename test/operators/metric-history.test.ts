@@ -28,6 +28,7 @@ describe('the history of metrics', () => {
     request(200, 2)
     request(503)
     metrics.upstream({ action: 'GetAsset', upstream: 'api.example', status: 0, seconds: 7 })
+    metrics.upstream({ action: 'GetAsset', upstream: 'api.example', status: 200, seconds: 2 })
     metrics.text({ model: 'm', accepted: true, tokens: undefined, cost: undefined })
     metrics.videoEnd('failed')
     await write()
@@ -39,7 +40,9 @@ describe('the history of metrics', () => {
       'requests 200': 3,
       'requests 503': 1,
       'calls api.example GetAsset 0': 1,
-      'seconds GetAsset +Inf': 1,
+      'calls api.example GetAsset 200': 1,
+      'seconds GetAsset 5': 1,
+      'seconds GetAsset +Inf': 2,
       'text m false': 1,
       'videos failed': 1,
     })
