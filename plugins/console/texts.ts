@@ -109,6 +109,7 @@ import usageWords from './page/usage/words.js' with { type: 'text' }
 import videosSaveResult from './page/videos/save-result.js' with { type: 'text' }
 import videosTriedModels from './page/videos/tried-models.js' with { type: 'text' }
 import videosVideoDetail from './page/videos/video-detail.js' with { type: 'text' }
+import videosVideoEstimate from './page/videos/video-estimate.js' with { type: 'text' }
 import videosVideoFields from './page/videos/video-fields.js' with { type: 'text' }
 import videosVideoForm from './page/videos/video-form.js' with { type: 'text' }
 import videosVideoInputs from './page/videos/video-inputs.js' with { type: 'text' }
@@ -208,6 +209,7 @@ const modules: Readonly<Record<string, string>> = {
   'videos/save-result.js': videosSaveResult,
   'videos/tried-models.js': videosTriedModels,
   'videos/video-detail.js': videosVideoDetail,
+  'videos/video-estimate.js': videosVideoEstimate,
   'videos/video-fields.js': videosVideoFields,
   'videos/video-form.js': videosVideoForm,
   'videos/video-inputs.js': videosVideoInputs,

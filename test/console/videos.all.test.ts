@@ -41,6 +41,23 @@ describeWithBrowser('a video', () => {
   })
   afterAll(() => browser?.close())
 
+  test('says beforehand what it uses, what the model would refuse, and why it cannot be made', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    await openForm(page, fixture)
+    await page.getByLabel('Prompt').fill('A cat')
+    await page.getByText('Uses at most').waitFor()
+    await page.getByLabel('Prompt').fill('A cat --dur 5 --rs 720p --rt 16:9')
+    await page.getByText('Uses 108,000 tokens.').waitFor()
+    await page.locator('.video-form summary').last().click()
+    await page.getByLabel('as JSON').fill('{"seed": 7}')
+    await page.getByText('The model will probably refuse it: seed is not a field of this model.').waitFor()
+    await page.getByLabel('as JSON').fill('{"priority": 77}')
+    await page.getByText('It cannot be made like this: priority must be an integer from 0 to 9.').waitFor()
+    expect(fixture.emulator.video.tasks()).toEqual([])
+  })
+
   for (const live of [true, false]) {
     test(`is made of a first and a last frame, watched by ${live ? 'events' : 'polling'}, and played`, async () => {
       await using fixture = await openMediaFixture({ live, emulator: { processingMs: Number.POSITIVE_INFINITY } })

@@ -8,6 +8,7 @@ import { useAction } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
 import { t } from '../words/words.js'
 import { firstModel, knowledgeOf, triedModels } from './tried-models.js'
+import { VideoEstimate } from './video-estimate.js'
 import { VideoFields } from './video-fields.js'
 import { VideoInputs } from './video-inputs.js'
 
@@ -54,6 +55,7 @@ export const VideoForm = ({ videos }) => {
         <summary>${t.videos.more}</summary>
         <${Field} multiline label=${t.videos.extras} hint=${t.videos.extrasHint} name="extras" value=${plan.extras} onInput=${set('extras')} placeholder='{"priority": 0}' spellcheck=${false} />
       </details>
+      <${VideoEstimate} plan=${plan} />
       <${Failure} message=${error} />
       <div class="actions">
         <button type="submit" class="primary" aria-disabled=${busy}><${Icon} name="videos" />${busy ? t.working : t.videos.submit}</button>

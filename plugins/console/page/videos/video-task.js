@@ -70,6 +70,24 @@ export const createTask = async (api, body, idempotencyKey) =>
   String((await api.requestWithToken(tasksPath, { method: 'POST', body, idempotencyKey })).id)
 
 /**
+ * @typedef {object} Estimate what a video would use, cost and wait for
+ * @property {{ completion_tokens: number, seconds: number, exact: boolean }} usage
+ * @property {number | null} cost
+ * @property {readonly { param: string, message: string }[]} violations what the model's rules do not allow
+ * @property {{ position: number, seconds: number | null } | null} queue
+ */
+
+/**
+ * Asks what a request would cost. It makes no video.
+ * @param {Api} api
+ * @param {object} body
+ * @param {AbortSignal} signal
+ * @returns {Promise<Estimate>}
+ */
+export const estimateTask = (api, body, signal) =>
+  api.requestWithToken(tasksPath, { method: 'POST', body: { ...body, dry_run: true }, signal })
+
+/**
  * Cancels a task that waits, or deletes one that has ended. The server rejects the request if the task has moved on
  * meanwhile.
  * @param {Api} api

@@ -31,6 +31,13 @@ export const videos = {
     place: (/** @type {number} */ position) => `Number ${position} in the queue`,
     placeAndTime: (/** @type {number} */ position, /** @type {string} */ time) =>
       `Number ${position} in the queue, starts in about ${time}`,
+    willUse: (/** @type {string} */ tokens) => `Uses ${tokens} tokens.`,
+    mayUse: (/** @type {string} */ tokens) => `Uses at most ${tokens} tokens.`,
+    willCost: (/** @type {string} */ cost) => `Costs ${cost}.`,
+    mayCost: (/** @type {string} */ cost) => `Costs at most ${cost}.`,
+    violation: (/** @type {string} */ field, /** @type {string} */ rule) =>
+      `The model will probably refuse it: ${field} ${rule}.`,
+    refused: (/** @type {string} */ message) => `It cannot be made like this: ${message}.`,
     queued: 'Waiting for its turn. You can leave this page.',
     running: 'The model is making the video. You can leave this page.',
     since: 'Time since it was created',
