@@ -3,7 +3,7 @@ import type { Specification } from '../../src/documentation/specification.ts'
 import { startGateway } from '../support/gateway.ts'
 
 /** The same for everybody: a cache may store them. */
-const publicRoutes = ['/openapi/json']
+const publicRoutes = ['/openapi/json', '/api/failure-advice', '/api/failure-advice/{code}']
 
 const methods = ['get', 'post', 'put', 'patch', 'delete']
 
