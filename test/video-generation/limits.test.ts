@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { folderStorage } from 'sluice/file-storage'
 import { type Limit, usageLimits } from '../../plugins/usage-limits/index.ts'
+import { temporaryFolder } from '../file-storage/fixture.ts'
 import { databaseNames } from '../support/database.ts'
-import { MODEL, openVideoFixture, type VideoFixtureOptions, type VideoReply } from './fixture.ts'
+import { MODEL, openVideoFixture, until, type VideoFixtureOptions, type VideoReply } from './fixture.ts'
 
 const open = (userLimits: readonly Limit[], options: VideoFixtureOptions = {}) =>
   openVideoFixture({
@@ -44,3 +46,23 @@ test('a limit of a model counts it by the name that callers use, and by the name
     expect([model, [first.status, second.status, native.status]]).toEqual([model, [...allowed]])
   }
 }, 30_000)
+
+test('a full storage refuses new videos where their results are copied, and keeps the results of those that run', async () => {
+  const folder = await temporaryFolder()
+  await using fixture = await open([{ unit: 'storage_bytes', amount: 100 }], {
+    more: { files: { storage: folderStorage(folder.path) } },
+  })
+  const { ann, bob, emulator } = fixture
+  const ids = [await ann.created('a cat'), await ann.created('a dog')]
+  for (const id of ids) await until(async () => (await ann.statusOf(id)) === 'running')
+  for (const { id } of emulator.video.tasks()) emulator.video.finish(id)
+  for (const id of ids) await until(async () => (await ann.statusOf(id)) === 'succeeded')
+  const refused = await ann.create('a bird')
+  expect(refused.status).toBe(429)
+  expect(refused.json.error.message).toContain('the limit of 100 storage bytes at once of the user is reached')
+  expect((await ann.create('a bird', { dry_run: true })).status).toBe(429)
+  expect(emulator.video.tasks()).toHaveLength(2)
+  // Others have their own.
+  expect((await bob.create('a bird')).status).toBe(200)
+  await folder[Symbol.asyncDispose]()
+}, 20_000)

@@ -6,6 +6,8 @@ import { holderOfTask, type NewVideoTask, type VideoTask, type VideoUsage } from
 export interface ReserveTaskOptions {
   readonly usageLimits: UsageLimits | undefined
   readonly costOf: ((task: VideoTask, usage: VideoUsage) => number | undefined) | undefined
+  /** Whether results are copied: then they count as stored bytes of the user. */
+  readonly copies: boolean
 }
 
 /** What a task has reserved of the limits of its user, until its row holds it. */
@@ -45,7 +47,7 @@ export const usesOf = ({ completionTokens, seconds, cost }: ExpectedUsage): Amou
   ...(cost !== undefined && { cost }),
 })
 
-/** What holds a slot of the limit on running videos, and what holds the rest. Undefined: no limit applies. */
+/** What holds a slot of the limit on running videos, with room for the result, and what holds the rest. Undefined: no limit applies. */
 interface TaskReservations {
   readonly running: UsageReservation | undefined
   readonly used: UsageReservation | undefined
@@ -56,15 +58,24 @@ export interface PlannedTask extends NewVideoTask {
   readonly modelAlias: string | undefined
 }
 
+/**
+ * Nobody knows how long a result will be, and one that was paid for is kept. So a full storage refuses new tasks. It is
+ * always settled, and never given back to this process: the next task has to ask the store again, which counts results.
+ */
+const roomOfResult: Amounts = { storage_bytes: 1 }
+
 const reserveUses = async (
   { user, token, model, modelAlias }: PlannedTask,
   usage: ExpectedUsage,
   signal: AbortSignal,
-  usageLimits: UsageLimits,
+  { usageLimits, copies }: { readonly usageLimits: UsageLimits; readonly copies: boolean },
 ): Promise<TaskReservations> => {
   const models = modelAlias === undefined ? model : [modelAlias, model]
   const caller: Omit<LimitedCall, 'uses'> = { user, token, model: models, signal, unpriced: usage.cost === undefined }
-  const running = await usageLimits.reserve({ ...caller, uses: { running_videos: 1 } })
+  const running = await usageLimits.reserve({
+    ...caller,
+    uses: { running_videos: 1, ...(copies && roomOfResult) },
+  })
   try {
     return { running, used: await usageLimits.reserve({ ...caller, uses: usesOf(usage) }) }
   } catch (error) {
@@ -78,11 +89,12 @@ export const checkRoom = async (
   task: PlannedTask,
   usage: ExpectedUsage,
   signal: AbortSignal,
-  { usageLimits }: Pick<ReserveTaskOptions, 'usageLimits'>,
+  { usageLimits, copies }: Pick<ReserveTaskOptions, 'usageLimits' | 'copies'>,
 ): Promise<void> => {
   if (!usageLimits) return
-  const { running, used } = await reserveUses(task, usage, signal, usageLimits)
+  const { running, used } = await reserveUses(task, usage, signal, { usageLimits, copies })
   used?.release()
+  running?.settle(roomOfResult)
   running?.release()
 }
 
@@ -96,10 +108,11 @@ export const reserveTask = async (
   task: PlannedTask,
   request: Json,
   signal: AbortSignal,
-  { usageLimits, costOf }: ReserveTaskOptions,
+  { usageLimits, costOf, copies }: ReserveTaskOptions,
 ): Promise<ReservedUsage> => {
   if (!usageLimits) return nothing
-  const { running, used } = await reserveUses(task, expectedUsage(task, request, { costOf }), signal, usageLimits)
+  const usage = expectedUsage(task, request, { costOf })
+  const { running, used } = await reserveUses(task, usage, signal, { usageLimits, copies })
   try {
     await used?.hold(holderOfTask(task.id))
   } catch (error) {
@@ -110,7 +123,7 @@ export const reserveTask = async (
   return {
     holds: used !== undefined,
     // The row of the task counts as a running video.
-    added: () => running?.settle({ running_videos: 1 }),
+    added: () => running?.settle({ running_videos: 1, ...roomOfResult }),
     release: () => running?.release(),
   }
 }
