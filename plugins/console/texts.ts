@@ -25,6 +25,7 @@ import apiApi from './page/api/api.js' with { type: 'text' }
 import apiApiError from './page/api/api-error.js' with { type: 'text' }
 import apiBrowserStore from './page/api/browser-store.js' with { type: 'text' }
 import apiClock from './page/api/clock.js' with { type: 'text' }
+import apiConnection from './page/api/connection.js' with { type: 'text' }
 import apiCredential from './page/api/credential.js' with { type: 'text' }
 import apiEvents from './page/api/events.js' with { type: 'text' }
 import apiIdempotencyKeys from './page/api/idempotency-keys.js' with { type: 'text' }
@@ -143,6 +144,7 @@ const modules: Readonly<Record<string, string>> = {
   'api/api.js': apiApi,
   'api/browser-store.js': apiBrowserStore,
   'api/clock.js': apiClock,
+  'api/connection.js': apiConnection,
   'api/credential.js': apiCredential,
   'api/events.js': apiEvents,
   'api/idempotency-keys.js': apiIdempotencyKeys,

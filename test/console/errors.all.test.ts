@@ -23,6 +23,7 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
+    page.setDefaultTimeout(40_000)
     const button = page.getByRole('button')
     await page.getByLabel('Name').fill(name)
     await page.getByLabel('Password').fill('wrong')
@@ -59,16 +60,17 @@ describeWithBrowser('the console shows', () => {
     await login(page, 'Usage')
   })
 
-  test('that the server cannot be reached, and retries', async () => {
+  test('that the server cannot be reached, and recovers by itself', async () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
+    page.setDefaultTimeout(40_000)
     await login(page)
     await page.route('**/api/usage?*', (route) => route.abort())
     await page.getByRole('link', { name: 'Usage' }).click()
     await page.getByRole('alert').getByText('The server cannot be reached.').waitFor()
     await page.unroute('**/api/usage?*')
-    await page.getByRole('button', { name: 'Try again' }).click()
+    // By the button, or by itself a few seconds later.
     await page.getByText('No usage in these days').waitFor()
   })
 
@@ -77,6 +79,7 @@ describeWithBrowser('the console shows', () => {
     await withGroup(fixture, 'holidays')
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
+    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('button', { name: 'New group' }).click()
     const dialog = page.getByRole('dialog')
@@ -96,9 +99,13 @@ describeWithBrowser('the console shows', () => {
     fixture.emulator.library.addAsset({ groupId, name: 'wrong', status: 'Failed', error })
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
+    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('link', { name: 'holidays' }).click()
-    await page.locator('article').getByText('Not the verified face.').waitFor()
+    await page.getByRole('link', { name: 'wrong' }).click()
+    await page.getByText('What was reported').click()
+    await page.getByText('Not the verified face.').waitFor()
+    await page.goBack()
     await page.getByLabel('Status').selectOption('Active')
     await page.getByText('Nothing matches the filters').waitFor()
   })
@@ -123,6 +130,7 @@ describeWithBrowser('the console shows', () => {
       await using fixture = await openFixture()
       await using visiting = await visit(browser, fixture)
       const { page } = visiting
+      page.setDefaultTimeout(40_000)
       await login(page)
       await page.getByRole('link', { name: 'Face check' }).click()
       fixture.faces.failingStatus = status
@@ -153,6 +161,7 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
+    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
@@ -163,7 +172,7 @@ describeWithBrowser('the console shows', () => {
     await page.getByLabel('Question').fill('Hello')
     await page.keyboard.press('Enter')
     await page.locator('.turn.assistant').getByRole('alert').waitFor()
-    expect(await page.locator('.turn.assistant .text').textContent()).toBe('So far')
+    expect(await page.locator('.turn.assistant').textContent()).toContain('So far')
     fault.remove()
     await page.getByRole('button', { name: 'Try again' }).click()
     await page.getByText(/tokens out/).waitFor()
@@ -174,6 +183,7 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture({ text: { msPerDelta: 60_000 } })
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
+    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })

@@ -2,7 +2,9 @@ import { uploadFile } from '../uploads/upload-file.js'
 import { t } from '../words/words.js'
 import { ApiError, isAbort, readApiError } from './api-error.js'
 import { syncClock } from './clock.js'
+import { lost, reached, setProbe } from './connection.js'
 import { createCredential } from './credential.js'
+import { paths } from './paths.js'
 
 /**
  * @typedef {object} RequestOptions
@@ -32,12 +34,17 @@ export const send = async (path, options = {}) => {
   const json = body === undefined ? undefined : JSON.stringify(body)
   const init = { method, headers, body: json, signal, keepalive, credentials, cache, redirect: 'error' }
   const response = await fetch(path, /** @type {RequestInit} */ (init)).catch((error) => {
-    throw isAbort(error) ? error : new ApiError(0, t.errors.unreachable)
+    if (isAbort(error)) throw error
+    lost()
+    throw new ApiError(0, t.errors.unreachable)
   })
+  reached()
   syncClock(response.headers.get('date'))
   if (!response.ok) throw await readApiError(response)
   return response
 }
+
+setProbe(() => fetch(paths.session, { cache: 'no-store' }))
 
 /**
  * Reads a response as JSON; an empty body counts as `{}`. Throws ApiError for anything else.

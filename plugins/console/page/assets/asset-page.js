@@ -103,11 +103,11 @@ export const AssetPage = ({ id, videos }) => {
   `
 }
 
-/** @param {{ message: string, retry: () => void }} props */
+/** @param {{ message: import('../api/api-error.js').ApiError, retry: () => void }} props */
 const Missing = ({ message, retry }) => html`
   <${Empty} icon="picture" title=${t.assets.missing}>
     <p>${t.assets.missingHint}</p>
-    <p class="hint">${message}</p>
+    <p class="hint">${message.message}</p>
     <button type="button" onClick=${retry}>${t.retry}</button>
   <//>
 `

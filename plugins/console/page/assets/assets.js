@@ -59,6 +59,17 @@ export const GroupAssets = ({ type, id, uploads }) => {
   const dragging = useDroppedFiles(addFiles)
   useEffect(() => uploads.listen((asset) => asset.GroupId === id && list.upsert(asset)), [id])
 
+  if (!group.value && (group.error?.status === 403 || group.error?.status === 404)) {
+    return html`
+      <a class="back" href=${linkTo('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
+      <div class="heading"><h1 tabindex="-1">${t.groups.missing}</h1></div>
+      <${Empty} icon="groups" title=${t.groups.missing}>
+        <p>${t.groups.missingHint}</p>
+        <p class="hint"><code>${id}</code></p>
+        <a class="button" href=${linkTo('groups', type)}>${t.groups.toGroups}</a>
+      <//>
+    `
+  }
   return html`
     <a class="back" href=${linkTo('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
     <div class="heading">

@@ -1,6 +1,8 @@
 import { createContext } from 'preact'
 import { useCallback, useContext, useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, isAbort, messageOf } from '../api/api-error.js'
+import { ApiError, isAbort, shownError } from '../api/api-error.js'
+import { useRefresh } from '../api/connection.js'
+import { showToast } from '../controls/toast.js'
 
 /** @type {import('preact').Context<import('../api/api.js').Api>} */
 export const ApiContext = createContext(/** @type {any} */ (undefined))
@@ -15,7 +17,7 @@ export const useApi = () => useContext(ApiContext)
  * @param {readonly unknown[]} inputs
  */
 export const useLoaded = (load, inputs) => {
-  const [state, setState] = useState(/** @type {{ value?: T, error?: string, busy: boolean }} */ ({ busy: true }))
+  const [state, setState] = useState(/** @type {{ value?: T, error?: ApiError, busy: boolean }} */ ({ busy: true }))
   const [reloads, setReloads] = useState(0)
   useEffect(() => {
     const loading = new AbortController()
@@ -26,10 +28,11 @@ export const useLoaded = (load, inputs) => {
       })
       .catch((error) => {
         if (loading.signal.aborted || isAbort(error)) return
-        setState((before) => ({ value: before.value, error: messageOf(error), busy: false }))
+        setState((before) => ({ value: before.value, error: shownError(error), busy: false }))
       })
     return () => loading.abort()
   }, [...inputs, reloads])
+  useRefresh(() => setReloads((before) => before + 1))
   /** @param {(value: T) => T} change */
   const change = (change) =>
     setState((before) => (before.value === undefined ? before : { ...before, value: change(before.value) }))
@@ -42,7 +45,7 @@ export const useLoaded = (load, inputs) => {
  * @param {(...args: Args) => Promise<unknown>} action
  */
 export const useAction = (action) => {
-  const [state, setState] = useState(/** @type {{ error?: string, busy: boolean }} */ ({ busy: false }))
+  const [state, setState] = useState(/** @type {{ error?: ApiError, busy: boolean }} */ ({ busy: false }))
   const busy = useRef(false)
   const mounted = useRef(true)
   useEffect(() => {
@@ -60,10 +63,12 @@ export const useAction = (action) => {
     try {
       await action(...args)
     } catch (caught) {
-      error = isAbort(caught) ? undefined : messageOf(caught)
+      error = isAbort(caught) ? undefined : shownError(caught)
     }
     busy.current = false
     if (mounted.current) setState({ error, busy: false })
+    // Its dialog was closed meanwhile.
+    else if (error) showToast(error.message, { isError: true })
   }
   return { ...state, run }
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks'
+import { useConnectionLost } from '../api/connection.js'
 import { useConversation } from '../chat/conversation.js'
 import { html } from '../controls/html.js'
 import { Icon, Logo } from '../controls/icons.js'
@@ -37,7 +38,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   const section = current === 'asset' ? 'groups' : current
   const loggingOut = useAction(logout)
   useEffect(() => {
-    if (loggingOut.error) showToast(loggingOut.error, { isError: true })
+    if (loggingOut.error) showToast(loggingOut.error.message, { isError: true })
   }, [loggingOut.error])
 
   const skipFocus = useRef(!justLoggedIn)
@@ -50,6 +51,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
     else focusHeading()
   }, [current, parts.join('/'), Screen])
 
+  const isLost = useConnectionLost()
   return html`
     <a class="skip" href="#main" onClick=${skip}>${t.skip}</a>
     <header>
@@ -77,6 +79,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
       </ul>
     </nav>
     <main id="main" class=${current}>
+      <div role="status">${isLost && html`<p class="notice"><${Icon} name="alert" />${t.errors.lost}</p>`}</div>
       ${
         Screen
           ? html`<${Screen} parts=${parts} conversation=${conversation} verification=${verification} uploads=${uploads} videos=${videos} />`

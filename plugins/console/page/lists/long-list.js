@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { isAbort, messageOf } from '../api/api-error.js'
+import { isAbort, shownError } from '../api/api-error.js'
+import { useRefresh } from '../api/connection.js'
 import { useApi } from '../frame/hooks.js'
 
 /**
@@ -8,7 +9,7 @@ import { useApi } from '../frame/hooks.js'
  * @property {string} key path and parameters
  * @property {(Item | undefined)[]} items by their index; undefined: not loaded yet
  * @property {number} [total]
- * @property {string} [error]
+ * @property {import('../api/api-error.js').ApiError} [error]
  * @property {Set<number>} asked pages that were loaded, from 0
  * @property {Map<number, AbortController>} loading
  */
@@ -72,7 +73,7 @@ export const useLongList = (path, query) => {
       fill(list, page, Result?.Items ?? [], Result?.TotalCount ?? 0)
       if (wanted.current === list) shown.current = list
     } catch (error) {
-      if (!controller.signal.aborted && !isAbort(error)) list.error = messageOf(error)
+      if (!controller.signal.aborted && !isAbort(error)) list.error = shownError(error)
     }
     if (list.loading.get(page) === controller) list.loading.delete(page)
     if (wanted.current === list) {
@@ -122,6 +123,8 @@ export const useLongList = (path, query) => {
       wanted.current.loading.clear()
     }
   }, [])
+
+  useRefresh(() => begin(emptyList(key)))
 
   /** @param {(list: Loaded<Item>) => void} change */
   const edit = (change) => {

@@ -1,6 +1,9 @@
 /** The words of groups and assets, in English. `../zh/assets.js` has them in Chinese. */
 export const assets = {
   groups: {
+    missing: 'This group is not there',
+    missingHint: 'It was deleted, belongs to somebody else, or the address is wrong.',
+    toGroups: 'To the groups',
     title: 'Asset groups',
     lead: {
       AIGC: 'A group contains pictures and videos. Your requests can use them by their asset:// addresses.',

@@ -50,6 +50,13 @@ export const frame = {
   onlyAdminsHint: 'Your account has the role “user”. An admin can change that.',
   errors: {
     status: (/** @type {number} */ status) => `The server responded with status ${status}.`,
+    refused: (/** @type {string} */ reported) => `The server refused this: ${reported}`,
+    failed: (/** @type {string} */ reported) => `The server could not do this: ${reported}`,
+    tooMany: (/** @type {string} */ reported) => `That was too much for now: ${reported}`,
+    retryIn: (/** @type {number} */ seconds) => `Try again in ${seconds} s`,
+    requestId: 'Request ID',
+    copyRequestId: 'Copy the request ID',
+    lost: 'The connection to the server is lost. This page tries again by itself.',
     tooLarge: 'That is more than the server accepts.',
     unreachable: 'The server cannot be reached. Check the connection and try again.',
     unreadable: 'The server sent an invalid response.',

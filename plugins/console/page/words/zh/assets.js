@@ -1,6 +1,9 @@
 /** @type {typeof import('../en/assets.js').assets} */
 export const assets = {
   groups: {
+    missing: '找不到这个素材组',
+    missingHint: '它可能已被删除、属于其他用户，或地址有误。',
+    toGroups: '返回素材组',
     title: '素材组',
     lead: {
       AIGC: '素材组用来归类图片和视频。组内的素材可以在请求中以 asset:// 引用。',

@@ -50,6 +50,13 @@ export const frame = {
   onlyAdminsHint: '您的账号角色是“用户”，可请管理员更改。',
   errors: {
     status: (status) => `服务器返回状态码 ${status}。`,
+    refused: (reported) => `服务器拒绝了请求：${reported}`,
+    failed: (reported) => `服务器未能完成请求：${reported}`,
+    tooMany: (reported) => `请求过多，请稍后再试：${reported}`,
+    retryIn: (seconds) => `${seconds} 秒后可重试`,
+    requestId: '请求 ID',
+    copyRequestId: '复制请求 ID',
+    lost: '与服务器的连接已断开，页面会自动重试。',
     tooLarge: '内容超过服务器允许的大小。',
     unreachable: '无法连接服务器，请检查网络后重试。',
     unreadable: '服务器返回的内容无法识别。',
