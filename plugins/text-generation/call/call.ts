@@ -198,21 +198,3 @@ export const startStream = async (
  */
 const cancelOnAbort = (reader: FrameReader, signal: AbortSignal): void =>
   signal.addEventListener('abort', () => void reader.cancel(signal.reason), { once: true })
-
-/**
- * Reads to the end of the body, which often arrives just after the last event. The connection can then be reused. A
- * body that does not end in time is cancelled.
- */
-export const awaitEnd = (reader: FrameReader, clock: Clock): void => {
-  const cancel = () => void reader.cancel()
-  const cancelTimer = clock.at(clock.now() + maxEndMs, cancel)
-  reader.next().then(
-    (more) => {
-      cancelTimer()
-      if (more) cancel()
-    },
-    () => cancelTimer(),
-  )
-}
-
-const maxEndMs = 1_000

@@ -10,10 +10,11 @@ import { createFrameSplitter, type FrameReader } from '../../sse-relay/index.ts'
 import { isDone } from '../events/text.ts'
 import { type Assembly, StreamError } from '../protocol/assembly.ts'
 import type { Exchange } from '../protocol/protocol.ts'
+import { awaitEnd } from '../upstream/await-end.ts'
 import { type CompleteResponse, readResponse, type TextResponse } from '../upstream/client.ts'
 import { requireNoCredential } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
-import { awaitEnd, type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
+import { type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
 import { Deadline, timeoutOf } from './deadline.ts'
 
 /**

@@ -1,8 +1,8 @@
 import { runInTurns, runSteps } from '../../shared/background/turns.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { noStoreText } from '../../shared/http/no-store.ts'
+import type { Identity } from '../../shared/identity/identify.ts'
 import { isLarge } from '../../shared/json/json.ts'
-import type { GenerationRequest } from '../call/generate.ts'
 import { estimateInputTokens } from '../limits/input-tokens.ts'
 import { requirePermittedModels } from '../models/permitted.ts'
 import { indexInTurns } from '../protocol/index-in-turns.ts'
@@ -13,7 +13,7 @@ import { translateMessagesRequest } from './request/request.ts'
  * such route for chat completions. The header `x-token-count: estimate` says so.
  */
 export const countTokens = async (
-  { request, models }: Pick<GenerationRequest, 'request' | 'models'>,
+  { request, models }: Pick<Identity, 'models'> & { readonly request: Request },
   { maxBodyBytes }: { readonly maxBodyBytes: number },
 ): Promise<Response> => {
   const { json } = await readJsonBody(request, maxBodyBytes)
