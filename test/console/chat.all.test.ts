@@ -219,6 +219,25 @@ describeWithBrowser('a chat', () => {
     await page.getByText('This conversation is not in this browser').waitFor()
   })
 
+  test('sends a question that was asked before the models were known', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    page.setDefaultTimeout(60_000)
+    const asked = Promise.withResolvers<void>()
+    await page.route('**/v1/models', async (route) => {
+      await asked.promise
+      await route.continue()
+    })
+    await answerWith(page, () => 'Early')
+    await login(page)
+    await page.goto(`${fixture.url}/console#/chat`)
+    await page.getByLabel('Question').fill('Hello')
+    await page.keyboard.press('Enter')
+    asked.resolve()
+    await page.locator('.markdown').getByText('Early').waitFor()
+  })
+
   test('offers only models that chat', async () => {
     await using fixture = await openMediaFixture()
     await using visiting = await visit(browser, fixture)

@@ -20,8 +20,8 @@ import { referenceOf, statusOf, titleOf, typeOf } from './asset.js'
  * @property {(task: Task) => void} onTask
  */
 
-/** Of the style sheet, in CSS pixels. A phone has two columns. */
-const grid = { minColumn: innerWidth < 480 ? 160 : 220, gap: 16, rowHeight: 300 }
+/** Of the style sheet, in CSS pixels. */
+const grid = { minColumn: 220, gap: 16, rowHeight: 300 }
 const table = { rowHeight: 57 }
 
 /** The assets as a grid of previews. @param {ListProps} props */

@@ -1,4 +1,4 @@
-import { useRef, useState } from 'preact/hooks'
+import { useEffect, useRef, useState } from 'preact/hooks'
 import { AssetPicker } from '../assets/asset-picker.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
@@ -34,14 +34,23 @@ export const Composer = ({ busy, canSend, send, stop }) => {
     if (small.length < chosen.length) showToast(t.chat.onlyPictures(formatBytes(maxBytes)), { isError: true })
     add(await Promise.all(small.map(readPicture)))
   }
-  const submit = (/** @type {Event} */ event) => {
-    event.preventDefault()
+  /** Whether the user has sent the question before the models were known. */
+  const isWaiting = useRef(false)
+  const sendNow = () => {
     const field = input.current
     const text = field?.value.trim() ?? ''
+    isWaiting.current = !canSend
     if (busy || !field || !canSend || (text === '' && files.length === 0)) return
     field.value = ''
     setFiles([])
     send(text, files)
+  }
+  useEffect(() => {
+    if (canSend && isWaiting.current) sendNow()
+  }, [canSend])
+  const submit = (/** @type {Event} */ event) => {
+    event.preventDefault()
+    sendNow()
   }
   const press = (/** @type {KeyboardEvent} */ event) => {
     // While an input method composes a character, Enter only ends the composition.

@@ -25,6 +25,15 @@ const settleMs = 60
 let visits = 0
 addEventListener('hashchange', () => visits++)
 
+/** Frames after which the rows have their heights, and the frame has put the focus on the heading. */
+const restoringFrames = 12
+
+/** @param {number} top @param {number} frames */
+const restore = (top, frames) => {
+  if (Math.abs(scrollY - top) > 1) scrollTo(0, top)
+  if (frames > 0) requestAnimationFrame(() => restore(top, frames - 1))
+}
+
 /** @type {{ list: Loaded<any>, top: number, visit: number } | undefined} */
 let left
 
@@ -114,10 +123,16 @@ export const useLongList = (path, query) => {
   }, [key])
   useEffect(() => {
     const back = returning.current
-    // After the frame has put the focus on the heading.
-    if (back) setTimeout(() => scrollTo(0, back.top))
+    if (back) restore(back.top, restoringFrames)
+    // The page may have become shorter when the list leaves it.
+    let top = back?.top ?? 0
+    const onScroll = () => {
+      top = scrollY
+    }
+    addEventListener('scroll', onScroll, { passive: true })
     return () => {
-      left = { list: shown.current, top: scrollY, visit: visits }
+      removeEventListener('scroll', onScroll)
+      left = { list: shown.current, top, visit: visits }
       clearTimeout(timer.current)
       for (const controller of wanted.current.loading.values()) controller.abort()
       wanted.current.loading.clear()
