@@ -125,7 +125,7 @@ export const testUsageScale = (users: number, timeoutMs: number): void => {
               }
               most = Math.max(most, rows)
               if (rows > maxRows) problems.push(`${JSON.stringify(filter)} by ${by.join()} reads ${rows} rows`)
-              if (statements.length > 60)
+              if (statements.length > 100)
                 problems.push(`${JSON.stringify(filter)} by ${by.join()}: ${statements.length} statements`)
             }
           }

@@ -94,7 +94,6 @@ const postgresReadings = (url: string): Readings => {
       if (name === undefined) {
         name = `read${names.size}`
         names.set(text, name)
-        if (names.size === 1) await database.unsafe('set plan_cache_mode = force_generic_plan')
         await database.unsafe(`prepare ${name} as ${text}`)
       }
       const values = statement.values.length === 0 ? '' : `(${statement.values.map(literal).join()})`

@@ -226,8 +226,11 @@ export const matchingUsers = (
 
 const nameOf = (place: PagePlace | undefined): string => (typeof place?.key === 'string' ? place.key : '')
 
-/** Users that a count goes to. Beyond it an index is no better than another. */
-const maxCounted = 250
+/**
+ * Users that a count goes to. Beyond it an index is no better than another. PostgreSQL plans for a tenth of all rows if
+ * it does not know the number, and reads all of them first if they need no order.
+ */
+const maxCounted = fragment`250`
 /** Parts of a text that `countUsers` counts. */
 export const countedParts = 8
 
@@ -236,16 +239,48 @@ export const countUsers = (parts: readonly string[], { team }: UserFilter): Stat
   const [a, b, c, d, e, f, g, h] = parts
   return sql`
     select
-      (select count(*) from (select 1 from user_name_parts where part = ${a} limit ${maxCounted}) as counted) as part0,
-      (select count(*) from (select 1 from user_name_parts where part = ${b} limit ${maxCounted}) as counted) as part1,
-      (select count(*) from (select 1 from user_name_parts where part = ${c} limit ${maxCounted}) as counted) as part2,
-      (select count(*) from (select 1 from user_name_parts where part = ${d} limit ${maxCounted}) as counted) as part3,
-      (select count(*) from (select 1 from user_name_parts where part = ${e} limit ${maxCounted}) as counted) as part4,
-      (select count(*) from (select 1 from user_name_parts where part = ${f} limit ${maxCounted}) as counted) as part5,
-      (select count(*) from (select 1 from user_name_parts where part = ${g} limit ${maxCounted}) as counted) as part6,
-      (select count(*) from (select 1 from user_name_parts where part = ${h} limit ${maxCounted}) as counted) as part7,
-      (select count(*) from (select 1 from users where team_id = ${team} limit ${maxCounted}) as counted) as team,
-      (select count(*) from (select 1 from users where role = 'admin' limit ${maxCounted}) as counted) as admins,
-      (select count(*) from (select 1 from users where disabled_at is not null limit ${maxCounted}) as counted)
-        as disabled`
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${a} order by user_id limit ${maxCounted}) as counted
+      ) as part0,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${b} order by user_id limit ${maxCounted}) as counted
+      ) as part1,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${c} order by user_id limit ${maxCounted}) as counted
+      ) as part2,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${d} order by user_id limit ${maxCounted}) as counted
+      ) as part3,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${e} order by user_id limit ${maxCounted}) as counted
+      ) as part4,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${f} order by user_id limit ${maxCounted}) as counted
+      ) as part5,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${g} order by user_id limit ${maxCounted}) as counted
+      ) as part6,
+      (
+        select count(*)
+        from (select 1 from user_name_parts where part = ${h} order by user_id limit ${maxCounted}) as counted
+      ) as part7,
+      (
+        select count(*)
+        from (select 1 from users where team_id = ${team} order by created_at, id limit ${maxCounted}) as counted
+      ) as team,
+      (
+        select count(*)
+        from (select 1 from users where role = 'admin' order by created_at, id limit ${maxCounted}) as counted
+      ) as admins,
+      (
+        select count(*)
+        from (select 1 from users where disabled_at is not null order by created_at, id limit ${maxCounted}) as counted
+      ) as disabled`
 }

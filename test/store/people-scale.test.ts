@@ -1,0 +1,3 @@
+import { testPeopleScale } from './people-scale.ts'
+
+testPeopleScale(20_000, 120_000)
