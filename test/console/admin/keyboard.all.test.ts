@@ -99,6 +99,7 @@ describeWithBrowser('by keyboard alone', () => {
     await keyboard.press('Escape')
     const [token] = (await store.listUserTokens(user?.id ?? '', { limit: 5 })).items
     expect(token).toMatchObject({ label: 'from keys', scopes: ['text', 'video'] })
+    await page.getByRole('button', { name: 'Revoke the token from keys' }).waitFor()
     await tabTo(page, 'button Revoke the token from keys', 8)
     await keyboard.press('Enter')
     expect(await focused(page)).toBe('input Confirmation')
