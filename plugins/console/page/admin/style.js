@@ -11,6 +11,7 @@ sheet.replaceSync(`
   .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: 1rem; }
   .admin h3 { margin: 0; font-size: 0.9375rem; font-weight: 600; }
   .admin section > .heading { align-items: center; }
+  .admin section > .heading + .rows { margin-top: 0.75rem; }
   .admin .filters .field, .admin .filters .field:first-child:has(select) { flex: 1 1 10rem; max-width: 16rem; }
   .admin .filters .field:first-child { flex-basis: 14rem; }
 
@@ -29,7 +30,7 @@ sheet.replaceSync(`
   .admin .facts { display: grid; grid-template-columns: repeat(auto-fill, minmax(min(100%, 15rem), 1fr)); gap: 0.875rem 1.5rem; margin-top: 1.25rem; padding: 1rem 1.25rem; border: 1px solid var(--border); border-radius: var(--radius); background: var(--surface); box-shadow: var(--shadow); }
   .admin .facts dt { color: var(--text-muted); font-size: 0.8125rem; }
   .admin .facts dd { overflow-wrap: anywhere; }
-  .admin .links { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
+  .admin .sections-of-user { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; }
 
   .fault { color: var(--bad); font-size: 0.875rem; }
   .field :is([aria-invalid="true"]) { border-color: var(--bad); }

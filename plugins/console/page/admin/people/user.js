@@ -67,7 +67,7 @@ const Profile = ({ user, onChange }) => html`
     <div><dt>${w.users.id}</dt><dd><code>${user.id}</code></dd></div>
     <div>
       <dt>${w.user.actions}</dt>
-      <dd class="links">
+      <dd class="sections-of-user">
         <a href=${linkToAdmin(['usage'], { user: user.id })}>${w.user.usage}</a>
         <a href=${linkToAdmin(['audit'], { user: user.id })}>${w.user.audit}</a>
         <a href=${linkToAdmin(['decisions', 'videos'], { user: user.id })}>${w.user.videos}</a>
