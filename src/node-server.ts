@@ -105,7 +105,7 @@ export const maxUnreadBytes = 2 ** 22
  * Maximum number of pipelined requests of one connection whose responses are not sent yet. Common clients do not
  * pipeline.
  */
-export const maxPipelined = 32
+export const maxPipelined = 20
 
 /** Where a server listens. */
 export interface ListenOptions {
