@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
@@ -112,6 +112,8 @@ describe('each example is a program', () => {
       .replace('sqlite:data/', `sqlite:${database}/`)
     const path = join(folder, `${name}.ts`)
     writeFileSync(path, text)
+    const parts = join(root, 'examples', name)
+    if (existsSync(parts)) cpSync(parts, join(folder, name), { recursive: true })
     return path
   }
 
