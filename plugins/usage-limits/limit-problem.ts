@@ -8,10 +8,13 @@ export interface ReachedLimit {
   readonly subject: LimitSubject
   /** When the call may succeed, milliseconds since 1970. Undefined: no time helps, or none is known. */
   readonly returnsAt?: number | undefined
+  /** The call needs more than the whole amount. */
+  readonly isTooLarge?: boolean | undefined
 }
 
 /**
- * Problem 429: a limit has no room for a call. The message names the limit, whose it is, and when it returns.
+ * Problem 429: a limit has no room for a call. The message names the limit, whose it is, and when it returns; or that
+ * the call is larger than the limit, so that no time helps.
  *
  * `code` and `type` are `insufficient_quota` for tokens, cost and videos of a day or longer, and `rate_limit_exceeded`
  * otherwise.
@@ -41,12 +44,14 @@ const isQuota = ({ unit, window }: Limit): boolean =>
 
 const secondsUntil = (time: number, now: number): number => Math.max(1, Math.ceil((time - now) / 1_000))
 
-const messageOf = ({ limit, subject, returnsAt }: ReachedLimit): string => {
+const messageOf = ({ limit, subject, returnsAt, isTooLarge }: ReachedLimit): string => {
   const { unit, amount, window, model } = limit
   const what = `${amount} ${unit.replaceAll('_', ' ')}${model === undefined ? '' : ` of ${model}`}`
   const per = window === undefined ? (isConsumed(unit) ? '' : ' at once') : ` a ${window}`
+  const whole = `the limit of ${what}${per} of the ${subject.type}`
+  if (isTooLarge) return `the call may use more than ${whole} allows`
   const returns = returnsAt === undefined ? '' : `; it returns at ${new Date(returnsAt).toISOString()}`
-  return `the limit of ${what}${per} of the ${subject.type} is reached${returns}`
+  return `${whole} is reached${returns}`
 }
 
 /** Problem 403: a limit of the unit `cost` covers a model that has no price. */

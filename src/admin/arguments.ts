@@ -1,3 +1,4 @@
+import { type Json, readJson, repeatsKey } from '../../plugins/shared/json/json.ts'
 import { time } from './terminal.ts'
 
 /** The arguments are not a valid command: exit status 2. */
@@ -25,12 +26,19 @@ export const date = (text: string, flag: string): string => {
   throw new UsageError(`${flag} must be a date such as 2030-01-31`)
 }
 
-/** Parses JSON. Throws UsageError. */
+/** Parses JSON. Throws UsageError, also for a key that stands twice in an object. */
 export const json = (text: string, what: string): unknown => {
+  const parsed = readParsed(text)
+  if (!parsed) throw new UsageError(`${what} must be JSON`)
+  if (repeatsKey(parsed)) throw new UsageError(`${what} must have no field twice`)
+  return parsed.value()
+}
+
+const readParsed = (text: string): Json | undefined => {
   try {
-    return JSON.parse(text)
+    return readJson(text)
   } catch {
-    throw new UsageError(`${what} must be JSON`)
+    return undefined
   }
 }
 

@@ -1,3 +1,4 @@
+import { type Json, readJson, repeatsKey } from '../../plugins/shared/json/json.ts'
 import { type Limit, parseLimits } from '../../plugins/usage-limits/index.ts'
 import type { Read } from './environment/reader.ts'
 
@@ -14,7 +15,7 @@ export const readUsageLimits = (read: Read, addProblem: (problem: string) => voi
   const limitsOf = (name: string): readonly Limit[] => {
     const json = read(name, 'must be a list of limits, as JSON', parsedJson)
     if (!json) return []
-    const limits = parseLimits(json.value)
+    const limits = repeatsKey(json.json) ? { problem: 'a field stands twice in an entry' } : parseLimits(json.value)
     if (!('problem' in limits)) return limits
     addProblem(`${name}: ${limits.problem}`)
     return []
@@ -27,9 +28,10 @@ export const readUsageLimits = (read: Read, addProblem: (problem: string) => voi
   }
 }
 
-const parsedJson = (text: string): { readonly value: unknown } | undefined => {
+const parsedJson = (text: string): { readonly json: Json; readonly value: unknown } | undefined => {
   try {
-    return { value: JSON.parse(text) }
+    const json = readJson(text)
+    return { json, value: json.value() }
   } catch {
     return undefined
   }

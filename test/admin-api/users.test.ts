@@ -72,6 +72,10 @@ eachDatabase('the admin API', (database) => {
         [{ limits: [{ unit: 'tokens', amount: -1 }] }, 'limits[0].amount must be an integer'],
         [{ limt: [] }, 'unknown field: the fields are name, '],
         ['{"role":"user","role":"admin"}', 'a field stands twice in the request body'],
+        [
+          '{"limits":[{"unit":"requests","amount":1,"amount":99,"window":"day"}]}',
+          'a field stands twice in the request body',
+        ],
         ['[]', 'request body must be a JSON object'],
         ['{', 'request body is '],
       ]

@@ -147,6 +147,10 @@ eachDatabase('admin', (database) => {
     const wrong: readonly (readonly [readonly string[], string])[] = [
       [['user', 'limits', 'NAME', '[{"unit":"tokens","amount":1},{"unit":"tokens"}]'], 'limits[1].amount must be'],
       [['user', 'limits', 'NAME', '{'], 'the limits must be JSON'],
+      [
+        ['user', 'limits', 'NAME', '[{"unit":"requests","amount":1,"amount":99}]'],
+        'the limits must have no field twice',
+      ],
       [['user', 'role', 'NAME', 'root'], 'role must be user or admin'],
       [['user', 'list', '--state', 'on'], '--state must be one of enabled, disabled'],
       [['user', 'add', 'NEW', '--limits', '[{"unit":"x"}]'], 'limits[0].unit must be one of'],

@@ -14,6 +14,11 @@ test('a list of limits that is not valid, and a time zone that does not exist, a
   ])
 })
 
+test('an entry that has a member twice is a problem', () => {
+  const config = readConfig({ USER_LIMITS: '[{"unit":"requests","amount":1,"amo\\u0075nt":99}]' })
+  expect('problems' in config && config.problems).toEqual(['USER_LIMITS: a field stands twice in an entry'])
+})
+
 test('the lists and the time zone are read', () => {
   const config = readConfig({
     USER_LIMITS: '[{"unit":"requests","amount":60,"window":"minute"}]',

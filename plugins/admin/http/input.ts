@@ -1,5 +1,6 @@
 import { announcesBody, isJson, readJsonBody } from '../../shared/http/body/body.ts'
 import { isUserId } from '../../shared/identity/identify.ts'
+import { repeatsKey } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { fault, type Input } from '../operations/fields.ts'
 
@@ -21,8 +22,7 @@ export const readInput = async (request: Request): Promise<BodyInput> => {
     return { input: {}, bytes: new Uint8Array() }
   if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
   const { json, bytes } = await readJsonBody(request, maxBodyBytes)
-  const names = json.keys()
-  if (new Set(names).size < names.length) throw fault('', 'a field stands twice in the request body')
+  if (repeatsKey(json)) throw fault('', 'a field stands twice in the request body')
   return { input: { ...(json.value() as Input) }, bytes }
 }
 

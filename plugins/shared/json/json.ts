@@ -64,6 +64,15 @@ export const opensMoreThan = (text: string, max: number): boolean => {
   return false
 }
 
+/** Whether an object in a value has a key twice, at any depth: readers do not agree on which one counts. */
+export const repeatsKey = (json: Json): boolean => {
+  for (const object of json.objects()) {
+    const keys = object.keys()
+    if (new Set(keys).size < keys.length) return true
+  }
+  return false
+}
+
 /**
  * Like `readJson`, over several turns of the event loop. One turn takes a few milliseconds, for a document of any size.
  */

@@ -70,7 +70,7 @@ export class WaitingCalls {
     return new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const refused = needs.find((need) => isKnownToBeFull(need, now))
-      if (refused) return reject(problemOf(refused.counter, now))
+      if (refused) return reject(problemOf(refused, now))
       const end = () => {
         this.#calls.delete(call)
         signal?.removeEventListener('abort', abort)
@@ -116,7 +116,7 @@ export class WaitingCalls {
       const missing = needs.filter((need) => !hasRoom(need))
       const short = never ?? missing.find(({ counter }) => counter.isShort) ?? missing[0]
       const ends = never !== undefined || now - call.since >= call.maxWaitMs
-      if (short && ends) call.reject(problemOf(short.counter, now))
+      if (short && ends) call.reject(problemOf(short, now))
       else if (!short && acceptsLess(call, now)) grant(call, now)
     }
   }
@@ -181,7 +181,9 @@ const isKnownToBeFull = ({ counter, least }: Need, now: number): boolean => {
 /** They end soon, nobody knows when. */
 const unitsOfCalls: readonly string[] = ['running_videos', 'streams']
 
-const problemOf = ({ limit, subject, block, counts }: UsageCounter, now: number): LimitProblem => {
+const problemOf = ({ counter, least }: Need, now: number): LimitProblem => {
+  const { limit, subject, block, counts, amount } = counter
+  if (amount > 0 && least > amount) return new LimitProblem({ limit, subject, isTooLarge: true }, now)
   const { endsAt, slides } = block.counter
   const ofCalls = unitsOfCalls.includes(limit.unit) ? now + 1_000 : undefined
   const returnsAt = endsAt ?? (slides && (counts?.freeAt ?? now + slides.lengthMs)) ?? ofCalls
