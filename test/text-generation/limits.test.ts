@@ -294,10 +294,31 @@ describe('a limit with less than a call is expected to use', () => {
     expect(cost).toBeWithin(0.057, 0.060_000_1)
   })
 
+  test('that others hold is not said to be reached, when the client ends the wait', async () => {
+    const body = Promise.withResolvers<Response>()
+    const limits = [day('tokens', 200)]
+    await using it = await open(limits, { fetch: () => body.promise })
+    const first = it.post('/chat/completions', { ...chat, max_tokens: 190 })
+    const second = await it.post(
+      '/chat/completions',
+      { ...chat, max_tokens: 190 },
+      { headers: { 'x-stainless-timeout': '0.3' } },
+    )
+    expect(second.status).toBe(408)
+    expect(await second.text()).toContain('timeout has passed while the call waited')
+    body.resolve(streaming(answer()))
+    expect((await first).status).toBe(200)
+    expect(await it.report()).toEqual([[5, 0]])
+  })
+
   test('rejects a call that could not be stopped', async () => {
     const upstreams = [{ url: 'http://upstream.invalid/v1', models: [{ id: 'm', streams: false }] }]
     await using it = await open([day('tokens', 60)], { upstreams })
-    expect((await it.post('/chat/completions', chat)).status).toBe(429)
+    const response = await it.post('/chat/completions', chat)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([429, null])
+    expect(await response.json()).toMatchObject({
+      error: { message: 'the call may use more than the limit of 60 tokens a day of the user allows' },
+    })
     expect(it.asked).toHaveLength(0)
   })
 })

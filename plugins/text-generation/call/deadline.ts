@@ -1,5 +1,7 @@
+import { type Awaitable, orFail } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
+import { TextProblem } from '../protocol/problem.ts'
 
 export interface DeadlineOptions {
   readonly clock: Clock
@@ -95,5 +97,23 @@ export const timeoutOf = (headers: Headers, limitMs: number): number => {
   }
   return ms
 }
+
+/** A reservation waits no longer than that. */
+const maxReservationMs = 2_000
+
+/** Runs a reservation that ends with the client's own timeout, if that is short: then with Problem 408. */
+export const withinTimeout = <Result>(
+  { headers, signal }: Pick<Request, 'headers' | 'signal'>,
+  reserve: (signal: AbortSignal) => Awaitable<Result>,
+): Awaitable<Result> => {
+  const ms = timeoutOf(headers, maxReservationMs)
+  if (ms === maxReservationMs) return reserve(signal)
+  const timeout = AbortSignal.timeout(Math.ceil(ms))
+  return orFail(reserve(AbortSignal.any([signal, timeout])), (error) => {
+    throw error === timeout.reason ? timedOut() : error
+  })
+}
+
+const timedOut = () => new TextProblem(408, "the client's timeout has passed while the call waited for others to end")
 
 const timeoutHeaders = ['x-stainless-timeout', 'x-stainless-read-timeout'] as const

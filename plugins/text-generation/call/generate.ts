@@ -22,6 +22,7 @@ import { shortStringOf } from '../protocol/validation.ts'
 import type { DroppedTools } from '../upstream/dropped-tools.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import type { GenerationContext } from './call.ts'
+import { withinTimeout } from './deadline.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import { RouteAttempts, type RouteAttemptsOptions } from './route-attempts.ts'
 import { respondStreaming } from './streaming.ts'
@@ -122,7 +123,9 @@ export const generate = async (
     const checking = issued?.requireRoom()
     if (isPromise(checking)) await checking
     if (!held.limit && options.callLimits && !exchange.unmetered) {
-      const reserving = reserve(sent, { user, token, model, stream, exchange, route, signal: request.signal }, options)
+      const reserved = { user, token, model, stream, exchange, route }
+      const within = (signal: AbortSignal) => reserve(sent, { ...reserved, signal }, options)
+      const reserving = stream ? within(request.signal) : withinTimeout(request, within)
       held.limit = isPromise(reserving) ? await reserving : reserving
     }
     const { limit } = held

@@ -47,7 +47,7 @@ export const usesOf = ({ completionTokens, seconds, cost }: ExpectedUsage): Amou
   ...(cost !== undefined && { cost }),
 })
 
-/** What holds a slot of running videos and room for the result, and what holds the rest. Undefined: no limit applies. */
+/** What holds a slot and room for the result, and what holds the rest. Undefined: no limit applies. */
 interface TaskReservations {
   readonly running: UsageReservation | undefined
   readonly used: UsageReservation | undefined
