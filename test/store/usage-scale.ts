@@ -89,7 +89,7 @@ export const testUsageScale = (users: number, timeoutMs: number): void => {
         const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: timeoutMs })
         if (!opened) throw new Error('there is no such kind of database')
         const database = recordStatements(opened)
-        const readings: Readings = readingsOf(tested)
+        const readings: Readings = readingsOf(tested, true)
         await seedPeople(opened, users)
         await seed(opened, users)
         while (!(await new UsageRollup(opened).catchUp()));

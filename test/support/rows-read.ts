@@ -37,9 +37,12 @@ export interface Reading {
   readonly rows: number | undefined
 }
 
-/** Tells how statements are executed, as any values would be: a connection prepares each text once. */
-export const readingsOf = ({ kind, url }: Pick<TestDatabase, 'kind' | 'url'>) =>
-  kind === 'sqlite' ? sqliteReadings(url) : postgresReadings(url)
+/**
+ * Tells how statements are executed. @param anyValues PostgreSQL plans them for any values, as it may do for a statement
+ * that a connection has prepared; default: for the given ones, where it finds that better
+ */
+export const readingsOf = ({ kind, url }: Pick<TestDatabase, 'kind' | 'url'>, anyValues = false) =>
+  kind === 'sqlite' ? sqliteReadings(url) : postgresReadings(url, anyValues)
 
 export interface Readings {
   of(statement: Statement): Promise<Reading>
@@ -83,7 +86,7 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
-const postgresReadings = (url: string): Readings => {
+const postgresReadings = (url: string, anyValues: boolean): Readings => {
   const database = postgres(url, { max: 1, onnotice: () => {} })
   const render = renderStatement('$')
   const names = new Map<string, string>()
@@ -94,6 +97,7 @@ const postgresReadings = (url: string): Readings => {
       if (name === undefined) {
         name = `read${names.size}`
         names.set(text, name)
+        if (anyValues && names.size === 1) await database.unsafe('set plan_cache_mode = force_generic_plan')
         await database.unsafe(`prepare ${name} as ${text}`)
       }
       const values = statement.values.length === 0 ? '' : `(${statement.values.map(literal).join()})`

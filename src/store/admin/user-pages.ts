@@ -70,13 +70,14 @@ const chooseOrder = async (
     return { order: 'names', part: undefined }
   if (parts.length === 0) return { order: byAge[0] ?? 'all', part: undefined }
   const [counts = {}] = await database.query<Readonly<Record<string, number>>>(countUsers(parts, filter))
+  // Of two with many, the one by age comes first: nearly all names may have the part.
   const ways = [
-    ...(typeof after?.key === 'number'
-      ? []
-      : parts.map((part, index) => ({ order: 'part', part, users: counts[`part${index}`] }) as const)),
     ...(typeof after?.key === 'string'
       ? []
       : byAge.map((order) => ({ order, part: undefined, users: counts[order] }) as const)),
+    ...(typeof after?.key === 'number'
+      ? []
+      : parts.map((part, index) => ({ order: 'part', part, users: counts[`part${index}`] }) as const)),
   ]
   const [best] = ways.toSorted((a, b) => Number(a.users) - Number(b.users))
   return best ?? { order: 'all', part: undefined }
