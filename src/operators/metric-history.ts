@@ -15,16 +15,20 @@ export interface MetricHistoryOptions {
 /** Milliseconds between two writes. */
 const metricHistoryMs = 10_000
 
-/** Writes the history as long as the process works in the background. */
+/** Writes the history as long as the process works in the background, and once more at the end of that. */
 export const keepMetricHistory = ({
   background,
   log,
   ...options
 }: MetricHistoryOptions & { readonly background: Background; readonly log: Log }): void => {
-  const write = createMetricHistory(options)
-  background.repeat({
-    ...{ everyMs: metricHistoryMs, log, failure: 'the history of metrics could not be written' },
-    run: () => write().then(() => undefined),
+  const add = createMetricHistory(options)
+  const write = () => add().catch((err: unknown) => log.warn({ err }, 'the history of metrics could not be written'))
+  void background.run(async (signal) => {
+    while (!signal.aborted) {
+      await write()
+      await background.sleep(metricHistoryMs, signal)
+    }
+    await write()
   })
 }
 

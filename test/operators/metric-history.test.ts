@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createMetrics, readSnapshot } from '../../plugins/metrics/index.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
 import { createActivityReport } from '../../src/operators/activity.ts'
-import { createMetricHistory } from '../../src/operators/metric-history.ts'
+import { createMetricHistory, keepMetricHistory } from '../../src/operators/metric-history.ts'
 import { openStore } from '../../src/store/index.ts'
 
 const hour = 3_600_000
@@ -68,6 +70,29 @@ describe('the history of metrics', () => {
     await write()
     expect((await store.metricCounts('minute', 0)).map(({ value }) => value)).toEqual([6])
   })
+})
+
+test('the last counts are written when the work in the background ends', async () => {
+  await using history = await openHistory()
+  const { store, clock, metrics, request } = history
+  const background = new Background()
+  let writes = 0
+  keepMetricHistory({
+    ...{ store, clock, background, log: noLog },
+    async read() {
+      writes++
+      return readSnapshot(metrics.registry)
+    },
+  })
+  request(200, 2)
+  while (writes === 0) await Bun.sleep(1)
+  request(204, 1)
+  await background.stop()
+  const found = (await store.metricCounts('hour', 0)).map(({ series, value }) => [series.join(' '), value])
+  expect(found.sort()).toEqual([
+    ['requests 200', 2],
+    ['requests 204', 1],
+  ])
 })
 
 describe('the activity of a server', () => {
