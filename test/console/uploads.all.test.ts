@@ -35,7 +35,7 @@ describeWithBrowser('a local file', () => {
     await give(page, 'drop', ['one.png', 'two.png', 'three.png', 'four.png', 'five.png'])
     await give(page, 'paste', ['pasted.png'])
     await choose(page, 'chosen.png')
-    await page.getByText('7 of 7').waitFor()
+    await page.getByText('7 assets', { exact: true }).waitFor()
     // The rows of the uploads leave when their assets are active.
     await page.locator('.uploads').waitFor({ state: 'detached' })
     expect(await page.locator('article .badge').allTextContents()).toEqual(Array(7).fill('Active'))
