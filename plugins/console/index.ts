@@ -25,9 +25,10 @@ export interface ConsolePagesOptions {
    *
    * `video`, `uploads`, `events` and `webhooks` have no default: without one, the page says that the server does not
    * offer it. Usual paths are `/api/v3`, `/api/uploads`, `/api/events` and `/api/webhooks`. Without `invitations`,
-   * usually `/api/invitations`, it has no screen for them. With `account` and `admin`, usually `/api/account` and
-   * `/api/admin`, admins have the operators' screens. Without `failureAdvice`, usually
-   * `/api/failure-advice`, it shows the vendor's message about a failure without advice.
+   * usually `/api/invitations`, it has no screen for them. With `account`, usually `/api/account`, users see their
+   * account; with `admin`, usually `/api/admin`, admins have the operators' screens. Without `failureAdvice`, usually
+   * `/api/failure-advice`, it shows the vendor's message about a failure without advice. `limits` is usually
+   * `/api/limits`, and `documentation` the page of your API documentation.
    *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */
