@@ -23,7 +23,7 @@ export const AccountScreen = () => {
   return html`
     <div class="heading"><h1 tabindex="-1">${t.account.title}</h1></div>
     <${Failure} message=${loaded.error} retry=${loaded.reload} />
-    ${!account && loaded.busy && html`<${Loading} kind="rows" count=${1} />`}
+    ${!account && loaded.busy && html`<${Loading} kind="rows" />`}
     ${
       account &&
       html`
@@ -35,9 +35,9 @@ export const AccountScreen = () => {
         </dl>
       `
     }
-    <${Display} />
+    ${(account || !loaded.busy) && html`<${Display} />`}
     ${account?.login === 'password' && html`<${Password} />`}
-    ${paths.account !== undefined && html`<${Sessions} path=${`${paths.account}/sessions`} />`}
+    ${account && html`<${Sessions} path=${`${paths.account}/sessions`} />`}
   `
 }
 
