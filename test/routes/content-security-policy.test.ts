@@ -74,7 +74,11 @@ describe('a response that is no page is inert in a browser', () => {
 
 test('pages have their own Content-Security-Policy', async () => {
   await using fixture = await openFixture()
-  for (const path of ['/console', '/openapi', '/console/app.js', '/console/style.css']) {
+  const { text: page } = await askRaw(fixture.url, '/console', { method: 'GET', headers: {} })
+  // The names of the files contain their hash.
+  const files = [...page.matchAll(/(?:src|href)="\.(\/console\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
+  expect(new Set(files.map((path) => path.split('.').at(-1)))).toEqual(new Set(['js', 'css']))
+  for (const path of ['/console', '/openapi', ...files]) {
     const { headers, status } = await askRaw(fixture.url, path, { method: 'GET', headers: {} })
     expect([path, status, headers.get('x-content-type-options')]).toEqual([path, 200, 'nosniff'])
     expect(headers.get('content-security-policy')).toContain("frame-ancestors 'none'")

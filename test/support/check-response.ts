@@ -90,7 +90,8 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
       const { method, target, status } = response
       // Without dot segments, as the router sees it. The server rejects a target that is no URL.
       const path = URL.parse(target, 'http://localhost')?.pathname ?? ''
-      if (pages.test(path)) return []
+      // The root leads to the console.
+      if (pages.test(path) || (path === '/' && status === 307)) return []
       if (mayBeCached(response, path)) return ['the response may be cached']
       // A preflight belongs to no operation.
       if (method === 'OPTIONS' && 'access-control-allow-methods' in response.headers) return []
