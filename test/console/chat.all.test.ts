@@ -1,4 +1,4 @@
-/** Runs with `--all`: a browser chats. */
+/** Runs with `--all`: a browser chats, and reads the screen after each answer. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
