@@ -31,6 +31,7 @@ const families: readonly (readonly [path: RegExp, family: Scope | 'session' | 'o
   [/^\/(?:v1\/videos|api\/v3)(?:\/|$)/, 'video'],
   [/^\/v1(?:\/|$)/, 'text'],
   [/^\/api\/limits$/, 'any'],
+  [/^\/api\/admin\/users\/import$/, 'admin'],
   [/^\/api\/admin\/(?:users|teams|tokens)(?:\/|$)/, 'provision'],
   [/^\/api\/admin(?:\/|$)/, 'admin'],
 ]
