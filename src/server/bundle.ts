@@ -87,6 +87,7 @@ export const buildBundle = async (options: BundleOptions): Promise<void> => {
           setup(build) {
             build.onLoad({ filter: /./ }, ({ path, loader }) => {
               const contents = read(path)
+              if (namesItsMap.test(path)) return { contents: withoutMap(String(contents)), loader: 'text' }
               // Bun (1.4.5) does not say whether a file is imported as text, so Bun itself loads those that may be.
               return loader === 'ts' ? { contents, loader } : undefined
             })
@@ -109,6 +110,14 @@ export const buildBundle = async (options: BundleOptions): Promise<void> => {
     rmSync(temporary, { recursive: true, force: true })
   }
 }
+
+/**
+ * A library that the console has as a text. Its last line names its source map, and Bun (1.4.5) would take that for the
+ * bundle's own: it warns at each start that it cannot read it.
+ */
+const namesItsMap = /[\\/]marked[\\/]lib[\\/]marked\.esm\.js$/
+
+const withoutMap = (text: string): string => text.replace(/^\/\/# sourceMappingURL=.*$/gm, '')
 
 /** Lists the input files of the latest bundle. */
 const inputsFile = 'inputs.json'
