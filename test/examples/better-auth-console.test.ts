@@ -32,7 +32,7 @@ describeWithBrowser('better-auth: the console', () => {
     await page.keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'holidays' }).waitFor()
     await page.getByRole('link', { name: 'Usage' }).click()
-    await page.getByText('No usage yet').waitFor()
+    await page.getByText('No usage in these days').waitFor()
     await page.getByRole('button', { name: 'Log out' }).click()
     await link.waitFor()
     await page.reload()

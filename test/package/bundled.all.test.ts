@@ -43,8 +43,12 @@ for (const [name, importer] of [
       }
       // Away from the packages.
       for (const file of ['host.js', 'host']) cpSync(join(consumer.folder, file), join(elsewhere, file))
-      expect(await run(elsewhere, [process.execPath, 'host.js'])).toEqual({ status: 0, output })
-      expect(await run(elsewhere, [join(elsewhere, 'host')])).toEqual({ status: 0, output })
+      for (const command of [[process.execPath, 'host.js'], [join(elsewhere, 'host')]]) {
+        const bundled = await run(elsewhere, command)
+        // Bun (1.4.5) takes the last line of a library that the console has as a text for the bundle's own source map.
+        const lines = bundled.output.replace(/^warn: Could not decode sourcemap in .*\n+/gm, '')
+        expect([bundled.status, lines]).toEqual([0, output])
+      }
     } finally {
       rmSync(elsewhere, { recursive: true })
     }

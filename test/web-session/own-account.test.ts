@@ -43,7 +43,7 @@ const openAccounts = async (options: Partial<OwnAccountOptions> = {}) => {
 
 describe('the own account', () => {
   test('has id, name, role, team and login', async () => {
-    const { app, asAnn, ann, store } = await openAccounts()
+    const { app, asAnn, ann, login, store } = await openAccounts()
     const { status, json, headers } = await ask(app, 'GET', path, asAnn)
     expect([status, headers.get('cache-control')]).toEqual([200, 'no-store'])
     expect(json).toEqual({
@@ -51,7 +51,9 @@ describe('the own account', () => {
       account: { id: ann, name: 'ann', role: 'user', team: null, login: 'password' },
     })
     await store.changeUser(ann, { role: 'admin' }, { now: 1 })
-    expect((await ask(app, 'GET', path, asAnn)).json.account.role).toBe('admin')
+    // A user who becomes an admin logs in again.
+    const asAdmin = { ...asAnn, cookie: (await login('ann')).cookie }
+    expect((await ask(app, 'GET', path, asAdmin)).json.account.role).toBe('admin')
   })
 
   test('needs a session, and changes need the own origin', async () => {
