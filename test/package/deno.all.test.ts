@@ -4,7 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { auditFile, freePort, packageCommandsOf, startProgram, unusedGrants, withValues } from '../deno/fixture.ts'
 import { denoBinary } from '../support/server.ts'
-import { createConsumer, root } from './fixture.ts'
+import { consoleFilesOf, createConsumer, root } from './fixture.ts'
 
 for (const workers of [1, 2]) {
   test(`the command \`sluice\` runs on Deno with the permissions of the page about Deno, with WORKERS=${workers}`, async () => {
@@ -28,8 +28,9 @@ for (const workers of [1, 2]) {
       consumer.folder,
     )
     await server.printed(/^sluice listening on http/m)
-    for (const path of ['/readyz', '/console', '/console/uqr.js', '/openapi']) {
-      const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    const url = `http://127.0.0.1:${port}`
+    for (const path of ['/readyz', '/console', ...(await consoleFilesOf(url)), '/openapi']) {
+      const response = await fetch(url + path)
       await response.bytes()
       expect([path, response.status]).toEqual([path, 200])
     }

@@ -142,3 +142,11 @@ export const readmeBlock = (language: string, start = ''): string => {
   if (block === undefined) throw new Error(`the README has no block of ${language}`)
   return block
 }
+
+/** The addresses of the files that the page of the console names. Their names contain a hash. */
+export const consoleFilesOf = async (url: string): Promise<readonly string[]> => {
+  const page = await (await fetch(`${url}/console`)).text()
+  const files = [...page.matchAll(/(?:src|href)="\.(\/console\/[^"]+\.(?:js|css))"/g)].map(([, path = '']) => path)
+  if (files.length < 2) throw new Error(`the console has too few files: ${page}`)
+  return files
+}

@@ -4,7 +4,16 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { testIf } from '../support/run-if.ts'
-import { type Consumer, createConsumer, readmeBlock, requiredPeers, run, runtimes, specifiersOf } from './fixture.ts'
+import {
+  type Consumer,
+  consoleFilesOf,
+  createConsumer,
+  readmeBlock,
+  requiredPeers,
+  run,
+  runtimes,
+  specifiersOf,
+} from './fixture.ts'
 
 setDefaultTimeout(300_000)
 
@@ -141,9 +150,8 @@ for (const [name, command] of Object.entries(runtimes)) {
         body: '{"name":"ann","password":"a long password"}',
       }
       expect(await status('/api/session', { method: 'POST', ...credentials })).toBe(200)
-      for (const file of ['', '/app.js', '/preact.js', '/uqr.js', '/style.css']) {
-        expect([file, await status(`/console${file}`)]).toEqual([file, 200])
-      }
+      for (const path of ['/console', ...(await consoleFilesOf(url ?? ''))])
+        expect([path, await status(path)]).toEqual([path, 200])
       expect(await status('/openapi')).toBe(200)
     })
 

@@ -6,11 +6,12 @@ export class ApiError extends Error {
   /**
    * @param {number} status 0: there was no response
    * @param {string} message
-   * @param {{ retryAfter?: number | undefined, invalidCredential?: boolean, requestId?: string | undefined }} [details]
+   * @param {{ retryAfter?: number | undefined, invalidCredential?: boolean, requestId?: string | undefined, reported?: string }} [details]
    * `retryAfter`: seconds. `invalidCredential`: whether it is the gateway's own 401, which means that the session or token
-   * is not valid; a forwarded 401 of an upstream is not. `requestId`: by which the operator finds the request in the log
+   * is not valid; a forwarded 401 of an upstream is not. `requestId`: by which the operator finds the request in the log.
+   * `reported`: the message of the API alone, of which screens make words of their own
    */
-  constructor(status, message, { retryAfter, invalidCredential = false, requestId } = {}) {
+  constructor(status, message, { retryAfter, invalidCredential = false, requestId, reported = '' } = {}) {
     super(message)
     this.status = status
     this.retryAfter = retryAfter
@@ -18,6 +19,7 @@ export class ApiError extends Error {
     this.retryAt = retryAfter === undefined ? undefined : serverNow() + 1000 * retryAfter
     this.invalidCredential = invalidCredential
     this.requestId = requestId
+    this.reported = reported
   }
 }
 
@@ -36,6 +38,7 @@ export const readApiError = async (response) => {
     retryAfter: Number.isFinite(seconds) ? seconds : undefined,
     invalidCredential: status === 401 && headers.has('www-authenticate'),
     requestId: headers.get('x-request-id') ?? undefined,
+    reported: typeof reported === 'string' ? reported : '',
   })
 }
 

@@ -30,7 +30,7 @@ export const VideoEstimate = ({ plan }) => {
     const timer = setTimeout(() => {
       estimateTask(api, JSON.parse(body), asking.signal)
         .then((estimate) => setState({ estimate }))
-        .catch((error) => isAbort(error) || setState(isRefusal(error) ? { error: error.message } : {}))
+        .catch((error) => isAbort(error) || setState(isRefusal(error) ? { error: error.reported } : {}))
     }, restMs)
     return () => {
       clearTimeout(timer)

@@ -48,7 +48,7 @@ const known = [
 export const faultOf = (error) => {
   if (error instanceof FieldFault) return error
   if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 409)) return undefined
-  return faultIn(error.message)
+  return faultIn(error.reported)
 }
 
 /**

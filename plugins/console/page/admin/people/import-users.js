@@ -33,7 +33,7 @@ export const ImportUsers = ({ onClose, onImported }) => {
       onImported()
     } catch (error) {
       if (!(error instanceof ApiError) || error.status !== 400) throw error
-      const [, ...lines] = error.message.split('\n')
+      const [, ...lines] = error.reported.split('\n')
       setWrong(lines.map(lineInWords))
       throw new FieldFault('file', lines.length > 0 ? w.importing.wrong : w.importing.noTable)
     }
