@@ -132,7 +132,15 @@ const walk = async (browser: Browser, viewport: ViewportSize): Promise<void> => 
   expect(await fits(page)).toBe(true)
   await page.getByRole('button', { name: 'Make the video' }).click()
   await page.locator('video.player').waitFor()
-  await page.waitForFunction(`document.querySelector('video.player').duration > 1`)
+  const seconds = await page.locator('video.player').evaluate(
+    (video) =>
+      new Promise<number>((resolve) => {
+        const player = video as unknown as { duration: number; addEventListener(type: string, run: () => void): void }
+        if (player.duration > 1) resolve(player.duration)
+        else player.addEventListener('loadedmetadata', () => resolve(player.duration))
+      }),
+  )
+  expect(seconds).toBeGreaterThan(1)
   await page.getByRole('img', { name: /^Last frame/ }).waitFor()
   expect(await fits(page)).toBe(true)
   await page.getByRole('link', { name: 'Assets' }).click()

@@ -99,7 +99,8 @@ describeWithBrowser('by keyboard alone', () => {
     expect(await focused(page)).toBe('h1 holidays')
     await keyboard.press('Shift+Tab')
     await tabTo(page, 'a Skip to content')
-    await tabTo(page, 'button Log out', 2)
+    // Behind the logo and the link to the account.
+    await tabTo(page, 'button Log out', 3)
     await keyboard.press('Enter')
     await page.getByRole('heading', { name: 'Log in' }).waitFor()
     expect(await focused(page)).toBe('input Name')
