@@ -95,7 +95,9 @@ describe.each(['bun', 'deno'] as const)('the default server on %s with TEXT_UPST
     const host = new URL(locked.url).host
     const rejected = await chat('k')
     expect([rejected.status, rejected.text]).toEqual([502, expect.stringContaining('credentials of this gateway')])
-    expect(server.stderr()).toMatch(/"level":"error".*"upstream":"127\.0\.0\.1:\d+".*rejected the gateway's key/)
+    const keyRejected = /"level":"error".*"upstream":"127\.0\.0\.1:\d+".*rejected the gateway's key/
+    // A log is written in the background.
+    while (!keyRejected.test(server.stderr())) await new Promise((resolve) => setTimeout(resolve, 20))
     expect(JSON.parse((await ask('/readyz')).text).upstreams[`text ${host}`]).toBe("rejects the gateway's key")
 
     const { data } = JSON.parse((await ask('/v1/models')).text) as { data: { id: string }[] }
