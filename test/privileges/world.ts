@@ -174,4 +174,4 @@ export class World {
 }
 
 export const openEmulator = (): Promise<Emulator> =>
-  startEmulator({ processingMs: 0, video: { queuedMs: 0, runningMs: 1e9 } })
+  startEmulator({ processingMs: 0, video: { queuedMs: 0, runningMs: 1e9, maxQueued: 1e6 } })
