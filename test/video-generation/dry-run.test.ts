@@ -164,8 +164,7 @@ test('a dry run of the OpenAI API names the fields of its request, and sends not
       headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
       body: JSON.stringify(body),
     })
-    // biome-ignore lint/suspicious/noExplicitAny: the response has either shape
-    return { status: response.status, json: (await response.json()) as any }
+    return { status: response.status, json: (await response.json()) as { readonly object?: string } }
   }
   const input_reference = { image_url: 'https://files.example/a.png' }
   const dry = await ask('?dry_run=true', { prompt: 'a', input_reference, seconds: '99' })

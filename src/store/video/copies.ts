@@ -1,15 +1,10 @@
-import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
+import type { VideoCopies } from '../../../plugins/video-generation/store/queue-parts.ts'
 import { type Database, sql } from '../database/database.ts'
 import type { Notices } from './notices.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
 
-type Copies = Pick<
-  VideoQueue,
-  'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
->
-
 /** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
-export const videoCopies = (database: Database, notices: Notices): Copies => ({
+export const videoCopies = (database: Database, notices: Notices): VideoCopies => ({
   async dueVideoCopies(now, max) {
     const due = await database.query<{ id: string }>(sql`
       select id

@@ -1,4 +1,4 @@
-import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
+import type { VideoEnds } from '../../../plugins/video-generation/store/queue-parts.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
@@ -7,18 +7,8 @@ import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
 import { selectTask, taskOf } from './rows.ts'
 
-type Ends = Pick<
-  VideoQueue,
-  | 'cancelWaitingVideoTask'
-  | 'deleteVideoTask'
-  | 'expireWaitingVideoTasks'
-  | 'sweepVideoTasks'
-  | 'sweepVideoRequests'
-  | 'sweepVideoPools'
->
-
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
-export const videoEnds = (database: Database, notices: Notices): Ends => ({
+export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
   async cancelWaitingVideoTask(user, id, at) {
     const cancelled = await database.transaction(function* () {
       const [row] = yield sql`

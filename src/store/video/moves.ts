@@ -1,6 +1,7 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import { moveStepOf } from '../../../plugins/video-generation/store/moves.ts'
-import type { MovedVideoTask, VideoMove, VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
+import type { MovedVideoTask, VideoMove } from '../../../plugins/video-generation/store/queue.ts'
+import type { VideoMoves } from '../../../plugins/video-generation/store/queue-parts.ts'
 import type { VideoTask, VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
@@ -8,10 +9,8 @@ import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { readTasks, selectTask, taskOf } from './rows.ts'
 
-type Polls = Pick<VideoQueue, 'dueVideoTasks' | 'hintVideoTask' | 'moveVideoTasks'>
-
 /** Tasks that the upstream has. */
-export const videoPolls = (database: Database, notices: Notices): Polls => ({
+export const videoPolls = (database: Database, notices: Notices): VideoMoves => ({
   async dueVideoTasks(now, max) {
     const due = await database.query<{ id: string }>(sql`
       select id

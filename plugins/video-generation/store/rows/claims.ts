@@ -1,7 +1,8 @@
 import { Buffer } from 'node:buffer'
 import type { NewVideoTask } from '../../tasks/task.ts'
 import { noncesOf } from '../nonces.ts'
-import type { VideoClaim, VideoQueue } from '../queue.ts'
+import type { VideoClaim } from '../queue.ts'
+import type { VideoClaims } from '../queue-parts.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   addRequest,
@@ -24,22 +25,8 @@ import {
 } from './task.ts'
 import { dueUntil, type Transaction, transact, valuesOf } from './transaction.ts'
 
-type Claims = Pick<
-  VideoQueue,
-  | 'addVideoTask'
-  | 'claimVideoTask'
-  | 'poolsWithWaiting'
-  | 'confirmVideoTask'
-  | 'releaseVideoTask'
-  | 'failVideoTask'
-  | 'dropVideoTask'
-  | 'unsettledVideoTasks'
-  | 'deferVideoClaim'
-  | 'knownUpstreamIds'
->
-
 /** Tasks from their creation to the upstream's answer. */
-export const claimsOn = (rows: QueueRows): Claims => ({
+export const claimsOn = (rows: QueueRows): VideoClaims => ({
   async addVideoTask(task, limits, leaseUntil) {
     const { id, request, createdAt: now } = task
     const row = newRow(task)

@@ -1,4 +1,4 @@
-import type { VideoQueue } from '../queue.ts'
+import type { VideoCopies } from '../queue-parts.ts'
 import {
   type QueueRows,
   readTask,
@@ -11,13 +11,8 @@ import {
 } from './task.ts'
 import { dueUntil, type Transaction, transact } from './transaction.ts'
 
-type Copies = Pick<
-  VideoQueue,
-  'dueVideoCopies' | 'leaseVideoCopy' | 'extendVideoCopy' | 'endVideoTask' | 'releaseVideoCopy'
->
-
 /** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
-export const copiesOn = (rows: QueueRows): Copies => ({
+export const copiesOn = (rows: QueueRows): VideoCopies => ({
   async dueVideoCopies(now, max) {
     const due = await rows.store.listVideoRows(taskLists.copies, { ...dueUntil(now), limit: max })
     return due.map(({ value }) => taskIn(storedTaskOf(value)))

@@ -1,5 +1,5 @@
 import type { VideoTask } from '../../tasks/task.ts'
-import type { VideoQueue } from '../queue.ts'
+import type { VideoEnds } from '../queue-parts.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   endClaim,
@@ -14,18 +14,8 @@ import {
 } from './task.ts'
 import { dueUntil, positionAt, type Transaction, transact } from './transaction.ts'
 
-type Ends = Pick<
-  VideoQueue,
-  | 'cancelWaitingVideoTask'
-  | 'deleteVideoTask'
-  | 'expireWaitingVideoTasks'
-  | 'sweepVideoTasks'
-  | 'sweepVideoRequests'
-  | 'sweepVideoPools'
->
-
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
-export const endsOn = (rows: QueueRows): Ends => ({
+export const endsOn = (rows: QueueRows): VideoEnds => ({
   cancelWaitingVideoTask: (user, id, at) =>
     transact(rows.store, async (transaction) => {
       const task = await readTask(transaction, id)

@@ -1,5 +1,6 @@
 import { moveStepOf } from '../moves.ts'
-import type { MovedVideoTask, VideoMove, VideoQueue } from '../queue.ts'
+import type { MovedVideoTask, VideoMove } from '../queue.ts'
+import type { VideoMoves } from '../queue-parts.ts'
 import { Pool } from './pool.ts'
 import {
   type QueueRows,
@@ -13,10 +14,8 @@ import {
 } from './task.ts'
 import { dueUntil, type Transaction, transact } from './transaction.ts'
 
-type Moves = Pick<VideoQueue, 'dueVideoTasks' | 'hintVideoTask' | 'moveVideoTasks'>
-
 /** Tasks that the upstream has. */
-export const movesOn = (rows: QueueRows): Moves => ({
+export const movesOn = (rows: QueueRows): VideoMoves => ({
   async dueVideoTasks(now, max) {
     const due = await rows.store.listVideoRows(taskLists.submitted, { ...dueUntil(now), limit: max })
     return due.map(({ value }) => taskIn(storedTaskOf(value)))

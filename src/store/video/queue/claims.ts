@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { VideoQueue } from '../../../../plugins/video-generation/store/queue.ts'
+import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
 import { type Database, sql } from '../../database/database.ts'
 import { UniqueViolationError } from '../../database/error.ts'
 import { endTaskHold, keepTaskHold } from '../holds.ts'
@@ -9,22 +9,8 @@ import { readClaimed, readTasks } from '../rows.ts'
 import { addClaimed, addToPool } from './addition.ts'
 import { claimNext, enterPool, isPoolFull, returnTurn, signalPool } from './pool.ts'
 
-type Claims = Pick<
-  VideoQueue,
-  | 'addVideoTask'
-  | 'claimVideoTask'
-  | 'poolsWithWaiting'
-  | 'confirmVideoTask'
-  | 'releaseVideoTask'
-  | 'failVideoTask'
-  | 'dropVideoTask'
-  | 'unsettledVideoTasks'
-  | 'deferVideoClaim'
-  | 'knownUpstreamIds'
->
-
 /** Tasks from their creation to the upstream's answer. */
-export const videoClaims = (database: Database, notices: Notices): Claims => {
+export const videoClaims = (database: Database, notices: Notices): VideoClaims => {
   const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
   return {
     async addVideoTask(task, limits, leaseUntil) {
