@@ -42,7 +42,7 @@ import { auditRoute, auditVerificationRoute, groupRoutes, usageRoute, videoTaskR
 import { systemRoutes } from './http/system.ts'
 import { createOperations, type OperationsStore } from './operations/operations.ts'
 import { type AdminVideos, noVideos } from './videos.ts'
-import type { SettingsView, UpstreamView } from './views.ts'
+import type { SettingsView, UpstreamView } from './views/system.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -86,18 +86,11 @@ export type {
 } from './usage-sums.ts'
 export type { ImportedUser, RejectedUser, UserImportStore } from './user-import.ts'
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
-export type {
-  AuditEntryView,
-  AuditVerificationView,
-  PendingGroupView,
-  SettingsView,
-  TeamView,
-  TokenView,
-  UpstreamView,
-  UsageRowView,
-  UserView,
-  VideoView,
-} from './views.ts'
+export type { AuditEntryView, AuditVerificationView } from './views/audit.ts'
+export type { PendingGroupView, VideoView } from './views/decisions.ts'
+export type { TeamView, TokenView, UserView } from './views/people.ts'
+export type { SettingsView, UpstreamView } from './views/system.ts'
+export type { UsageRowView } from './views/usage.ts'
 
 /** Options of `admin`. */
 export interface AdminOptions {

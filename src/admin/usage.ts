@@ -1,7 +1,7 @@
 import { csvLine, decimal } from '../../plugins/admin/csv.ts'
 import type { UsagePage } from '../../plugins/admin/operations/usage.ts'
 import type { UsageDimension, UsageSumKey, UsageTotal } from '../../plugins/admin/usage-sums.ts'
-import { toUsageRowView } from '../../plugins/admin/views.ts'
+import { toUsageRowView } from '../../plugins/admin/views/usage.ts'
 import { columns, escapeForTerminal } from './terminal.ts'
 
 /** How `admin usage` prints: columns for people, or JSON Lines, or CSV (RFC 4180) with a header. */

@@ -1,5 +1,5 @@
 import type { ActivityCounts, ActivityView } from '../../plugins/admin/index.ts'
-import { isoTime } from '../../plugins/admin/views.ts'
+import { isoTime } from '../../plugins/admin/views/time.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import type { Store } from '../store/index.ts'
 import { beginningOf, countedHourMs, countedMinuteMs, type MetricCount } from '../store/metrics/metric-counts.ts'

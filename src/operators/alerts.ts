@@ -1,5 +1,5 @@
 import type { AlertsView, AlertView } from '../../plugins/admin/index.ts'
-import { isoTime } from '../../plugins/admin/views.ts'
+import { isoTime } from '../../plugins/admin/views/time.ts'
 import type { MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import type { Store } from '../store/index.ts'

@@ -1,4 +1,5 @@
-import { isoTime, type UpstreamView } from '../../plugins/admin/views.ts'
+import type { UpstreamView } from '../../plugins/admin/views/system.ts'
+import { isoTime } from '../../plugins/admin/views/time.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import type { UpstreamCallReport } from '../app/upstreams/states.ts'
 import type { Config } from '../config.ts'

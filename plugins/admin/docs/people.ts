@@ -9,7 +9,7 @@ import {
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
-import type { TeamView, TokenView, UserView } from '../views.ts'
+import type { TeamView, TokenView, UserView } from '../views/people.ts'
 import {
   type AdminTokenRequest,
   adminTokenSchema,

@@ -3,15 +3,10 @@ import { type ErrorBody, jsonBody, pathParameter } from '../../shared/plugin/ope
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { VideoTaskStatus } from '../videos.ts'
-import type {
-  AuditEntryView,
-  AuditVerificationView,
-  PendingGroupView,
-  SettingsView,
-  UpstreamView,
-  UsageRowView,
-  VideoView,
-} from '../views.ts'
+import type { AuditEntryView, AuditVerificationView } from '../views/audit.ts'
+import type { PendingGroupView, VideoView } from '../views/decisions.ts'
+import type { SettingsView, UpstreamView } from '../views/system.ts'
+import type { UsageRowView } from '../views/usage.ts'
 import {
   auditQuery,
   type GroupGiftRequest,

@@ -4,18 +4,12 @@ import { scopes } from '../../shared/identity/scopes.ts'
 import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Limit, LimitReport } from '../../usage-limits/index.ts'
 import { videoTaskStatuses } from '../videos.ts'
-import type {
-  AuditEntryView,
-  PendingGroupView,
-  SettingsView,
-  TeamView,
-  TokenView,
-  UpstreamView,
-  UsageRowView,
-  UserView,
-  VideoView,
-} from '../views.ts'
-import { upstreamStates } from '../views.ts'
+import type { AuditEntryView } from '../views/audit.ts'
+import type { PendingGroupView, VideoView } from '../views/decisions.ts'
+import type { TeamView, TokenView, UserView } from '../views/people.ts'
+import type { SettingsView, UpstreamView } from '../views/system.ts'
+import { upstreamStates } from '../views/system.ts'
+import type { UsageRowView } from '../views/usage.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
-import type { AuditVerificationView } from '../views.ts'
+import type { AuditVerificationView } from '../views/audit.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })

@@ -2,7 +2,7 @@ import type { ByteSource, Write } from '../../shared/http/body/byte-source.ts'
 import { csvLine, decimal } from '../csv.ts'
 import type { UsagePage } from '../operations/usage.ts'
 import type { UsageDimension, UsageSumKey, UsageTotal } from '../usage-sums.ts'
-import { toUsageRowView, type UsageRowView } from '../views.ts'
+import { toUsageRowView, type UsageRowView } from '../views/usage.ts'
 
 /** Reads the page after a row. */
 type ReadPage = (after: UsageSumKey | undefined) => Promise<UsagePage>

@@ -1,4 +1,4 @@
-import { toPendingGroupView } from '../../../plugins/admin/views.ts'
+import { toPendingGroupView } from '../../../plugins/admin/views/decisions.ts'
 import { UsageError } from '../arguments.ts'
 import type { Command, Commands } from '../command.ts'
 import { allItems, requireUser } from '../context.ts'

@@ -1,4 +1,4 @@
-import { toTeamView } from '../../../plugins/admin/views.ts'
+import { toTeamView } from '../../../plugins/admin/views/people.ts'
 import { json } from '../arguments.ts'
 import type { Command, Commands } from '../command.ts'
 import { allItems, requireTeam } from '../context.ts'

@@ -1,5 +1,6 @@
 import type { AdminToken } from '../../../plugins/admin/store.ts'
-import { isoTime, toTokenView } from '../../../plugins/admin/views.ts'
+import { toTokenView } from '../../../plugins/admin/views/people.ts'
+import { isoTime } from '../../../plugins/admin/views/time.ts'
 import { CommandRejectedError, instant, json, UsageError } from '../arguments.ts'
 import type { Command, Commands, Flags } from '../command.ts'
 import { allItems, type CommandContext, requireUser } from '../context.ts'

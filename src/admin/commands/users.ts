@@ -1,5 +1,6 @@
 import type { AdminUser } from '../../../plugins/admin/store.ts'
-import { isoTime, toUserView } from '../../../plugins/admin/views.ts'
+import { toUserView } from '../../../plugins/admin/views/people.ts'
+import { isoTime } from '../../../plugins/admin/views/time.ts'
 import { publicBase } from '../../../plugins/shared/http/origin.ts'
 import { CommandRejectedError, json, UsageError, wordOf } from '../arguments.ts'
 import type { Command, Commands } from '../command.ts'

@@ -1,5 +1,5 @@
 import { type AdminVideo, type AdminVideoFilter, videoTaskStatuses } from '../../../plugins/admin/videos.ts'
-import { toVideoView } from '../../../plugins/admin/views.ts'
+import { toVideoView } from '../../../plugins/admin/views/decisions.ts'
 import { UsageError, wordOf } from '../arguments.ts'
 import type { Command, Commands } from '../command.ts'
 import { requireUser } from '../context.ts'
