@@ -141,7 +141,7 @@ const expected = [
   // One row for each process of the last 30 days.
   'usage/usage.ts: text_usage_batches',
   // The rows of the last seconds only.
-  'usage/usage-rollup.ts: text_usage_to_roll_up',
+  'usage/rollup-step.ts: text_usage_to_roll_up',
   // The waiting, the running and the undecided tasks only; every few seconds, for metrics. There are several indexes of
   // each.
   'video/counts.ts: video_tasks_undecided',
