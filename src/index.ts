@@ -6,6 +6,7 @@ export { type Log, Problem, type ProblemBody, problemBody, renderProblems } from
 export { withRequestIds } from './app/request/id.ts'
 export { type AuditOptions, type AuditTrail, createAudit } from './audit/index.ts'
 export type { StopOptions } from './node-server/drain.ts'
+export type { NodeServerTimeouts } from './node-server/timeouts.ts'
 export type { OnUpgrade } from './node-server/upgrade.ts'
 export {
   createNodeServer,
@@ -14,5 +15,4 @@ export {
   type NodeServer,
   type NodeServerApp,
   type NodeServerOptions,
-  type NodeServerTimeouts,
 } from './node-server.ts'

@@ -3,9 +3,6 @@ import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
-import { nextTurn } from '../../plugins/shared/background/turns.ts'
-import { attachBody } from '../../plugins/shared/http/body/body.ts'
-import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
 import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
@@ -21,7 +18,10 @@ import { renderRejection } from '../app/request/rejection.ts'
 import type { Config } from '../config.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
 import { isEventStream } from '../node-server/send-response.ts'
-import { createNodeServer, defaultTimeouts, type ListeningServer, maxUnreadBytes, urlOf } from '../node-server.ts'
+import { defaultTimeouts } from '../node-server/timeouts.ts'
+import { createNodeServer, type ListeningServer, urlOf } from '../node-server.ts'
+import { PendingRequest } from './pending-request.ts'
+import { watchBody } from './request-body.ts'
 import { withBunBody } from './response-body.ts'
 
 /** Options of `listenNode` and `listenBun`. */
@@ -195,43 +195,6 @@ export const listenBun = async (
 }
 
 /**
- * A request that the app handles. Address and timer are used only on demand, because they cost more than most
- * rejections.
- */
-class PendingRequest {
-  readonly request: Request
-  readonly #server: Bun.Server<BunWebSocketData>
-  #address: string | undefined
-  hasResponse = false
-  isTimerOff = false
-  /** Whether the app waits for the body, for which `watchBody` sets the timer. */
-  isReading = false
-
-  constructor(request: Request, server: Bun.Server<BunWebSocketData>) {
-    this.request = request
-    this.#server = server
-  }
-
-  /** Bun knows the address only as long as the connection is open. */
-  get address(): string | undefined {
-    this.#address ??= this.#server.requestIP(this.request)?.address
-    return this.#address
-  }
-
-  /**
-   * Called in the turn after the request arrived. Without a response by then, it reads the address, because the caller
-   * may disconnect later, and turns the idle timer off.
-   */
-  keepOpen(): void {
-    if (this.hasResponse) return
-    this.isTimerOff = true
-    void this.address
-    // A request may take longer than Bun's longest idle timeout. The app has its own deadline.
-    if (!this.isReading) this.#server.timeout(this.request, 0)
-  }
-}
-
-/**
  * Bun joins repeated fields with commas, which these fields must not contain. It rejects codings other than chunked,
  * and differing lengths, itself.
  */
@@ -254,86 +217,6 @@ export const maxMessageBytes = 3 * 2 ** 20
 
 const invalid = new Problem(400, 'request is not valid')
 const failed = new Problem(500, 'internal error')
-
-/**
- * A body of at most `maxBytes` is read at once, within `stalls` times the timeout that applies to each chunk of a
- * longer body.
- */
-const shortBody = { maxBytes: 2 ** 16, stalls: 4 }
-
-/** After a shorter chunk, the next read waits for a turn of the event loop: a caller may send each byte as a chunk. */
-const shortChunkBytes = 2 ** 12
-
-/**
- * Reads the request body on demand. Bun discards the body of a GET.
- *
- * @param setTimer called before each read with a timeout, in multiples of the stall timeout, and with 0 after it
- */
-const watchBody = (request: Request, setTimer: (stalls: number) => void) => {
-  const length = request.headers.get('content-length')
-  let reader: ReadableStreamDefaultReader<Uint8Array<ArrayBuffer>> | undefined
-  let ended = false
-  let wasShort = false
-  const read = async () => {
-    reader ??= request.body?.getReader() as typeof reader
-    // Bun resolves a read with one chunk, as the caller has sent it. It joins those that arrive between two reads.
-    if (wasShort) await nextTurn()
-    setTimer(1)
-    const { done, value } = (await reader?.read()) ?? { done: true }
-    setTimer(0)
-    ended = done
-    wasShort = value !== undefined && value.length < shortChunkBytes
-    return value
-  }
-  /**
-   * One timeout for the whole body, because `bytes` reports no progress. To read chunk by chunk would cost more than
-   * the rest of the request.
-   */
-  const readShort = async () => {
-    setTimer(shortBody.stalls)
-    const bytes = (await request.bytes()) as Uint8Array<ArrayBuffer>
-    setTimer(0)
-    ended = true
-    return bytes
-  }
-  /** Reads a long body with a content-length. */
-  const readLong = async () => {
-    const chunks = new Chunks()
-    let remaining = Number(length)
-    // It stops at the announced length, without a read that only returns the end: Bun returns no more bytes than that.
-    while (remaining > 0) {
-      const chunk = await read()
-      if (!chunk) break
-      chunks.push(chunk)
-      remaining -= chunk.length
-    }
-    ended = true
-    return chunks.join()
-  }
-  const stream = () =>
-    new ReadableStream(
-      {
-        async pull(controller) {
-          const chunk = await read()
-          if (chunk) controller.enqueue(chunk)
-          else controller.close()
-        },
-        cancel: (reason) => reader?.cancel(reason),
-      },
-      { highWaterMark: 0 },
-    )
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    if (length === null) attachBody(request, stream())
-    else attachBody(request, Number(length) <= shortBody.maxBytes ? readShort : readLong, stream)
-  }
-  return {
-    /**
-     * Whether the connection can be reused after the response. Bun reads and discards an unread rest, which must not be
-     * too long.
-     */
-    canReuseConnection: () => ended || (length !== null && Number(length) <= maxUnreadBytes),
-  }
-}
 
 /** Resolves when the promise settles, at the latest after `ms` milliseconds. Without `ms` there is no limit. */
 const withTimeout = (ms: number | undefined, promise: Promise<unknown>): Promise<void> =>

@@ -1,7 +1,8 @@
 /** A node:http server with short timeouts and a few routes. As a program it runs on any runtime and prints its port. */
 import { readBytes } from '../../plugins/shared/http/body/body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
-import { createNodeServer, type NodeServerTimeouts } from '../../src/node-server.ts'
+import type { NodeServerTimeouts } from '../../src/node-server/timeouts.ts'
+import { createNodeServer } from '../../src/node-server.ts'
 
 export const times: NodeServerTimeouts = {
   keepAliveMs: 1_000,

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import { requireIdentity } from '../../plugins/shared/identity/identify.ts'
-import { maxPipelined } from '../../src/node-server.ts'
+import { maxPipelined } from '../../src/node-server/handle-request.ts'
 import { runtimes, startProgram } from './program.ts'
 import { bufferedBytes, host, startTestServer } from './raw-connection.ts'
 
