@@ -2,6 +2,9 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
+import { countUsers, matchingUsers, placeAt } from '../../src/store/admin/user-queries.ts'
+import type { Statement } from '../../src/store/database/database.ts'
+import { sweepTokens } from '../../src/store/users/token-rows.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const folder = new URL('../../src/store/', import.meta.url).pathname
@@ -11,8 +14,28 @@ interface SourceStatement {
   readonly text: string
 }
 
+/** Statements of clauses, which the sources do not have as a whole. */
+const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
+  const place = { key: 1, id: 'a' }
+  const filter = { team: 'a', text: 'a' }
+  const users = [
+    ...(['part', 'names', 'team', 'admins', 'disabled', 'all'] as const).flatMap((order) => {
+      const range = { order, part: 'abc', after: place }
+      return [placeAt(range, filter, 9), matchingUsers(range, { count: 9, until: place }, filter, 9)]
+    }),
+    countUsers(['abc'], filter),
+  ]
+  const textOf = ({ strings }: Statement) => strings.reduce((text, part, index) => `${text}${mark}${index}${part}`)
+  return [
+    ...users.map((statement) => ({ file: 'admin/user-queries.ts', text: textOf(statement) })),
+    ...sweepTokens(1).map((statement) => ({ file: 'users/token-rows.ts', text: textOf(statement) })),
+  ]
+}
+
 /** Every statement in the sources of the store, with numbered parameters. Migrations are excluded: they run once. */
-const statements = (mark: '?' | '$'): readonly SourceStatement[] =>
+const statements = (mark: '?' | '$'): readonly SourceStatement[] => [...written(mark), ...composed(mark)]
+
+const written = (mark: '?' | '$'): readonly SourceStatement[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.startsWith('migrations/'))
     .flatMap((file) => {

@@ -1,5 +1,5 @@
 import type { AdminUser, PagePlace, UserFilter } from '../../../plugins/admin/store.ts'
-import { fragment, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
 import { timeOf } from './page.ts'
 
 /** A user as `listUsers` reads one. */
@@ -24,6 +24,13 @@ export interface UserRange {
   readonly after: PagePlace | undefined
 }
 
+/** What the users of an order by age have in common; nothing in that of all users. */
+const inOrder = (order: UserOrder, team: string | undefined): Statement => {
+  if (order === 'team') return clause`users.team_id = ${team} and `
+  if (order === 'admins') return clause`users.role = 'admin' and `
+  return order === 'disabled' ? clause`users.disabled_at is not null and ` : clause``
+}
+
 /** The place of the `count`th user of a range, with the columns `key` and `id`. No row: there are fewer. */
 export const placeAt = ({ order, part, after }: UserRange, { team }: UserFilter, count: number): Statement => {
   const [at, name, id, skipped] = [timeOf(after), nameOf(after), after?.id ?? '', count - 1]
@@ -46,43 +53,17 @@ export const placeAt = ({ order, part, after }: UserRange, { team }: UserFilter,
       limit 1
       offset ${skipped}`
   }
-  if (order === 'team') {
-    return sql`
+  return joinClauses(
+    clause`
       select created_at as key, id
       from users
-      where team_id = ${team}
-      and (created_at, id) > (${at}, ${id})
+      where `,
+    inOrder(order, team),
+    clause`(created_at, id) > (${at}, ${id})
       order by created_at, id
       limit 1
-      offset ${skipped}`
-  }
-  if (order === 'admins') {
-    return sql`
-      select created_at as key, id
-      from users
-      where role = 'admin'
-      and (created_at, id) > (${at}, ${id})
-      order by created_at, id
-      limit 1
-      offset ${skipped}`
-  }
-  if (order === 'disabled') {
-    return sql`
-      select created_at as key, id
-      from users
-      where disabled_at is not null
-      and (created_at, id) > (${at}, ${id})
-      order by created_at, id
-      limit 1
-      offset ${skipped}`
-  }
-  return sql`
-    select created_at as key, id
-    from users
-    where (created_at, id) > (${at}, ${id})
-    order by created_at, id
-    limit 1
-    offset ${skipped}`
+      offset ${skipped}`,
+  )
 }
 
 const columns = fragment`
@@ -110,118 +91,69 @@ export const matchingUsers = (
   const id = after?.id ?? ''
   const [at, end] = [timeOf(after), until === undefined ? Number.MAX_SAFE_INTEGER : timeOf(until)]
   const endId = until?.id ?? ''
-  if (order === 'part') {
-    return sql`
-      with wanted as (
-        select cast(${role} as text) as role, cast(${team} as text) as team_id, cast(${state} as text) as state,
-          cast(${pattern} as text) as pattern
-      )
-      select ${columns}
-      from (
-        select user_id as id
-        from user_name_parts
-        where part = ${part}
-        and user_id > ${id}
-        order by user_id
-        limit ${count}
-      ) as examined
-      cross join wanted
-      join users on users.id = examined.id
-      left join teams on teams.id = users.team_id
-      where ${matches}
-      order by examined.id
-      limit ${limit}`
-  }
-  if (order === 'names') {
-    return sql`
-      with wanted as (
-        select cast(${role} as text) as role, cast(${team} as text) as team_id, cast(${state} as text) as state,
-          cast(${pattern} as text) as pattern
-      )
-      select ${columns}
-      from (
-        select name_key, id
-        from (
-          select name_key, id
-          from users
-          where (name_key, id) > (${nameOf(after)}, ${id})
-          order by name_key, id
-          limit ${count}
-        ) as walked
-        where name_key like ${pattern} escape '!'
-      ) as examined
-      cross join wanted
-      join users on users.id = examined.id
-      left join teams on teams.id = users.team_id
-      where ${matches}
-      order by examined.name_key, examined.id
-      limit ${limit}`
-  }
-  if (order === 'team') {
-    return sql`
-      with wanted as (
-        select cast(${role} as text) as role, cast(${team} as text) as team_id, cast(${state} as text) as state,
-          cast(${pattern} as text) as pattern
-      )
-      select ${columns}
-      from users
-      cross join wanted
-      left join teams on teams.id = users.team_id
-      where users.team_id = ${team}
-      and (users.created_at, users.id) > (${at}, ${id})
-      and (users.created_at, users.id) <= (${end}, ${endId})
-      and ${matches}
-      order by users.created_at, users.id
-      limit ${limit}`
-  }
-  if (order === 'admins') {
-    return sql`
-      with wanted as (
-        select cast(${role} as text) as role, cast(${team} as text) as team_id, cast(${state} as text) as state,
-          cast(${pattern} as text) as pattern
-      )
-      select ${columns}
-      from users
-      cross join wanted
-      left join teams on teams.id = users.team_id
-      where users.role = 'admin'
-      and (users.created_at, users.id) > (${at}, ${id})
-      and (users.created_at, users.id) <= (${end}, ${endId})
-      and ${matches}
-      order by users.created_at, users.id
-      limit ${limit}`
-  }
-  if (order === 'disabled') {
-    return sql`
-      with wanted as (
-        select cast(${role} as text) as role, cast(${team} as text) as team_id, cast(${state} as text) as state,
-          cast(${pattern} as text) as pattern
-      )
-      select ${columns}
-      from users
-      cross join wanted
-      left join teams on teams.id = users.team_id
-      where users.disabled_at is not null
-      and (users.created_at, users.id) > (${at}, ${id})
-      and (users.created_at, users.id) <= (${end}, ${endId})
-      and ${matches}
-      order by users.created_at, users.id
-      limit ${limit}`
-  }
-  return sql`
+  const wanted = clause`
     with wanted as (
       select cast(${role} as text) as role, cast(${team} as text) as team_id, cast(${state} as text) as state,
         cast(${pattern} as text) as pattern
     )
-    select ${columns}
+    select ${columns}`
+  if (order === 'part') {
+    return joinClauses(
+      wanted,
+      clause`
+        from (
+          select user_id as id
+          from user_name_parts
+          where part = ${part}
+          and user_id > ${id}
+          order by user_id
+          limit ${count}
+        ) as examined
+        cross join wanted
+        join users on users.id = examined.id
+        left join teams on teams.id = users.team_id
+        where ${matches}
+        order by examined.id
+        limit ${limit}`,
+    )
+  }
+  if (order === 'names') {
+    return joinClauses(
+      wanted,
+      clause`
+        from (
+          select name_key, id
+          from (
+            select name_key, id
+            from users
+            where (name_key, id) > (${nameOf(after)}, ${id})
+            order by name_key, id
+            limit ${count}
+          ) as walked
+          where name_key like ${pattern} escape '!'
+        ) as examined
+        cross join wanted
+        join users on users.id = examined.id
+        left join teams on teams.id = users.team_id
+        where ${matches}
+        order by examined.name_key, examined.id
+        limit ${limit}`,
+    )
+  }
+  return joinClauses(
+    wanted,
+    clause`
       from users
       cross join wanted
       left join teams on teams.id = users.team_id
-    where (users.created_at, users.id) > (${at}, ${id})
-    and (users.created_at, users.id) <= (${end}, ${endId})
-    and ${matches}
-    order by users.created_at, users.id
-    limit ${limit}`
+      where `,
+    inOrder(order, team),
+    clause`(users.created_at, users.id) > (${at}, ${id})
+      and (users.created_at, users.id) <= (${end}, ${endId})
+      and ${matches}
+      order by users.created_at, users.id
+      limit ${limit}`,
+  )
 }
 
 const nameOf = (place: PagePlace | undefined): string => (typeof place?.key === 'string' ? place.key : '')
@@ -235,42 +167,12 @@ const maxCounted = fragment`250`
 export const countedParts = 8
 
 /** How many users, up to `maxCounted`, each order has to examine: `part0` to `part7`, `team`, `admins`, `disabled`. */
-export const countUsers = (parts: readonly string[], { team }: UserFilter): Statement => {
-  const [a, b, c, d, e, f, g, h] = parts
-  return sql`
-    select
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${a} order by user_id limit ${maxCounted}) as counted
-      ) as part0,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${b} order by user_id limit ${maxCounted}) as counted
-      ) as part1,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${c} order by user_id limit ${maxCounted}) as counted
-      ) as part2,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${d} order by user_id limit ${maxCounted}) as counted
-      ) as part3,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${e} order by user_id limit ${maxCounted}) as counted
-      ) as part4,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${f} order by user_id limit ${maxCounted}) as counted
-      ) as part5,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${g} order by user_id limit ${maxCounted}) as counted
-      ) as part6,
-      (
-        select count(*)
-        from (select 1 from user_name_parts where part = ${h} order by user_id limit ${maxCounted}) as counted
-      ) as part7,
+export const countUsers = (parts: readonly string[], { team }: UserFilter): Statement =>
+  joinClauses(
+    clause`
+      select `,
+    ...partNames.flatMap((name, index) => [usersWithPart(parts[index]), name]),
+    clause`
       (
         select count(*)
         from (select 1 from users where team_id = ${team} order by created_at, id limit ${maxCounted}) as counted
@@ -282,5 +184,17 @@ export const countUsers = (parts: readonly string[], { team }: UserFilter): Stat
       (
         select count(*)
         from (select 1 from users where disabled_at is not null order by created_at, id limit ${maxCounted}) as counted
-      ) as disabled`
-}
+      ) as disabled`,
+  )
+
+/** The columns of the counts of `countedParts`. */
+const partNames = [
+  ...[clause` as part0, `, clause` as part1, `, clause` as part2, `, clause` as part3, `],
+  ...[clause` as part4, `, clause` as part5, `, clause` as part6, `, clause` as part7, `],
+]
+
+const usersWithPart = (part: string | undefined): Statement => clause`
+  (
+    select count(*)
+    from (select 1 from user_name_parts where part = ${part} order by user_id limit ${maxCounted}) as counted
+  )`

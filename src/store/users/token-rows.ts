@@ -1,5 +1,5 @@
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { fragment, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, joinClauses, type Statement } from '../database/database.ts'
 
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
@@ -26,53 +26,35 @@ const isNamed = fragment`
  * Deletes some of the tokens that were revoked or have expired long ago. Those with usage leave their names to the
  * reports.
  */
-export const sweepTokens = (now: number): readonly Statement[] => [
-  sql`
-    insert into deleted_names (kind, id, name, start)
-    select 'token', id, label, start
-    from tokens
-    where id in (
-      select id
+export const sweepTokens = (now: number): readonly Statement[] => {
+  const [before, max] = [now - endedKeptMs, maxRowsPerSweep]
+  return [
+    ...sweep(clause`revoked_at < ${before} order by revoked_at limit ${max}`),
+    ...sweep(clause`expires_at < ${before} order by expires_at limit ${max}`),
+  ]
+}
+
+/** @param ended which tokens, in the order of an index */
+const sweep = (ended: Statement): readonly Statement[] => [
+  joinClauses(
+    clause`
+      insert into deleted_names (kind, id, name, start)
+      select 'token', id, label, start
       from tokens
-      where revoked_at < ${now - endedKeptMs}
-      order by revoked_at
-      limit ${maxRowsPerSweep}
-    )
-    and ${hasUsage}
-    on conflict (kind, id) do nothing`,
-  sql`
-    delete from tokens
-    where id in (
-      select id
-      from tokens
-      where revoked_at < ${now - endedKeptMs}
-      order by revoked_at
-      limit ${maxRowsPerSweep}
-    )
-    and (${isNamed} or not ${hasUsage})`,
-  sql`
-    insert into deleted_names (kind, id, name, start)
-    select 'token', id, label, start
-    from tokens
-    where id in (
-      select id
-      from tokens
-      where expires_at < ${now - endedKeptMs}
-      order by expires_at
-      limit ${maxRowsPerSweep}
-    )
-    and ${hasUsage}
-    on conflict (kind, id) do nothing`,
-  sql`
-    delete from tokens
-    where id in (
-      select id
-      from tokens
-      where expires_at < ${now - endedKeptMs}
-      order by expires_at
-      limit ${maxRowsPerSweep}
-    )
-    and (${isNamed} or not ${hasUsage})`,
+      where id in (select id from tokens where `,
+    ended,
+    clause`)
+      and ${hasUsage}
+      on conflict (kind, id) do nothing`,
+  ),
+  joinClauses(
+    clause`
+      delete from tokens
+      where id in (select id from tokens where `,
+    ended,
+    clause`)
+      and (${isNamed} or not ${hasUsage})`,
+  ),
 ]
 
 /** The columns of a token that hold a list. */
