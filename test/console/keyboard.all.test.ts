@@ -1,40 +1,10 @@
 /** Runs with `--all`: a browser is used by keyboard alone. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { name, openFixture, password } from './fixture.ts'
+import { focused, tabTo } from './keyboard.ts'
 import { openMediaFixture } from './media-fixture.ts'
-
-/** The element with the focus: its tag name and its label. */
-const focused = (page: Page): Promise<string> =>
-  page.evaluate<string>(`(() => {
-    const { activeElement: element } = document
-    const label = element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent
-    return element.tagName.toLowerCase() + ' ' + label.trim()
-  })()`)
-
-/** Whether the element with the focus, or its parent, has a visible focus outline. */
-const hasOutline = (page: Page): Promise<boolean> =>
-  page.evaluate<boolean>(`(() => {
-    const { activeElement: element } = document
-    return [element, element.parentElement].map((it) => getComputedStyle(it)).some(
-      ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
-    )
-  })()`)
-
-/** Presses Tab until an element has the focus. Fails when it is not reached within `max` presses, or has no visible focus outline. */
-const tabTo = async (page: Page, target: string, max = 30): Promise<void> => {
-  const passed: string[] = []
-  for (let press = 0; press < max; press++) {
-    await page.keyboard.press('Tab')
-    const current = await focused(page)
-    passed.push(current)
-    if (current !== target) continue
-    expect([target, await hasOutline(page)]).toEqual([target, true])
-    return
-  }
-  throw new Error(`${target} is not among ${passed.join(', ')}`)
-}
 
 setDefaultTimeout(240_000)
 

@@ -1,34 +1,9 @@
 /** Runs with `--all`: an admin works by keyboard alone, on a server of its own. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { describeWithBrowser, openBrowser } from '../browser.ts'
+import { focused, tabTo } from '../keyboard.ts'
 import { type AdminFixture, openAdminFixture, visitAdmin } from './fixture.ts'
-
-/** The element with the focus: its tag name and its label. */
-const focused = (page: Page): Promise<string> =>
-  page.evaluate<string>(`(() => {
-    const { activeElement: element } = document
-    const label = element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent
-    return element.tagName.toLowerCase() + ' ' + label.trim()
-  })()`)
-
-/** Presses Tab until an element has the focus. Fails when it is not reached, or has no visible outline. */
-const tabTo = async (page: Page, target: string, max = 40): Promise<void> => {
-  const passed: string[] = []
-  for (let press = 0; press < max; press++) {
-    await page.keyboard.press('Tab')
-    const current = await focused(page)
-    passed.push(current)
-    if (current !== target) continue
-    const outline = await page.evaluate<boolean>(`(() => {
-      const { activeElement: element } = document
-      return [element, element.parentElement].some((one) => parseFloat(getComputedStyle(one).outlineWidth) >= 2)
-    })()`)
-    expect([target, outline]).toEqual([target, true])
-    return
-  }
-  throw new Error(`${target} is not among ${passed.join(', ')}`)
-}
 
 setDefaultTimeout(240_000)
 
@@ -50,7 +25,7 @@ describeWithBrowser('by keyboard alone', () => {
     const { page } = visiting
     const { keyboard } = page
     await page.getByText('No rule would fire').waitFor()
-    await tabTo(page, 'a Users')
+    await tabTo(page, 'a Users', 40)
     await keyboard.press('Enter')
     await page.getByRole('heading', { level: 1, name: 'Users' }).waitFor()
     expect(await focused(page)).toBe('h1 Users')

@@ -1,3 +1,5 @@
+import { usage } from '../../../words/en/usage.js'
+
 /** Words about limits. */
 export const limits = {
   limits: {
@@ -18,18 +20,7 @@ export const limits = {
     removeOf: (/** @type {number} */ number) => `Remove limit ${number}`,
     number: (/** @type {number} */ number) => `Limit ${number}`,
     unit: 'What is limited',
-    units: {
-      requests: 'Requests',
-      tokens: 'Tokens',
-      cost: 'Cost',
-      videos: 'Videos',
-      video_seconds: 'Seconds of video',
-      running_videos: 'Videos at once',
-      streams: 'Streams at once',
-      groups: 'Groups',
-      assets: 'Assets',
-      storage_bytes: 'Storage, in bytes',
-    },
+    units: { ...usage.limits.units, storage_bytes: 'Storage, in bytes' },
     unitHints: {
       requests: 'Accepted calls of text generation, and created videos. Polls and lists do not count.',
       tokens: 'Input and output of text, and the tokens of videos.',

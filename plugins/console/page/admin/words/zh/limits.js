@@ -1,3 +1,5 @@
+import { usage } from '../../../words/zh/usage.js'
+
 /** @type {typeof import('../en/limits.js').limits} */
 export const limits = {
   limits: {
@@ -18,18 +20,7 @@ export const limits = {
     removeOf: (number) => `移除限额 ${number}`,
     number: (number) => `限额 ${number}`,
     unit: '限制对象',
-    units: {
-      requests: '请求',
-      tokens: 'Token',
-      cost: '费用',
-      videos: '视频',
-      video_seconds: '视频秒数',
-      running_videos: '同时运行的视频',
-      streams: '同时打开的流',
-      groups: '素材组',
-      assets: '素材',
-      storage_bytes: '存储空间（字节）',
-    },
+    units: { ...usage.limits.units, storage_bytes: '存储空间（字节）' },
     unitHints: {
       requests: '已接受的文本调用和已创建的视频。轮询和列表不计。',
       tokens: '文本的输入与输出，以及视频的 token。',
