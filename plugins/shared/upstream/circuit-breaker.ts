@@ -59,21 +59,31 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
   checkAbove0({ failures, calls, ratio, windowMs, openMs, maxOpenMs })
   const rules = { failures, calls, ratio, windowMs, openMs, maxOpenMs, clock: options.clock ?? systemClock }
   const circuits = new Map<string, Circuit>()
+  /** By the whole address, of each method: to find the action of one takes longer. */
+  const byAddress = new Map<string, Map<string, Circuit>>()
   let refused = 0
 
-  const circuitOf = (key: string): Circuit => {
-    const known = circuits.get(key)
-    if (known) return known
+  const circuitOf = (method: string, url: string): Circuit => {
+    const known = byAddress.get(method) ?? new Map<string, Circuit>()
+    const found = known.get(url)
+    if (found) return found
+    const key = actionOf(url, method)
     // No upstream has so many actions: paths with words of callers in them.
-    if (circuits.size >= maxCircuits) circuits.clear()
-    const circuit = new Circuit(rules)
+    if (circuits.size >= maxCircuits) {
+      circuits.clear()
+      byAddress.clear()
+    }
+    byAddress.set(method, known)
+    const circuit = circuits.get(key) ?? new Circuit(rules)
     circuits.set(key, circuit)
+    if (known.size >= maxCircuits) known.clear()
+    known.set(url, circuit)
     return circuit
   }
 
   return {
     wrap: (fetch) => (url, init) => {
-      const circuit = circuitOf(actionOf(url, init.method ?? 'GET'))
+      const circuit = circuitOf(init.method ?? 'GET', url)
       const isProbe = circuit.isOpen
       if (isProbe && !circuit.beginProbe()) {
         refused++

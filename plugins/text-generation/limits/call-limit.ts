@@ -79,7 +79,7 @@ export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): A
     const estimated = call.input()
     const input = Math.ceil(estimated * inputHistory.factor(user, model))
     const choices = choicesOf(request)
-    const maximum = call.inputOnly ? 0 : maximumOf(request, options.defaultMaxTokens)
+    const maximum = call.inputOnly ? 0 : maximumOf(request, choices, options.defaultMaxTokens)
     const usual = Math.min(maximum, history.estimate(user, model) * choices)
     const output = call.unstoppable && maximum < Number.POSITIVE_INFINITY ? maximum : usual
     // An estimate refuses nobody: a stream begins with little, and takes more while there is some.

@@ -25,8 +25,7 @@ export const createInputHistory = (clock: Pick<Clock, 'now'>): InputHistory => {
     add(user, model, estimated, reported) {
       if (estimated <= 0) return
       const factor = Math.min(Math.max(1, reported / estimated), maxFactor)
-      const known = factors.own(user, model) ?? 1
-      factors.set(user, model, factor > known ? factor : known - decay * (known - factor))
+      factors.teach(user, model, (known = 1) => (factor > known ? factor : known - decay * (known - factor)))
     },
   }
 }

@@ -35,17 +35,14 @@ export const createOutputHistory = (clock: Pick<Clock, 'now'>, withoutHistory = 
       return known ? estimateOf(known) : usual.usual(model)
     },
     add(user, model, tokens) {
-      const known = usual.own(user, model)
-      usual.set(
-        user,
-        model,
-        known
-          ? {
-              mean: known.mean + weight * (tokens - known.mean),
-              deviation: known.deviation + weight * (Math.abs(tokens - known.mean) - known.deviation),
-            }
-          : { mean: tokens, deviation: tokens / 4 },
-      )
+      usual.teach(user, model, (known) => {
+        if (!known) return { mean: tokens, deviation: tokens / 4 }
+        const distance = Math.abs(tokens - known.mean)
+        return {
+          mean: known.mean + weight * (tokens - known.mean),
+          deviation: known.deviation + weight * (distance - known.deviation),
+        }
+      })
     },
   }
 }

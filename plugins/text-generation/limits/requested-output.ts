@@ -1,13 +1,16 @@
 import type { Json } from '../../shared/json/json.ts'
 
-/** The most output that a request allows, in tokens. Infinity: it says nothing. */
-export const maximumOf = (request: Json, defaultMaxTokens: number | undefined): number => {
-  const maxima = maximumFields.map((field) => numberIn(request.get(field))).filter((maximum) => maximum >= 1)
+/**
+ * The most output that a request allows, in tokens. Infinity: it says nothing.
+ *
+ * @param choices of the request: see `choicesOf`
+ */
+export const maximumOf = (request: Json, choices: number, defaultMaxTokens: number | undefined): number => {
+  let maximum = 0
   // Upstreams differ in which one decides.
-  if (maxima.length > 0) return Math.max(...maxima, ownMaximumOf(request)) * choicesOf(request)
-  return defaultMaxTokens !== undefined && request.get('messages')
-    ? Math.max(defaultMaxTokens, ownMaximumOf(request)) * choicesOf(request)
-    : Number.POSITIVE_INFINITY
+  for (const field of maximumFields) maximum = Math.max(maximum, countIn(request.get(field)))
+  if (maximum === 0 && defaultMaxTokens !== undefined && request.get('messages')) maximum = defaultMaxTokens
+  return maximum > 0 ? Math.max(maximum, ownMaximumOf(request)) * choices : Number.POSITIVE_INFINITY
 }
 
 const maximumFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']
@@ -23,8 +26,8 @@ const ownMaximumOf = (request: Json): number => {
  * and may have more generated than it receives (`best_of`).
  */
 export const choicesOf = (request: Json): number => {
-  const choices = [request.get('n'), request.get('best_of')].map(numberIn).filter((count) => count >= 1)
-  return Math.max(1, ...choices) * promptsOf(request)
+  const choices = Math.max(1, countIn(request.get('n')), countIn(request.get('best_of')))
+  return choices * promptsOf(request)
 }
 
 const promptsOf = (request: Json): number => {
@@ -43,3 +46,9 @@ const numberIn = (json: Json | undefined): number => {
 }
 
 const maxNumberBytes = 64
+
+/** A number from 1. 0 for any other value. */
+const countIn = (json: Json | undefined): number => {
+  const count = json ? numberIn(json) : 0
+  return count >= 1 ? count : 0
+}

@@ -9,8 +9,12 @@ const withoutHistoryUsers = 2
 /** After that time without a call, a user's value says nothing any more. */
 const keptMs = 3_600_000
 
+/** Within it, another value of the same user and model replaces the last one in its place. */
+const replacedMs = 1_000
+
 interface Entry<Value> {
-  readonly value: Value
+  value: Value
+  /** When it took its place among the others. */
   readonly at: number
 }
 
@@ -20,7 +24,8 @@ export interface UserValues<Value> {
   own(user: string, model: string): Value | undefined
   /** What is usual for a model: the median of its users. Each counts once, however much a user calls. */
   usual(model: string): number
-  set(user: string, model: string, value: Value): void
+  /** Replaces the value of this user. `next`: from the value before; undefined: there is none. */
+  teach(user: string, model: string, next: (known: Value | undefined) => Value): void
 }
 
 /** Options of `createUserValues`. */
@@ -35,26 +40,35 @@ export interface UserValuesOptions<Value> {
 export const createUserValues = <Value>(options: UserValuesOptions<Value>): UserValues<Value> => {
   const { clock, withoutHistory, numberOf } = options
   const values = new Map<string, Entry<Value>>()
-  const users = new Map<string, Map<string, Entry<number>>>()
-  const isLate = ({ at }: Entry<unknown>) => Math.abs(clock.now() - at) > keptMs
+  const users = new Map<string, Map<string, Entry<Value>>>()
+  const isLate = ({ at }: Entry<unknown>, now: number) => Math.abs(now - at) > keptMs
   return {
     own(user, model) {
       const entry = values.get(keyOf(user, model))
-      return entry && !isLate(entry) ? entry.value : undefined
+      return entry && !isLate(entry, clock.now()) ? entry.value : undefined
     },
     usual(model) {
-      const known = [...(users.get(model)?.values() ?? [])].filter((entry) => !isLate(entry))
+      const now = clock.now()
+      const known = [...(users.get(model)?.values() ?? [])].filter((entry) => !isLate(entry, now))
       if (known.length <= withoutHistoryUsers) return withoutHistory
-      const numbers = known.map(({ value }) => value)
+      const numbers = known.map(({ value }) => numberOf(value))
       for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
       return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? withoutHistory
     },
-    set(user, model, value) {
+    teach(user, model, next) {
       const at = clock.now()
-      put(values, keyOf(user, model), { value, at }, maxEntries)
-      const ofModel = users.get(model) ?? new Map<string, Entry<number>>()
+      const key = keyOf(user, model)
+      const entry = values.get(key)
+      const value = next(entry && !isLate(entry, at) ? entry.value : undefined)
+      if (entry && Math.abs(at - entry.at) < replacedMs) {
+        entry.value = value
+        return
+      }
+      const latest = { value, at }
+      put(values, key, latest, maxEntries)
+      const ofModel = users.get(model) ?? new Map<string, Entry<Value>>()
       put(users, model, ofModel, maxEntries)
-      put(ofModel, user, { value: numberOf(value), at }, maxUsers)
+      put(ofModel, user, latest, maxUsers)
     },
   }
 }

@@ -33,6 +33,8 @@ export class BlockReservation implements UsageReservation {
   readonly #signal: AbortSignal | undefined
   readonly #clock: Pick<Clock, 'now'>
   #released = false
+  /** Whether a counter has several parts: the call has run from one window into the next. */
+  #isRepeated = false
 
   /** The caller has taken the amounts of the ledger. */
   constructor(
@@ -47,12 +49,19 @@ export class BlockReservation implements UsageReservation {
   }
 
   get reserved(): Amounts {
-    // A call that has run from one window into the next may have a part in each.
-    const sums = new Map<UsageCounter, number>()
-    for (const { counter, amount } of this.#parts) sums.set(counter, (sums.get(counter) ?? 0) + amount)
     const reserved: Partial<Record<LimitUnit, number>> = {}
-    for (const [{ limit }, amount] of sums) reserved[limit.unit] = Math.min(reserved[limit.unit] ?? amount, amount)
+    for (const part of this.#parts) {
+      const { counter } = part
+      // A call that has run from one window into the next may have a part in each.
+      const amount = this.#isRepeated ? this.#sumOf(counter) : part.amount
+      const { unit } = counter.limit
+      reserved[unit] = Math.min(reserved[unit] ?? amount, amount)
+    }
     return reserved
+  }
+
+  #sumOf(counter: UsageCounter): number {
+    return this.#parts.reduce((sum, part) => sum + (part.counter === counter ? part.amount : 0), 0)
   }
 
   extend(uses: Amounts, atLeast = uses): Awaitable<boolean> {
@@ -82,16 +91,22 @@ export class BlockReservation implements UsageReservation {
 
   settle(used: Amounts): void {
     if (this.#released) return
-    // A call that has run from one window into the next may have a part in each: the last one has the rest.
-    const rests = new Map<UsageCounter, number>()
-    for (const [index, part] of this.#parts.entries()) {
-      const { counter } = part
-      const amount = used[counter.limit.unit]
+    for (const part of this.#parts) {
+      const amount = used[part.counter.limit.unit]
       if (amount === undefined) continue
-      const rest = rests.get(counter) ?? countable(amount)
-      const isLast = !this.#parts.some((other, at) => at > index && other.counter === counter)
-      const share = isLast ? rest : Math.min(rest, part.amount)
-      rests.set(counter, rest - share)
+      if (this.#isRepeated) this.#settleAll(part, countable(amount))
+      else this.#end(part, countable(amount))
+    }
+  }
+
+  /** Settles all parts of a counter at its first one: each as far as it goes, and the last one with the rest. */
+  #settleAll(first: Part, used: number): void {
+    const parts = this.#parts.filter(({ counter }) => counter === first.counter)
+    if (parts[0] !== first) return
+    let rest = used
+    for (const [index, part] of parts.entries()) {
+      const share = index === parts.length - 1 ? rest : Math.min(rest, part.amount)
+      rest -= share
       this.#end(part, share)
     }
   }
@@ -140,7 +155,10 @@ export class BlockReservation implements UsageReservation {
   #add(counter: UsageCounter, amount: number): void {
     const part = this.#parts.find((known) => known.counter === counter && known.block === counter.block)
     if (part) part.amount += amount
-    else this.#parts.push({ counter, block: counter.block, amount })
+    else {
+      this.#isRepeated ||= this.#parts.some((known) => known.counter === counter)
+      this.#parts.push({ counter, block: counter.block, amount })
+    }
   }
 
   #giveBack(): void {
