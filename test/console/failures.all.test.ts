@@ -78,7 +78,11 @@ describeWithBrowser('the console', () => {
     await page.getByRole('alert').getByText('The server could not do this: usage could not be loaded').waitFor()
     await page.getByText('request-42').waitFor()
     await page.getByRole('button', { name: 'Copy the request ID' }).click()
-    expect(await page.getByRole('alert').getByRole('status').textContent()).toMatch(/Copied|Failed/)
+    await page
+      .getByRole('alert')
+      .getByRole('status')
+      .filter({ hasText: /Copied|Failed/ })
+      .waitFor()
   })
 
   test('says that the connection is lost, and shows everything again when it is back', async () => {

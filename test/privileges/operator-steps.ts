@@ -12,6 +12,10 @@ export const operatorSteps: Readonly<Record<string, Step>> = {
     const person = choice.of(world.model.people)
     const role = choice.of(['user', 'admin'] as const)
     expect(await world.store.changeUser(person.id, { role }, { now: world.model.now })).toBe('changed')
+    if (role === 'admin' && person.role !== 'admin') {
+      world.model.endLogins(person)
+      world.model.endLinks(person)
+    }
     person.role = role
   },
 
