@@ -43,7 +43,12 @@ const lint = async (document: object) => {
 test('the OpenAPI document of the server has no errors and no warnings', async () => {
   const document = await documentOfServer()
   expect(Object.keys(document.paths).length).toBeGreaterThan(15)
-  expect(await lint(document)).toEqual({ errors: 0, warnings: 0, ignored: withoutSuccess.length + withoutRejection.length, rules: [] })
+  expect(await lint(document)).toEqual({
+    errors: 0,
+    warnings: 0,
+    ignored: withoutSuccess.length + withoutRejection.length,
+    rules: [],
+  })
 })
 
 test('the linter finds an operation without security, and a status that does not exist', async () => {
