@@ -9,6 +9,12 @@ const count = 10_000
 /** Resolves after the frames in which a scrolled list is rendered. */
 const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
 
+/** Waits for a condition, in each frame: the policy of the page forbids `waitForFunction`. */
+const until = (page: Page, condition: string): Promise<void> =>
+  page.evaluate<void>(
+    `new Promise((done) => { const look = () => (${condition}) ? done() : requestAnimationFrame(look); look() })`,
+  )
+
 /** Counts what the page does: the most elements at once, and the elements that were added. */
 const countWork = `(() => {
   const work = window.work = { most: 0, added: 0 }
@@ -20,6 +26,9 @@ const countWork = `(() => {
 })()`
 
 const workOf = (page: Page) => page.evaluate<{ most: number; added: number }>('window.work')
+
+/** The first asset that is wholly in view. */
+const inView = `[...document.querySelectorAll('[data-item] a')].find((link) => link.getBoundingClientRect().top > 100)`
 
 setDefaultTimeout(240_000)
 
@@ -103,5 +112,30 @@ describeWithBrowser('a list of 10,000 assets', () => {
     await page.getByText('10 assets', { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Clear the filters' }).click()
     await page.getByText('10,000 assets').waitFor()
+  })
+
+  test('is where it was left when the user comes back from an asset, by the browser or by the link', async () => {
+    await using opened = await open()
+    const { page, fixture } = opened
+    await login(page)
+    const address = `${fixture.url}/console#/groups/all?order=CreateTime+Asc`
+    await page.goto(address)
+    await page.getByText('10,000 assets').waitFor()
+    await page.evaluate('scrollTo(0, 50000)')
+    for (const comeBack of [() => page.goBack(), () => page.getByRole('link', { name: 'All assets' }).click()]) {
+      await until(page, `scrollY > 40_000 && ${inView}`)
+      const { title, top } = await page.evaluate<{ title: string; top: number }>(
+        `(() => { const link = ${inView}; link.click(); return { title: link.textContent, top: scrollY } })()`,
+      )
+      await page.getByRole('heading', { level: 1, name: title }).waitFor()
+      expect(await page.evaluate<number>('scrollY')).toBe(0)
+      await comeBack()
+      await page.getByRole('heading', { level: 1, name: 'All assets' }).waitFor()
+      await until(page, `Math.abs(scrollY - ${top}) <= 1`)
+      expect(page.url()).toBe(address)
+      await page.getByRole('link', { name: title, exact: true }).waitFor()
+      expect(await page.evaluate<string>(`${inView}.textContent`)).toBe(title)
+      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('All assets')
+    }
   })
 })

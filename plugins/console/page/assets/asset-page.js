@@ -8,7 +8,7 @@ import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { httpUrl, Preview } from '../controls/preview.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
-import { linkTo, navigate } from '../frame/route.js'
+import { linkTo, navigate, previousHash, readRoute } from '../frame/route.js'
 import { forgetList } from '../lists/long-list.js'
 import { formatTime, parseTime } from '../words/format.js'
 import { t } from '../words/words.js'
@@ -47,7 +47,7 @@ export const AssetPage = ({ id, videos }) => {
     loaded.change((before) => ({ ...before, asset: current }))
   })
   return html`
-    <a class="back" href=${asset ? linkTo('groups', type, asset.GroupId) : linkTo('groups')}><${Icon} name="back" />${asset ? group?.Name || asset.GroupId : t.groups.title}</a>
+    <${Back} asset=${asset} group=${group} />
     <div class="heading">
       <h1 tabindex="-1">${title}</h1>
       ${
@@ -101,6 +101,20 @@ export const AssetPage = ({ id, videos }) => {
         }}><p>${t.assets.deleteWarning(title)}</p><//>`
     }
   `
+}
+
+/**
+ * The way back: to the list that the user has come from, with its filters, or to the group.
+ * @param {{ asset: Asset | undefined, group: import('./group.js').Group | undefined }} props
+ */
+const Back = ({ asset, group }) => {
+  const [from] = useState(previousHash)
+  const { screen, parts } = readRoute(from)
+  const isFromAll = screen === 'groups' && parts[0] === 'all'
+  const isFromGroup = screen === 'groups' && asset && parts[1] === asset.GroupId
+  const toGroup = asset ? linkTo('groups', group?.GroupType ?? 'AIGC', asset.GroupId) : linkTo('groups')
+  const title = isFromAll ? t.assets.all : asset ? group?.Name || asset.GroupId : t.groups.title
+  return html`<a class="back" href=${isFromAll || isFromGroup ? from : toGroup}><${Icon} name="back" />${title}</a>`
 }
 
 /** @param {{ message: import('../api/api-error.js').ApiError, retry: () => void }} props */

@@ -43,6 +43,15 @@ export const navigate = (...parts) => {
   location.hash = linkTo(...parts)
 }
 
+/** The fragment of the address before the last change of the route. */
+let previous = ''
+addEventListener('hashchange', ({ oldURL }) => {
+  previous = new URL(oldURL).hash
+})
+
+/** Where the user has come from, with its values after the question mark. Empty at the first route of a visit. */
+export const previousHash = () => previous
+
 export const useRoute = () => {
   const [hash, setHash] = useState(() => location.hash)
   useEffect(() => {

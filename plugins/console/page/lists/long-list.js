@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
+import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { isAbort, shownError } from '../api/api-error.js'
 import { useRefresh } from '../api/connection.js'
 import { useApi } from '../frame/hooks.js'
@@ -121,10 +121,10 @@ export const useLongList = (path, query) => {
     range.current = [0, pageSize - margin]
     begin(emptyList(key))
   }, [key])
-  useEffect(() => {
+  // Layout effects, because others end after the next screen is there: the page is scrolled to its top by then.
+  useLayoutEffect(() => {
     const back = returning.current
     if (back) restore(back.top, restoringFrames)
-    // The page may have become shorter when the list leaves it.
     let top = back?.top ?? 0
     const onScroll = () => {
       top = scrollY
