@@ -22,7 +22,7 @@ const applyBunSettings = (): void => {
 }
 
 const [command, ...args] = process.argv.slice(2)
-if (command === '--version') {
+if (command === '--version' || (command === 'start' && args.includes('--version'))) {
   console.log(description.version)
 } else if (command === '--help' || (command === 'start' && args.includes('--help'))) {
   console.log(usage)

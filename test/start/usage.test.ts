@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
+import description from '../../package.json' with { type: 'json' }
 import { root } from '../support/server.ts'
 
 setDefaultTimeout(300_000)
@@ -48,6 +49,15 @@ for (const [name, command, usage] of commands) {
     expect({ status, out }).toEqual({ status: 2, out: '' })
     expect(err).toContain('--prot')
     expect(err).toContain(usage)
+  })
+}
+
+for (const [name, command] of [
+  ...commands,
+  ['the command of the package', [...runtimes.bun, 'src/cli.ts', 'start']],
+] as const) {
+  test(`--version of ${name} prints the version, and starts nothing`, async () => {
+    expect(await run([...command, '--version'])).toEqual({ status: 0, out: `${description.version}\n`, err: '' })
   })
 }
 
