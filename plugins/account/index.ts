@@ -31,6 +31,7 @@ import { listUsage, type UsageReportStore } from './usage.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
+export type { UsageCounts, UsageCountsView } from '../shared/usage-counts.ts'
 export type { UsageReport, UsageRoutes, UsageRow } from './openapi.ts'
 export type { DailyUsage, UsageReportStore } from './usage.ts'
 

@@ -11,27 +11,15 @@ import {
   type SchemaOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { UsageCountsView } from '../shared/usage-counts.ts'
 
 /** Calls, tokens and video seconds of the caller on one day, with one API token and one model. */
-export interface UsageRow {
+export interface UsageRow extends UsageCountsView {
   /** UTC day, for example `2026-01-31`. */
   readonly day: string
   /** The API token; null if the caller used none. Its label is null if it has none. */
   readonly token: { readonly id: string; readonly label: string | null; readonly start: string | null } | null
   readonly model: string
-  readonly calls: number
-  /** Calls for which the upstream has reported no tokens. */
-  readonly unreported: number
-  readonly input_tokens: number
-  /** Part of `input_tokens`. */
-  readonly cached_tokens: number
-  readonly output_tokens: number
-  /** Part of `output_tokens`. */
-  readonly reasoning_tokens: number
-  /** Seconds of generated videos. Null: the model has made none. */
-  readonly video_seconds: number | null
-  /** In the currency of the operator's price table. Null: no call had a price. */
-  readonly cost: number | null
 }
 
 /** The response of the usage route: newest day first. */

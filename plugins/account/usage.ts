@@ -2,9 +2,10 @@ import { noStoreJson } from '../shared/http/no-store.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
+import { toUsageCountsView, type UsageCounts } from '../shared/usage-counts.ts'
 
 /** Calls, tokens and video seconds of one user on one day, with one API token and one model. */
-export interface DailyUsage {
+export interface DailyUsage extends UsageCounts {
   /** UTC day, for example `2026-01-31`. */
   readonly day: string
   /** Id of the API token. Undefined if the user called without one. */
@@ -13,19 +14,6 @@ export interface DailyUsage {
   readonly tokenLabel?: string
   readonly tokenStart?: string
   readonly model: string
-  readonly calls: number
-  /** Calls for which the upstream has reported no tokens. */
-  readonly unreported: number
-  readonly inputTokens: number
-  /** Part of `inputTokens`. */
-  readonly cachedTokens: number
-  readonly outputTokens: number
-  /** Part of `outputTokens`. */
-  readonly reasoningTokens: number
-  /** Seconds of generated videos. Undefined: the model has made none. */
-  readonly videoSeconds?: number
-  /** Cost in billionths of the currency unit. Undefined: no call had a price. */
-  readonly cost?: number
 }
 
 /** The store port of the usage route. */
@@ -56,14 +44,7 @@ const toJson = (row: DailyUsage) => ({
   token:
     row.token === undefined ? null : { id: row.token, label: row.tokenLabel ?? null, start: row.tokenStart ?? null },
   model: row.model,
-  calls: row.calls,
-  unreported: row.unreported,
-  input_tokens: row.inputTokens,
-  cached_tokens: row.cachedTokens,
-  output_tokens: row.outputTokens,
-  reasoning_tokens: row.reasoningTokens,
-  video_seconds: row.videoSeconds ?? null,
-  cost: row.cost === undefined ? null : row.cost / 1_000_000_000,
+  ...toUsageCountsView(row),
 })
 
 const readDay = (query: URLSearchParams, name: string): string | undefined => {

@@ -1,3 +1,5 @@
+import type { UsageCounts } from '../shared/usage-counts.ts'
+
 /** What usage is summed by. */
 export const usageDimensions = ['day', 'user', 'team', 'token', 'model'] as const
 
@@ -28,26 +30,13 @@ export interface UsageSumFilter {
 export type UsageSumKey = { readonly [Dimension in UsageDimension]?: string }
 
 /** The usage of one combination of values. */
-export interface UsageTotal extends UsageSumKey {
+export interface UsageTotal extends UsageSumKey, UsageCounts {
   /** Names of the user, the team and the token (its label), also of deleted ones. Undefined: they have none. */
   readonly userName?: string
   readonly teamName?: string
   readonly tokenName?: string
   /** First characters of the token. */
   readonly tokenStart?: string
-  readonly calls: number
-  /** Calls for which the upstream has reported no tokens. */
-  readonly unreported: number
-  readonly inputTokens: number
-  /** Part of `inputTokens`. */
-  readonly cachedTokens: number
-  readonly outputTokens: number
-  /** Part of `outputTokens`. */
-  readonly reasoningTokens: number
-  /** Seconds of generated videos. Undefined: there was none. */
-  readonly videoSeconds?: number
-  /** In billionths of the currency unit. Undefined: no call had a price. */
-  readonly cost?: number
 }
 
 /** A page of sums. */

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ClaimedKey, HeldKey, IdempotencyStore, KeptResponse, KeyClaim } from '../../plugins/idempotency/store.ts'
-import { type Database, type Statement, sql } from './database/database.ts'
+import { clause, type Database, joinClauses, type Statement, sql } from './database/database.ts'
 
 interface KeyRow {
   readonly fingerprint: string
@@ -15,6 +15,21 @@ interface KeyRow {
  */
 export const createIdempotencyStore = (database: Database): IdempotencyStore => {
   const isDone = async (statement: Statement): Promise<boolean> => (await database.query(statement)).length === 1
+
+  /** Runs a change or a deletion if the holder still has the key without a response. */
+  const whileHeld = (change: Statement, { user, route, key, holder }: HeldKey) =>
+    isDone(
+      joinClauses(
+        change,
+        clause`
+        where user_id = ${user}
+        and route = ${route}
+        and key = ${key}
+        and holder = ${holder}
+        and status is null
+        returning holder`,
+      ),
+    )
 
   const add = ({ user, route, key, holder, fingerprint, now, leaseUntil, expiresAt }: KeyClaim, maxKeys: number) =>
     isDone(sql`
@@ -84,49 +99,37 @@ export const createIdempotencyStore = (database: Database): IdempotencyStore => 
       return { state: 'full', freeAt: oldest?.end ?? wanted.now }
     },
 
-    restart: ({ user, route, key, holder }: HeldKey, startedAt: number, leaseUntil: number) =>
-      isDone(sql`
+    restart: (held: HeldKey, startedAt: number, leaseUntil: number) =>
+      whileHeld(
+        clause`
         update idempotency_keys
-        set attempt = ${holder}, attempted_at = ${startedAt}, lease_until = ${leaseUntil}
-        where user_id = ${user}
-        and route = ${route}
-        and key = ${key}
-        and holder = ${holder}
-        and status is null
-        returning holder`),
+        set attempt = ${held.holder}, attempted_at = ${startedAt}, lease_until = ${leaseUntil}`,
+        held,
+      ),
 
-    keep: ({ user, route, key, holder }: HeldKey, { status, headers, body }: KeptResponse, expiresAt: number) =>
-      isDone(sql`
+    keep: (held: HeldKey, { status, headers, body }: KeptResponse, expiresAt: number) =>
+      whileHeld(
+        clause`
         update idempotency_keys
         set status = ${status}, headers = ${JSON.stringify(headers)}, body = ${body && Buffer.from(body).toString('base64')},
-          expires_at = ${expiresAt}
-        where user_id = ${user}
-        and route = ${route}
-        and key = ${key}
-        and holder = ${holder}
-        and status is null
-        returning holder`),
+          expires_at = ${expiresAt}`,
+        held,
+      ),
 
-    end: ({ user, route, key, holder }: HeldKey, now: number, expiresAt: number) =>
-      isDone(sql`
+    end: (held: HeldKey, now: number, expiresAt: number) =>
+      whileHeld(
+        clause`
         update idempotency_keys
-        set lease_until = ${now}, expires_at = ${expiresAt}
-        where user_id = ${user}
-        and route = ${route}
-        and key = ${key}
-        and holder = ${holder}
-        and status is null
-        returning holder`),
+        set lease_until = ${now}, expires_at = ${expiresAt}`,
+        held,
+      ),
 
-    release: ({ user, route, key, holder }: HeldKey) =>
-      isDone(sql`
-        delete from idempotency_keys
-        where user_id = ${user}
-        and route = ${route}
-        and key = ${key}
-        and holder = ${holder}
-        and status is null
-        returning holder`),
+    release: (held: HeldKey) =>
+      whileHeld(
+        clause`
+        delete from idempotency_keys`,
+        held,
+      ),
 
     async sweep(now, max) {
       const swept = await database.query(sql`

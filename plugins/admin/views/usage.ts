@@ -1,7 +1,8 @@
+import { toUsageCountsView, type UsageCountsView } from '../../shared/usage-counts.ts'
 import type { UsageDimension, UsageTotal } from '../usage-sums.ts'
 
 /** The usage of one combination of values. Members that it is not summed by are absent. */
-export interface UsageRowView {
+export interface UsageRowView extends UsageCountsView {
   /** UTC day. */
   readonly day?: string
   readonly user?: string
@@ -16,18 +17,7 @@ export interface UsageRowView {
   /** The first characters of the token. */
   readonly token_start?: string | null
   readonly model?: string
-  readonly calls: number
-  /** Calls for which the upstream has reported no tokens. */
-  readonly unreported: number
-  readonly input_tokens: number
-  readonly cached_tokens: number
-  readonly output_tokens: number
-  readonly reasoning_tokens: number
-  readonly video_seconds: number | null
-  readonly cost: number | null
 }
-
-const billion = 1_000_000_000
 
 /** @param by what the rows are summed by */
 export const toUsageRowView = (total: UsageTotal, by: readonly UsageDimension[]): UsageRowView => ({
@@ -38,12 +28,5 @@ export const toUsageRowView = (total: UsageTotal, by: readonly UsageDimension[])
     ...{ token: total.token ?? null, token_name: total.tokenName ?? null, token_start: total.tokenStart ?? null },
   }),
   ...(by.includes('model') && { model: total.model ?? '' }),
-  calls: total.calls,
-  unreported: total.unreported,
-  input_tokens: total.inputTokens,
-  cached_tokens: total.cachedTokens,
-  output_tokens: total.outputTokens,
-  reasoning_tokens: total.reasoningTokens,
-  video_seconds: total.videoSeconds ?? null,
-  cost: total.cost === undefined ? null : total.cost / billion,
+  ...toUsageCountsView(total),
 })

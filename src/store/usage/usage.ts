@@ -5,6 +5,7 @@ import type { Clock } from '../../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
+import type { UsageCounts } from '../../../plugins/shared/usage-counts.ts'
 import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts'
 import { type Database, fragment, type Statement, sql, toColumnValue } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
@@ -13,7 +14,7 @@ import { UsageRollup } from './usage-rollup.ts'
 import { createUsageSums } from './usage-sums.ts'
 
 /** Usage of one user, token, model and day. */
-export interface Usage {
+export interface Usage extends UsageCounts {
   /** Id of the user. */
   readonly user: string
   /** Undefined for users of a host app. */
@@ -27,22 +28,6 @@ export interface Usage {
   readonly model: string
   /** Day in UTC, `YYYY-MM-DD`. */
   readonly day: string
-  /** Number of all calls. */
-  readonly calls: number
-  /** Number of calls for which the upstream reported no usage. */
-  readonly unreported: number
-  readonly inputTokens: number
-  /** Part of `inputTokens`. */
-  readonly cachedTokens: number
-  readonly outputTokens: number
-  /** Part of `outputTokens`. */
-  readonly reasoningTokens: number
-  /** Seconds of generated videos. Undefined: no call had one. */
-  readonly videoSeconds?: number
-  /**
-   * Cost in billionths of the currency unit, at the prices of the time of each call. Undefined: no call had a price.
-   */
-  readonly cost?: number
 }
 
 /** Which usage to list. */
