@@ -20,8 +20,14 @@ const violations = async (page: Page): Promise<readonly string[]> => {
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 
-/** Returns a function that fails when axe finds a violation on the present screen, which it is given the name of. The page must bypass its policy. */
-export const openChecker = async (page: Page): Promise<(screen: string) => Promise<void>> => {
+/** Returns a function that finds the violations on the present screen. The page must bypass its policy. */
+export const openAxe = async (page: Page): Promise<() => Promise<readonly string[]>> => {
   await page.addScriptTag({ content: axe })
-  return async (screen) => expect([screen, await violations(page)]).toEqual([screen, []])
+  return () => violations(page)
+}
+
+/** Returns a function that fails when axe finds a violation on the present screen, which it is given the name of. */
+export const openChecker = async (page: Page): Promise<(screen: string) => Promise<void>> => {
+  const find = await openAxe(page)
+  return async (screen) => expect([screen, await find()]).toEqual([screen, []])
 }

@@ -10,7 +10,7 @@ export const focused = (page: Page): Promise<string> =>
   })()`)
 
 /** Whether the element with the focus, or its parent, has a visible focus outline. */
-const hasOutline = (page: Page): Promise<boolean> =>
+export const hasOutline = (page: Page): Promise<boolean> =>
   page.evaluate<boolean>(`(() => {
     const { activeElement: element } = document
     return [element, element.parentElement].map((it) => getComputedStyle(it)).some(

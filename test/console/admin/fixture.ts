@@ -1,6 +1,6 @@
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { hashPassword } from '../../../plugins/web-session/index.ts'
-import type { EmulatorOptions } from '../../../src/emulator/index.ts'
+import type { Emulator, EmulatorOptions } from '../../../src/emulator/index.ts'
 import { openServerFixture } from '../../support/server-fixture.ts'
 import { type Visit, visit } from '../browser.ts'
 import { name, password } from '../fixture.ts'
@@ -8,9 +8,11 @@ import { name, password } from '../fixture.ts'
 /** Hashing is slow on purpose, so it is done once. */
 const hash = hashPassword(password)
 
+type Variables = Record<string, string | undefined>
+
 /** A default server in a process of its own, with the admin ann and a database of its own. */
 export const openAdminFixture = async (
-  environment: Record<string, string | undefined> = {},
+  environment: Variables | ((emulator: Emulator) => Variables) = {},
   options: EmulatorOptions = {},
 ) => {
   const fixture = await openServerFixture('sqlite', options)
@@ -20,7 +22,7 @@ export const openAdminFixture = async (
     TEXT_UPSTREAM_KEY: emulator.text.key,
     VIDEO_UPSTREAM_URL: emulator.video.url,
     VIDEO_UPSTREAM_KEY: emulator.video.key,
-    ...environment,
+    ...(typeof environment === 'function' ? environment(emulator) : environment),
   })
   const admin = await store.addAdminUser({ name, password: await hash, role: 'admin', createdAt: Date.now() })
   if (typeof admin === 'string') throw new Error(admin)

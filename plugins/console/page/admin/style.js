@@ -20,7 +20,11 @@ sheet.replaceSync(`
   .admin .dense :is(tbody, tfoot) :is(th, td) { border-top: 1px solid var(--border); }
   .admin .dense th, .admin .dense td { padding: 0.5rem 0.875rem; min-width: 0; white-space: nowrap; vertical-align: middle; }
   .admin .dense td.wrap { white-space: normal; min-width: 12rem; }
-  .admin .dense :is(th, td):first-child { position: sticky; left: 0; z-index: 1; max-width: 18rem; overflow: hidden; text-overflow: ellipsis; background: var(--surface); }
+  .admin .dense :is(th, td):first-child { max-width: 18rem; overflow: hidden; text-overflow: ellipsis; background: var(--surface); }
+  @media (min-width: 40rem) {
+    .admin .dense { scroll-padding-left: 18rem; }
+    .admin .dense :is(th, td):first-child { position: sticky; left: 0; z-index: 1; }
+  }
   .admin .dense tbody tr:hover > * { background: var(--background-muted); }
   .admin .dense[aria-busy="true"] table { opacity: 0.6; }
   .admin .badges { display: inline-flex; flex-wrap: wrap; gap: 0.375rem; }

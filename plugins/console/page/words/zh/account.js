@@ -73,7 +73,7 @@ export const account = {
     began: '登录于',
     browserOn: (browser, system) => `${system} 上的 ${browser}`,
     unknown: '未知程序',
-    endOf: (title) => `退出 ${title}`,
+    endOf: (title) => `退出登录：${title}`,
     ended: '已在该设备退出',
     endOthers: '退出其他所有设备',
     othersEnded: '已退出其他所有设备',

@@ -55,7 +55,7 @@ export const assets = {
     deleted: (name) => `素材 ${name} 已删除`,
     statusChanged: (name, status) => `${name}：${status}`,
     copyId: '复制 ID',
-    copyIdOf: (name) => `复制 ${name} 的 ID`,
+    copyIdOf: (name) => `复制 ID：${name}`,
     preview: (name) => `${name} 的预览`,
     noPreview: '无法预览',
     stillProcessing: '正在处理',
