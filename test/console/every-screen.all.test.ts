@@ -119,9 +119,7 @@ describeWithBrowser('every screen', () => {
   for (const [title, options] of Object.entries({
     'on a desktop, in light colours, in English': { viewport: desktop, colorScheme: 'light', locale: 'en-GB' },
     'on a desktop, in dark colours, in Chinese': { viewport: desktop, colorScheme: 'dark', locale: 'zh-CN' },
-    'on a screen of 320 pixels, in dark colours, in English': {
-      ...{ viewport: narrow, colorScheme: 'dark', locale: 'en-GB' },
-    },
+    'on 320 pixels, in dark colours, in English': { viewport: narrow, colorScheme: 'dark', locale: 'en-GB' },
     'at a zoom of 200 %, in light colours, in Chinese': { viewport: zoomed, colorScheme: 'light', locale: 'zh-CN' },
   } as const)) {
     test(`is accessible and fits, ${title}`, async () => {

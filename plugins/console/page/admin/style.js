@@ -6,7 +6,7 @@
 const sheet = new CSSStyleSheet()
 sheet.replaceSync(`
   main.admin { max-width: 82rem; }
-  main.admin > .tabs:first-child { margin-top: 0; margin-bottom: 1.5rem; }
+  main.admin > [role="status"]:first-child + .tabs { margin-top: 0; margin-bottom: 1.5rem; }
   .admin .filters input { height: 2.5rem; }
   .two { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 11rem), 1fr)); gap: 1rem; }
   .admin h3 { margin: 0; font-size: 0.9375rem; font-weight: 600; }
@@ -18,7 +18,7 @@ sheet.replaceSync(`
   .admin .dense table { border-collapse: separate; border-spacing: 0; font-size: 0.875rem; }
   .admin .dense tbody > tr, .admin .dense tfoot > tr { border: 0; }
   .admin .dense :is(tbody, tfoot) :is(th, td) { border-top: 1px solid var(--border); }
-  .admin .dense th, .admin .dense td { padding: 0.5rem 0.875rem; min-width: 0; white-space: nowrap; vertical-align: middle; }
+  .admin .dense th, .admin .dense td { padding: 0.5rem 0.875rem; min-width: 0; max-width: none; white-space: nowrap; vertical-align: middle; }
   .admin .dense td.wrap { white-space: normal; min-width: 12rem; }
   .admin .dense :is(th, td):first-child { max-width: 18rem; overflow: hidden; text-overflow: ellipsis; background: var(--surface); }
   @media (min-width: 40rem) {

@@ -1,12 +1,12 @@
 import { useEffect, useState } from 'preact/hooks'
-import { messageOf } from '../api/api-error.js'
+import { shownError } from '../api/api-error.js'
 import { useServerTime } from '../api/clock.js'
 import { useAdvice } from '../controls/advice.js'
 import { CopyButton } from '../controls/copy-button.js'
 import { FormDialog } from '../controls/dialog.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
-import { Failure, Loading } from '../controls/placeholder.js'
+import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { httpUrl } from '../controls/preview.js'
 import { showToast } from '../controls/toast.js'
 import { linkTo, navigate } from '../frame/route.js'
@@ -25,12 +25,12 @@ import { hasEnded, reasonOf } from './video-task.js'
  * @param {{ videos: Videos, id: string }} props
  */
 export const VideoDetail = ({ videos, id }) => {
-  const [error, setError] = useState(/** @type {string | undefined} */ (undefined))
+  const [error, setError] = useState(/** @type {import('../api/api-error.js').ApiError | undefined} */ (undefined))
   const [isRemoving, setIsRemoving] = useState(false)
   const task = videos.tasks.find((one) => one.id === id)
   const load = () => {
     setError(undefined)
-    videos.refresh(id).catch((caught) => setError(messageOf(caught)))
+    videos.refresh(id).catch((caught) => setError(shownError(caught)))
   }
   useEffect(load, [id])
 
@@ -57,7 +57,11 @@ export const VideoDetail = ({ videos, id }) => {
         }
       </div>
     </div>
-    <${Failure} message=${error} retry=${load} />
+    ${
+      error?.status === 404
+        ? html`<${Empty} icon="videos" title=${t.videos.missing}><p>${t.videos.missingHint}</p><button type="button" onClick=${load}>${t.retry}</button><//>`
+        : html`<${Failure} message=${error} retry=${load} />`
+    }
     ${!task && !error && html`<${Loading} kind="rows" count=${1} />`}
     ${
       task &&

@@ -3,6 +3,8 @@ export const videos = {
   videos: {
     title: 'Videos',
     lead: 'Videos from a text, and from your own pictures, videos and sound files.',
+    missing: 'This video is not there',
+    missingHint: 'It was deleted, belongs to somebody else, or the address is wrong.',
     notOffered: 'This server does not generate videos.',
     create: 'New video',
     createFirst: 'Make the first video',

@@ -41,7 +41,7 @@ export const usage = {
   },
   limits: {
     title: '限额',
-    name: (unit, window) => (window ? `${window}${unit}` : unit),
+    name: (unit, window) => (window ? `${window}${/^[a-z]/.test(unit) ? ' ' : ''}${unit}` : unit),
     units: {
       requests: '请求数',
       tokens: 'token 数',

@@ -3,6 +3,8 @@ export const videos = {
   videos: {
     title: '视频',
     lead: '用文字以及您自己的图片、视频和音频生成视频。',
+    missing: '找不到这个视频',
+    missingHint: '它可能已被删除、属于其他用户，或地址有误。',
     notOffered: '本服务器不提供视频生成。',
     create: '新建视频',
     createFirst: '生成第一个视频',
