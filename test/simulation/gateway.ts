@@ -1,0 +1,44 @@
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
+import { RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
+import { Background } from '../../plugins/shared/background/background.ts'
+import { rest } from '../../plugins/upstream-proxy/index.ts'
+import { createApp } from '../../src/app.ts'
+import type { Store } from '../../src/store/index.ts'
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
+import type { AppOptions } from '../../src/app/options.ts'
+import type { SimulatedUpstream } from './upstream.ts'
+
+const secrets = ['a secret of the simulation'] as const
+const publicUrl = 'https://sluice.test'
+
+/** The times of the gateways are short, so that a schedule is. Milliseconds. */
+export const upstreamTimeoutMs = 3_000
+
+/** Opens the gateway of one process. Its callers name themselves. */
+export const openGateway = (
+  store: Store,
+  upstream: SimulatedUpstream,
+  fetch: Fetch,
+  log: AppOptions['log'],
+): FetchHandler => {
+  const revisionClock = new RevisionClock((since) => store.revision(since))
+  const identify = ({ headers }: Request) => {
+    const user = headers.get('x-user')
+    return user ? { user } : undefined
+  }
+  const background = new Background()
+  return createApp({
+    gateway: {
+      ...{ kind: rest(upstream.rest), store, identify, revisionClock, secrets, background, fetch },
+      timeoutMs: upstreamTimeoutMs,
+    },
+    text: { upstreams: [], identify },
+    video: { upstream: undefined, store, identify, identifierSecret: secrets[0], fetch },
+    people: { store, secrets, publicUrl, face: {} },
+    events: { store, identify },
+    limits: {},
+    health: { database: () => store.ready(), draining: () => false },
+    metricsToken: undefined,
+    log,
+  })
+}

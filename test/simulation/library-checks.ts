@@ -1,0 +1,68 @@
+import { simulated } from './virtual-process.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { type KnownLibrary, librarySteps, names, walkGroups } from './library-steps.ts'
+import type { World } from './world.ts'
+
+interface GroupRow {
+  readonly group?: string
+  readonly user: string
+  readonly name: string
+  readonly state: string
+}
+
+const readRows = (world: World): Promise<GroupRow[]> =>
+  world.database.query<GroupRow>(sql`
+    select group_id as "group", user_id as "user", name, state
+    from groups
+    order by created_at, id`)
+
+/** Checks the asset library when everything works again and nothing is in progress. */
+export const checkLibrary = async (world: World, known: KnownLibrary): Promise<void> => {
+  const { owners, account } = world.upstream
+  const rows = await readRows(world)
+  const owned = rows.filter(({ state }) => state === 'owned')
+  for (const { group = '', user } of owned)
+    if (owners.get(group) !== user) world.violate(`the record of ${group} is ${user}'s, not ${owners.get(group)}'s`)
+  for (const { user, name, state } of rows)
+    if (state === 'pending') world.violate(`the name ${name} of ${user} is still reserved`)
+
+  const groups = account.library.groups()
+  for (const { id, name } of groups) {
+    const owner = owners.get(id) ?? ''
+    const isAccounted = rows.some(
+      (row) => row.user === owner && (row.group === id || (row.state === 'unresolved' && row.name === name)),
+    )
+    if (!isAccounted) world.violate(`the upstream's ${id} (${name}) of ${owner} belongs to nobody`)
+  }
+  for (const { id, user, isUncertain } of known.groups)
+    if (!isUncertain && !owned.some((row) => row.group === id)) world.violate(`${id} of ${user} is lost`)
+
+  await checkLists(world)
+  for (const user of world.users) await checkNames(world, known, user)
+  // A gateway knows within a second what another one has changed.
+  await simulated.timeline.delay(1_000)
+  await checkLists(world)
+}
+
+/** Each gateway lists for each user what the user has, and nothing twice. */
+const checkLists = async (world: World): Promise<void> => {
+  const rows = (await readRows(world)).filter(({ state }) => state === 'owned')
+  for (const user of world.users) {
+    const expected = rows.filter((row) => row.user === user).map(({ group }) => group)
+    for (const gateway of world.gateways) {
+      const listed = (await walkGroups(world, user, gateway)).map(({ Id }) => Id)
+      if (listed.toSorted().join() !== expected.toSorted().join())
+        world.violate(`${gateway.name} lists ${listed} for ${user}, who has ${expected}`)
+    }
+  }
+}
+
+/** A user can use each name that no group of the user has. */
+const checkNames = async (world: World, known: KnownLibrary, user: string): Promise<void> => {
+  const taken = (await readRows(world)).filter((row) => row.user === user && row.state === 'owned')
+  for (const name of names) {
+    const { status, text } = await librarySteps.createGroup(world, known, user, name)
+    const expected = taken.some((row) => row.name === name) ? 400 : 200
+    if (status !== expected) world.violate(`${user} creates ${name}: ${status} instead of ${expected}, ${text}`)
+  }
+}

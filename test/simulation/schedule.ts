@@ -1,0 +1,71 @@
+import type { Outcomes } from './channel.ts'
+import { checkLibrary } from './library-checks.ts'
+import { KnownLibrary, librarySteps, stepWeights } from './library-steps.ts'
+import { simulated } from './virtual-process.ts'
+import { type Fault, World } from './world.ts'
+
+/** What a schedule has shown. */
+export interface ScheduleResult {
+  readonly seed: number
+  /** Of everything that has happened: the same for each run of a seed. */
+  readonly hash: string
+  readonly violations: readonly string[]
+  readonly requests: number
+  /** Undefined unless it was asked for. */
+  readonly trace: readonly string[] | undefined
+}
+
+/** Virtual milliseconds. */
+const busyMs = 8_000
+const settleMs = 25_000
+const clientsPerUser = 2
+
+/** How bad the schedule is: some go well, so that faults that need no failure are not hidden by failures. */
+const outcomesOf = (): { readonly database: Outcomes; readonly upstream: Outcomes } => {
+  const { random } = simulated
+  const [database, upstream] = [random.of([0, 0.02, 0.1]), random.of([0, 0.05, 0.3])]
+  const failing = (rate: number) => ({
+    ...{ done: 1 - rate, refused: rate / 4, lost: rate / 4, unknown: rate / 4, late: rate / 4 },
+  })
+  return { database: failing(database), upstream: failing(upstream) }
+}
+
+/** Runs the schedule of a seed. */
+export const runSchedule = async (
+  seed: number,
+  options: { readonly fault?: Fault | undefined; readonly keepTrace?: boolean } = {},
+): Promise<ScheduleResult> => {
+  const world = new World(seed, options)
+  const { timeline, random } = simulated
+  const known = new KnownLibrary()
+  world.outcomes = outcomesOf()
+  const end = timeline.now + busyMs
+  let requests = 0
+
+  const client = async (user: string): Promise<void> => {
+    while (timeline.now < end) {
+      requests++
+      await librarySteps[random.weighted(stepWeights)](world, known, user)
+      await timeline.delay(random.chance(0.7) ? random.next() * 50 : random.next() * 1_000)
+    }
+  }
+  const killer = async (): Promise<void> => {
+    while (random.chance(0.4)) {
+      await timeline.delay(random.next() * busyMs)
+      if (timeline.now < end) world.kill()
+    }
+  }
+  try {
+    const clients = world.users.flatMap((user) => Array.from({ length: clientsPerUser }, () => client(user)))
+    await world.during(Promise.all([...clients, killer()]))
+    world.heal()
+    world.trace('everything works again')
+    await timeline.run(settleMs)
+    await world.during(checkLibrary(world, known))
+  } catch (error) {
+    world.violate(error instanceof Error ? `${error.stack}` : String(error))
+  }
+  const { violations, lines } = world
+  await world.close()
+  return { seed, hash: world.hash(), violations, requests, trace: lines }
+}

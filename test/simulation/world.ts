@@ -1,0 +1,167 @@
+import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import type { AppOptions } from '../../src/app/options.ts'
+import type { Database } from '../../src/store/database/database.ts'
+import { sqliteDatabase } from '../../src/store/database/sqlite.ts'
+import type { Store } from '../../src/store/index.ts'
+import { Channel, flawless, type Outcomes, type Sender } from './channel.ts'
+import { openSharedStore } from './database.ts'
+import { openGateway } from './gateway.ts'
+import { SimulatedUpstream } from './upstream.ts'
+import { beginSchedule, simulated } from './virtual-process.ts'
+
+/** A defect that is planted in each gateway. */
+export interface Fault {
+  readonly store?: (store: Store) => Partial<Store>
+}
+
+/** A response that a user has read. Status 0: the connection was lost. */
+export interface Answer {
+  readonly status: number
+  readonly text: string
+  // biome-ignore lint/suspicious/noExplicitAny: bodies of every shape
+  readonly json: any
+}
+
+const connectionLost: Answer = { status: 0, text: '', json: undefined }
+
+/** One process. */
+interface Gateway extends Sender {
+  isAlive: boolean
+  readonly handle: FetchHandler
+  /** Ends the connections of its clients. */
+  readonly onKill: Set<() => void>
+}
+
+/** Something that the gateways must never do. */
+export class Violation extends Error {}
+
+/** Gateways, their users, the database and the upstream that they share, and what a seed makes of them. */
+export class World {
+  readonly users = ['ann', 'bob', 'cyd']
+  readonly database: Database
+  readonly upstream: SimulatedUpstream
+  readonly violations: string[] = []
+  readonly lines: string[] | undefined
+  readonly #hasher = new Bun.CryptoHasher('sha256')
+  readonly #databaseChannel: Channel
+  readonly #upstreamChannel: Channel
+  readonly #fault: Fault
+  #gateways: Gateway[] = []
+  #opened = 0
+
+  constructor(seed: number, { fault = {}, keepTrace = false }: { fault?: Fault | undefined; keepTrace?: boolean } = {}) {
+    beginSchedule(seed)
+    this.lines = keepTrace ? [] : undefined
+    this.#fault = fault
+    this.database = sqliteDatabase.open('sqlite::memory:', { deadlineMs: 3_000 })
+    this.#databaseChannel = new Channel('database', this.trace)
+    this.#upstreamChannel = new Channel('upstream', this.trace)
+    this.upstream = new SimulatedUpstream(this.#upstreamChannel)
+    for (let nth = 0; nth < 2; nth++) this.#openGateway()
+  }
+
+  /** Adds a line to the trace, of which a schedule is known. */
+  readonly trace = (line: string): void => {
+    const text = `${(simulated.timeline.now % 1e8).toFixed(3)} ${line}\n`
+    this.#hasher.update(text)
+    this.lines?.push(text)
+  }
+
+  hash(): string {
+    return this.#hasher.digest('hex')
+  }
+
+  violate(text: string): void {
+    this.trace(`VIOLATION ${text}`)
+    this.violations.push(text)
+  }
+
+  set outcomes({ database, upstream }: { readonly database: Outcomes; readonly upstream: Outcomes }) {
+    this.#databaseChannel.outcomes = database
+    this.#upstreamChannel.outcomes = upstream
+  }
+
+  /** From now on every request is answered, and all gateways live. */
+  heal(): void {
+    this.outcomes = { database: flawless, upstream: flawless }
+    while (this.gateways.length < 2) this.#openGateway()
+  }
+
+  get gateways(): readonly Gateway[] {
+    return this.#gateways.filter(({ isAlive }) => isAlive)
+  }
+
+  /** Kills a gateway; a new one takes its place. */
+  kill(): void {
+    const killed = simulated.random.of(this.gateways)
+    this.trace(`${killed.name} is killed`)
+    killed.isAlive = false
+    for (const end of killed.onKill) end()
+    this.#openGateway()
+  }
+
+  #openGateway(): void {
+    const name = `gateway-${++this.#opened}`
+    const log = (level: string) => (fields: object, message: string) =>
+      this.trace(`${name} logs ${level}: ${message} ${errorOf(fields)}`)
+    const levels: AppOptions['log'] = { ...noLog, warn: log('warn'), error: log('error') }
+    const gateway: { -readonly [Key in keyof Gateway]?: Gateway[Key] } = { name, isAlive: true, onKill: new Set() }
+    const sender = gateway as Gateway
+    const store = openSharedStore(sender, this.database, this.#databaseChannel, { log: levels })
+    const used = { ...store, ...this.#fault.store?.(store) }
+    gateway.handle = openGateway(used, this.upstream, this.upstream.fetchOf(sender), levels)
+    this.#gateways.push(sender)
+  }
+
+  /** Sends a request of a user to a gateway. Resolves with its answer, which shows nothing of another user. */
+  async ask(user: string, method: string, path: string, body?: object, to?: Gateway): Promise<Answer> {
+    const { random } = simulated
+    const gateway = to ?? random.of(this.gateways)
+    const text = body && JSON.stringify(body)
+    this.trace(`${user} asks ${gateway.name} ${method} ${path} ${text ?? ''}`)
+    const headers = { 'x-user': user, ...(text && { 'content-type': 'application/json' }) }
+    const request = new Request(`http://localhost${path}`, { method, headers, body: text ?? null })
+    const answer = await new Promise<Answer>((resolve, reject) => {
+      const end = () => resolve(connectionLost)
+      gateway.onKill.add(end)
+      read(gateway.handle(request))
+        .finally(() => gateway.onKill.delete(end))
+        .then(resolve, reject)
+    })
+    this.trace(`${user} gets ${answer.status} ${answer.text}`)
+    for (const [id] of answer.text.matchAll(/\b(?:group|asset|cgt)-\d{14}-[a-z0-9]{5}\b/g)) {
+      const owner = this.upstream.owners.get(id)
+      if (owner !== user) this.violate(`${user} sees ${id}, which is ${owner}'s: ${method} ${path}`)
+    }
+    return answer
+  }
+
+  /** Lets time pass until the work is done. */
+  async during<Value>(work: Promise<Value>): Promise<Value> {
+    let isDone = false
+    const done = work.finally(() => {
+      isDone = true
+    })
+    done.catch(() => {})
+    await simulated.timeline.run(600_000, () => isDone)
+    if (!isDone) throw new Violation('a request is never answered')
+    return done
+  }
+
+  async close(): Promise<void> {
+    for (const gateway of this.#gateways) gateway.isAlive = false
+    await this.database.close()
+  }
+}
+
+const read = async (response: Response | Promise<Response>): Promise<Answer> => {
+  const received = await response
+  const text = await received.text()
+  return { status: received.status, text, json: text.startsWith('{') ? JSON.parse(text) : undefined }
+}
+
+const errorOf = (fields: object): string => {
+  const { err } = fields as { err?: unknown }
+  return err === undefined ? '' : String(err)
+}
