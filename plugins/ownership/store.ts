@@ -139,8 +139,11 @@ export interface ClaimStore {
    * Confirms a claim only if no other open claim has the same type and name, because that claim could have created the
    * same group. Claims of the same user whose call has ended do not count: the group belongs to this user either way.
    *
-   * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or another group of the
-   * user has the name). Changes nothing unless `adopted`.
+   * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or had one until a short
+   * time ago, or another group of the user has the name). Changes nothing unless `adopted`.
+   *
+   * A group that its owner has deleted may be in a list of the upstream that was read before: it must not become that of
+   * another user.
    */
   adopt(claim: Claim, group: { id: string; createdAt: number }): Promise<'adopted' | 'rival' | 'taken'>
   /** When the next claim is due, in milliseconds since 1970; undefined if there is no open claim. */

@@ -52,6 +52,30 @@ eachDatabase('adopt', (database) => {
     expect(await store.adopt(await claim(user, name), { id: `g-${user}`, createdAt: 7 })).toBe('adopted')
   })
 
+  test('a group that its owner has deleted meanwhile is taken: an older list of the upstream may still have it', async () => {
+    const [user, owner, name] = [randomUUID(), randomUUID(), randomUUID()]
+    const group = { id: `g-${owner}`, createdAt: 1 }
+    await store.confirm(await claim(owner, name), group)
+    const made = await claim(user, name)
+    await other.removeGroup({ id: group.id, user: owner })
+    expect(await store.adopt(made, group)).toBe('taken')
+    expect(await store.group(group.id)).toBeUndefined()
+    expect(await openClaimsOf(user)).toEqual([made])
+  })
+
+  test('a group is adopted by nobody while its owner deletes it', async () => {
+    for (let round = 0; round < 20; round++) {
+      const [user, owner, name] = [randomUUID(), randomUUID(), randomUUID()]
+      const group = { id: `g-${owner}`, createdAt: 1 }
+      await store.confirm(await claim(owner, name), group)
+      const made = await claim(user, name)
+      const removed = other.removeGroup({ id: group.id, user: owner })
+      expect(await store.adopt(made, group)).toBe('taken')
+      await removed
+      expect(await store.adopt(made, group)).toBe('taken')
+    }
+  })
+
   test('a group with an owner, or a name that went to another group, is taken, and nothing changes', async () => {
     const [user, owner, name] = [randomUUID(), randomUUID(), randomUUID()]
     await store.confirm(await claim(owner, name), { id: `g-${owner}`, createdAt: 1 })

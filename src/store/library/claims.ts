@@ -222,6 +222,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
       }
       const adopted = await unlessUniqueViolation(() =>
         database.batch([
+          // First: while the owner of the group removes its record, this waits, and then sees that change.
+          ...groupsChanged(claim.user),
           sql`
             insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
             select ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
@@ -235,15 +237,20 @@ export const createClaimStore = (database: Database): ClaimStore => {
               and rival.id <> ${claim.id}
               and (rival.user_id <> ${claim.user} or rival.ended_at is null)
             )
+            and not exists (
+              select 1
+              from changes
+              where kind = 'group'
+              and key = ${group.id}
+            )
             on conflict (id) do update
             set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
             where groups.state <> 'owned'
             or groups.group_id = excluded.group_id
             returning id`,
-          ...groupsChanged(claim.user),
         ]),
       )
-      if (adopted?.[0]?.length === 1) return 'adopted'
+      if (adopted?.at(-1)?.length === 1) return 'adopted'
       return adopted !== undefined && (await hasRival(claim)) ? 'rival' : 'taken'
     },
 
