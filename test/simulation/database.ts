@@ -24,12 +24,7 @@ const seenBy = (gateway: Sender, database: Database, channel: Channel): Database
       ? database.batch(statements)
       : channel.send(gateway, statements.map(textOf).join('; '), () => database.batch(statements), fail),
   transaction: (steps, deadlineMs) =>
-    channel.send(
-      gateway,
-      firstOf(steps().next().value),
-      () => database.transaction(steps, deadlineMs),
-      fail,
-    ),
+    channel.send(gateway, firstOf(steps().next().value), () => database.transaction(steps, deadlineMs), fail),
   exclusively: (steps) => database.exclusively(steps),
   close: async () => {},
 })

@@ -1,11 +1,11 @@
 import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
-import { RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 import { Background } from '../../plugins/shared/background/background.ts'
+import { RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
+import type { AppOptions } from '../../src/app/options.ts'
 import { createApp } from '../../src/app.ts'
 import type { Store } from '../../src/store/index.ts'
-import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
-import type { AppOptions } from '../../src/app/options.ts'
 import type { SimulatedUpstream } from './upstream.ts'
 
 const secrets = ['a secret of the simulation'] as const

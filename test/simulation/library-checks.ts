@@ -1,6 +1,6 @@
-import { simulated } from './virtual-process.ts'
 import { sql } from '../../src/store/database/database.ts'
 import { type KnownLibrary, librarySteps, names, walkGroups } from './library-steps.ts'
+import { simulated } from './virtual-process.ts'
 import type { World } from './world.ts'
 
 interface GroupRow {

@@ -16,8 +16,8 @@ export interface ScheduleResult {
 }
 
 /** Virtual milliseconds. */
-const busyMs = 8_000
-const settleMs = 25_000
+const busyMs = 5_000
+const settleMs = 20_000
 const clientsPerUser = 2
 
 /** How bad the schedule is: some go well, so that faults that need no failure are not hidden by failures. */

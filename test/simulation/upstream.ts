@@ -1,10 +1,10 @@
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import { type Account, createAccount } from '../../src/emulator/account.ts'
 import { assetReply } from '../../src/emulator/api/asset-reply.ts'
 import { createRestApi, restPath } from '../../src/emulator/api/rest.ts'
 import type { Reply } from '../../src/emulator/faults/faulty-reply.ts'
 import { settingsOf } from '../../src/emulator/options.ts'
 import { isVideo, videoPath } from '../../src/emulator/video/routes.ts'
-import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import type { Channel, Outcome, Sender } from './channel.ts'
 import { simulated } from './virtual-process.ts'
 
@@ -87,5 +87,7 @@ const failureOf = (outcome: Exclude<Outcome, 'done'>): Promise<Response> => {
   if (form === 'silence') return new Promise(() => {})
   if (form === 'reset') return Promise.reject(Object.assign(new Error('connection reset'), { code: 'ECONNRESET' }))
   const status = random.of([500, 502, 503])
-  return Promise.resolve(Response.json({ error: { code: 'InternalError', message: 'The service failed.' } }, { status }))
+  return Promise.resolve(
+    Response.json({ error: { code: 'InternalError', message: 'The service failed.' } }, { status }),
+  )
 }

@@ -38,7 +38,7 @@ export class Violation extends Error {}
 
 /** Gateways, their users, the database and the upstream that they share, and what a seed makes of them. */
 export class World {
-  readonly users = ['ann', 'bob', 'cyd']
+  readonly users = ['ann', 'bob']
   readonly database: Database
   readonly upstream: SimulatedUpstream
   readonly violations: string[] = []
@@ -50,7 +50,10 @@ export class World {
   #gateways: Gateway[] = []
   #opened = 0
 
-  constructor(seed: number, { fault = {}, keepTrace = false }: { fault?: Fault | undefined; keepTrace?: boolean } = {}) {
+  constructor(
+    seed: number,
+    { fault = {}, keepTrace = false }: { fault?: Fault | undefined; keepTrace?: boolean } = {},
+  ) {
     beginSchedule(seed)
     this.lines = keepTrace ? [] : undefined
     this.#fault = fault

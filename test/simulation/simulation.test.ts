@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { replayOf, simulate } from './run.ts'
+
+/** Schedules of two processes each. The seeds are fixed: only a change of the code can make the test fail. */
+const schedules = Number(process.env.SLUICE_SCHEDULES ?? 100)
+const processes = 2
+
+test('no schedule shows what the rules forbid', async () => {
+  const each = Math.ceil(schedules / processes)
+  const results = await Promise.all(
+    Array.from({ length: processes }, (_, nth) => simulate('--seed', `${1 + nth * each}`, '--schedules', `${each}`)),
+  )
+  expect(results.flat()).toHaveLength(each * processes)
+  expect(
+    results
+      .flat()
+      .filter(({ violations }) => violations.length > 0)
+      .map((result) => replayOf(result)),
+  ).toEqual([])
+}, 3_600_000)
+
+test('a seed determines everything that happens', async () => {
+  const [alone] = await simulate('--seed', '7')
+  const [, afterOthers, other] = await simulate('--seed', '6', '--schedules', '3')
+  expect(alone).toEqual(afterOthers)
+  expect(alone?.hash).not.toBe(other?.hash)
+  expect(alone?.requests).toBeGreaterThan(20)
+}, 60_000)
