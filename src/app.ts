@@ -6,6 +6,7 @@ import { concurrencyLimits, type FetchHandler } from '../plugins/concurrency-lim
 import { events } from '../plugins/events/index.ts'
 import { failureAdvice } from '../plugins/failure-advice/index.ts'
 import { fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
+import { mcp } from '../plugins/mcp/index.ts'
 import { createMetrics, type Metrics, metrics, readSnapshot } from '../plugins/metrics/index.ts'
 import { noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
@@ -180,6 +181,18 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   if (options.files) {
     const identify = requireScope('media', options.files.identify)
     app.use(fileStorage({ ...options.files, identify, usageLimits, errors, log, audit }))
+  }
+  if (options.mcp) {
+    app.use(
+      mcp({
+        ...options.mcp,
+        fetch: (request) => app.fetch(request),
+        library: options.gateway.kind && `/api/${segment}/proxy`,
+        videos: options.video.upstream && '/api/v3',
+        uploads: options.files && '/api/uploads',
+        ...{ errors, log, audit },
+      }),
+    )
   }
   return app as AnyElysia
 }

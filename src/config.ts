@@ -21,6 +21,7 @@ import {
 import { createReader, type Environment, type Problems } from './config/environment/reader.ts'
 import { type HttpConfig, readHttpConfig, readWorkers } from './config/http.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
+import { type McpConfig, readMcp } from './config/mcp.ts'
 import { type LoginConfig, readLoginConfig } from './config/oidc.ts'
 import { type Settings, settingsOf } from './config/settings.ts'
 import { readStorage, type StorageConfig, storageSecrets } from './config/storage.ts'
@@ -85,6 +86,8 @@ export interface Config extends DatabaseConfig {
   /** How long copies of results are kept after the end of their tasks. */
   readonly results: { readonly keepMs: number }
   readonly video: VideoConfig
+  /** Undefined: no MCP server. */
+  readonly mcp?: McpConfig
   /** The first one signs, all verify. Empty: the store creates a secret and keeps it in the database. */
   readonly sessionSecrets: readonly string[]
   /** Undefined: no metrics over HTTP. */
@@ -167,6 +170,7 @@ export const readConfig = (env: Environment): Config | Problems => {
     uploads: { keepMs: read('UPLOAD_HOURS', hoursForm, hours(1)) ?? dayMs },
     results: { keepMs: read('RESULT_DAYS', daysFrom1, days(1)) ?? 30 * dayMs },
     video: readVideoConfig(env, read, addProblem, text.presetAssets),
+    mcp: readMcp(read),
     sessionSecrets,
     metricsToken,
     traces,

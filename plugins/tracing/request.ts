@@ -57,6 +57,7 @@ export const traceRequests =
 class RequestTrace {
   readonly #span: Span
   readonly #method: string
+  #isRouted = false
   #pending = 1
 
   constructor(span: Span, method: string) {
@@ -64,7 +65,10 @@ class RequestTrace {
     this.#method = method
   }
 
+  /** The first route counts: further ones are of requests that the app sends to itself. */
   routed(route: string): void {
+    if (this.#isRouted) return
+    this.#isRouted = true
     this.#span.updateName(`${this.#method} ${route}`).setAttribute('http.route', route)
   }
 

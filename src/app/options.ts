@@ -4,6 +4,7 @@ import type { ConcurrencyLimitsOptions } from '../../plugins/concurrency-limits/
 import type { EventsOptions } from '../../plugins/events/index.ts'
 import type { FaceVerificationOptions } from '../../plugins/face-verification/index.ts'
 import type { FileStorageOptions } from '../../plugins/file-storage/index.ts'
+import type { McpOptions } from '../../plugins/mcp/index.ts'
 import type { MetricsOptions, MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import type { Audit } from '../../plugins/shared/audit.ts'
 import type { CircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
@@ -44,6 +45,8 @@ export interface AppOptions {
   readonly events: Omit<EventsOptions, 'errors' | 'log' | 'audit'>
   /** Undefined: no uploads and no stored files. */
   readonly files?: Omit<FileStorageOptions, 'usageLimits' | 'errors' | 'log' | 'audit'>
+  /** Undefined: no MCP server. */
+  readonly mcp?: Omit<McpOptions, 'fetch' | 'library' | 'videos' | 'uploads' | 'errors' | 'log' | 'audit'>
   readonly health: Omit<Health, 'upstreams'>
   /** Maximum numbers of concurrent requests. */
   readonly limits: Omit<ConcurrencyLimitsOptions, 'renderRejection' | 'exempt'>

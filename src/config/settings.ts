@@ -71,6 +71,8 @@ const defaults = {
   VIDEO_RUNNING_HOURS: '3',
   VIDEO_SETTLE_SECONDS: '60',
   VIDEO_TASK_DAYS: '90',
+  MCP: 'on',
+  MCP_CONFIRM_ABOVE: '5',
   STORAGE_URL: 'file:data/storage',
   STORAGE_ACCESS_KEY: undefined,
   STORAGE_SECRET_KEY: undefined,

@@ -12,6 +12,7 @@ const securityByTag: Readonly<Record<string, readonly (keyof typeof securitySche
   'asset library': anyToken,
   'text generation': anyToken,
   'video generation': anyToken,
+  MCP: anyToken,
   'face verification': ['session'],
   events: [...anyToken, 'session'],
   files: [...anyToken, 'session'],
@@ -27,6 +28,7 @@ const securityByTag: Readonly<Record<string, readonly (keyof typeof securitySche
 const tags: Readonly<Record<keyof typeof securityByTag, string>> = {
   'asset library': 'Asset groups and assets of the caller',
   'text generation': 'The protocols of OpenAI: chat completions and responses',
+  MCP: 'Tools for programs that speak the Model Context Protocol',
   'video generation': "Videos of one's own assets",
   'face verification': 'Groups for real persons. A person confirms with the face, on a phone',
   files: 'Uploads of images, videos and audio files, and links to files',

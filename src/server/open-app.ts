@@ -12,6 +12,7 @@ import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
 import { identifyBySession } from '../../plugins/web-session/index.ts'
 import { createCallbackCheck, eventOptions } from '../app/event-options.ts'
 import { openFiles } from '../app/files.ts'
+import { mcpOptions } from '../app/mcp-options.ts'
 import { openOidcLogin } from '../app/oidc-login.ts'
 import type { AppOptions } from '../app/options.ts'
 import { identifyByEither, sessionsOfSameOrigin } from '../app/request/identify.ts'
@@ -134,6 +135,7 @@ export const openApp = async (
       { store, publicUrl, identify: identifySession },
     ),
     files: stored?.files,
+    mcp: config.mcp && mcpOptions(config.mcp, config, { identify, secrets, publicUrl }),
     health,
     limits: config.limits,
     usageLimits,

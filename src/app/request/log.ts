@@ -22,6 +22,9 @@ export const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLo
   }
 }
 
-/** The path for logs, without secrets: without the query, and without the state in a callback path. */
+/** The path for logs, without secrets: without the query, the state in a callback path, and the link of an upload. */
 export const logPathOf = (url: string): string =>
-  requestPath(url).replace(/(\/face-verifications\/callback\/|\/contents\/generations\/callbacks\/[^/]*\/).*/, '$1…')
+  requestPath(url).replace(
+    /(\/face-verifications\/callback\/|\/contents\/generations\/callbacks\/[^/]*\/|\/mcp\/uploads\/).*/,
+    '$1…',
+  )
