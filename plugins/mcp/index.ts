@@ -71,7 +71,9 @@ export interface McpOptions {
   readonly confirmationTtlMs?: number
   /** How long an upload link works, in milliseconds. Default 10 minutes. */
   readonly uploadLinkTtlMs?: number
-  /** The longest wait of one call of a tool, in milliseconds. Default 50,000: many clients end a call after a minute. */
+  /**
+   * The longest wait of one call of a tool, in milliseconds. Default 50,000: many clients end a call after a minute.
+   */
   readonly maxWaitMs?: number
   /** Maximum length of a message, in bytes; a longer one is rejected with 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
@@ -93,7 +95,7 @@ export interface McpOptions {
  * options.
  *
  * @example
- * const app = new Elysia().use(gateway(options)).use(videoGeneration(options))
+ * app.use(videoGeneration({ upstream, store, identify }))
  * app.use(mcp({ fetch: (request) => app.fetch(request), identify, secrets, publicUrl, videos: '/api/v3' }))
  */
 export const mcp = <const Prefix extends string = '/mcp'>(

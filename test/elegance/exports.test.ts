@@ -30,6 +30,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './admin': ['admin'],
   './account': ['account', 'usageRoutes'],
+  './mcp': ['mcp'],
   './metrics': ['createMetrics', 'metrics', 'readSnapshot'],
   './store': ['StoreError', 'openStore'],
   './emulator': ['documentedLimits', 'hostileHeaders', 'outcomeByPrompt', 'outcomeByUrl', 'startEmulator'],

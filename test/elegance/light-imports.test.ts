@@ -28,6 +28,7 @@ describe('a plugin loads no other plugin that it does not need', () => {
     events: ['sse-relay'],
     'failure-advice': [],
     'file-storage': [],
+    mcp: ['failure-advice'],
     metrics: [],
     'oidc-login': [],
     ownership: [],

@@ -10,6 +10,7 @@ import {
   eventRoutes,
   libraryPath,
   libraryRoutes,
+  mcpRoutes,
   oidcRoutes,
   openaiVideoRoutes,
   openRoutes,
@@ -99,6 +100,7 @@ test('the document describes every route, and nothing else', async () => {
       ...at('/api/admin', adminRoutes),
       ...at('', eventRoutes),
       ...at('', uploadRoutes),
+      ...at('', mcpRoutes),
       ...at('', openRoutes),
       ...at('', oidcRoutes),
       ...operation,
@@ -135,6 +137,8 @@ test('each route names its security: a token in any of three headers, a session,
     'post /api/invitations/{token}',
     'post /api/session',
     'post /api/v3/contents/generations/callbacks/{task_id}/{key}',
+    'post /mcp/uploads/{link}',
+    'put /mcp/uploads/{link}',
   ])
 })
 

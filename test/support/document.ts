@@ -44,6 +44,7 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
     admin: { store, identify, secrets, publicUrl: 'http://localhost' },
     events: { store, identify, webhooks: { store, identify, publicUrl: 'http://localhost' } },
     files: { store, identify, secrets, publicUrl: 'http://localhost', storage: folderStorage('data/none') },
+    mcp: { identify, secrets, publicUrl: 'http://localhost' },
     limits: {},
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,

@@ -59,6 +59,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly limiting?: AppOptions['limits']
   /** Limits of users, on the store of the gateway. Default: none. */
   readonly limitsOf?: (store: Store) => AppOptions['usageLimits']
+  readonly mcp?: Partial<AppOptions['mcp']>
   readonly metricsToken?: string
   readonly tracing?: AppOptions['tracing']
 }
@@ -113,6 +114,12 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     },
     events: { store, identify: identifyByToken({ store, revisionClock }) },
     files,
+    mcp: {
+      secrets: ['a secret of the test suite'],
+      publicUrl: () => url,
+      identify: identifyByToken({ store, revisionClock }),
+      ...options.mcp,
+    },
     limits: options.limiting ?? {},
     usageLimits: options.limitsOf?.(store),
     health: { database: () => store.ready(), draining: () => false },

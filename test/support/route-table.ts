@@ -84,6 +84,13 @@ export const eventRoutes = [['GET', '/api/events']] as const
 /** The routes of files that take an API token or a session. */
 export const uploadRoutes = [['POST', '/api/uploads']] as const
 
+/** The routes of the MCP server. The link of an upload is its credential. */
+export const mcpRoutes = [
+  ['POST', '/mcp'],
+  ['PUT', '/mcp/uploads/:link'],
+  ['POST', '/mcp/uploads/:link'],
+] as const
+
 /** The routes that need no credential. */
 export const openRoutes = [
   ['GET', '/api/files/:folder/:name'],

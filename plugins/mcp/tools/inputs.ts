@@ -16,4 +16,9 @@ export const idInput = (description: string) => Type.String({ minLength: 1, maxL
 
 /** One of some words. */
 export const wordInput = <Word extends string>(words: readonly Word[], description: string) =>
-  Type.Optional(Type.Unsafe<Word>({ type: 'string', enum: words, description }))
+  Type.Optional(
+    Type.Union(
+      words.map((word) => Type.Literal(word)),
+      { description },
+    ),
+  )
