@@ -7,7 +7,7 @@ import { storeCall } from '../shared/store-call.ts'
 import { createCalendar } from './calendar.ts'
 import { type CounterSubject, counterId, UsageCounter } from './ledger/counter.ts'
 import { Ledger } from './ledger/ledger.ts'
-import { BlockReservation, countable } from './ledger/reservation.ts'
+import { BlockReservation, countable, ReservedPart } from './ledger/reservation.ts'
 import type { Need } from './ledger/waiting-calls.ts'
 import { type Limit, parseLimits } from './limit.ts'
 import { modelWithoutPrice } from './limit-problem.ts'
@@ -90,25 +90,25 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
   const limitsOf = createSubjectLimits({ store, revisionClock, accountLimits, userLimits, counterOf })
 
   const reserveFor = (limits: CallerLimits, call: LimitedCall): Awaitable<UsageReservation | undefined> => {
-    const { model, uses, unpriced = false, signal } = call
-    const applicable = limits.countersFor(model)
+    const applicable = limits.countersFor(call.model)
     if (applicable.length === 0) return undefined
-    const amounts = typeof uses === 'function' ? uses() : uses
-    const needs: Need[] = []
+    const amounts = typeof call.uses === 'function' ? call.uses() : call.uses
+    const parts: ReservedPart[] = []
     for (const counter of applicable) {
       const { unit } = counter.limit
-      if (unit === 'cost' && unpriced) throw modelWithoutPrice()
+      if (unit === 'cost' && call.unpriced) throw modelWithoutPrice()
       const use = amounts[unit]
-      if (use === undefined) continue
-      const amount = countable(use)
-      needs.push({ counter, amount, least: amount })
+      if (use !== undefined) parts.push(new ReservedPart(counter, countable(use)))
     }
-    if (needs.length === 0) return undefined
-    const reservation = (granted: Iterable<readonly [UsageCounter, number]>) =>
-      new BlockReservation(ledger, granted, { signal, clock })
-    if (ledger.takeNow(needs)) return reservation(needs.map(({ counter, amount }) => [counter, amount] as const))
-    const atLeast = typeof call.atLeast === 'function' ? call.atLeast() : call.atLeast
-    return ledger.take(atLeast ? needs.map((need) => withLeast(need, atLeast)) : needs, { signal }).then(reservation)
+    if (parts.length === 0) return undefined
+    const { signal } = call
+    if (ledger.takeNow(parts)) return new BlockReservation(ledger, parts, signal, clock)
+    const atLeast = (typeof call.atLeast === 'function' ? call.atLeast() : call.atLeast) ?? amounts
+    const needs = parts.map(({ counter, amount }) => needOf(counter, amount, atLeast))
+    return ledger.take(needs, { signal }).then((granted) => {
+      const taken = Array.from(granted, ([counter, amount]) => new ReservedPart(counter, amount))
+      return new BlockReservation(ledger, taken, signal, clock)
+    })
   }
 
   return {
@@ -137,8 +137,8 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
   }
 }
 
-/** A need of which less is enough. */
-const withLeast = (need: Need, atLeast: Amounts): Need => {
-  const least = atLeast[need.counter.limit.unit]
-  return least === undefined ? need : { ...need, least: Math.min(need.amount, countable(least)) }
+/** A need of which less may be enough. */
+const needOf = (counter: UsageCounter, amount: number, atLeast: Amounts): Need => {
+  const least = atLeast[counter.limit.unit]
+  return { counter, amount, least: least === undefined ? amount : Math.min(amount, countable(least)) }
 }

@@ -76,9 +76,11 @@ const callerLimits = (
   const isOfModel = entries.some(([, { model }]) => model !== undefined)
   /** Another entry may have made a counter again that was dropped. */
   const counters = (): readonly UsageCounter[] => {
-    if (all.some(({ isDropped }) => isDropped)) {
+    for (const { isDropped } of all) {
+      if (!isDropped) continue
       all = entries.map(([subject, limit]) => counterOf(subject, limit))
       byModel.clear()
+      break
     }
     return all
   }

@@ -52,6 +52,11 @@ export class JsonDocument {
     return first === brace || first === bracket ? (this.index[entry + 2] as number) : entry + stride
   }
 
+  /** Whether all bytes are known to be ASCII: without another look at them. */
+  get isKnownAscii(): boolean {
+    return this.#text !== undefined && this.#text.length === this.bytes.length
+  }
+
   text(start: number, end: number): string {
     const { bytes } = this
     // To slice a string costs a tenth of decoding bytes. In a text with as many characters as bytes, all positions are
@@ -80,15 +85,6 @@ export class JsonDocument {
     const last = this.entryAfter(entry)
     for (let at = entry + stride; at < last; at = this.entryAfter(at + stride)) keys.push(at)
     return keys
-  }
-
-  /** The entries of an array's elements; none if the value is not an array. */
-  elements(entry: number): number[] {
-    const elements: number[] = []
-    if (this.first(entry) !== bracket) return elements
-    const last = this.entryAfter(entry)
-    for (let at = entry + stride; at < last; at = this.entryAfter(at)) elements.push(at)
-    return elements
   }
 
   /** Whether a key equals `key`. The cost is linear in the length of the shorter one. */

@@ -35,6 +35,11 @@ export class Json {
     return this.document.end(this.#entry) - this.document.start(this.#entry)
   }
 
+  /** Whether the value is known to be ASCII: without a look at its bytes. */
+  get isKnownAscii(): boolean {
+    return this.document.isKnownAscii
+  }
+
   /** Number of the keys and values in it, with itself. */
   get entryCount(): number {
     return (this.document.entryAfter(this.#entry) - this.#entry) / stride
@@ -114,7 +119,12 @@ export class Json {
 
   /** The elements of an array; none if the value is not an array. */
   elements(): readonly Json[] {
-    return this.document.elements(this.#entry).map((element) => new Json(this.document, element))
+    const { document } = this
+    const found: Json[] = []
+    if (!this.isArray) return found
+    const last = document.entryAfter(this.#entry)
+    for (let at = this.#entry + stride; at < last; at = document.entryAfter(at)) found.push(new Json(document, at))
+    return found
   }
 
   /** All objects in the value, at any depth, in document order; the value itself first. */

@@ -124,7 +124,7 @@ export const generate = async (
     if (isPromise(checking)) await checking
     if (!held.limit && options.callLimits && !exchange.unmetered) {
       const reserved = { user, token, model, stream, exchange, route }
-      const within = (signal: AbortSignal) => reserve(sent, { ...reserved, signal }, options)
+      const within = (signal: AbortSignal) => reserve(sent, reserved, signal, options)
       const reserving = stream ? within(request.signal) : withinTimeout(request, within)
       held.limit = isPromise(reserving) ? await reserving : reserving
     }
@@ -142,7 +142,7 @@ export const generate = async (
         : respond(call, options))
       attempts.succeed(route)
       if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
-      if (limit) for (const [name, value] of Object.entries(limit.headers())) response.headers.set(name, value)
+      if (limit) setHeaders(response.headers, limit.headers())
       if (stream) held.continueWithStream()
       return response
     } catch (error) {
@@ -159,29 +159,25 @@ interface Reserved {
   readonly stream: boolean
   readonly exchange: Exchange
   readonly route: ModelRoute
-  readonly signal: AbortSignal
 }
 
 /** Reserves what the call will probably use. A large request is counted in turns of the event loop. */
 const reserve = (
   request: Json,
-  { exchange, route, ...call }: Reserved,
+  { user, token, model, stream, exchange, route }: Reserved,
+  signal: AbortSignal,
   { callLimits }: Pick<GenerationOptions, 'callLimits'>,
 ): Awaitable<CallLimit | undefined> => {
   if (!callLimits) return undefined
-  const limited = {
-    ...call,
-    request,
-    inputOnly: exchange.action === 'CreateEmbedding',
-    unstoppable: route.streams === false || exchange.unassembled === true || exchange.respondsAtOnce === true,
-  }
-  if (!isLarge(request)) {
-    const input = () => runSteps(estimateInputTokens(request))
-    return reserveCall({ ...limited, input }, callLimits)
-  }
-  return runInTurns(estimateInputTokens(request)).then((input) =>
-    reserveCall({ ...limited, input: () => input }, callLimits),
-  )
+  const inputOnly = exchange.action === 'CreateEmbedding'
+  const unstoppable = route.streams === false || exchange.unassembled === true || exchange.respondsAtOnce === true
+  const limited = { user, token, model, request, input: undefined, stream, inputOnly, unstoppable, signal }
+  if (!isLarge(request)) return reserveCall(limited, callLimits)
+  return runInTurns(estimateInputTokens(request)).then((input) => reserveCall({ ...limited, input }, callLimits))
+}
+
+const setHeaders = (headers: Headers, added: Readonly<Record<string, string>>): void => {
+  for (const name in added) headers.set(name, added[name] as string)
 }
 
 /**

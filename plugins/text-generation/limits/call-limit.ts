@@ -1,45 +1,23 @@
-import { type Awaitable, andThen } from '../../shared/awaitable.ts'
+import { type Awaitable, andThen, isPromise } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
-import type { Json } from '../../shared/json/json.ts'
 import type { FrameReader } from '../../sse-relay/index.ts'
 import type { Amounts, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
 import { TextProblem } from '../protocol/problem.ts'
-import type { CostOf } from '../usage/prices.ts'
-import type { Tokens } from '../usage/tokens.ts'
-import type { InputHistory } from './input-history.ts'
-import type { OutputHistory } from './output-history.ts'
+import { noTokens, type Tokens } from '../usage/tokens.ts'
+import {
+  aheadTokens,
+  CallNeeds,
+  type CallNeedsOptions,
+  type Expected,
+  type LimitedTextCall,
+  minExtension,
+} from './call-needs.ts'
 import { meteredReader } from './output-meter.ts'
-import { choicesOf, maximumOf } from './requested-output.ts'
+import type { ModelUser } from './user-values.ts'
 
-export interface CallLimitOptions {
+export interface CallLimitOptions extends CallNeedsOptions {
   readonly limits: UsageLimits
-  readonly history: OutputHistory
-  readonly inputHistory: InputHistory
-  /** Undefined: no model has a price. */
-  readonly costOf: CostOf | undefined
-  /** Tokens. The maximum of chat requests that set none. */
-  readonly defaultMaxTokens: number | undefined
   readonly clock: Clock
-}
-
-/** A call that is about to be sent. */
-export interface LimitedTextCall {
-  readonly user: string
-  readonly token: string | undefined
-  readonly model: string
-  /** The request of the caller, or its translation to chat completions. */
-  readonly request: Json
-  /** Estimated input, in tokens. */
-  readonly input: () => number
-  readonly stream: boolean
-  /** Whether the call generates no text, such as an embedding. */
-  readonly inputOnly: boolean
-  /**
-   * Whether the upstream's response arrives at once, so that it cannot be stopped when it uses more than was reserved:
-   * then its maximum is reserved.
-   */
-  readonly unstoppable: boolean
-  readonly signal: AbortSignal
 }
 
 /** What one call holds of the limits of its user, from before the upstream is asked to the end of the response. */
@@ -72,70 +50,23 @@ export interface CallLimit {
  * Throws or rejects as `UsageLimits.reserve` does.
  */
 export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): Awaitable<CallLimit | undefined> => {
-  const { limits, history, inputHistory, costOf } = options
-  const { user, token, model, request, stream, signal } = call
-  let expected: Expected | undefined
-  const expect = (): Expected => {
-    const estimated = call.input()
-    const input = Math.ceil(estimated * inputHistory.factor(user, model))
-    const choices = choicesOf(request)
-    const maximum = call.inputOnly ? 0 : maximumOf(request, choices, options.defaultMaxTokens)
-    const usual = Math.min(maximum, history.estimate(user, model) * choices)
-    const output = call.unstoppable && maximum < Number.POSITIVE_INFINITY ? maximum : usual
-    // An estimate refuses nobody: a stream begins with little, and takes more while there is some.
-    const least = call.unstoppable ? output : Math.min(output, leastOutput)
-    return { input, estimated, output, least, maximum, choices }
-  }
-  const amounts = (output: (of: Expected) => number): Amounts => {
-    expected ??= expect()
-    return amountsOf({ input: expected.input, output: output(expected) }, model, costOf)
-  }
-  const uses = (): Amounts => ({ requests: 1, ...(stream && { streams: 1 }), ...amounts(({ output }) => output) })
-  const atLeast = (): Amounts => amounts(({ least }) => least)
-  const unpriced = costOf?.({ model, tokens: noTokens }) === undefined
-  return andThen(limits.reserve({ user, token, model, uses, atLeast, unpriced, signal }), (reservation) => {
-    if (!reservation) return undefined
-    return new ReservedCall(call, reservation, expected ?? unlimited(call.input()), options)
-  })
-}
-
-interface Expected {
-  /** What is reserved for it: the estimate, and how far earlier ones were from the truth. */
-  readonly input: number
-  readonly estimated: number
-  readonly output: number
-  /** The output with which the call can begin. */
-  readonly least: number
-  /** The most output that the request allows. */
-  readonly maximum: number
-  readonly choices: number
-}
-
-/** Of a call whose limits do not count tokens. */
-const unlimited = (input: number): Expected => ({
-  ...{ input, estimated: input, output: 0, least: 0, maximum: Number.POSITIVE_INFINITY, choices: 1 },
-})
-
-const noTokens: Tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }
-
-const amountsOf = (
-  { input, output }: Pick<Expected, 'input' | 'output'>,
-  model: string,
-  costOf: CostOf | undefined,
-): Amounts => {
-  const cost = costOf?.({ model, tokens: { ...noTokens, input, output } })
-  return { tokens: input + output, ...(cost !== undefined && { cost }) }
+  const needs = new CallNeeds(call, options)
+  const reserving = options.limits.reserve(needs)
+  const hold = (reservation: UsageReservation | undefined) =>
+    reservation && new ReservedCall(needs, reservation, options)
+  return isPromise(reserving) ? reserving.then(hold) : hold(reserving)
 }
 
 class ReservedCall implements CallLimit {
   exhausted: TextProblem | undefined
-  readonly #call: Pick<LimitedTextCall, 'user' | 'model' | 'unstoppable'>
+  readonly #of: ModelUser
+  readonly #unstoppable: boolean
   readonly #reservation: UsageReservation
-  readonly #options: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf' | 'clock'>
+  readonly #options: CallLimitOptions
   readonly #expected: Expected
   readonly #reservedAt: number
-  /** Output tokens that are covered by what was reserved. */
-  #covered: number
+  /** Output tokens that are covered by what was reserved. Undefined: not asked for yet. */
+  #coveredOutput: number | undefined
   /** Estimate of the output so far. */
   #output = 0
   #metered = false
@@ -143,18 +74,14 @@ class ReservedCall implements CallLimit {
   #accepted = false
   #ended = false
 
-  constructor(
-    { user, model, unstoppable }: Pick<LimitedTextCall, 'user' | 'model' | 'unstoppable'>,
-    reservation: UsageReservation,
-    expected: Expected,
-    { history, inputHistory, costOf, clock }: Pick<CallLimitOptions, 'history' | 'inputHistory' | 'costOf' | 'clock'>,
-  ) {
-    this.#call = { user, model, unstoppable }
+  /** Keeps nothing of the request: a stream may last for long. */
+  constructor({ of, call, expected }: CallNeeds, reservation: UsageReservation, options: CallLimitOptions) {
+    this.#of = of
+    this.#unstoppable = call.unstoppable
     this.#reservation = reservation
-    this.#options = { history, inputHistory, costOf, clock }
+    this.#options = options
     this.#expected = expected
-    this.#reservedAt = clock.now()
-    this.#covered = this.#outputIn(reservation.reserved)
+    this.#reservedAt = options.clock.now()
   }
 
   onAccepted(): void {
@@ -177,6 +104,11 @@ class ReservedCall implements CallLimit {
     })
   }
 
+  get #covered(): number {
+    this.#coveredOutput ??= this.#outputIn(this.#reservation.reserved)
+    return this.#coveredOutput
+  }
+
   #cover(output: number): Awaitable<number> {
     this.#output = output
     const ahead = this.#withAhead(output)
@@ -195,18 +127,18 @@ class ReservedCall implements CallLimit {
 
   #extend(output: number, least: number): Awaitable<boolean> {
     return andThen(this.#reservation.extend(this.#amountsOf(output), this.#amountsOf(least)), (extended) => {
-      if (extended) this.#covered = this.#outputIn(this.#reservation.reserved)
+      if (extended) this.#coveredOutput = undefined
       return extended
     })
   }
 
   #amountsOf(output: number): Amounts {
     const cost = this.#costOf(0, output)
-    return { tokens: output, ...(cost !== undefined && { cost: cost - (this.#costOf(0, 0) ?? 0) }) }
+    return usedAmounts(output, cost && cost - (this.#costOf(0, 0) ?? 0))
   }
 
   #costOf(input: number, output: number): number | undefined {
-    return this.#options.costOf?.({ model: this.#call.model, tokens: { ...noTokens, input, output } })
+    return this.#options.costOf?.({ model: this.#of.model, tokens: { ...noTokens, input, output } })
   }
 
   /** The output that an amount pays beside the input. Infinity: no limit counts it. */
@@ -222,18 +154,16 @@ class ReservedCall implements CallLimit {
   onEnd(tokens: Tokens | undefined): void {
     if (this.#ended) return
     this.#ended = true
-    const { user, model } = this.#call
-    const { history, inputHistory } = this.#options
+    const { history, inputHistory, costOf } = this.#options
     const { input, estimated, choices } = this.#expected
     if (tokens) {
-      history.add(user, model, tokens.output / choices)
-      inputHistory.add(user, model, estimated, tokens.input)
+      history.add(this.#of, tokens.output / choices)
+      inputHistory.add(this.#of, estimated, tokens.input)
     }
     const used = tokens ?? { ...noTokens, input, output: this.#outputAtEnd() }
-    const cost = this.#options.costOf?.({ model, tokens: used })
     // Also a call that nobody waits for any more has reached the upstream.
     this.onAccepted()
-    this.#reservation.settle({ tokens: used.input + used.output, ...(cost !== undefined && { cost }) })
+    this.#reservation.settle(usedAmounts(used.input + used.output, costOf?.({ model: this.#of.model, tokens: used })))
     this.#reservation.release()
   }
 
@@ -241,7 +171,7 @@ class ReservedCall implements CallLimit {
   #outputAtEnd(): number {
     const covered = Math.floor(Math.min(this.#covered, this.#expected.maximum))
     // The upstream generates all of it, whoever has left; or nothing tells how much it has generated.
-    if (this.#call.unstoppable || (this.#accepted && !this.#metered)) return Math.min(covered, this.#expected.output)
+    if (this.#unstoppable || (this.#accepted && !this.#metered)) return Math.min(covered, this.#expected.output)
     const output = Math.ceil(this.#output)
     if (this.#complete) return output
     // What may have been generated since counts as far as it is reserved; before the first text, without a sign of it.
@@ -269,19 +199,13 @@ class ReservedCall implements CallLimit {
   }
 }
 
-/**
- * Tokens that an upstream may have generated and that have not arrived yet: a third of a second of a fast model. They
- * stay reserved while a stream runs, and are booked when it ends before the upstream has said what it has used.
- */
-const aheadTokens = 32
 /** What a fast model generates before the first text, such as reasoning that nobody sees. */
 const tokensPerSecond = 100
 /** Tokens that a stream takes in addition: these, or a quarter of what it has. */
 const usualExtension = 64
-/** What it takes near the end of a limit. */
-const minExtension = 16
-/** With so much output a call begins, where there is not more: then it takes more, or is cut. */
-const leastOutput = aheadTokens + minExtension
+
+const usedAmounts = (tokens: number, cost: number | undefined): Amounts =>
+  cost === undefined ? { tokens } : { tokens, cost }
 
 const limitReached = () =>
   new TextProblem(429, 'the limit of tokens or cost is used up: the response ends here', {

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
-import { createUserValues } from './user-values.ts'
+import { createUserValues, type ModelUser } from './user-values.ts'
 
 /** An estimate that is further from the truth says nothing about the next one. */
 const maxFactor = 4
@@ -9,9 +9,9 @@ const decay = 0.05
 /** How far estimates of the input were from what upstreams have reported. */
 export interface InputHistory {
   /** By what the estimate of a call has to be multiplied to be enough for most calls. From 1. */
-  factor(user: string, model: string): number
+  factor(of: ModelUser): number
   /** Adds a call. Tokens. */
-  add(user: string, model: string, estimated: number, reported: number): void
+  add(of: ModelUser, estimated: number, reported: number): void
 }
 
 /**
@@ -19,13 +19,14 @@ export interface InputHistory {
  * not each have reserved too little. A user without history has that of most users of the model.
  */
 export const createInputHistory = (clock: Pick<Clock, 'now'>): InputHistory => {
-  const factors = createUserValues<number>({ clock, withoutHistory: 1, numberOf: (factor) => factor })
+  const factors = createUserValues<number>({
+    ...{ clock, withoutHistory: 1, numberOf: (factor) => factor },
+    next: (known = 1, factor) => (factor > known ? factor : known - decay * (known - factor)),
+  })
   return {
-    factor: (user, model) => factors.own(user, model) ?? factors.usual(model),
-    add(user, model, estimated, reported) {
-      if (estimated <= 0) return
-      const factor = Math.min(Math.max(1, reported / estimated), maxFactor)
-      factors.teach(user, model, (known = 1) => (factor > known ? factor : known - decay * (known - factor)))
+    factor: (of) => factors.own(of) ?? factors.usual(of.model),
+    add(of, estimated, reported) {
+      if (estimated > 0) factors.teach(of, Math.min(Math.max(1, reported / estimated), maxFactor))
     },
   }
 }

@@ -15,21 +15,27 @@ const otherBytesPerToken = 3
  * times.
  */
 export function* estimateInputTokens(request: Json): SteppedWork<number> {
-  const texts = wholeFields.flatMap((key) => request.get(key) ?? [])
+  const texts: Json[] = []
+  for (const key of wholeFields) {
+    const field = request.get(key)
+    if (field) texts.push(field)
+  }
   let media = 0
   let numbers = 0
   const pace = new Pace(entriesPerTurn)
   for (const key of listFields) {
     const list = request.get(key)
-    if (list && !list.isArray) texts.push(list)
-    for (const entry of list?.elements() ?? []) {
+    if (!list) continue
+    if (!list.isArray) texts.push(list)
+    for (const entry of list.elements()) {
       if (pace.isDue()) yield
       if (entry.isNumber || entry.isArray) {
         // A token, or a text as a list of tokens.
         numbers += entry.isNumber ? 1 : entry.elements().length
         continue
       }
-      const parts = entry.get('content')?.elements() ?? []
+      const content = entry.get('content')
+      const parts = content?.isArray ? content.elements() : []
       if (parts.length === 0) texts.push(entry)
       for (const part of parts) {
         if (pace.isDue()) yield
@@ -39,19 +45,25 @@ export function* estimateInputTokens(request: Json): SteppedWork<number> {
       }
     }
   }
-  const bytes = { ascii: 0, other: 0 }
+  let length = 0
+  /** Bytes that are not ASCII. */
+  let other = 0
   let sinceTurn = 0
   for (const text of texts) {
-    for (let from = 0; from < text.bytes.length; from += bytesPerTurn) {
-      const piece = text.bytes.subarray(from, from + bytesPerTurn)
-      count(piece, bytes)
-      sinceTurn += piece.length
+    length += text.byteLength
+    if (text.isKnownAscii) continue
+    const { bytes } = text
+    for (let from = 0; from < bytes.length; from += bytesPerTurn) {
+      const end = Math.min(bytes.length, from + bytesPerTurn)
+      other += countOther(bytes, from, end)
+      sinceTurn += end - from
       if (sinceTurn < bytesPerTurn) continue
       sinceTurn = 0
       yield
     }
   }
-  return numbers + media * mediaTokens + Math.ceil(bytes.ascii / asciiBytesPerToken + bytes.other / otherBytesPerToken)
+  const ofTexts = Math.ceil((length - other) / asciiBytesPerToken + other / otherBytesPerToken)
+  return numbers + media * mediaTokens + ofTexts
 }
 
 const wholeFields = ['tools', 'response_format', 'instructions', 'text']
@@ -59,9 +71,8 @@ const wholeFields = ['tools', 'response_format', 'instructions', 'text']
 /** A text, or a list of texts, messages or items. */
 const listFields = ['messages', 'input', 'prompt']
 
-const count = (piece: Uint8Array, bytes: { ascii: number; other: number }): void => {
+const countOther = (bytes: Uint8Array, from: number, end: number): number => {
   let other = 0
-  for (let at = 0; at < piece.length; at++) if ((piece[at] as number) > 0x7f) other++
-  bytes.other += other
-  bytes.ascii += piece.length - other
+  for (let at = from; at < end; at++) if ((bytes[at] as number) > 0x7f) other++
+  return other
 }

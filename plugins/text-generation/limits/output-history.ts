@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
-import { createUserValues } from './user-values.ts'
+import { createUserValues, type ModelUser } from './user-values.ts'
 
 /** Without history: tokens that a response usually has. */
 const usualTokens = 1_000
@@ -16,9 +16,9 @@ interface Usual {
 /** What calls used lately: for estimates of what the next one will use. */
 export interface OutputHistory {
   /** Tokens that a call of this user and model will probably generate. Above 0. */
-  estimate(user: string, model: string): number
+  estimate(of: ModelUser): number
   /** Adds the output of a call, in tokens. */
-  add(user: string, model: string, tokens: number): void
+  add(of: ModelUser, tokens: number): void
 }
 
 /**
@@ -28,21 +28,22 @@ export interface OutputHistory {
  */
 export const createOutputHistory = (clock: Pick<Clock, 'now'>, withoutHistory = usualTokens): OutputHistory => {
   const estimateOf = ({ mean, deviation }: Usual) => Math.max(1, Math.ceil(mean + deviation))
-  const usual = createUserValues({ clock, withoutHistory, numberOf: estimateOf })
+  const usual = createUserValues<Usual>({
+    ...{ clock, withoutHistory, numberOf: estimateOf },
+    next(known, tokens) {
+      if (!known) return { mean: tokens, deviation: tokens / 4 }
+      const distance = Math.abs(tokens - known.mean)
+      return {
+        mean: known.mean + weight * (tokens - known.mean),
+        deviation: known.deviation + weight * (distance - known.deviation),
+      }
+    },
+  })
   return {
-    estimate(user, model) {
-      const known = usual.own(user, model)
-      return known ? estimateOf(known) : usual.usual(model)
+    estimate(of) {
+      const known = usual.own(of)
+      return known ? estimateOf(known) : usual.usual(of.model)
     },
-    add(user, model, tokens) {
-      usual.teach(user, model, (known) => {
-        if (!known) return { mean: tokens, deviation: tokens / 4 }
-        const distance = Math.abs(tokens - known.mean)
-        return {
-          mean: known.mean + weight * (tokens - known.mean),
-          deviation: known.deviation + weight * (distance - known.deviation),
-        }
-      })
-    },
+    add: (of, tokens) => usual.teach(of, tokens),
   }
 }

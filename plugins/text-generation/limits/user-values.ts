@@ -18,14 +18,28 @@ interface Entry<Value> {
   readonly at: number
 }
 
+/** A user who calls a model. One object for all look-ups of a call. */
+export class ModelUser {
+  readonly user: string
+  readonly model: string
+  readonly key: string
+
+  constructor(user: string, model: string) {
+    this.user = user
+    this.model = model
+    // No user has a line feed.
+    this.key = `${user}\n${model}`
+  }
+}
+
 /** A value that calls of users and models teach, for estimates of later calls. */
 export interface UserValues<Value> {
   /** The value of this user for the model. Undefined: the user has not called it lately. */
-  own(user: string, model: string): Value | undefined
+  own(of: ModelUser): Value | undefined
   /** What is usual for a model: the median of its users. Each counts once, however much a user calls. */
   usual(model: string): number
-  /** Replaces the value of this user. `next`: from the value before; undefined: there is none. */
-  teach(user: string, model: string, next: (known: Value | undefined) => Value): void
+  /** Replaces the value of this user, see `next`. @param observed in a call */
+  teach(of: ModelUser, observed: number): void
 }
 
 /** Options of `createUserValues`. */
@@ -34,17 +48,19 @@ export interface UserValuesOptions<Value> {
   /** What is usual for a model that nobody has called. */
   readonly withoutHistory: number
   readonly numberOf: (value: Value) => number
+  /** The value after a call. `known`: the one before; undefined: there is none. */
+  readonly next: (known: Value | undefined, observed: number) => Value
 }
 
 /** Keeps values by user and model. No user decides alone what is usual for others. */
 export const createUserValues = <Value>(options: UserValuesOptions<Value>): UserValues<Value> => {
-  const { clock, withoutHistory, numberOf } = options
+  const { clock, withoutHistory, numberOf, next } = options
   const values = new Map<string, Entry<Value>>()
   const users = new Map<string, Map<string, Entry<Value>>>()
   const isLate = ({ at }: Entry<unknown>, now: number) => Math.abs(now - at) > keptMs
   return {
-    own(user, model) {
-      const entry = values.get(keyOf(user, model))
+    own({ key }) {
+      const entry = values.get(key)
       return entry && !isLate(entry, clock.now()) ? entry.value : undefined
     },
     usual(model) {
@@ -55,11 +71,10 @@ export const createUserValues = <Value>(options: UserValuesOptions<Value>): User
       for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
       return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? withoutHistory
     },
-    teach(user, model, next) {
+    teach({ user, model, key }, observed) {
       const at = clock.now()
-      const key = keyOf(user, model)
       const entry = values.get(key)
-      const value = next(entry && !isLate(entry, at) ? entry.value : undefined)
+      const value = next(entry && !isLate(entry, at) ? entry.value : undefined, observed)
       if (entry && Math.abs(at - entry.at) < replacedMs) {
         entry.value = value
         return
@@ -83,6 +98,3 @@ const put = <Value>(entries: Map<string, Value>, key: string, value: Value, max:
     return
   }
 }
-
-/** No user has a line feed. */
-const keyOf = (user: string, model: string): string => `${user}\n${model}`

@@ -9,3 +9,6 @@ export interface Tokens {
   /** Output tokens of the model's reasoning. */
   readonly reasoning: number
 }
+
+/** Of a call that has used nothing. */
+export const noTokens: Tokens = { input: 0, cachedInput: 0, output: 0, reasoning: 0 }

@@ -51,6 +51,9 @@ export class UsageCounter {
   isDropped = false
   #recent = { amount: 0, calls: 0, since: 0 }
   #before = { amount: 0, calls: 0 }
+  // Texts of many responses.
+  #amountText: string | undefined
+  #reset = { seconds: 0, text: '' }
 
   constructor(subject: CounterSubject, limit: Limit, calendar: Calendar, now: number) {
     this.id = counterId(subject, limit)
@@ -68,6 +71,7 @@ export class UsageCounter {
     if (amount < this.amount) this.block.free = 0
     this.limit = limit
     this.amount = amount
+    this.#amountText = undefined
   }
 
   /** Makes `block` that of the window at this time. Returns the block before, if it still has something. */
@@ -115,10 +119,20 @@ export class UsageCounter {
     return this.counts && Math.max(0, this.amount - this.counts.used - this.counts.allHeld + this.block.free)
   }
 
-  /** When all of the amount is available again. Undefined: never by itself. */
-  resetsAt(now: number): number | undefined {
+  /** `amount`, for a header. */
+  get amountText(): string {
+    this.#amountText ??= String(this.amount)
+    return this.#amountText
+  }
+
+  /** The time until all of the amount is available again, for a header. Undefined: never by itself. */
+  resetText(now: number): string | undefined {
     const { endsAt, slides } = this.block.counter
-    return endsAt ?? (slides && now + slides.lengthMs)
+    const ms = endsAt === undefined ? slides?.lengthMs : endsAt - now
+    if (ms === undefined || ms < 1_000) return ms === undefined ? undefined : `${Math.max(0, Math.ceil(ms))}ms`
+    const seconds = Math.ceil(ms / 1_000)
+    if (this.#reset.seconds !== seconds) this.#reset = { seconds, text: durationText(seconds) }
+    return this.#reset.text
   }
 
   #shift(now: number): void {
@@ -139,6 +153,12 @@ export class UsageCounter {
     const { start, end } = this.#calendar.periodAt(window, now)
     return this.past.get(start) ?? new UsageBlock(this, { id: this.id, unit, subject, bucket: start, endsAt: end })
   }
+}
+
+/** Such as `1h30m0s`, as other gateways write these headers. */
+const durationText = (seconds: number): string => {
+  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
+  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds % 60}s`
 }
 
 /** What moves to another holder, and who waits for that. */

@@ -52,12 +52,12 @@ export class Ledger {
   }
 
   /** Takes all that is needed of the blocks of this process, if they have it. */
-  takeNow(needs: readonly Need[]): boolean {
+  takeNow(needs: readonly Pick<Need, 'counter' | 'amount'>[]): boolean {
     const now = this.#clock.now()
-    if (!this.#exchanges.hasLease(now) && needs.some(({ amount }) => amount > 0)) return false
+    const hasLease = this.#exchanges.hasLease(now)
     for (const { counter, amount } of needs) {
       this.roll(counter, now)
-      if (counter.block.free < amount) return false
+      if (amount > (hasLease ? counter.block.free : 0)) return false
     }
     for (const { counter, amount } of needs) if (amount > 0) this.#take(counter, amount, now)
     return true
@@ -83,8 +83,10 @@ export class Ledger {
 
   /** A block has something to write, or more that is free. */
   change(block: UsageBlock): void {
-    this.#changed.add(block)
     if (this.#waiting.size > 0) inNextTurn(this.#serve)
+    // An exchange for it is due, or follows the present one.
+    else if (this.#changed.has(block) && (this.#timer || this.#running)) return
+    this.#changed.add(block)
     this.#wakeAt(this.#clock.now() + flushMs)
   }
 
@@ -132,8 +134,9 @@ export class Ledger {
   #take(counter: UsageCounter, amount: number, now: number): void {
     counter.take(amount, now)
     const { block, counts } = counter
-    // Asks for more before the block is empty, so that the next calls need not wait.
-    if (!counts || block.free * 2 >= counter.recent(now)) return
+    // Asks for more before the block is empty, so that the next calls need not wait. While calls come evenly, the
+    // exchange that writes what they have used is early enough.
+    if (!counts || block.free * 4 >= counter.recent(now)) return
     if (counter.amount - counts.used - counts.allHeld < 100 * amount) return
     this.#changed.add(block)
     this.#wakeAt(now)
@@ -232,7 +235,7 @@ export class Ledger {
     if ((recent === 0 && !(isKept && isPresent)) || (demand && owner.isShort)) block.free = 0
     if (block.free === 0) this.#changed.delete(block)
     const keeps = block.reserved + block.free
-    const spare = block.free * 2 < recent ? recent - block.free : 0
+    const spare = Math.max(0, recent - block.free)
     if (used === 0 && keeps === held && !demand && spare === 0 && moves.length === 0) return undefined
     return {
       ...{ counter, amount: owner.amount, held, used, keeps, spare },

@@ -16,10 +16,17 @@ export const countable = (amount: number | undefined): number =>
   amount !== undefined && amount > 0 ? Math.min(Math.ceil(amount), maxAmount) : 0
 
 /** What a reservation holds of one limit. */
-interface Part {
+export class ReservedPart {
   readonly counter: UsageCounter
+  /** Where it was taken. */
   block: UsageBlock
   amount: number
+
+  constructor(counter: UsageCounter, amount: number) {
+    this.counter = counter
+    this.block = counter.block
+    this.amount = amount
+  }
 }
 
 const holdLeaseMs = 60_000
@@ -29,23 +36,20 @@ const extensionWaitMs = 200
 /** What one call holds of the blocks of this process. */
 export class BlockReservation implements UsageReservation {
   readonly #ledger: Ledger
-  readonly #parts: Part[] = []
+  readonly #parts: ReservedPart[]
   readonly #signal: AbortSignal | undefined
   readonly #clock: Pick<Clock, 'now'>
   #released = false
   /** Whether a counter has several parts: the call has run from one window into the next. */
   #isRepeated = false
 
-  /** The caller has taken the amounts of the ledger. */
-  constructor(
-    ledger: Ledger,
-    amounts: Iterable<readonly [UsageCounter, number]>,
-    { signal, clock }: { readonly signal: AbortSignal | undefined; readonly clock: Pick<Clock, 'now'> },
-  ) {
+  /** @param parts which the ledger has taken just now, of different counters */
+  constructor(ledger: Ledger, parts: ReservedPart[], signal: AbortSignal | undefined, clock: Pick<Clock, 'now'>) {
     this.#ledger = ledger
+    this.#parts = parts
     this.#signal = signal
     this.#clock = clock
-    for (const [counter, amount] of amounts) this.#parts.push({ counter, block: counter.block, amount })
+    for (const part of parts) part.block = part.counter.block
   }
 
   get reserved(): Amounts {
@@ -100,7 +104,7 @@ export class BlockReservation implements UsageReservation {
   }
 
   /** Settles all parts of a counter at its first one: each as far as it goes, and the last one with the rest. */
-  #settleAll(first: Part, used: number): void {
+  #settleAll(first: ReservedPart, used: number): void {
     const parts = this.#parts.filter(({ counter }) => counter === first.counter)
     if (parts[0] !== first) return
     let rest = used
@@ -135,18 +139,21 @@ export class BlockReservation implements UsageReservation {
   headers(): Readonly<Record<string, string>> {
     const headers: Record<string, string> = {}
     const now = this.#clock.now()
-    for (const unit of ['requests', 'tokens'] as const) {
+    for (const { unit, limit, remaining: remainingName, reset } of headerNames) {
       let tightest: UsageCounter | undefined
+      let least = Number.POSITIVE_INFINITY
       for (const { counter } of this.#parts) {
-        const { remaining } = counter
-        if (counter.limit.unit === unit && remaining !== undefined && !(remaining >= (tightest?.remaining ?? Infinity)))
-          tightest = counter
+        if (counter.limit.unit !== unit) continue
+        const { remaining = Number.POSITIVE_INFINITY } = counter
+        if (remaining >= least) continue
+        tightest = counter
+        least = remaining
       }
       if (!tightest) continue
-      headers[`x-ratelimit-limit-${unit}`] = String(tightest.amount)
-      headers[`x-ratelimit-remaining-${unit}`] = String(tightest.remaining)
-      const resetsAt = tightest.resetsAt(now)
-      if (resetsAt !== undefined) headers[`x-ratelimit-reset-${unit}`] = durationText(resetsAt - now)
+      headers[limit] = tightest.amountText
+      headers[remainingName] = String(least)
+      const resetText = tightest.resetText(now)
+      if (resetText !== undefined) headers[reset] = resetText
     }
     return headers
   }
@@ -157,7 +164,7 @@ export class BlockReservation implements UsageReservation {
     if (part) part.amount += amount
     else {
       this.#isRepeated ||= this.#parts.some((known) => known.counter === counter)
-      this.#parts.push({ counter, block: counter.block, amount })
+      this.#parts.push(new ReservedPart(counter, amount))
     }
   }
 
@@ -165,7 +172,7 @@ export class BlockReservation implements UsageReservation {
     for (const part of this.#parts) if (part.amount > 0) this.#end(part, 0)
   }
 
-  #end(part: Part, used: number): void {
+  #end(part: ReservedPart, used: number): void {
     const { block, amount } = part
     part.amount = 0
     if (amount === 0 && used === 0) return
@@ -173,10 +180,10 @@ export class BlockReservation implements UsageReservation {
   }
 }
 
-/** Such as `1h30m0s` or `250ms`, as other gateways write these headers. */
-const durationText = (ms: number): string => {
-  if (ms < 1_000) return `${Math.max(0, Math.ceil(ms))}ms`
-  const seconds = Math.ceil(ms / 1_000)
-  const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60]
-  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds % 60}s`
-}
+/** Names that are not made for each call. */
+const headerNames = (['requests', 'tokens'] as const).map((unit) => ({
+  unit,
+  limit: `x-ratelimit-limit-${unit}`,
+  remaining: `x-ratelimit-remaining-${unit}`,
+  reset: `x-ratelimit-reset-${unit}`,
+}))

@@ -102,8 +102,8 @@ export const faults: readonly Fault[] = [
   fault(
     'only the first subject is asked',
     'plugins/usage-limits/create.ts',
-    'limits.countersFor(model)',
-    'limits.countersFor(model).slice(0, 1)',
+    'limits.countersFor(call.model)',
+    'limits.countersFor(call.model).slice(0, 1)',
   ),
   fault(
     'a limit of all models that begin so covers none',

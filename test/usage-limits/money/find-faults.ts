@@ -3,7 +3,7 @@ import { openStore } from '../../../src/store/index.ts'
 import { findViolations } from './find-violations.ts'
 
 const found: string[] = []
-for (let seed = 1; seed <= 4 && found.length === 0; seed++) {
+for (let seed = 1; seed <= 6 && found.length === 0; seed++) {
   const store = openStore('sqlite::memory:')
   await store.migrate()
   found.push(...(await findViolations(seed, [store.limits, store.limits]).catch((error) => [String(error)])))

@@ -1,0 +1,131 @@
+import { runSteps } from '../../shared/background/turns.ts'
+import type { Json } from '../../shared/json/json.ts'
+import type { Amounts, LimitedCall } from '../../usage-limits/index.ts'
+import type { CostOf } from '../usage/prices.ts'
+import { noTokens } from '../usage/tokens.ts'
+import type { InputHistory } from './input-history.ts'
+import { estimateInputTokens } from './input-tokens.ts'
+import type { OutputHistory } from './output-history.ts'
+import { choicesOf, maximumOf } from './requested-output.ts'
+import { ModelUser } from './user-values.ts'
+
+/** A call that is about to be sent. */
+export interface LimitedTextCall {
+  readonly user: string
+  readonly token: string | undefined
+  readonly model: string
+  /** The request of the caller, or its translation to chat completions. */
+  readonly request: Json
+  /** Estimated input, in tokens. Undefined: the request is small, and is counted if a limit applies. */
+  readonly input: number | undefined
+  readonly stream: boolean
+  /** Whether the call generates no text, such as an embedding. */
+  readonly inputOnly: boolean
+  /**
+   * Whether the upstream's response arrives at once, so that it cannot be stopped when it uses more than was reserved:
+   * then its maximum is reserved.
+   */
+  readonly unstoppable: boolean
+  readonly signal: AbortSignal
+}
+
+/** What is known of earlier calls and of prices. */
+export interface CallNeedsOptions {
+  readonly history: OutputHistory
+  readonly inputHistory: InputHistory
+  /** Undefined: no model has a price. */
+  readonly costOf: CostOf | undefined
+  /** Tokens. The maximum of chat requests that set none. */
+  readonly defaultMaxTokens: number | undefined
+}
+
+/** What a call will probably use, in tokens. */
+export interface Expected {
+  /** What is reserved for it: the estimate, and how far earlier ones were from the truth. */
+  readonly input: number
+  readonly estimated: number
+  readonly output: number
+  /** The output with which the call can begin. */
+  readonly least: number
+  /** The most output that the request allows. */
+  readonly maximum: number
+  readonly choices: number
+}
+
+/** What a call needs of limits. Its request is looked at only if a limit applies to the caller. */
+export class CallNeeds implements LimitedCall {
+  readonly call: LimitedTextCall
+  readonly of: ModelUser
+  readonly user: string
+  readonly token: string | undefined
+  readonly model: string
+  readonly signal: AbortSignal
+  readonly unpriced: boolean
+  readonly #options: CallNeedsOptions
+  #expected: Expected | undefined
+
+  constructor(call: LimitedTextCall, options: CallNeedsOptions) {
+    const { user, token, model, signal } = call
+    this.call = call
+    this.of = new ModelUser(user, model)
+    this.user = user
+    this.token = token
+    this.model = model
+    this.signal = signal
+    this.#options = options
+    this.unpriced = this.#costOf(0, 0) === undefined
+  }
+
+  get expected(): Expected {
+    this.#expected ??= this.#expect()
+    return this.#expected
+  }
+
+  uses(): Amounts {
+    const amounts: Writable = { requests: 1 }
+    if (this.call.stream) amounts.streams = 1
+    return this.#addTokens(amounts, this.expected.output)
+  }
+
+  atLeast(): Amounts {
+    return this.#addTokens({}, this.expected.least)
+  }
+
+  #addTokens(amounts: Writable, output: number): Amounts {
+    const { input } = this.expected
+    amounts.tokens = input + output
+    const cost = this.#costOf(input, output)
+    if (cost !== undefined) amounts.cost = cost
+    return amounts
+  }
+
+  #costOf(input: number, output: number): number | undefined {
+    return this.#options.costOf?.({ model: this.model, tokens: { ...noTokens, input, output } })
+  }
+
+  #expect(): Expected {
+    const { request, inputOnly, unstoppable } = this.call
+    const { history, inputHistory, defaultMaxTokens } = this.#options
+    const estimated = this.call.input ?? runSteps(estimateInputTokens(request))
+    const input = Math.ceil(estimated * inputHistory.factor(this.of))
+    const choices = choicesOf(request)
+    const maximum = inputOnly ? 0 : maximumOf(request, choices, defaultMaxTokens)
+    const usual = Math.min(maximum, history.estimate(this.of) * choices)
+    const output = unstoppable && maximum < Number.POSITIVE_INFINITY ? maximum : usual
+    // An estimate refuses nobody: a stream begins with little, and takes more while there is some.
+    const least = unstoppable ? output : Math.min(output, leastOutput)
+    return { input, estimated, output, least, maximum, choices }
+  }
+}
+
+type Writable = { -readonly [Unit in keyof Amounts]: Amounts[Unit] }
+
+/**
+ * Tokens that an upstream may have generated and that have not arrived yet: a third of a second of a fast model. They
+ * stay reserved while a stream runs, and are booked when it ends before the upstream has said what it has used.
+ */
+export const aheadTokens = 32
+/** What a stream takes in addition near the end of a limit. */
+export const minExtension = 16
+/** With so much output a call begins, where there is not more: then it takes more, or is cut. */
+const leastOutput = aheadTokens + minExtension
