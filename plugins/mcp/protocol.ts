@@ -85,8 +85,7 @@ const createServer = (
     const input = params.arguments ?? {}
     const wrong = Value.Errors(tool.input, input).First()
     if (wrong) return failed({ error: { message: `${wrong.path || 'the input'}: ${wrong.message}` } })
-    const declined = isDeclined(context)
-    if (declined) return failed({ error: { message: 'the person has declined' } })
+    if (isDeclined(context)) return failed({ error: { message: 'the person has declined' } })
     const signal = AbortSignal.any([context.mcpReq.signal, request.signal, revoked])
     try {
       const result = await tool.run(input as never, {
@@ -101,7 +100,7 @@ const createServer = (
       if (error instanceof InputError) return failed({ error: { message: error.message } })
       if (error instanceof ConfirmationNeeded) {
         const { message, confirmation, details } = error
-        if (isModern && canAsk(context)) return ask(message, confirmation)
+        if (isModern && canAsk(context) && !isUnanswered(context)) return ask(message, confirmation)
         return succeeded({ confirmation_needed: message, confirm: confirmation, price: details })
       }
       if (!signal.aborted) options.log.error({ err: error, tool: tool.name }, 'a tool of the MCP server failed')
@@ -161,8 +160,16 @@ const ask = (message: string, confirmation: string): InputRequiredResult =>
     requestState: confirmation,
   })
 
+const answerTo = ({ mcpReq }: ServerContext): unknown => mcpReq.inputResponses?.[confirmKey]
+
+/**
+ * Whether nobody has decided: the person has closed the dialog, or the client runs without a person, as Claude Code
+ * does with `-p`. Then the call has the answer for clients without dialogs.
+ */
+const isUnanswered = (context: ServerContext): boolean => membersOf(answerTo(context)).action === 'cancel'
+
 const isDeclined = (context: ServerContext): boolean =>
-  context.mcpReq.inputResponses?.[confirmKey] !== undefined && confirmedBy(context) === undefined
+  answerTo(context) !== undefined && !isUnanswered(context) && confirmedBy(context) === undefined
 
 /** The confirmation of a dialog to which the person has agreed. It was signed, and is verified by the tool. */
 const confirmedBy = ({ mcpReq }: ServerContext): string | undefined => {

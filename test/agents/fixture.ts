@@ -16,7 +16,7 @@ export interface AgentRun {
   readonly args: readonly string[]
   readonly env: Readonly<Record<string, string>>
   /** Files by their path below the home folder, in which the agent works in the folder `work`. */
-  readonly files?: Readonly<Record<string, string>>
+  readonly files?: Readonly<Record<string, string | Uint8Array>>
   /** The home folder of an earlier run, which this one continues. Default: a new one. */
   readonly home?: string
 }
@@ -41,6 +41,8 @@ export interface AgentFixture extends AsyncDisposable {
    * The reasoning that the model has got back with the last upstream call, in order: its text, or `encrypted`. A request for a title has none.
    */
   returnedReasoning(): readonly string[]
+  /** The create requests of all videos that the upstream has made. */
+  videoTasks(): readonly object[]
   /** Runs an agent to its end in a home folder of its own. Rejects with all that it said, unless it exits with status 0. */
   run(agent: AgentName, run: AgentRun): Promise<AgentResult>
 }
@@ -57,9 +59,18 @@ export const timeoutMs = 3 * maxMs
 export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentFixture> => {
   const fixture = await openServerFixture('sqlite', {
     text: { msPerDelta: 0, models: models.map((id) => ({ id, reasoning: 'always' })) },
+    video: { queuedMs: 0, runningMs: 100 },
   })
-  const { text, calls } = fixture.emulator
-  const start = (url: string) => fixture.start({ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: text.key }, runtime)
+  const { text, video, calls } = fixture.emulator
+  const start = (url: string) =>
+    fixture.start(
+      {
+        ...{ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: text.key },
+        ...{ VIDEO_UPSTREAM_URL: video.url, VIDEO_UPSTREAM_KEY: video.key, VIDEO_POLL_SECONDS: '1' },
+        ...{ VIDEO_PRICES: '{"*":{"tokens":1000}}' },
+      },
+      runtime,
+    )
   const servers: Record<UpstreamKind, ServerProcess> = {
     native: await start(text.url),
     'chat only': await start(text.chatOnlyUrl),
@@ -80,6 +91,7 @@ export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentF
         .slice(firstCall)
         .map(reasoningIn)
         .findLast((all) => all.length > 0) ?? [],
+    videoTasks: () => video.tasks().map(({ body }) => body),
     async run(agent, { args, env, files = {}, home = mkdtempSync(join(tmpdir(), `sluice-${agent}-`)) }) {
       homes.push(home)
       const work = join(home, 'work')

@@ -54,6 +54,27 @@ describe('a scenario in the prompt', () => {
     expect((await answer()).text).toContain('You wrote: “Thank you.”')
   })
 
+  test('uses the last member of a name in the results of tools, also of JSON inside of JSON', async () => {
+    const steps = [
+      { call: 'ls' },
+      { call: 'cat', arguments: { file: 'a/{output.id}', other: '{output.none}' } },
+      { say: 'It is {output.id}.' },
+    ]
+    const messages: object[] = [{ role: 'user', content: `<scenario>${JSON.stringify(steps)}</scenario>` }]
+    const answer = async (content: string) => {
+      const { message } = (await chat(messages)).choices[0]
+      messages.push(message)
+      const [call] = message.tool_calls ?? []
+      if (call) messages.push({ role: 'tool', tool_call_id: call.id, content })
+      return call?.function.arguments ?? message.content
+    }
+    await answer('{"id":"one","items":[{"id":"two"}]}')
+    expect(await answer(JSON.stringify([JSON.stringify({ id: 'three' })]))).toBe(
+      '{"file":"a/two","other":"{output.none}"}',
+    )
+    expect(await answer('')).toBe('It is three.')
+  })
+
   test('works with the items of the Responses API, sent again or continued by id', async () => {
     const first = await respond(PROMPT)
     expect(first.output).toMatchObject([

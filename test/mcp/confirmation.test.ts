@@ -70,7 +70,6 @@ describe('a video above the amount', () => {
 
   for (const [how, reply] of [
     ['declines', { action: 'decline' }],
-    ['closes the dialog', { action: 'cancel' }],
     ['does not tick the box', { action: 'accept', content: { confirm: false } }],
   ] as const) {
     test(`is not created when the person ${how}`, async () => {
@@ -83,6 +82,20 @@ describe('a video above the amount', () => {
       expect(created()).toBe(before)
     })
   }
+
+  test('is created after a confirmation in words, when nobody has answered the dialog', async () => {
+    let dialogs = 0
+    const answer = () => {
+      dialogs++
+      return { action: 'cancel' }
+    }
+    await using ann = await fixture.connect(fixture.ann, { answer })
+    const before = created()
+    const { confirm, isError } = await ann.call('create_video', video)
+    expect([isError, dialogs, created()]).toEqual([false, 1, before])
+    expect((await ann.call('create_video', { ...video, confirm })).video_id).toBeString()
+    expect([dialogs, created()]).toEqual([1, before + 1])
+  })
 
   test('is asked about again when its price has risen meanwhile, or is not known any more', async () => {
     await using ann = await fixture.connect(fixture.ann)

@@ -8,7 +8,10 @@ export interface ScenarioCall {
   readonly call: string
   /** its namespace, for a tool of a namespace */
   readonly namespace?: string
-  /** the arguments of a function; a string is sent unchanged, so it can be invalid JSON */
+  /**
+   * the arguments of a function; a string is sent as it is, so it can be invalid JSON. `{output.NAME}` in it becomes the
+   * text of the last member NAME in the results of tools, as in `input` and `say`
+   */
   readonly arguments?: unknown
   /** the input of a custom tool. A function gets it as its first required argument */
   readonly input?: string
@@ -118,8 +121,10 @@ const applied = (step: ScenarioStep, prompt: Prompt): Scene => {
   if (missing !== undefined) return { reason, say: missingTool(missing.call, prompt.tools), calls: [] }
   const text = say.replaceAll('{output}', () => outputsIn(prompt.turns))
   return {
-    ...{ reason, say: text },
-    calls: wanted.flatMap(({ call, tool }) => (tool ? { tool, text: inputOf(call, tool) } : [])),
+    ...{ reason, say: withMembers(text, prompt.turns) },
+    calls: wanted.flatMap(({ call, tool }) =>
+      tool ? { tool, text: withMembers(inputOf(call, tool), prompt.turns) } : [],
+    ),
   }
 }
 
@@ -149,6 +154,17 @@ const outputsIn = (turns: readonly PromptMessage[]): string =>
     .slice(turns.findLastIndex(({ role }) => role !== 'tool') + 1)
     .map(({ text }) => text)
     .join('\n')
+
+/** Replaces `{output.NAME}`. A name that no result has stays. */
+const withMembers = (text: string, turns: readonly PromptMessage[]): string =>
+  text.replaceAll(/\{output\.(\w+)\}/g, (unknown, name: string) => {
+    const results = turns.flatMap(({ role, text }) => (role === 'tool' ? unescaped(text) : []))
+    const member = new RegExp(`"${name}":\\s*"([^"\\\\]*)"`, 'g')
+    return results.flatMap((result) => [...result.matchAll(member)]).at(-1)?.[1] ?? unknown
+  })
+
+/** An agent may show JSON inside of JSON. */
+const unescaped = (text: string): string => text.replaceAll(/\\+"/g, '"')
 
 const stepFields = ['reason', 'say', 'call', 'namespace', 'arguments', 'input', 'calls']
 
