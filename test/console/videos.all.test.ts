@@ -131,6 +131,28 @@ describeWithBrowser('a video', () => {
     expect(onlyTask(fixture).request.mode).toBe('references')
   })
 
+  test('that is made before the list has loaded stays, and is watched', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    const release = Promise.withResolvers<void>()
+    await page.route(/page_num=1/, async (route) => {
+      const response = await route.fetch()
+      await release.promise
+      await route.fulfill({ response })
+    })
+    await login(page)
+    await make(page, fixture, 'a cat')
+    await page.getByText('The model is making the video.').waitFor()
+    const listed = page.waitForResponse(/page_num=1/)
+    release.resolve()
+    await (await listed).finished()
+    await page.evaluate('new Promise((done) => setTimeout(() => requestAnimationFrame(() => setTimeout(done)), 100))')
+    expect(await page.getByText('The model is making the video.').isVisible()).toBe(true)
+    fixture.emulator.video.finish(onlyTask(fixture).id)
+    await page.locator('video.player').waitFor()
+  })
+
   test('waits in the queue with its place, is cancelled and deleted', async () => {
     await using fixture = await openMediaFixture({ video: { slots: { '*': { running: 1 } } } })
     await using visiting = await visit(browser, fixture)

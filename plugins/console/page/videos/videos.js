@@ -55,16 +55,23 @@ export const useVideos = ({ shown, user }) => {
       )
   }, [kept])
   const request = useRef(new AbortController())
+  /** Tasks that were read or created while a list was loading: its response may be older. */
+  const newer = useRef(/** @type {Map<string, Task>} */ (new Map()))
   const keys = useRef(createIdempotencyKeys()).current
 
   /** @param {Task} task */
-  const upsert = (task) =>
+  const upsert = (task) => {
+    newer.current.set(task.id, task)
     setTasks((before) => {
       const known = before.find(({ id }) => id === task.id)
       if (known && !hasEnded(known) && hasEnded(task)) announce(task)
       return withTask(before, task)
     })
-  const forget = (/** @type {string} */ id) => setTasks((before) => before.filter((task) => task.id !== id))
+  }
+  const forget = (/** @type {string} */ id) => {
+    newer.current.delete(id)
+    setTasks((before) => before.filter((task) => task.id !== id))
+  }
 
   /** Reads a task again, and returns it. @param {string} id */
   const refresh = async (id) => {
@@ -84,6 +91,7 @@ export const useVideos = ({ shown, user }) => {
     request.current.abort()
     const controller = new AbortController()
     request.current = controller
+    newer.current = new Map()
     setState(({ total }) => ({ total, busy: true }))
     const page = Math.floor(before.length / pageSize) + 1
     const query = {
@@ -96,7 +104,8 @@ export const useVideos = ({ shown, user }) => {
       const { items, total } = await listTasks(api, query, controller.signal)
       if (controller.signal.aborted) return
       const known = new Set(before.map(({ id }) => id))
-      setTasks([...before, ...items.filter(({ id }) => !known.has(id))])
+      const listed = [...before, ...items.filter(({ id }) => !known.has(id))]
+      setTasks([...newer.current.values()].reduce(withTask, listed))
       await readPlaces(items).catch(() => {})
       if (!controller.signal.aborted) setState({ total, busy: false })
     } catch (error) {
