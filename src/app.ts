@@ -108,6 +108,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     identify: requireScope('video', options.video.identify),
     usageLimits,
     assets: library.authorizedAssets,
+    pictures: library.pictures,
     log,
     audit,
     traceCall,

@@ -23,6 +23,7 @@ import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/http/origin.ts'
 import { identityOf } from '../shared/identity/identify.ts'
 import type { AssetOwners } from '../shared/media/asset-ownership.ts'
+import type { PictureAssets } from '../shared/media/picture-assets.ts'
 import { checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
@@ -38,6 +39,7 @@ import {
   upstreamProxy,
 } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
+import { createPictureAssets, type PictureOptions } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
@@ -51,6 +53,9 @@ import { keepWhileFull } from './watch/asset-event-queue.ts'
 import type { AssetEvents } from './watch/asset-events.ts'
 import { watchAssets } from './watch/asset-watch.ts'
 
+export type { DigestOf } from './pictures/digest.ts'
+export type { PictureOptions } from './pictures/picture-assets.ts'
+export type * from './pictures/store.ts'
 export type * from './schema/types.ts'
 export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './watch/asset-events.ts'
 
@@ -92,6 +97,11 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    * them. Default: nowhere.
    */
   readonly events?: AssetEvents
+  /**
+   * With it, other plugins can make assets of the pictures that their callers have: `AssetLibrary.pictures`. Default:
+   * they cannot.
+   */
+  readonly pictures?: PictureOptions | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
   readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */
@@ -133,6 +143,8 @@ export interface AssetLibrary<Prefix extends string> {
   readonly assets: Pick<Owners, 'asset'> | undefined
   /** The same, for uses that show a person: `videoGeneration`. Undefined without an upstream. */
   readonly authorizedAssets: AssetOwners | undefined
+  /** Makes assets of pictures, for `videoGeneration`. Undefined without an upstream, and without the option `pictures`. */
+  readonly pictures: PictureAssets | undefined
 }
 
 /**
@@ -210,7 +222,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     .delete('/assets/:asset_id', route(deleteAsset(library)), { ownsAsset: 'asset_id', ...docs.deleteAsset })
     .use(fallbackRoutes(handler))
   const assets = options.kind && rules
-  return { gateway: routes, upstream, assets, authorizedAssets: assets && authorizedAssets(assets) }
+  const pictures = assets && options.pictures && createPictureAssets(library, rules, options.pictures)
+  return { gateway: routes, upstream, assets, authorizedAssets: assets && authorizedAssets(assets), pictures }
 }
 
 /** Creates the handler of a route from a function that may throw. */

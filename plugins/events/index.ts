@@ -36,6 +36,7 @@ import { createWebhooks } from './webhooks/webhooks.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
 export { createTargetRules, type TargetRules, targetProblem } from './address/address.ts'
+export { type ReadFileOptions, readFileAt } from './address/read-file.ts'
 export type { EventMessage } from './frames.ts'
 export type {
   CreatedWebhook,

@@ -11,7 +11,7 @@ import type { FileStore } from './store.ts'
 
 /** A file of an upstream, to be copied. */
 export interface UpstreamFile {
-  /** An http or https URL. No redirect is followed, so it leads nowhere else. */
+  /** An http or https URL, or a `data:` URL. No redirect is followed, so it leads nowhere else. */
   readonly url: string
   /** The beginning of the name of the copy, such as the id of a task: letters, digits, `_` and `-`. */
   readonly name: string

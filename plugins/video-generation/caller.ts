@@ -9,7 +9,7 @@ export const videoCallerOf = async (
   identify: Identify,
   { hasUpstream }: Pick<VideoService, 'hasUpstream'>,
 ): Promise<VideoCaller> => {
-  const { user, token, models } = await requireIdentity(identify, request)
+  const { user, token, models, scopes } = await requireIdentity(identify, request)
   if (!hasUpstream) throw videoUnavailable(new Error('no upstream is configured'), false)
-  return { user, ...(token !== undefined && { token }), ...(models && { models }) }
+  return { user, ...(token !== undefined && { token }), ...(models && { models }), ...(scopes && { scopes }) }
 }

@@ -7,6 +7,7 @@ import type { ErrorsOption } from '../shared/http/error-handler.ts'
 import type { RequireSameOrigin } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
 import type { AssetOwners } from '../shared/media/asset-ownership.ts'
+import type { PictureAssets } from '../shared/media/picture-assets.ts'
 import type { Log } from '../shared/problem.ts'
 import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
@@ -33,6 +34,11 @@ export interface VideoServiceOptions {
    * `presetAssets`.
    */
   readonly assets?: AssetOwners | undefined
+  /**
+   * Makes assets of pictures: `assetLibrary(…).pictures`. With it, requests may have `references: "auto"`, and need the
+   * scope `media`. Default: they may not.
+   */
+  readonly pictures?: PictureAssets | undefined
   /** Ids of the vendor's public assets, which every caller may use. Default: none. */
   readonly presetAssets?: readonly string[]
   /**

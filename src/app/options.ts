@@ -30,7 +30,16 @@ export interface AppOptions {
   >
   readonly video: Omit<
     VideoServiceOptions,
-    'usageLimits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeEnd' | 'observeCounts' | 'traceCall' | 'prefix'
+    | 'usageLimits'
+    | 'assets'
+    | 'pictures'
+    | 'log'
+    | 'audit'
+    | 'observe'
+    | 'observeEnd'
+    | 'observeCounts'
+    | 'traceCall'
+    | 'prefix'
   > &
     Omit<VideoRouteOptions, 'errors'> &
     Pick<OpenaiVideosOptions, 'modelAliases'>

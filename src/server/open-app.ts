@@ -15,6 +15,7 @@ import { openFiles } from '../app/files.ts'
 import { mcpOptions } from '../app/mcp-options.ts'
 import { openOidcLogin } from '../app/oidc-login.ts'
 import type { AppOptions } from '../app/options.ts'
+import { pictureOptions } from '../app/pictures.ts'
 import { identifyByEither, sessionsOfSameOrigin } from '../app/request/identify.ts'
 import { createApp } from '../app.ts'
 import { createMediaKind } from '../config/media-upstream.ts'
@@ -84,6 +85,7 @@ export const openApp = async (
       ...{ store, identify, revisionClock, secrets, background },
       idempotency: store.idempotency,
       events: store,
+      pictures: pictureOptions(config, store, stored?.results),
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },

@@ -1,7 +1,7 @@
 import type { AdminStore } from '../../plugins/admin/store.ts'
 import type { UserImportStore } from '../../plugins/admin/user-import.ts'
 import type { TokenStore } from '../../plugins/api-token/store.ts'
-import type { AssetWatchStore } from '../../plugins/asset-library/index.ts'
+import type { AssetWatchStore, PictureStore } from '../../plugins/asset-library/index.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { DeliveryStore } from '../../plugins/events/webhooks/delivery-store.ts'
 import type { WebhookStore } from '../../plugins/events/webhooks/webhook-store.ts'
@@ -43,6 +43,7 @@ import { createAssetWatchStore } from './library/asset-watches.ts'
 import { createClaimStore } from './library/claims.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
+import { createPictureStore } from './library/pictures.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
 import { migrate } from './migrations/migrations.ts'
@@ -129,6 +130,7 @@ export interface Store
     LeaseStore,
     EventStore,
     AssetWatchStore,
+    PictureStore,
     Required<FileStore>,
     WebhookStore,
     DeliveryStore,
@@ -214,6 +216,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createSqlVideoQueue(database),
     ...createLeaseStore(database),
     ...createAssetWatchStore(database),
+    ...createPictureStore(database),
     ...createWebhookStore(database),
     ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),

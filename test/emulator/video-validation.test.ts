@@ -167,9 +167,10 @@ test('URLs are public, data: URIs of images and audios, or assets', async () => 
   expect(await frame('file:///etc/passwd')).toEqual(bad('content[0].image_url'))
   expect(await frame('a.png')).toEqual(bad('content[0].image_url'))
   expect(await verdict(MODEL, [video('data:video/mp4;base64,AAAA')])).toEqual(bad('content[0].video_url'))
-  expect(await frame('https://files.example/real-face/a.png')).toEqual(
-    bad('content[0].image_url', 'InputImageSensitiveContentDetected.PrivacyInformation'),
-  )
+  const person = bad('', 'InputImageSensitiveContentDetected.PrivacyInformation')
+  expect(await frame('https://files.example/real-face/a.png')).toEqual(person)
+  expect(await frame(`data:image/png;base64,${btoa('\x89PNG real-face of somebody')}`)).toEqual(person)
+  expect(await frame(`data:image/png;base64,${btoa('\x89PNG of a cat')}`)).toBe(200)
 })
 
 test('an asset must exist in the project, be active and of the right type; presets are everybody’s', async () => {

@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
-import type { GatewayOptions } from '../../plugins/asset-library/index.ts'
+import type { GatewayOptions, PictureOptions } from '../../plugins/asset-library/index.ts'
 import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import {
   createResultStorage,
@@ -11,6 +11,7 @@ import { RevisionClock } from '../../plugins/ownership/index.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { AppOptions } from '../../src/app/options.ts'
+import { keepPictures } from '../../src/app/pictures.ts'
 import { renderRejection } from '../../src/app/request/rejection.ts'
 import { createApp } from '../../src/app.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
@@ -42,7 +43,8 @@ export interface TestGateway extends AsyncDisposable {
   addUser(name: string): Promise<User>
 }
 
-export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'>> {
+export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store' | 'pictures'>> {
+  readonly pictures?: Partial<PictureOptions>
   /** For uploads, and for results of video generation. Default: none. */
   readonly files?: Pick<FileStorageOptions, 'storage'> & Partial<FileStorageOptions & ResultStorageOptions>
   readonly store?: Store
@@ -78,6 +80,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     identify: identifyByToken({ store, revisionClock }),
     ...options.files,
   }
+  const results = files && createResultStorage(files)
   const app = createApp({
     gateway: {
       kind,
@@ -87,6 +90,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       idempotency: store.idempotency,
       ...options,
       store,
+      pictures: { store, ...(results && { keepFile: keepPictures(results) }), ...options.pictures },
     },
     text: {
       upstreams: [emulator.text],
@@ -102,7 +106,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       identify: identifyByToken({ store, revisionClock }),
       idempotency: store.idempotency,
       identifierSecret: 'a secret of the test suite',
-      ...(files && { results: createResultStorage(files) }),
+      ...(results && { results }),
       ...options.video,
     },
     people: {

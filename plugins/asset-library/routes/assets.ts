@@ -7,7 +7,15 @@ import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '..
 import { tellDeletedAsset, watchAsset } from '../watch/asset-watch.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
-import { createdId, createOnce, createWithinLimits, type Evidence, type Library, type Owners } from './library.ts'
+import {
+  createdId,
+  createOnce,
+  createWithinLimits,
+  creatorOf,
+  type Evidence,
+  type Library,
+  type Owners,
+} from './library.ts'
 import { assetSearch } from './search.ts'
 import { settleAsset } from './settle.ts'
 
@@ -38,7 +46,7 @@ export const createAsset =
       for (const named of groupsNamed(body)) await owners.group(user, named)
       if (attempt && library.clock.now() >= attempt.leaseUntil) throw tookTooLong()
       const uses = { assets: 1 }
-      return createWithinLimits(library, { request, user, uses }, async (held) => {
+      return createWithinLimits(library, { ...creatorOf(request, user), uses }, async (held) => {
         const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
         const asset = createdId(response)
         audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)

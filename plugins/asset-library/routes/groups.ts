@@ -7,7 +7,7 @@ import {
   type Page,
   type Position,
 } from '../../pagination-normalizer/index.ts'
-import { readJsonBody } from '../../shared/http/body/body.ts'
+import { type JsonBody, readJsonBody } from '../../shared/http/body/body.ts'
 import { toJson } from '../../shared/json/json.ts'
 import {
   type Caller,
@@ -21,7 +21,16 @@ import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
 import { envelope, result200 } from './envelope.ts'
 import { GroupDescriptions } from './group-descriptions.ts'
-import { createdId, createOnce, createWithinLimits, type Library, type Owners, sendUnderClaim } from './library.ts'
+import {
+  type Creator,
+  createdId,
+  createOnce,
+  createWithinLimits,
+  creatorOf,
+  type Library,
+  type Owners,
+  sendUnderClaim,
+} from './library.ts'
 import { memoize } from './memoize.ts'
 import { nameContains } from './search.ts'
 import { settleGroup } from './settle.ts'
@@ -42,23 +51,45 @@ export const createGroup =
     }
     return createOnce(library, request, creation, async (attempt) => {
       // The claim has the id of the attempt, by which a later request with the same Idempotency-Key finds it.
-      const wanted = { id: attempt?.id, user, type: 'AIGC', name, description }
-      const uses = { groups: 1 }
-      const response = await createWithinLimits(library, { request, user, uses }, (held) => {
-        const create = () => {
-          // The claim counts as a group.
-          held?.settle(uses)
-          const call = { headers: request.headers, user }
-          return library.upstream.send({ action: 'CreateAssetGroup', body: bodyWithType }, call)
-        }
-        return sendUnderClaim(library, wanted, create, createdId)
-      })
-      const id = createdId(response)
-      owners.changed({ id, user })
-      library.audit.note({ action: 'group.create', target: { kind: 'group', id } }, request)
+      const wanted = { id: attempt?.id, name, description, body: bodyWithType, headers: request.headers }
+      const response = await addGroup(library, owners, creatorOf(request, user), wanted)
+      library.audit.note({ action: 'group.create', target: { kind: 'group', id: createdId(response) } }, request)
       return toResponse(response)
     })
   }
+
+/** A group to create. */
+interface NewGroup {
+  /** Of the claim on its name. Default: a random one. */
+  readonly id?: string | undefined
+  readonly name: string
+  readonly description?: string | undefined
+  /** Of the call: a group of the type `AIGC`. */
+  readonly body: JsonBody
+  /** Of the request. */
+  readonly headers?: Headers
+}
+
+/** Creates a group for a user, under a claim on its name. Throws what `withClaim`, the limits and the upstream throw. */
+export const addGroup = async (
+  library: Library,
+  owners: Pick<Owners, 'changed'>,
+  creator: Creator,
+  { id, name, description, body, headers }: NewGroup,
+): Promise<UpstreamResponse> => {
+  const { user } = creator
+  const uses = { groups: 1 }
+  const response = await createWithinLimits(library, { ...creator, uses }, (held) => {
+    const create = () => {
+      // The claim counts as a group.
+      held?.settle(uses)
+      return library.upstream.send({ action: 'CreateAssetGroup', body }, { user, ...(headers && { headers }) })
+    }
+    return sendUnderClaim(library, { id, user, type: 'AIGC', name, description }, create, createdId)
+  })
+  owners.changed({ id: createdId(response), user })
+  return response
+}
 
 interface ListContext {
   readonly user: string
@@ -217,5 +248,6 @@ export const deleteGroup =
     return toResponse(response)
   }
 
-const isGone = ({ status, response }: UpstreamRejectedError): boolean =>
+/** Whether the upstream says that a group does not exist. */
+export const isGone = ({ status, response }: UpstreamRejectedError): boolean =>
   status === 404 && new TextDecoder().decode(response.bytes).includes('NotFound.group_id')

@@ -50,16 +50,30 @@ export interface Library {
   readonly audit: Audit
 }
 
+/** For whom something is created. */
+export interface Creator {
+  readonly user: string
+  /** Id of the token. */
+  readonly token?: string | undefined
+  /** Ends the wait for room. */
+  readonly signal?: AbortSignal | undefined
+}
+
+/** The caller of a request as a creator. */
+export const creatorOf = (request: Request, user: string): Creator => ({
+  ...{ user, token: identityOf(request)?.token, signal: request.signal },
+})
+
 /**
- * Holds room for what a request is about to create, and creates it. `create` settles the reservation when the store has
+ * Holds room for what is about to be created, and creates it. `create` settles the reservation when the store has
  * a record of it, which counts from then on; what is still held at the end is given back.
  */
 export const createWithinLimits = async <Created>(
   { usageLimits }: Pick<Library, 'usageLimits'>,
-  { request, user, uses }: { readonly request: Request; readonly user: string; readonly uses: Amounts },
+  { user, token, signal, uses }: Creator & { readonly uses: Amounts },
   create: (held: Pick<UsageReservation, 'settle'> | undefined) => Promise<Created>,
 ): Promise<Created> => {
-  const held = await usageLimits?.reserve({ user, token: identityOf(request)?.token, uses, signal: request.signal })
+  const held = await usageLimits?.reserve({ user, token, uses, signal })
   try {
     return await create(held)
   } finally {
@@ -135,7 +149,8 @@ export const createOnce = (
 const mayHaveCreated = (error: unknown): boolean =>
   !(error instanceof Problem && error.status < 500) && effectOf(error) !== 'none'
 
-const effectOf = (error: unknown): ClaimEffect => {
+/** What a failed call that creates or renames something may have done. */
+export const effectOf = (error: unknown): ClaimEffect => {
   if (error instanceof UpstreamRejectedError) return error.status < 500 ? 'none' : 'possible'
   return error instanceof UpstreamBusyError || (error instanceof UpstreamUnreachableError && !error.sent)
     ? 'none'

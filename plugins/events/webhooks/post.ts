@@ -1,8 +1,6 @@
 import { Buffer } from 'node:buffer'
-import { request as httpRequest } from 'node:http'
-import { request as httpsRequest } from 'node:https'
-import { isIP } from 'node:net'
-import { findTargets, type TargetRules } from '../address/address.ts'
+import type { TargetRules } from '../address/address.ts'
+import { atTarget, connectionError, openRequest, unlessAborted } from '../address/request.ts'
 
 /** Options of `post`. */
 export interface PostOptions {
@@ -31,11 +29,7 @@ export type Post = (options: PostOptions) => Promise<number>
 export const post: Post = async (options) => {
   const url = new URL(options.url)
   const deadline = AbortSignal.any([options.signal, AbortSignal.timeout(options.deadlineMs)])
-  const [first = '', second] = await findTargets(url, options.rules, deadline)
-  return sendTo(first, url, options, deadline).catch((error: unknown) => {
-    if (second === undefined || !isUnreachable(error) || deadline.aborted) throw error
-    return sendTo(second, url, options, deadline)
-  })
+  return atTarget(url, options.rules, deadline, (address) => sendTo(address, url, options, deadline))
 }
 
 const sendTo = async (
@@ -44,31 +38,15 @@ const sendTo = async (
   { headers, body, ca }: PostOptions,
   deadline: AbortSignal,
 ): Promise<number> => {
-  const secure = url.protocol === 'https:'
   const bytes = Buffer.from(body)
-  const name = url.hostname.replace(/^\[(.*)\]$/, '$1')
-  const sent = (secure ? httpsRequest : httpRequest)({
-    host: address,
-    family: isIP(address),
-    port: url.port || (secure ? 443 : 80),
+  const sent = openRequest(address, url, {
     method: 'POST',
-    path: `${url.pathname}${url.search}`,
-    headers: {
-      ...headers,
-      host: url.host,
-      'content-length': bytes.length,
-      connection: 'close',
-    },
-    // One connection for each request: an address that is reused is not checked again.
-    agent: false,
-    maxHeaderSize,
-    // The certificate must be for the name in the URL.
-    ...(secure && isIP(name) === 0 && { servername: name }),
-    ...(ca !== undefined && { ca }),
+    headers: { ...headers, 'content-length': bytes.length },
+    ca,
   })
   const status = new Promise<number>((resolve, reject) => {
     sent.on('response', ({ statusCode = 0 }) => resolve(statusCode))
-    sent.on('error', (error) => reject(new Error(messageOfCode(error), { cause: error })))
+    sent.on('error', (error) => reject(connectionError(error)))
     sent.on('close', () => reject(new Error('the connection was closed without a response')))
   })
   status.catch(() => {})
@@ -80,28 +58,3 @@ const sendTo = async (
     sent.destroy()
   }
 }
-
-const maxHeaderSize = 16_384
-
-const unlessAborted = <Value>(work: Promise<Value>, signal: AbortSignal): Promise<Value> =>
-  new Promise((resolve, reject) => {
-    const abort = () => reject(new Error('no response in time'))
-    signal.addEventListener('abort', abort, { once: true })
-    if (signal.aborted) abort()
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
-
-/** A message for the user, without the address: it would tell what a name resolves to. */
-const messageOfCode = (error: Error): string => {
-  const code = 'code' in error ? String(error.code) : ''
-  if (/CERT|SELF_SIGNED|ALTNAME|SSL|TLS|EPROTO/i.test(code)) return 'the certificate of the host is not valid'
-  return unreachable.test(code) ? 'the host is not reachable' : 'the connection was interrupted'
-}
-
-const unreachable = /ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|ETIMEDOUT/
-
-const isUnreachable = (error: unknown): boolean =>
-  error instanceof Error &&
-  error.cause instanceof Error &&
-  'code' in error.cause &&
-  unreachable.test(String(error.cause.code))

@@ -1,5 +1,5 @@
-import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask } from '../store/queue.ts'
+import { unlimitedSlots } from '../store/slots.ts'
 import { failedObject } from '../tasks/view.ts'
 import { errorOf } from './rejection.ts'
 import { settleClaims } from './settle.ts'
@@ -13,9 +13,6 @@ export interface Dispatcher {
 
 /** Create calls that a process sends at once. */
 const maxConcurrent = 8
-
-/** Of a pool whose tasks have waited since the operator removed its slots. */
-const unlimited: PoolLimits = { running: Number.POSITIVE_INFINITY }
 
 export const createDispatcher = (context: VideoContext): Dispatcher => {
   const { store, limitsOf, clock, leaseMs, log } = context
@@ -34,7 +31,7 @@ export const createDispatcher = (context: VideoContext): Dispatcher => {
   /** Claims and submits the task of a pool whose turn it is. Resolves with whether the pool may have another one. */
   const submitNext = async (pool: string): Promise<boolean> => {
     const now = clock.now()
-    const claim = await store.claimVideoTask(pool, limitsOf(pool) ?? unlimited, now, now + leaseMs)
+    const claim = await store.claimVideoTask(pool, limitsOf(pool) ?? unlimitedSlots, now, now + leaseMs)
     if (!claim) return false
     await submitClaim(claim).catch((err: unknown) => {
       // The claim is settled later.

@@ -4,6 +4,7 @@ import type { VideoServiceOptions } from '../options.ts'
 import { createDispatcher } from './dispatch.ts'
 import { createLateTasks } from './late-tasks.ts'
 import { type PollContext, pollTasks } from './poll.ts'
+import { registerPictures } from './register-pictures.ts'
 import { type ClaimSettlement, settleClaims } from './settle.ts'
 
 /** The work in the background. */
@@ -86,6 +87,21 @@ export const startPoller = ({
     })
   }
 
+  let registers = false
+  /** Assets take long too. */
+  const register = (during: AbortSignal): void => {
+    if (registers || !context.pictures) return
+    registers = true
+    void background.run(async () => {
+      const resumed = await registerPictures(context, during).catch((err: unknown) => {
+        log.warn({ err }, 'pictures of tasks could not be registered')
+        return false
+      })
+      registers = false
+      if (resumed) dispatch(during)
+    })
+  }
+
   const attempt = async (step: string, work: () => Promise<unknown>): Promise<void> => {
     await work().catch((err: unknown) => {
       if (!background.signal.aborted) log.warn({ err, step }, 'a step of the background work has failed')
@@ -115,6 +131,7 @@ export const startPoller = ({
 
   const run = async (during: AbortSignal): Promise<undefined> => {
     dispatch(during)
+    register(during)
     await attempt('poll', async () => {
       const moved = await pollTasks(context, during)
       if (moved.some(({ freed, overruns }) => freed || overruns)) dispatch(during)

@@ -8,13 +8,16 @@ import {
   readJsonInTurns,
   toJson,
 } from '../../shared/json/json.ts'
+import type { PictureAssets } from '../../shared/media/picture-assets.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
-import { videoUnavailable } from '../tasks/problem.ts'
+import { unlimitedSlots } from '../store/slots.ts'
+import { tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
 import type { VideoClient } from '../upstream/client.ts'
+import { registrationAfter, withAssets } from './refused-pictures.ts'
 import { isUnknown, signalOf, withOwnId } from './rejection.ts'
 
 /** What the parts of the plugin share. */
@@ -27,6 +30,8 @@ export interface VideoContext {
   readonly identifierSecret: string
   /** The address for callbacks about a task. Undefined: the upstream is not asked for callbacks. */
   readonly callbackUrlOf: (id: string) => string | undefined
+  /** Makes assets of pictures, for tasks with `references: "auto"`. Undefined: there are no such tasks. */
+  readonly pictures?: PictureAssets | undefined
   /** Highest `priority` that reaches the upstream. */
   readonly maxPriority: number
   /** Milliseconds between two polls of a task. */
@@ -48,11 +53,12 @@ export interface VideoContext {
  *
  * - `submitted`: the upstream has the task.
  * - `waiting`: it does not, and the task waits for its next turn.
+ * - `suspended`: it does not, and the task waits until pictures of it are assets.
  * - `rejected`: it does not. The claim is still open.
  * - `unknown`: the answer was lost. The claim is still open.
  */
 export type Submission =
-  | { readonly outcome: 'submitted' | 'waiting' }
+  | { readonly outcome: 'submitted' | 'waiting' | 'suspended' }
   | { readonly outcome: 'rejected'; readonly problem: Problem }
   | { readonly outcome: 'unknown'; readonly cause: unknown }
 
@@ -72,10 +78,11 @@ export const submit = async (
 ): Promise<Submission> => {
   const { store, client, clock, pollMs } = context
   let fields: TaskFields
+  let given: Json
   let body: Uint8Array
   try {
     fields = readTaskFields(claim.fields)
-    const given = request ?? (await readJsonInTurns(await composeInTurns(composeJson([claim.request]))))
+    given = request ?? (await readJsonInTurns(await composeInTurns(composeJson([claim.request]))))
     body = await composeInTurns(requestToSend(given, claim, fields, context))
   } catch (cause) {
     // Else its user would claim it again and again, and nothing else would get the slot.
@@ -86,7 +93,7 @@ export const submit = async (
   try {
     upstreamId = await client.create(body, headers)
   } catch (error) {
-    return failed(error, claim, fields, context)
+    return failed(error, { claim, fields, request: given }, context)
   }
   const now = clock.now()
   try {
@@ -110,7 +117,12 @@ const giveBack = async (claim: ClaimedVideoTask, { store, clock }: VideoContext)
 }
 
 /** The request with the values of the gateway in the fields that it owns. */
-const requestToSend = (request: Json, claim: ClaimedVideoTask, { own }: TaskFields, context: VideoContext): Json => {
+const requestToSend = (
+  request: Json,
+  claim: ClaimedVideoTask,
+  { own, registration }: TaskFields,
+  context: VideoContext,
+): Json => {
   const priority = Math.min(own.priority ?? 0, context.maxPriority)
   const callback = context.callbackUrlOf(claim.id)
   const changes: MemberChange[] = [
@@ -120,20 +132,50 @@ const requestToSend = (request: Json, claim: ClaimedVideoTask, { own }: TaskFiel
     // Some models have no priorities, so the vendor's default is not sent.
     ['priority', priority === 0 ? undefined : toJson(priority)],
   ]
-  return request.edit(changes)
+  return (registration ? withAssets(request, registration) : request).edit(changes)
+}
+
+interface FailedCall {
+  readonly claim: ClaimedVideoTask
+  readonly fields: TaskFields
+  readonly request: Json
 }
 
 const failed = async (
   error: unknown,
-  claim: ClaimedVideoTask,
-  fields: TaskFields,
+  { claim, fields, request }: FailedCall,
   context: VideoContext,
 ): Promise<Submission> => {
   const problem = error instanceof UpstreamRejectedError ? withOwnId(error, fields) : error
   if (!(problem instanceof Problem) || isUnknown(problem)) return { outcome: 'unknown', cause: error }
   // Only a task that came through the queue keeps its request in the store.
   const signal = claim.request === '' ? undefined : signalOf(problem, context.clock.now())
-  if (!signal) return { outcome: 'rejected', problem }
+  if (!signal) return rejected(problem, { claim, fields, request }, context)
   await context.store.releaseVideoTask(claim, context.clock.now(), signal)
   return { outcome: 'waiting' }
+}
+
+/** A rejection that is about the request: final, unless pictures of it become assets. */
+const rejected = async (
+  problem: Problem,
+  { claim, fields, request }: FailedCall,
+  { pictures, store, clock, limitsOf }: VideoContext,
+): Promise<Submission> => {
+  const { registration } = fields
+  const now = clock.now()
+  const next =
+    pictures && registration && problem instanceof UpstreamRejectedError
+      ? registrationAfter(problem, request, registration, pictures, now)
+      : undefined
+  if (!next) return { outcome: 'rejected', problem }
+  const limits = limitsOf(claim.model) ?? unlimitedSlots
+  const suspended = await store.suspendVideoTask(claim, {
+    fields: JSON.stringify({ ...fields, registration: next }),
+    ...{ dueAt: now, limits },
+  })
+  if (suspended === 'full') return { outcome: 'rejected', problem: tooManyWaiting }
+  // Another process has settled the claim in the meantime.
+  return suspended === 'ended'
+    ? { outcome: 'unknown', cause: new Error('the claim has ended') }
+    : { outcome: 'suspended' }
 }

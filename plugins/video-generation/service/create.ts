@@ -4,7 +4,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import { settleClaims, unknownOutcomeCode } from '../queue/settle.ts'
 import { submit, type VideoContext } from '../queue/submit.ts'
 import type { ClaimedVideoTask, VideoAddition } from '../store/queue.ts'
-import { VideoProblem } from '../tasks/problem.ts'
+import { tooManyWaiting, VideoProblem } from '../tasks/problem.ts'
 import type { TaskFields } from '../tasks/request/fields.ts'
 import type { VideoTask } from '../tasks/task.ts'
 import { newTaskId, taskIdOf } from '../tasks/task-id.ts'
@@ -40,6 +40,7 @@ export const createTask = async (
     shown: { ...read.shown, ...(draft && { draft_task_id: draft.id }) },
     ...(draft && { draftUpstreamId: draft.upstreamId }),
     ...(notes && { notes }),
+    ...(read.registersPictures && { registration: { pictures: [] } }),
   }
   const now = clock.now()
   const { attempt } = options
@@ -55,7 +56,7 @@ export const createTask = async (
     },
     ...(token !== undefined && { token }),
     fields: JSON.stringify(fields),
-    // Without a queue no task is submitted twice.
+    // Without a queue no task is submitted twice, except with `references: "auto"`.
     request: limits ? await textInTurns(sent) : '',
   }
   const reserved = await reserveTask({ ...task, modelAlias }, sent, request.signal, context)
@@ -72,12 +73,6 @@ export const createTask = async (
   return { ...task, phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0 }
 }
 
-/** The error for one more waiting task than a user may have. */
-export const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
-  code: 'QuotaExceeded',
-  headers: { 'retry-after': '30' },
-})
-
 const tookTooLong = () => new VideoProblem(503, 'the request took too long', { headers: { 'retry-after': '1' } })
 
 /** Submits a task in the request that creates it. */
@@ -92,6 +87,7 @@ const submitNow = async (
     await context.store.dropVideoTask(claim)
     throw result.problem
   }
+  if (result.outcome === 'suspended') return { ...claim, phase: 'waiting' }
   if (result.outcome === 'unknown') {
     context.log.warn({ task: claim.id, err: result.cause }, 'the answer to a create call was lost')
     if (claim.request === '') await waitForOutcome(claim, context)

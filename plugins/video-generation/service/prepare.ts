@@ -7,6 +7,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { VideoServiceOptions } from '../options.ts'
 import type { VideoContext } from '../queue/submit.ts'
 import type { PoolLimits } from '../store/pool.ts'
+import { unlimitedSlots } from '../store/slots.ts'
 import { rejectParameter, unknownModel, VideoProblem } from '../tasks/problem.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/request.ts'
 import { isTaskId } from '../tasks/task-id.ts'
@@ -23,7 +24,7 @@ export interface PreparedTask {
   readonly limits: PoolLimits | undefined
 }
 
-export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf'>, AssetOwnershipOptions {
+export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf' | 'pictures'>, AssetOwnershipOptions {
   readonly checkCallbackUrl: VideoServiceOptions['checkCallbackUrl']
 }
 
@@ -32,19 +33,35 @@ export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf'>
  * the caller may not use, and for what is not the caller's own.
  */
 export const prepareTask = async (
-  { user, models, modelAlias }: VideoCaller,
+  caller: VideoCaller,
   body: Json,
   request: Request,
   context: PrepareContext,
 ): Promise<PreparedTask> => {
+  const { user, models, modelAlias } = caller
   const read = readVideoRequest(body)
+  if (read.registersPictures) requireAssetLibrary(caller, context)
   const named = modelAlias ?? read.model
   if (!permitsModel(models, named)) throw unknownModel(named)
   await requireOwnAssets(body, user, request, context)
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
-  return { read, draft, sent, limits: read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model) }
+  const limits = read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model)
+  return { read, draft, sent, limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits }
+}
+
+/** Assets are made only for a caller who may make them with the routes of the asset library too. */
+const requireAssetLibrary = (
+  { user, token, scopes }: VideoCaller,
+  { pictures }: Pick<PrepareContext, 'pictures'>,
+): void => {
+  if (!pictures) rejectParameter('references', 'is not supported by this gateway')
+  if (scopes === undefined || scopes.includes('media')) return
+  throw new VideoProblem(403, 'this credential must not use references: it needs the scope media', {
+    param: 'references',
+    event: { ...accessDenied('scope', 'media'), user, ...(token !== undefined && { token }) },
+  })
 }
 
 /** Throws VideoProblem 400 for an address to which the gateway sends nothing. */

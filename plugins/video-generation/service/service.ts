@@ -68,6 +68,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   const context = {
     ...{ store, assets, pollMs, maxRunningMs, settleMs, settleWaitMs, maxPriority, clock, log },
     client: upstream ? createVideoClient({ ...options, upstream, log }) : unconfigured,
+    pictures: options.pictures,
     presetAssets: new Set(options.presetAssets),
     limitsOf: createLimitsOf(options.slots),
     identifierSecret: secret,

@@ -19,6 +19,16 @@ export type VideoAddition =
   | { readonly outcome: 'waiting' }
   | { readonly outcome: 'waiting-full' }
 
+/** How a task is suspended. */
+export interface VideoSuspension {
+  /** Its new `fields`. */
+  readonly fields: string
+  /** When to look at it again. */
+  readonly dueAt: number
+  /** `waitingPerUser` and `waitingBytesPerUser` are also the maximum of suspended tasks. */
+  readonly limits: PoolLimits
+}
+
 /** What the upstream said about a submitted task. */
 export interface VideoMove {
   readonly id: string
@@ -99,7 +109,7 @@ export interface VideoQueue {
    */
   releaseVideoTask(claim: VideoClaim, at: number, signal?: PoolSignal): Promise<boolean>
   /**
-   * The upstream has rejected the task for good: it ends as `failed`.
+   * The upstream has rejected the task for good: it ends as `failed`. Also for a suspended task.
    *
    * @param task a task object with the error, JSON
    * @param undecided whether it is not known which task of the upstream the call has made. Default false
@@ -107,6 +117,20 @@ export interface VideoQueue {
   failVideoTask(claim: VideoClaim, task: string, at: number, undecided?: boolean): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
+  /**
+   * The upstream certainly has no task of this claim, and assets must be made before the next call: the task waits
+   * outside of the line and without a slot, until `resumeVideoTask`. Also for a task that is suspended already, which
+   * waits on.
+   *
+   * `full`: its user has the maximum of suspended tasks, and nothing has changed. `ended`: the claim has ended otherwise.
+   */
+  suspendVideoTask(claim: VideoClaim, suspension: VideoSuspension): Promise<'suspended' | 'full' | 'ended'>
+  /** Suspended tasks that are due, the longest overdue first. */
+  suspendedVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
+  /** The request of a task that is not submitted yet. Empty: there is none. */
+  videoTaskRequest(id: string): Promise<string>
+  /** A suspended task waits in the line again, at its old place. @param fields its new `fields` */
+  resumeVideoTask(task: VideoClaim & Pick<VideoTask, 'user' | 'model'>, fields: string, at: number): Promise<boolean>
   /**
    * Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease
    * has ended. Of each, the longest due first.

@@ -3,6 +3,13 @@ import type { PoolLimits } from './pool.ts'
 /** After each such time without a 429 of the kind `running`, a pool tries one slot more. Milliseconds. */
 export const quietMs = 600_000
 
+/** Of models without slots, for tasks that wait for something else. */
+export const unlimitedSlots: PoolLimits = {
+  running: Number.POSITIVE_INFINITY,
+  waitingPerUser: 1_000,
+  waitingBytesPerUser: 2 ** 28,
+}
+
 const minPauseMs = 1_000
 const maxPauseMs = 60_000
 

@@ -63,5 +63,11 @@ export const unknownModel = (model: string): VideoProblem =>
     param: 'model',
   })
 
+/** The error for one more waiting task than a user may have. */
+export const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
+  code: 'QuotaExceeded',
+  headers: { 'retry-after': '30' },
+})
+
 /** The error for a callback with a wrong key. */
 export const unknownCallback = new VideoProblem(404, 'not found')

@@ -3,7 +3,7 @@ import type { VideoEventType, VideoStatus } from './statuses.ts'
 /**
  * What the gateway does with a task:
  *
- * - `waiting`: it is in the gateway's queue.
+ * - `waiting`: it is in the gateway's queue. With `dueAt` it is suspended: it waits for assets, outside of the line.
  * - `submitting`: a process has claimed it and may be sending the create call. After `leaseUntil` the outcome of that
  *   call is unknown.
  * - `submitted`: the upstream has it.
@@ -51,7 +51,10 @@ export interface VideoTask {
   readonly undecidedAt?: number
   readonly endedAt?: number
   readonly leaseUntil: number
-  /** When to poll the task (`submitted`), to look for it (`submitting`), or to copy its result (`copying`, `ended`). */
+  /**
+   * When to poll the task (`submitted`), to look for it (`submitting`), to make its assets (`waiting`), or to copy its
+   * result (`copying`, `ended`).
+   */
   readonly dueAt?: number
   /** Number of claims. It tells a claim from later ones of the same task. */
   readonly attempts: number

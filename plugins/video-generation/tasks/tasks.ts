@@ -4,8 +4,8 @@ import type { JsonObject } from '../../shared/json/parsed.ts'
 import type { VideoStatus } from './statuses.ts'
 import type { TaskEstimate } from './task-estimate.ts'
 
-/** The user for whom a task is created, the token, if there is one, and the models that it may use. */
-export interface VideoCaller extends Pick<Identity, 'user' | 'token' | 'models'> {
+/** The user for whom a task is created, the token, if there is one, and what it may use. */
+export interface VideoCaller extends Pick<Identity, 'user' | 'token' | 'models' | 'scopes'> {
   /**
    * The name by which the caller has named the model, if the request has another one. It decides whether the token may
    * use the model, and limits of both names apply. Default: `model` of the request.

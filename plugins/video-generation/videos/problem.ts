@@ -3,6 +3,7 @@ import { FieldProblem, fieldProblemBody } from '../../shared/field-problem.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
 import type { ProblemBody } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import { itemsIn } from '../upstream/person-refusal.ts'
 
 /** The fields of these routes, by the beginning of the name that the native API has for them. */
 export type FieldNames = Readonly<Record<string, string>>
@@ -51,9 +52,16 @@ const rejectionOf = (rejected: UpstreamRejectedError): VendorProblem => {
   const retryAfter = headers.get('retry-after') ?? (status === 429 || status === 503 ? '5' : null)
   return new VendorProblem(status, typeof message === 'string' ? message : rejected.message, {
     ...(typeof code === 'string' && { code }),
-    ...(typeof param === 'string' && param !== '' && { param }),
+    ...paramIn(typeof param === 'string' ? param : '', typeof message === 'string' ? message : ''),
     ...(retryAfter !== null && { headers: { 'retry-after': retryAfter } }),
   })
+}
+
+/** Some errors name the item of `content` in the message only. */
+const paramIn = (param: string, message: string): { readonly param?: string } => {
+  const [index] = itemsIn(message)
+  if (param !== '') return { param }
+  return index === undefined ? {} : { param: `content[${index}]` }
 }
 
 const parsed = (bytes: Uint8Array): unknown => {

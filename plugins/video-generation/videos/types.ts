@@ -70,6 +70,8 @@ export interface CreateVideoRequest {
   readonly size?: string
   /** The first frame: an image, or its address. */
   readonly input_reference?: Blob | { readonly image_url: string }
+  /** With `auto`, an image that is refused for a person becomes an asset of the caller. Default: it is refused. */
+  readonly references?: 'auto'
 }
 
 export interface RemixVideoRequest {

@@ -88,6 +88,9 @@ export const createGroupStore = (database: Database): GroupRecords => {
           delete from assets
           where group_id = ${id}`,
         sql`
+          delete from registered_pictures
+          where group_id = ${id}`,
+        sql`
           delete from groups
           where group_id = ${id}
           and state = 'owned'`,

@@ -11,6 +11,7 @@ import { limitTables } from './limit-tables.ts'
 import { metricTables } from './metric-tables.ts'
 import { peopleIndexes } from './people-indexes.ts'
 import { peopleTables } from './people-tables.ts'
+import { pictureTables } from './picture-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
 import { usageRollupTables } from './usage-rollup-tables.ts'
@@ -250,6 +251,7 @@ export const migrations: readonly Migration[] = [
   peopleIndexes,
   usageRollupTables,
   metricTables,
+  pictureTables,
 ]
 
 /**

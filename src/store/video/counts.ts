@@ -18,6 +18,7 @@ export const videoCounts = (database: Database): Pick<VideoQueue, 'countVideoTas
           select pool, count(*) as count
           from video_tasks
           where phase = 'waiting'
+          and pool is not null
           group by pool
           order by count(*) desc
           limit ${max}

@@ -13,7 +13,7 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
     const cancelled = await database.transaction(function* () {
       const [row] = yield sql`
         update video_tasks
-        set phase = 'ended', status = 'cancelled', ended_at = ${at}, request = null
+        set phase = 'ended', status = 'cancelled', ended_at = ${at}, due_at = null, request = null
         where id = ${id}
         and user_id = ${user}
         and phase = 'waiting'
@@ -40,7 +40,7 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
     const expired = await database.transaction(function* () {
       const rows = yield sql`
         update video_tasks
-        set phase = 'ended', status = 'expired', ended_at = ${now}, request = null
+        set phase = 'ended', status = 'expired', ended_at = ${now}, due_at = null, request = null
         where id in (
           select id
           from video_tasks

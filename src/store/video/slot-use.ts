@@ -48,6 +48,7 @@ export const videoSlotUse = (database: Database): VideoSlotRecords => ({
           select pool, user_id, count(*) as count
           from video_tasks
           where phase = 'waiting'
+          and pool is not null
           group by pool, user_id
           order by count(*) desc
           limit ${maxRows}

@@ -4,11 +4,13 @@ import { noncesOf } from '../nonces.ts'
 import type { VideoClaim } from '../queue.ts'
 import type { VideoClaims } from '../queue-parts.ts'
 import { Pool, poolLists } from './pool.ts'
+import { suspendedOn } from './suspended.ts'
 import {
   addRequest,
   endClaim,
   freeNonce,
   isKnownUpstreamId,
+  isSuspended,
   type QueueRows,
   readOpenClaim,
   readTask,
@@ -27,6 +29,8 @@ import { dueUntil, type Transaction, transact, valuesOf } from './transaction.ts
 
 /** Tasks from their creation to the upstream's answer. */
 export const claimsOn = (rows: QueueRows): VideoClaims => ({
+  ...suspendedOn(rows),
+
   async addVideoTask(task, limits, leaseUntil) {
     const { id, request, createdAt: now } = task
     const row = newRow(task)
@@ -122,13 +126,15 @@ export const claimsOn = (rows: QueueRows): VideoClaims => ({
       return true
     }),
 
-  failVideoTask: (claimed, object, at, undecided = false) =>
-    end(rows, claimed, at, (transaction, { dueAt: _, ...task }) => {
+  async failVideoTask(claimed, object, at, undecided = false) {
+    const fail = (transaction: Transaction, { dueAt: _, ...task }: StoredTask) => {
       endClaim(transaction, task)
       const decision = undecided && { undecidedAt: at }
       const failed = { phase: 'ended', status: 'failed', task: object, endedAt: at } as const
       writeAndTell(transaction, rows, { ...task, ...failed, ...decision }, at)
-    }),
+    }
+    return (await end(rows, claimed, at, fail)) || endSuspended(rows, claimed, fail)
+  },
 
   dropVideoTask: (claimed) => end(rows, claimed, 0, removeTaskRows),
 
@@ -185,6 +191,18 @@ const end = (
     const pool = await Pool.read(transaction, task.pool, at)
     pool.removeRunning(task.user)
     pool.write(transaction)
+    write(transaction, task)
+    return true
+  })
+
+const endSuspended = (
+  { store }: QueueRows,
+  { id, attempts }: VideoClaim,
+  write: (transaction: Transaction, task: StoredTask) => void,
+): Promise<boolean> =>
+  transact(store, async (transaction) => {
+    const task = await readTask(transaction, id)
+    if (task?.attempts !== attempts || !isSuspended(task)) return false
     write(transaction, task)
     return true
   })

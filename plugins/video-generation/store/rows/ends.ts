@@ -3,6 +3,7 @@ import type { VideoEnds } from '../queue-parts.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   endClaim,
+  isSuspended,
   type QueueRows,
   readTask,
   removeTaskRows,
@@ -91,10 +92,15 @@ const endWaiting = async (
   status: 'cancelled' | 'expired',
   at: number,
 ): Promise<void> => {
+  const { dueAt: _, ...rest } = task
+  if (!isSuspended(task)) await leaveLine(transaction, task, at)
+  endClaim(transaction, task)
+  writeAndTell(transaction, rows, { ...rest, phase: 'ended', status, endedAt: at }, at)
+}
+
+const leaveLine = async (transaction: Transaction, task: StoredTask, at: number): Promise<void> => {
   const pool = await Pool.read(transaction, task.pool, at)
   const oldest = await transaction.list(taskLists.turnsOf(task.pool, task.user), { limit: 2 })
   pool.removeWaiting(task, oldest.map(storedTaskOf).find(({ id }) => id !== task.id)?.place)
   pool.write(transaction)
-  endClaim(transaction, task)
-  writeAndTell(transaction, rows, { ...task, phase: 'ended', status, endedAt: at }, at)
 }

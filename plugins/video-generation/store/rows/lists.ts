@@ -4,7 +4,7 @@ import { placeInLine } from '../place.ts'
 import type { VideoTaskCount } from '../pool.ts'
 import type { VideoQueue } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
-import { type QueueRows, readTask, storedTaskOf, taskIn, taskLists } from './task.ts'
+import { isSuspended, type QueueRows, readTask, storedTaskOf, taskIn, taskLists } from './task.ts'
 import { positionAt, Transaction, valuesOf } from './transaction.ts'
 
 type Lists = Pick<VideoQueue, 'videoTask' | 'videoTasks' | 'videoQueuePlace' | 'videoQueueLine' | 'countVideoTasks'>
@@ -31,7 +31,7 @@ export const listsOn = (rows: QueueRows): Lists => ({
   async videoQueuePlace({ id, user, model: pool }, limits, now) {
     const transaction = new Transaction(rows.store)
     const task = await readTask(transaction, id)
-    if (task?.phase !== 'waiting') return undefined
+    if (task?.phase !== 'waiting' || isSuspended(task)) return undefined
     const below = positionAt(task.place ?? 0, id)
     let before = 0
     const older = valuesOf(rows.store, taskLists.turnsOf(pool, user), positionOfTurn, { below })

@@ -35,6 +35,9 @@ export const taskLists = {
   waitingIn: (pool: string): string => rowKey('waiting', pool),
   /** By place. */
   turnsOf: (pool: string, user: string): string => rowKey('turns', pool, user),
+  /** Suspended tasks of a user. */
+  suspendedOf: (user: string): string => rowKey('suspended', user),
+  suspended: rowKey('suspended'),
   expiring: rowKey('expiring'),
   deferred: rowKey('deferred'),
   leased: rowKey('leased'),
@@ -50,6 +53,10 @@ const listsOf = (task: StoredTask): readonly VideoListEntry[] => {
   const copy = dueAt === undefined ? [] : [entry(taskLists.copies, Math.max(dueAt, leaseUntil))]
   switch (phase) {
     case 'waiting': {
+      if (dueAt !== undefined) {
+        const suspended = [entry(taskLists.suspended, dueAt), { list: taskLists.suspendedOf(user), position: id }]
+        return [own, ...suspended, entry(taskLists.expiring, expiresAt)]
+      }
       const pooled = [entry(taskLists.waitingIn(pool), createdAt), entry(taskLists.turnsOf(pool, user), place)]
       return [own, ...pooled, entry(taskLists.expiring, expiresAt)]
     }
@@ -63,6 +70,9 @@ const listsOf = (task: StoredTask): readonly VideoListEntry[] => {
       return [own, ...copy, entry(taskLists.ended, endedAt)]
   }
 }
+
+/** Whether a task waits for assets, outside of the line. */
+export const isSuspended = ({ phase, dueAt }: StoredTask): boolean => phase === 'waiting' && dueAt !== undefined
 
 /** The value of a row as a task. */
 export const storedTaskOf = (value: string): StoredTask => JSON.parse(value)

@@ -18,6 +18,27 @@ export interface TaskFields {
   readonly draftUpstreamId?: string
   /** What the API that created the task keeps with it. */
   readonly notes?: JsonObject
+  /** Of a task with `references: "auto"`. */
+  readonly registration?: Registration
+}
+
+/** The pictures of a task that the upstream has refused for a person, and that become assets. */
+export interface Registration {
+  readonly pictures: readonly RefusedPicture[]
+  /** The last refusal. Undefined: there was none. */
+  readonly refusal?: {
+    readonly code: string
+    readonly message: string
+    /** Milliseconds since 1970. */
+    readonly at: number
+  }
+}
+
+export interface RefusedPicture {
+  /** Its index in `content`. */
+  readonly index: number
+  /** Undefined: it is not known yet. */
+  readonly asset?: string
 }
 
 /** The vendor's `execution_expires_after` of a request that names none, in seconds. */

@@ -13,10 +13,14 @@ export interface VideoRequest extends Pick<TaskFields, 'own' | 'shown'> {
   readonly draft: { readonly id: string; readonly index: number } | undefined
   /** The first text, if it is no longer than a prompt of the OpenAI API may be. */
   readonly prompt: string | undefined
+  /** Whether pictures that the upstream refuses for a person become assets: `references: "auto"`. */
+  readonly registersPictures: boolean
 }
 
 /** The fields that the gateway removes from a request and sets itself. */
-export const ownNames = ['priority', 'execution_expires_after', 'callback_url', 'safety_identifier', 'dry_run'] as const
+export const ownNames = [
+  ...['priority', 'execution_expires_after', 'callback_url', 'safety_identifier', 'dry_run', 'references'],
+] as const
 
 /** Fields that a task object repeats. */
 const shownNames = [
@@ -69,7 +73,17 @@ export const readVideoRequest = (json: Json): VideoRequest => {
     expiresAfter: own.execution_expires_after ?? defaultExpirySeconds,
     draft,
     prompt: promptOf(content),
+    registersPictures: registersPictures(values, serviceTier),
   }
+}
+
+const registersPictures = (values: ReadonlyMap<string, Json>, tier: VideoServiceTier): boolean => {
+  const value = values.get('references')
+  if (value === undefined) return false
+  if (value.byteLength > maxIdBytes || value.string() !== 'auto') rejectParameter('references', 'must be auto')
+  // Such a task waits in the queue meanwhile, which those of the tier never do.
+  if (tier === 'flex') rejectParameter('references', 'must not be auto with the service tier flex')
+  return true
 }
 
 /** The most characters of a prompt in the OpenAI API. */

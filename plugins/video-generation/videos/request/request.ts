@@ -10,7 +10,7 @@ import { type Fields, type FieldValue, type LongText, textField } from './fields
 /** Names of the fields of a create request. */
 export const createFields: readonly string[] = [
   ...['prompt', 'model', 'seconds', 'size'],
-  ...['input_reference', 'input_reference.image_url', 'input_reference.file_id'],
+  ...['input_reference', 'input_reference.image_url', 'input_reference.file_id', 'references'],
 ]
 
 /** What a task keeps of the request that created it, for the video object. */
@@ -47,6 +47,7 @@ export const toTask = (fields: Fields, aliases: ModelAliases): NewVideo => {
   const format = formatOf(size)
   if (!format) throw new FieldProblem(400, `size must be one of ${knownSizes}`, { param: 'size' })
   const image = imageOf(fields)
+  const references = textField(fields, 'references')
   const text = { type: 'text', text: prompt }
   const settings = {
     resolution: format.resolution,
@@ -55,6 +56,7 @@ export const toTask = (fields: Fields, aliases: ModelAliases): NewVideo => {
     duration: Number(seconds),
     // For the thumbnail.
     return_last_frame: true,
+    ...(references !== undefined && { references }),
   }
   return {
     body: nativeBody(

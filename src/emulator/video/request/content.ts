@@ -98,16 +98,22 @@ const locationOf = (url: string, type: Media['type'], path: string, known: Known
   if (url.startsWith('data:')) return checkDataUri(url, type, path)
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) throw invalidField(path, 'invalid url specified')
   // the emulator fetches nothing: a path says what the vendor would see
-  if (type !== 'audio_url' && url.includes('/real-face')) {
-    const kind = type === 'image_url' ? 'Image' : 'Video'
-    throw new VideoError(
-      400,
-      `Input${kind}SensitiveContentDetected.PrivacyInformation`,
-      `The request failed because the input ${kind.toLowerCase()} may contain real person.`,
-      { param: path },
-    )
-  }
+  if (type !== 'audio_url' && url.includes(`/${personMark}`)) throw showsPerson(type, path)
   return url
+}
+
+/** In the path of an address, or in the bytes of a picture: it shows a real person. */
+const personMark = 'real-face'
+
+/** As recorded of the vendor: the message names the item, and `param` is empty. */
+const showsPerson = (type: Media['type'], path: string): VideoError => {
+  const kind = type === 'image_url' ? 'Image' : 'Video'
+  const item = path.slice(0, path.lastIndexOf('.'))
+  return new VideoError(
+    400,
+    `Input${kind}SensitiveContentDetected.PrivacyInformation`,
+    `The request failed because the input ${kind.toLowerCase()} '${item}' may contain real person.`,
+  )
 }
 
 const assetUrlOf = (id: string, type: AssetType, path: string, { library, project, presetAssets }: KnownObjects) => {
@@ -127,6 +133,7 @@ const checkDataUri = (url: string, type: Media['type'], path: string): string =>
   const [, base64] = url.match(pattern) ?? []
   if (base64 === undefined) throw invalidField(path, 'invalid base64 data')
   if (base64.length * 0.75 > maxBytes) throw invalidField(path, 'the file is too large')
+  if (type === 'image_url' && Buffer.from(base64, 'base64').includes(personMark)) throw showsPerson(type, path)
   return ''
 }
 

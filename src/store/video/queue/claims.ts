@@ -8,11 +8,14 @@ import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from '
 import { readClaimed, readTasks } from '../rows.ts'
 import { addClaimed, addToPool } from './addition.ts'
 import { claimNext, enterPool, isPoolFull, returnTurn, signalPool } from './pool.ts'
+import { suspendedTasks } from './suspended.ts'
 
 /** Tasks from their creation to the upstream's answer. */
 export const videoClaims = (database: Database, notices: Notices): VideoClaims => {
   const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
   return {
+    ...suspendedTasks(database),
+
     async addVideoTask(task, limits, leaseUntil) {
       const { id, request } = task
       const long = isLong(request)
@@ -138,7 +141,7 @@ export const videoClaims = (database: Database, notices: Notices): VideoClaims =
             undecided_at = ${undecided ? at : undefined}
           where id = ${id}
           and attempts = ${attempts}
-          and phase = 'submitting'
+          and (phase = 'submitting' or (phase = 'waiting' and due_at is not null))
           returning bytes`
         if (row) {
           // What an unknown outcome has used is decided later.

@@ -44,6 +44,7 @@ export const placesInQueue = (database: Database): Pick<VideoQueue, 'videoQueueP
           ) as before
         from video_tasks own
         where own.id = ${id}
+        and own.pool is not null
         and own.phase = 'waiting'`)
       return own && placeInLine(user, own.before, await lineOf(pool, now), limits)
     },

@@ -1,0 +1,196 @@
+import type { OwnedGroup } from '../../ownership/index.ts'
+import { JsonBody } from '../../shared/http/body/body.ts'
+import { readId } from '../../shared/id.ts'
+import { toJson } from '../../shared/json/json.ts'
+import type { NewPicture, PictureAsset, PictureAssets } from '../../shared/media/picture-assets.ts'
+import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
+import { itemsOf, UpstreamBusyError, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { addGroup, isGone } from '../routes/groups.ts'
+import { type Creator, createdId, createWithinLimits, effectOf, type Library, type Owners } from '../routes/library.ts'
+import { watchAsset } from '../watch/asset-watch.ts'
+import { type DigestOf, isDataUrl, pictureDigest } from './digest.ts'
+import { isUsable, rejectionOf, stateIn } from './states.ts'
+import type { PictureRecord, PictureStore } from './store.ts'
+
+/** Options of the assets of pictures. */
+export interface PictureOptions {
+  /** Which pictures are assets. `sluice/store` has it. */
+  readonly store: PictureStore
+  /**
+   * Reads the file at an address that a user has given, so that the same bytes at two addresses become one asset. It
+   * must not reach private networks. Default: each address counts as a picture of its own.
+   */
+  readonly digestOf?: DigestOf
+  /** Keeps a picture in a `data:` URL for an hour. Resolves with its address, which the upstream reads. Default: none. */
+  readonly keepFile?: (file: NewPicture & { readonly name: string }) => Promise<string>
+}
+
+/** The name of each user's group. It is a group like any other: its user may list, rename and delete it. */
+export const pictureGroup = {
+  name: 'Pictures of videos',
+  description: 'Made by the gateway for video tasks with references: auto',
+}
+
+/** Of the assets with one name, which are few. */
+const maxPages = 20
+
+/** Name of an asset, by which it is found after a lost response. */
+const nameOf = ({ digest }: Pick<PictureRecord, 'digest'>): string => `picture ${digest.slice(0, 40)}`
+
+/**
+ * Makes assets of pictures.
+ *
+ * A record is stored before the upstream call, and names the group. The name of the asset is made of the digest. So
+ * after a crash or a lost response the group tells whether there is an asset: none is lost, and none is made twice. The
+ * group and the asset belong to their user by the rules of ownership, as those that users create themselves.
+ */
+export const createPictureAssets = (
+  library: Library,
+  owners: Owners,
+  { store, digestOf, keepFile }: PictureOptions,
+): PictureAssets => {
+  const { upstream, claimMs, clock, log, audit } = library
+  const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the picture could not be recorded')
+
+  const stateOf = async (user: string, asset: string): Promise<PictureAsset> => {
+    const located = await owners.locateAsset(user, asset).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 403) return undefined
+      throw error
+    })
+    const { evidence } = located ?? {}
+    return evidence && !(evidence instanceof UpstreamRejectedError) ? stateIn(evidence, asset) : { state: 'busy' }
+  }
+
+  const groupOf = async (creator: Creator): Promise<OwnedGroup | undefined> => {
+    const named = async () =>
+      (await owners.groupsOf(creator.user, 'AIGC')).find(({ name }) => name === pictureGroup.name)
+    const known = await named()
+    if (known) return known
+    const { name, description } = pictureGroup
+    const body = new JsonBody(toJson({ Name: name, Description: description, GroupType: 'AIGC' }))
+    try {
+      const id = createdId(await addGroup(library, owners, creator, { name, description, body }))
+      const { user } = creator
+      audit.note({ action: 'group.create', user, target: { kind: 'group', id }, reason: 'references: auto' })
+    } catch (error) {
+      // Another call creates it, or the outcome of an earlier one is not known yet.
+      const isClaimed = error instanceof Problem && !(error instanceof UpstreamRejectedError) && error.status === 400
+      if (!isClaimed) throw error
+    }
+    return named()
+  }
+
+  /** The asset of a record whose call has ended without a known outcome. Undefined: it has made none. */
+  const lostAsset = async (record: PictureRecord, group: OwnedGroup): Promise<string | undefined> => {
+    const query = { groupType: group.type, groups: [group], sortBy: 'CreateTime', sortOrder: 'Desc' } as const
+    let nextToken: string | undefined
+    for (let page = 0; page < maxPages; page++) {
+      const paging = { maxResults: 100, nextToken }
+      const response = await upstream.send(
+        { action: 'ListAssets', query: { ...query, name: nameOf(record), paging } },
+        { user: record.user },
+      )
+      const found = itemsOf(response).find(
+        (item) => item.get('Name')?.string() === nameOf(record) && item.get('GroupId')?.string() === group.id,
+      )
+      const id = readId(found?.get('Id')?.string())
+      if (id !== undefined) return id
+      nextToken = response.json?.get('Result')?.get('NextToken')?.string() || undefined
+      if (nextToken === undefined) break
+    }
+    return undefined
+  }
+
+  /** The asset exists: its record says so, and it belongs to the user. */
+  const record = async (claim: PictureRecord, asset: string, group: OwnedGroup): Promise<void> => {
+    await owners.record(asset, group)
+    if (!(await inStore(store.confirmPicture(claim, asset))))
+      log.error({ asset, user: claim.user }, 'a picture may have become two assets: its record has changed')
+    audit.note({
+      ...{ action: 'asset.create', user: claim.user, target: { kind: 'asset', id: asset } },
+      reason: 'references: auto',
+    })
+    await watchAsset(library, asset, group)
+  }
+
+  /** Settles a record without an asset. `undefined`: it is forgotten, and the asset can be made. */
+  const settle = async (claim: PictureRecord): Promise<PictureAsset | undefined> => {
+    if (clock.now() < claim.leaseUntil) return { state: 'busy' }
+    const group = await owners.group(claim.user, claim.group).catch((error: unknown) => {
+      if (error instanceof Problem && error.status === 403) return undefined
+      throw error
+    })
+    const asset = group && (await lostAsset(claim, group))
+    if (asset === undefined) {
+      await inStore(store.forgetPicture(claim))
+      return undefined
+    }
+    await record(claim, asset, group as OwnedGroup)
+    log.info({ asset, user: claim.user }, 'found the asset of a lost response')
+    return stateOf(claim.user, asset)
+  }
+
+  const create = (picture: NewPicture, digest: string, group: OwnedGroup): Promise<PictureAsset> => {
+    const { user } = picture
+    const uses = { assets: 1 }
+    return createWithinLimits(library, { ...picture, uses }, async (held) => {
+      const name = nameOf({ digest })
+      const isFile = keepFile !== undefined && isDataUrl(picture.url)
+      const url = isFile ? await keepFile({ ...picture, name: name.replace(' ', '-') }) : picture.url
+      const now = clock.now()
+      const claim = { user, digest, group: group.id, claimedAt: now, leaseUntil: now + claimMs }
+      if (!(await inStore(store.claimPicture(claim)))) return { state: 'busy' }
+      const asset = await send(claim, { GroupId: group.id, URL: url, AssetType: 'Image', Name: name }, group)
+      await record(claim, asset, group)
+      held?.settle(uses)
+      return { state: 'processing', asset }
+    })
+  }
+
+  /** Sends the call of a record. When it has certainly made nothing, the record is forgotten. */
+  const send = async (claim: PictureRecord, body: object, group: OwnedGroup): Promise<string> => {
+    try {
+      // This process was suspended: the call would not end before another one settles the record.
+      if (clock.now() > claim.claimedAt + claimMs / 4) throw new UpstreamBusyError(503, 'the creation began too late')
+      const operation = { action: 'CreateAsset', group, body: new JsonBody(toJson(body)) } as const
+      return createdId(await upstream.send(operation, { user: claim.user }))
+    } catch (error) {
+      if (effectOf(error) === 'none') await inStore(store.forgetPicture(claim))
+      if (error instanceof UpstreamRejectedError && isGone(error)) await owners.remove(group)
+      throw error
+    }
+  }
+
+  const register = async (picture: NewPicture): Promise<PictureAsset> => {
+    const { user, url, signal } = picture
+    const digest = await pictureDigest(url, digestOf, signal)
+    const known = await inStore(store.picture(user, digest))
+    if (known?.asset !== undefined) {
+      const state = await stateOf(user, known.asset)
+      if (isUsable(state)) return state
+      // It was deleted, or the upstream failed to read it.
+      await inStore(store.forgetPicture(known))
+    } else if (known) {
+      const settled = await settle(known)
+      if (settled) return settled
+    }
+    const group = await groupOf(picture)
+    return group ? create(picture, digest, group) : { state: 'busy' }
+  }
+
+  return {
+    takesFiles: keepFile !== undefined,
+    stateOf,
+    async register(picture) {
+      try {
+        return await register(picture)
+      } catch (error) {
+        if (error instanceof UpstreamBusyError) return { state: 'busy' }
+        const rejected = error instanceof UpstreamRejectedError ? rejectionOf(error) : undefined
+        if (rejected) return rejected
+        throw error
+      }
+    },
+  }
+}

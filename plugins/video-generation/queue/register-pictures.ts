@@ -1,0 +1,130 @@
+import { inLanes } from '../../shared/background/in-lanes.ts'
+import { composeInTurns, composeJson, type Json, readJsonInTurns } from '../../shared/json/json.ts'
+import type { PictureAsset, PictureAssets } from '../../shared/media/picture-assets.ts'
+import { Problem } from '../../shared/problem.ts'
+import { unlimitedSlots } from '../store/slots.ts'
+import { videoProblemBody } from '../tasks/problem.ts'
+import { type RefusedPicture, readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
+import type { VideoTask } from '../tasks/task.ts'
+import { failedObject } from '../tasks/view.ts'
+import { pictureIn } from './refused-pictures.ts'
+import type { VideoContext } from './submit.ts'
+
+/** Tasks that one round looks at. */
+const maxTasks = 200
+/** Tasks that are looked at at once. */
+const lanes = 4
+/** Longest pause between two looks at a task, in milliseconds. The pause grows with the time since its refusal. */
+const maxPauseMs = 30_000
+/** Milliseconds after a refusal at which the task fails with it, because its pictures have not become assets. */
+const giveUpMs = 3_600_000
+
+/**
+ * Makes assets of the pictures that the upstream has refused, and lets tasks whose assets are active wait for a slot
+ * again. Resolves with whether there is such a task.
+ *
+ * A task whose pictures cannot be registered now is put off, and delays no other.
+ */
+export const registerPictures = async (context: VideoContext, signal: AbortSignal): Promise<boolean> => {
+  const { pictures, store, clock, log } = context
+  if (!pictures) return false
+  const due = await store.suspendedVideoTasks(clock.now(), maxTasks)
+  const known = withoutRepetition(pictures, signal)
+  let resumed = false
+  await inLanes(due, lanes, async (task) => {
+    if (signal.aborted) return
+    try {
+      resumed = (await registerFor(task, known, context)) || resumed
+    } catch (err) {
+      log.warn({ task: task.id, err }, 'the pictures of a task could not be registered')
+      const { fields } = task
+      await putOff(task, fields, context).catch((error: unknown) =>
+        log.warn({ task: task.id, err: error }, 'a task could not be put off'),
+      )
+    }
+  })
+  return resumed
+}
+
+type Pictures = Pick<PictureAssets, 'register' | 'stateOf'>
+
+/** Many tasks have the same pictures: one call serves all tasks of a round. */
+const withoutRepetition = ({ register, stateOf }: Pictures, signal: AbortSignal): Pictures => {
+  const calls = new Map<string, Promise<PictureAsset>>()
+  const once = (key: string, call: () => Promise<PictureAsset>): Promise<PictureAsset> => {
+    const known = calls.get(key) ?? call()
+    calls.set(key, known)
+    return known
+  }
+  return {
+    register: (picture) => {
+      const { user, token = '', url } = picture
+      const call = () => register({ ...picture, signal })
+      // The key of a file would be as long as the file.
+      return url.length > maxKeyLength ? call() : once(JSON.stringify([user, token, url]), call)
+    },
+    stateOf: (user, asset) => once(JSON.stringify([user, asset]), () => stateOf(user, asset)),
+  }
+}
+
+const maxKeyLength = 4_096
+
+const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoContext): Promise<boolean> => {
+  const { store, clock } = context
+  const fields = readTaskFields(task.fields)
+  const { refusal, pictures: refused = [] } = fields.registration ?? {}
+  const now = clock.now()
+  if (refusal && now > refusal.at + giveUpMs) return fail(task, refusal, context)
+  const assets = createAssets(task, pictures, context)
+  const next: RefusedPicture[] = []
+  let ready = true
+  for (const picture of refused) {
+    const state = await assets(picture)
+    if (state.state === 'failed') return fail(task, state, context)
+    next.push({ index: picture.index, ...(state.state !== 'busy' && { asset: state.asset }) })
+    ready &&= state.state === 'active'
+  }
+  const changed: TaskFields = { ...fields, registration: { ...fields.registration, pictures: next } }
+  const text = JSON.stringify(changed)
+  if (ready) return store.resumeVideoTask(task, text, clock.now())
+  await putOff(task, text, context)
+  return false
+}
+
+/** Finds the asset of each picture of a task, or makes it. The request is read once, and only if it is needed. */
+const createAssets = ({ id, user, token }: VideoTask, pictures: Pictures, { store }: VideoContext) => {
+  let request: Promise<Json> | undefined
+  const read = async (): Promise<Json> =>
+    readJsonInTurns(await composeInTurns(composeJson([await store.videoTaskRequest(id)])))
+  return async ({ index, asset }: RefusedPicture): Promise<PictureAsset> => {
+    if (asset !== undefined) return pictures.stateOf(user, asset)
+    request ??= read()
+    const url = pictureIn(await request, index)
+    if (url === undefined) throw new Error('the request has no such picture')
+    try {
+      return await pictures.register({ user, token, url })
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error
+      // For example a limit of the user.
+      const { code, message } = (videoProblemBody(error) as { error: { code: string; message: string } }).error
+      return { state: 'failed', code, message }
+    }
+  }
+}
+
+const fail = async (
+  task: VideoTask,
+  { code, message }: { readonly code: string; readonly message: string },
+  { store, clock }: VideoContext,
+): Promise<false> => {
+  const now = clock.now()
+  await store.failVideoTask(task, failedObject(task, { code, message }, now), now)
+  return false
+}
+
+const putOff = async (task: VideoTask, fields: string, { store, clock, pollMs }: VideoContext): Promise<void> => {
+  const now = clock.now()
+  const { at = now } = readTaskFields(fields).registration?.refusal ?? {}
+  const pauseMs = Math.min(maxPauseMs, Math.max((now - at) / 4, Math.min(1_000, pollMs)))
+  await store.suspendVideoTask(task, { fields, dueAt: now + Math.ceil(pauseMs), limits: unlimitedSlots })
+}

@@ -1,0 +1,91 @@
+import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
+import { type Database, sql } from '../../database/database.ts'
+import { lockUser } from '../../database/user-locks.ts'
+import { isWithin, readRequest } from '../requests.ts'
+import { readTasks } from '../rows.ts'
+import { beginTurn, enterPool, returnTurn } from './pool.ts'
+
+type SuspendedTasks = Pick<
+  VideoClaims,
+  'suspendVideoTask' | 'suspendedVideoTasks' | 'videoTaskRequest' | 'resumeVideoTask'
+>
+
+/** Tasks that wait for assets. They have the phase `waiting`, and no pool: so they are in no line and take no slot. */
+export const suspendedTasks = (database: Database): SuspendedTasks => ({
+  async suspendVideoTask({ id, attempts }, { fields, dueAt, limits }) {
+    return database.transaction(function* () {
+      const [delayed] = yield sql`
+        update video_tasks
+        set due_at = ${dueAt}, fields = ${fields}
+        where id = ${id}
+        and attempts = ${attempts}
+        and phase = 'waiting'
+        and due_at is not null
+        returning id`
+      if (delayed) return 'suspended'
+      const [claim] = yield sql`
+        select user_id as "user", pool, bytes
+        from video_tasks
+        where id = ${id}
+        and attempts = ${attempts}
+        and phase = 'submitting'
+        and place is not null`
+      if (claim?.pool === undefined) return 'ended'
+      yield lockUser(String(claim.user))
+      const [others] = yield sql`
+        select count(*) as tasks, sum(bytes) as bytes
+        from video_tasks
+        where pool is null
+        and phase = 'waiting'
+        and user_id = ${claim.user}`
+      if (!isWithin(others, limits, { tasks: 1, bytes: Number(claim.bytes) })) return 'full'
+      const [suspended] = yield sql`
+        update video_tasks
+        set phase = 'waiting', pool = null, fields = ${fields}, nonce = null, claimed_at = null, lease_until = 0,
+          due_at = ${dueAt}
+        where id = ${id}
+        and attempts = ${attempts}
+        and phase = 'submitting'
+        returning id`
+      if (!suspended) return 'ended'
+      yield returnTurn(String(claim.pool), String(claim.user))
+      return 'suspended'
+    })
+  },
+
+  async suspendedVideoTasks(now, max) {
+    const due = await database.query<{ id: string }>(sql`
+      select id
+      from video_tasks
+      where phase = 'waiting'
+      and due_at <= ${now}
+      order by due_at, id
+      limit ${max}`)
+    return readTasks(database, due)
+  },
+
+  async videoTaskRequest(id) {
+    const [row = {}] = await database.query(sql`
+      select request, bytes
+      from video_tasks
+      where id = ${id}
+      and phase in ('waiting', 'submitting')`)
+    return readRequest(database, id, row)
+  },
+
+  async resumeVideoTask({ id, attempts, user, model: pool }, fields, at) {
+    return database.transaction(function* () {
+      const state = yield* enterPool(pool, at)
+      yield beginTurn(pool, user, state.pass)
+      const [resumed] = yield sql`
+        update video_tasks
+        set pool = ${pool}, fields = ${fields}, due_at = null
+        where id = ${id}
+        and attempts = ${attempts}
+        and phase = 'waiting'
+        and due_at is not null
+        returning id`
+      return resumed !== undefined
+    })
+  },
+})
