@@ -126,5 +126,5 @@ const putOff = async (task: VideoTask, fields: string, { store, clock, pollMs }:
   const now = clock.now()
   const { at = now } = readTaskFields(fields).registration?.refusal ?? {}
   const pauseMs = Math.min(maxPauseMs, Math.max((now - at) / 4, Math.min(1_000, pollMs)))
-  await store.suspendVideoTask(task, { fields, dueAt: now + Math.ceil(pauseMs), limits: unlimitedSlots })
+  await store.suspendVideoTask(task, { fields, dueAt: now + Math.ceil(pauseMs), limits: unlimitedSlots }, now)
 }

@@ -169,10 +169,8 @@ const rejected = async (
       : undefined
   if (!next) return { outcome: 'rejected', problem }
   const limits = limitsOf(claim.model) ?? unlimitedSlots
-  const suspended = await store.suspendVideoTask(claim, {
-    fields: JSON.stringify({ ...fields, registration: next }),
-    ...{ dueAt: now, limits },
-  })
+  const suspension = { fields: JSON.stringify({ ...fields, registration: next }), dueAt: now, limits }
+  const suspended = await store.suspendVideoTask(claim, suspension, now)
   if (suspended === 'full') return { outcome: 'rejected', problem: tooManyWaiting }
   // Another process has settled the claim in the meantime.
   return suspended === 'ended'

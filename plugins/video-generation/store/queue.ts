@@ -25,7 +25,7 @@ export interface VideoSuspension {
   readonly fields: string
   /** When to look at it again. */
   readonly dueAt: number
-  /** `waitingPerUser` and `waitingBytesPerUser` are also the maximum of suspended tasks. */
+  /** `waitingPerUser` and `waitingBytesPerUser` are also the maximum of suspended tasks, of all models together. */
   readonly limits: PoolLimits
 }
 
@@ -124,7 +124,11 @@ export interface VideoQueue {
    *
    * `full`: its user has the maximum of suspended tasks, and nothing has changed. `ended`: the claim has ended otherwise.
    */
-  suspendVideoTask(claim: VideoClaim, suspension: VideoSuspension): Promise<'suspended' | 'full' | 'ended'>
+  suspendVideoTask(
+    claim: VideoClaim & Pick<VideoTask, 'user' | 'model'>,
+    suspension: VideoSuspension,
+    at: number,
+  ): Promise<'suspended' | 'full' | 'ended'>
   /** Suspended tasks that are due, the longest overdue first. */
   suspendedVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
   /** The request of a task that is not submitted yet. Empty: there is none. */

@@ -23,7 +23,7 @@ const maxCounted = 10_000
 
 /** Tasks that wait for assets. The state of their pool does not have them. */
 export const suspendedOn = (rows: QueueRows): SuspendedTasks => ({
-  suspendVideoTask: ({ id, attempts }, { fields, dueAt, limits }) =>
+  suspendVideoTask: ({ id, attempts }, { fields, dueAt, limits }, at) =>
     transact(rows.store, async (transaction) => {
       const task = await readTask(transaction, id)
       if (task?.attempts !== attempts) return 'ended'
@@ -39,7 +39,7 @@ export const suspendedOn = (rows: QueueRows): SuspendedTasks => ({
       if (others.length >= limit || bytes > waitingBytesPerUser) return 'full'
       freeNonce(transaction, task)
       const { nonce: _, claimedAt: __, ...rest } = task
-      const pool = await Pool.read(transaction, task.pool, dueAt)
+      const pool = await Pool.read(transaction, task.pool, at)
       pool.removeRunning(task.user)
       pool.returnTurn(task.user)
       pool.write(transaction)

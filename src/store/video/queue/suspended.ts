@@ -1,6 +1,5 @@
 import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
 import { type Database, sql } from '../../database/database.ts'
-import { lockUser } from '../../database/user-locks.ts'
 import { isWithin, readRequest } from '../requests.ts'
 import { readTasks } from '../rows.ts'
 import { beginTurn, enterPool, returnTurn } from './pool.ts'
@@ -12,32 +11,32 @@ type SuspendedTasks = Pick<
 
 /** Tasks that wait for assets. They have the phase `waiting`, and no pool: so they are in no line and take no slot. */
 export const suspendedTasks = (database: Database): SuspendedTasks => ({
-  async suspendVideoTask({ id, attempts }, { fields, dueAt, limits }) {
+  async suspendVideoTask({ id, attempts, user, model: pool }, { fields, dueAt, limits }, at) {
+    const [delayed] = await database.query(sql`
+      update video_tasks
+      set due_at = ${dueAt}, fields = ${fields}
+      where id = ${id}
+      and attempts = ${attempts}
+      and phase = 'waiting'
+      and due_at is not null
+      returning id`)
+    if (delayed) return 'suspended'
     return database.transaction(function* () {
-      const [delayed] = yield sql`
-        update video_tasks
-        set due_at = ${dueAt}, fields = ${fields}
-        where id = ${id}
-        and attempts = ${attempts}
-        and phase = 'waiting'
-        and due_at is not null
-        returning id`
-      if (delayed) return 'suspended'
+      yield* enterPool(pool, at)
       const [claim] = yield sql`
-        select user_id as "user", pool, bytes
+        select bytes
         from video_tasks
         where id = ${id}
         and attempts = ${attempts}
         and phase = 'submitting'
         and place is not null`
-      if (claim?.pool === undefined) return 'ended'
-      yield lockUser(String(claim.user))
+      if (!claim) return 'ended'
       const [others] = yield sql`
         select count(*) as tasks, sum(bytes) as bytes
         from video_tasks
         where pool is null
         and phase = 'waiting'
-        and user_id = ${claim.user}`
+        and user_id = ${user}`
       if (!isWithin(others, limits, { tasks: 1, bytes: Number(claim.bytes) })) return 'full'
       const [suspended] = yield sql`
         update video_tasks
@@ -48,7 +47,7 @@ export const suspendedTasks = (database: Database): SuspendedTasks => ({
         and phase = 'submitting'
         returning id`
       if (!suspended) return 'ended'
-      yield returnTurn(String(claim.pool), String(claim.user))
+      yield returnTurn(pool, user)
       return 'suspended'
     })
   },
