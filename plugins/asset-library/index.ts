@@ -143,7 +143,9 @@ export interface AssetLibrary<Prefix extends string> {
   readonly assets: Pick<Owners, 'asset'> | undefined
   /** The same, for uses that show a person: `videoGeneration`. Undefined without an upstream. */
   readonly authorizedAssets: AssetOwners | undefined
-  /** Makes assets of pictures, for `videoGeneration`. Undefined without an upstream, and without the option `pictures`. */
+  /**
+   * Makes assets of pictures, for `videoGeneration`. Undefined without an upstream, and without the option `pictures`.
+   */
   readonly pictures: PictureAssets | undefined
 }
 

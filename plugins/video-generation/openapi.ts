@@ -65,6 +65,12 @@ const createRequest: SchemaOf<CreateVideoTaskRequest> = Type.Unsafe<CreateVideoT
           description: 'Only says what the task would use, cost and wait for. It never reaches the upstream',
         }),
       ),
+      references: Type.Optional(
+        Type.Literal('auto', {
+          description:
+            'Pictures that are refused for a person become assets of the caller, and the task is sent again. Needs the scope `media`. It never reaches the upstream',
+        }),
+      ),
       safety_identifier: Type.Optional(
         Type.String({ maxLength: 64, description: 'Repeated in the task; the upstream gets one of the gateway' }),
       ),

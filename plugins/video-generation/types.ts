@@ -19,7 +19,7 @@ export interface CreateVideoTaskRequest {
   readonly content: readonly VideoContentItem[]
   /** Only asks what the task would use, cost and wait for: the response is a `TaskEstimate`. Default false. */
   readonly dry_run?: boolean
-  /** With `auto`, pictures that the upstream refuses for a person become assets of the caller. Default: it refuses them. */
+  /** With `auto`, pictures that are refused for a person become assets of the caller. Default: they are refused. */
   readonly references?: 'auto'
   readonly [field: string]: unknown
 }

@@ -2,15 +2,20 @@ import { createHash } from 'node:crypto'
 import type { PictureOptions } from '../../plugins/asset-library/index.ts'
 import { createTargetRules, readFileAt } from '../../plugins/events/index.ts'
 import type { ResultStorage } from '../../plugins/file-storage/index.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import type { Config } from '../config.ts'
 
 /** Larger files are no pictures for the vendor. */
-const maxBytes = 30 * 2 ** 20
-const deadlineMs = 20_000
+const maxPictureBytes = 30 * 2 ** 20
+const pictureDeadlineMs = 20_000
 /** The upstream reads a kept picture within seconds. */
 const keptMs = 3_600_000
 
-/** How the default server makes assets of pictures. @param results undefined: pictures in requests cannot become assets */
+/**
+ * How the default server makes assets of pictures.
+ *
+ * @param results undefined: pictures in requests cannot become assets
+ */
 export const pictureOptions = (
   { events }: Pick<Config, 'events'>,
   store: PictureOptions['store'],
@@ -26,7 +31,8 @@ export const createDigestOf = (networks: readonly string[]): NonNullable<Picture
   const rules = createTargetRules(networks)
   return async (url, signal) => {
     const hash = createHash('sha256')
-    await readFileAt(url, { rules, maxBytes, deadlineMs, signal, receive: (piece) => hash.update(piece) })
+    const bounds = { maxBytes: maxPictureBytes, deadlineMs: pictureDeadlineMs, signal }
+    await readFileAt(url, { rules, ...bounds, receive: (piece) => hash.update(piece) })
     return hash.digest('hex')
   }
 }
@@ -35,6 +41,6 @@ export const createDigestOf = (networks: readonly string[]): NonNullable<Picture
 export const keepPictures =
   (results: Pick<ResultStorage, 'copy' | 'linkTo'>): NonNullable<PictureOptions['keepFile']> =>
   async ({ url, name, user, signal }) => {
-    const expiresAt = Date.now() + keptMs
+    const expiresAt = systemClock.now() + keptMs
     return results.linkTo(await results.copy({ url, name, media: 'image', user, expiresAt, signal }), expiresAt)
   }

@@ -45,7 +45,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   ],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consolePages'],
-  './events': ['createTargetRules', 'events', 'targetProblem'],
+  './events': ['createTargetRules', 'events', 'readFileAt', 'targetProblem'],
   './face-verification': ['faceVerification', 'isEnded', 'statusPathTo', 'verificationStatuses'],
   './idempotency': ['IdempotencyProblem', 'createIdempotency', 'replayedHeader'],
   './file-storage': [

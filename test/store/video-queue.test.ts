@@ -124,8 +124,22 @@ eachVideoQueue('the queue of video tasks', (queue) => {
         const id = random.pick([...expected])
         if (id) await store.cancelWaitingVideoTask(random.pick(users) ?? '', id, now)
       }
+      const suspend = withClaim((store, of) =>
+        store.suspendVideoTask(of, { fields: `{"step":${now}}`, dueAt: now, limits }, now),
+      )
+      const suspended = async (store: RecordedQueue) =>
+        (await store.suspendedVideoTasks(now, 1_000)).filter(({ model }) => model === pool)
+      const goOn = async (store: RecordedQueue) => {
+        for (const task of await suspended(store)) {
+          expect(await store.videoTaskRequest(task.id)).toBeOneOf([`{"id":"${task.id}"}`, ''])
+          const choice = random.below(4)
+          if (choice === 0) await store.failVideoTask(task, '{}', now)
+          else if (choice === 1) await store.suspendVideoTask(task, { fields: '{}', dueAt: now + 1, limits }, now)
+          else await store.resumeVideoTask(task, '{"resumed":true}', now)
+        }
+      }
       const frequent = [add, add, add, claim, claim, claim, confirm, confirm, confirm, confirm, move, move]
-      const steps = [...frequent, ...frequent, release, drop, fail, settle, cancel]
+      const steps = [...frequent, ...frequent, release, drop, fail, settle, cancel, suspend, suspend, goOn, goOn]
 
       const check = async () => {
         const tasks = await tasksOf(pool)
@@ -164,6 +178,7 @@ eachVideoQueue('the queue of video tasks', (queue) => {
 
       // No slot stays free while a user below the own maximum waits, apart from those that the upstream has refused.
       now += hour
+      for (const task of await suspended(stores[0])) await stores[0].resumeVideoTask(task, '{}', now)
       for (let hours = 0; hours < 6; hours++, now += hour) await settle(stores[0])
       while (await stores[1].claimVideoTask(pool, limits, now, now + 1000)) await check()
       const tasks = await tasksOf(pool)
@@ -174,6 +189,55 @@ eachVideoQueue('the queue of video tasks', (queue) => {
     },
     60_000,
   )
+
+  test('suspends a task: it takes no slot, has no place, and comes back at its old one', async () => {
+    const pool = randomUUID()
+    const limits = { running: 1, waitingPerUser: 2, waitingBytesPerUser: 150 }
+    const added = [0, 1, 2].map((nth) => newTask('ann', pool, start, `${pool}-${nth}`))
+    const [first] = await Promise.all(added.slice(0, 1).map((task) => stores[0].addVideoTask(task, limits, start + 1)))
+    if (first?.outcome !== 'claimed') throw new Error('the slot is free')
+    for (const task of added.slice(1)) await stores[0].addVideoTask(task, limits, start + 1)
+    const suspension = { fields: '{"a":1}', dueAt: start + 10, limits }
+    expect(await stores[0].suspendVideoTask(first.task, suspension, start)).toBe('suspended')
+    // Its slot is free. A second one is within the maximum, and a third one is not.
+    const second = await stores[1].claimVideoTask(pool, limits, start, start + 1)
+    expect(second?.id).toBe(`${pool}-1`)
+    expect(await stores[1].videoQueuePlace(first.task, limits, start)).toBeUndefined()
+    if (!second) throw new Error('it is its turn')
+    const narrow = { ...suspension, limits: { ...limits, waitingPerUser: 1 } }
+    expect(await stores[1].suspendVideoTask(second, narrow, start)).toBe('full')
+    const short = { ...suspension, limits: { running: 1, waitingBytesPerUser: 60 } }
+    expect(await stores[1].suspendVideoTask(second, short, start)).toBe('full')
+    expect((await stores[0].countVideoTasks(1_000)).filter((count) => count.pool === pool)).toMatchObject([
+      { phase: 'waiting', count: 1 },
+      { phase: 'running', count: 1 },
+    ])
+    // It is due in its time, and comes back before the younger ones.
+    const due = async (now: number) =>
+      (await stores[0].suspendedVideoTasks(now, 1_000)).filter(({ model }) => model === pool)
+    expect(await due(start + 9)).toEqual([])
+    const [task] = await due(start + 10)
+    expect(task).toMatchObject({ id: first.task.id, phase: 'waiting', status: 'queued', fields: '{"a":1}' })
+    expect(await stores[1].resumeVideoTask(first.task, '{"b":1}', start)).toBe(true)
+    expect(await stores[0].resumeVideoTask(first.task, '{"b":1}', start)).toBe(false)
+    await stores[0].failVideoTask(second, '{}', start)
+    const again = await stores[0].claimVideoTask(pool, limits, start, start + 1)
+    expect(again).toMatchObject({ id: first.task.id, fields: '{"b":1}', attempts: 2, request: first.task.request })
+    expect(await stores[0].suspendVideoTask(first.task, suspension, start)).toBe('ended')
+    // It ends like one that waits.
+    if (!again) throw new Error('it is its turn')
+    await stores[0].suspendVideoTask(again, suspension, start)
+    expect(await stores[1].cancelWaitingVideoTask('ann', again.id, start + 2)).toBe(true)
+    expect(await due(start + 20)).toEqual([])
+    expect((await stores[0].dueVideoCopies(start + 1_000, 1_000)).filter(({ model }) => model === pool)).toEqual([])
+    expect(await stores[0].videoTaskRequest(again.id)).toBe('')
+    const last = await stores[0].claimVideoTask(pool, limits, start, start + 1)
+    if (!last) throw new Error('it is its turn')
+    await stores[0].suspendVideoTask(last, suspension, start)
+    await stores[0].expireWaitingVideoTasks(start + 100 * hour, 1_000)
+    expect(await stores[0].videoTask('ann', last.id)).toMatchObject({ phase: 'ended', status: 'expired' })
+    expect(await due(start + 200 * hour)).toEqual([])
+  })
 
   test('starts tasks of all users in turn, claimed by two processes at once', async () => {
     const pool = randomUUID()

@@ -7,7 +7,7 @@ export type DigestOf = (url: string, signal: AbortSignal | undefined) => Promise
 const dataUrl = /^data:[^,]{0,100};base64,/i
 
 /** Whether a URL has the file itself. */
-export const isDataUrl = (url: string): boolean => dataUrl.test(url)
+export const holdsFile = (url: string): boolean => dataUrl.test(url)
 
 /**
  * What tells a picture from others: the digest of its bytes. An address that cannot be read here counts by itself; it

@@ -9,8 +9,8 @@ import { itemsOf, UpstreamBusyError, UpstreamRejectedError } from '../../upstrea
 import { addGroup, isGone } from '../routes/groups.ts'
 import { type Creator, createdId, createWithinLimits, effectOf, type Library, type Owners } from '../routes/library.ts'
 import { watchAsset } from '../watch/asset-watch.ts'
-import { type DigestOf, isDataUrl, pictureDigest } from './digest.ts'
-import { isUsable, rejectionOf, stateIn } from './states.ts'
+import { type DigestOf, holdsFile, pictureDigest } from './digest.ts'
+import { isUsable, rejectedPicture, stateIn } from './states.ts'
 import type { PictureRecord, PictureStore } from './store.ts'
 
 /** Options of the assets of pictures. */
@@ -22,7 +22,10 @@ export interface PictureOptions {
    * must not reach private networks. Default: each address counts as a picture of its own.
    */
   readonly digestOf?: DigestOf
-  /** Keeps a picture in a `data:` URL for an hour. Resolves with its address, which the upstream reads. Default: none. */
+  /**
+   * Keeps a picture in a `data:` URL for an hour. Resolves with its address, which the upstream reads. Default: such
+   * pictures do not become assets.
+   */
   readonly keepFile?: (file: NewPicture & { readonly name: string }) => Promise<string>
 }
 
@@ -136,7 +139,7 @@ export const createPictureAssets = (
     const uses = { assets: 1 }
     return createWithinLimits(library, { ...picture, uses }, async (held) => {
       const name = nameOf({ digest })
-      const isFile = keepFile !== undefined && isDataUrl(picture.url)
+      const isFile = keepFile !== undefined && holdsFile(picture.url)
       const url = isFile ? await keepFile({ ...picture, name: name.replace(' ', '-') }) : picture.url
       const now = clock.now()
       const claim = { user, digest, group: group.id, claimedAt: now, leaseUntil: now + claimMs }
@@ -187,7 +190,7 @@ export const createPictureAssets = (
         return await register(picture)
       } catch (error) {
         if (error instanceof UpstreamBusyError) return { state: 'busy' }
-        const rejected = error instanceof UpstreamRejectedError ? rejectionOf(error) : undefined
+        const rejected = error instanceof UpstreamRejectedError ? rejectedPicture(error) : undefined
         if (rejected) return rejected
         throw error
       }

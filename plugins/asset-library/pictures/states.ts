@@ -22,7 +22,7 @@ export const isUsable = (state: PictureAsset): boolean =>
 const isTransient = (code: string): boolean => code === 'DownloadFailed' || adviceFor(code)?.retry === true
 
 /** A rejected creation. A full library is final; any other 429 passes. */
-export const rejectionOf = ({ status, response }: UpstreamRejectedError): PictureAsset | undefined => {
+export const rejectedPicture = ({ status, response }: UpstreamRejectedError): PictureAsset | undefined => {
   const error = asJsonObject(asJsonObject(parsed(response.bytes)?.ResponseMetadata)?.Error)
   const [detail] = error ? [] : errorDetails(response)
   const { code, message } = error ? namesOf(error) : { code: detail?.code, message: detail?.message }

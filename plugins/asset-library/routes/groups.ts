@@ -70,7 +70,7 @@ interface NewGroup {
   readonly headers?: Headers
 }
 
-/** Creates a group for a user, under a claim on its name. Throws what `withClaim`, the limits and the upstream throw. */
+/** Creates a group for a user, under a claim on its name. Throws as `withClaim`, the limits and the upstream do. */
 export const addGroup = async (
   library: Library,
   owners: Pick<Owners, 'changed'>,

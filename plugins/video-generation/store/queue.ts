@@ -122,7 +122,8 @@ export interface VideoQueue {
    * outside of the line and without a slot, until `resumeVideoTask`. Also for a task that is suspended already, which
    * waits on.
    *
-   * `full`: its user has the maximum of suspended tasks, and nothing has changed. `ended`: the claim has ended otherwise.
+   * `full`: its user has the maximum of suspended tasks, and nothing has changed. `ended`: the claim has ended
+   * otherwise.
    */
   suspendVideoTask(
     claim: VideoClaim & Pick<VideoTask, 'user' | 'model'>,

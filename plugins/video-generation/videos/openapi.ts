@@ -88,6 +88,12 @@ const source = Type.Object({ id: Type.String() }, { description: "One of the cal
 const file = Type.String({ format: 'binary' })
 
 const createFields = {
+  references: Type.Optional(
+    Type.Literal('auto', {
+      description:
+        'An image that is refused for a person becomes an asset of the caller, and the task is sent again. Needs the scope `media`',
+    }),
+  ),
   prompt,
   model: Type.Optional(Type.String({ description: 'Default `sora-2`, if the operator has an alias of that name' })),
   seconds: Type.Optional(seconds),

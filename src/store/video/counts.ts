@@ -18,11 +18,11 @@ export const videoCounts = (database: Database): Pick<VideoQueue, 'countVideoTas
           select pool, count(*) as count
           from video_tasks
           where phase = 'waiting'
-          and pool is not null
           group by pool
           order by count(*) desc
           limit ${max}
-        ) counted`,
+        ) counted
+        where counted.pool is not null`,
       sql`
         select coalesce(pool, '') as pool, 'running' as phase, count(*) as count
         from video_tasks

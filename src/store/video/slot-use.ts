@@ -48,12 +48,12 @@ export const videoSlotUse = (database: Database): VideoSlotRecords => ({
           select pool, user_id, count(*) as count
           from video_tasks
           where phase = 'waiting'
-          and pool is not null
           group by pool, user_id
           order by count(*) desc
           limit ${maxRows}
         ) counted
-        left join users on users.id = counted.user_id`),
+        left join users on users.id = counted.user_id
+        where counted.pool is not null`),
     ])
     const uses = new Map<string, VideoSlotUse>()
     for (const [name, rows] of [
