@@ -77,8 +77,10 @@ describe('references: auto with a picture in the request', () => {
     const video = await createVideo(fixture, { model, prompt: 'a', references: 'auto', input_reference: { image_url } })
     await until(async () => (await ann.statusOf(video.json.id)) === 'failed')
     const headers = { authorization: `Bearer ${ann.token}` }
-    const shown = await (await fetch(`${gateway.url}/v1/videos/${video.json.id}`, { headers })).json()
-    expect(shown.error).toMatchObject({ code: 'FaceMismatch', advice: { change: 'other_picture' } })
+    const shown = await fetch(`${gateway.url}/v1/videos/${video.json.id}`, { headers })
+    expect(await shown.json()).toMatchObject({
+      error: { code: 'FaceMismatch', advice: { change: 'other_picture' } },
+    })
     expect(emulator.video.tasks()).toEqual([])
     for (const references of ['all', 'AUTO'])
       expect(await createVideo(fixture, { model, prompt: 'a', references })).toMatchObject({

@@ -26,14 +26,14 @@ export type PictureAsset =
  * Makes assets of pictures, in a group of their user: the part of an asset library that plugins need whose callers have
  * pictures.
  *
- * Both methods reject as stores and upstreams do. A Problem with a status below 500 is final for this picture: for example
- * a limit of the user is reached.
+ * Both methods reject as stores and upstreams do. A Problem with a status below 500 is final for this picture: for
+ * example a limit of the user is reached.
  */
 export interface PictureAssets {
   /** Whether it takes `data:` URLs. Else it takes addresses only. */
   readonly takesFiles: boolean
   /** The asset of a picture: one for the same bytes of the same user, however often and wherever it is called. */
   register(picture: NewPicture): Promise<PictureAsset>
-  /** The state of an asset that `register` has returned. `busy`: it is gone, and the picture must be registered again. */
+  /** The state of an asset that `register` has returned. `busy`: it is gone, and its picture needs another one. */
   stateOf(user: string, asset: string): Promise<PictureAsset>
 }
