@@ -6,6 +6,7 @@ import { type Awaitable, isPromise } from '../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../plugins/shared/background/coarse-timers.ts'
 import { Drain, type StopOptions } from './node-server/drain.ts'
 import { handleRequest, type RequestOptions } from './node-server/handle-request.ts'
+import { parseInTurns } from './node-server/parse-in-turns.ts'
 import { createOriginOf } from './node-server/request.ts'
 import { defaultTimeouts, type NodeServerTimeouts } from './node-server/timeouts.ts'
 import { createUpgradeListener, type OnUpgrade, type RespondToUpgrade } from './node-server/upgrade.ts'
@@ -128,6 +129,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
     }
   }
   const respond = onRequest(false)
+  server.on(options.tls ? 'secureConnection' : 'connection', parseInTurns)
   server.on('request', respond).on('checkContinue', onRequest(true))
   server.on('upgrade', createUpgradeListener(onUpgrade, respond))
   const stop = (stopOptions?: StopOptions) => drain.stop(stopOptions)

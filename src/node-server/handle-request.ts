@@ -11,6 +11,7 @@ import { createBody, type IncomingBody } from './body.ts'
 import { type Connection, closeAndDropRequests, connectionOf } from './connection.ts'
 import type { Drain } from './drain.ts'
 import { checkFraming, hasBody, readFraming } from './framing.ts'
+import { countChunks, countParsed, requestCost } from './parse-in-turns.ts'
 import { createRequest, type NodeRequest } from './request.ts'
 import { sendResponse } from './send-response.ts'
 import type { NodeServerTimeouts } from './timeouts.ts'
@@ -59,19 +60,22 @@ export const handleRequest = (
   context: RequestContext,
   upgrade: Parameters<RespondToUpgrade>[2],
 ): Awaitable<void> => {
+  countParsed(requestCost)
   const { socket } = incoming
   const connection = connectionOf(socket)
   if (connection.pendingResponses === maxPipelined) closeAndDropRequests(socket)
   if (socket.destroyed) return
   // A client that sends requests, and does not read the responses, gets one at a time.
   const earlier =
-    connection.pendingResponses++ > 0 ? new Promise<void>((resolve) => connection.waiting.push(resolve)) : undefined
+    connection.pendingResponses++ > 0
+      ? new Promise<void>((respond) => connection.waiting.push({ incoming, respond }))
+      : undefined
   const { handle, options, timeouts, timers, drain, webSockets } = context
   drain.started()
   const { problem, request, body } = readRequest(incoming, serverResponse, connection, context)
   const onClose = () => {
     connection.pendingResponses--
-    connection.waiting.shift()?.()
+    connection.waiting.shift()?.respond()
     drain.ended()
     if (!serverResponse.writableFinished) request?.abort()
   }
@@ -138,6 +142,7 @@ const bodyOf = (
   serverResponse: ServerResponse,
   { timeouts, timers, expectsContinue }: RequestContext,
 ): IncomingBody => {
+  countChunks(incoming)
   const limits = {
     stallMs: timeouts.bodyStallMs,
     totalMs: Math.max(timeouts.bodyMs, Number(incoming.headers['content-length'] ?? 0) / minBytesPerMs),
