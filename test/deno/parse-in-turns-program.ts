@@ -1,6 +1,7 @@
 /**
- * A server whose response to GET is how much its parser has found since the last one: all requests and chunks, and the
- * most in one turn of the event loop. Prints its port. A body is read unless the path is `/unread`.
+ * A server that counts what its parser finds: requests, and chunks of bodies. The response to `/found` is how many there
+ * were since the last such request, and the most in one turn of the event loop. Prints its port. A body is read unless
+ * the path is `/unread`. `/wait` holds the event loop for a while.
  */
 import { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers'
@@ -23,13 +24,13 @@ IncomingMessage.prototype.push = function (...args) {
 }
 
 const { port } = await createNodeServer(async (request) => {
-  if (request.method === 'GET') {
-    const found = { all, most }
-    all = 0
-    most = 0
-    return Response.json(found)
-  }
-  if (new URL(request.url).pathname === '/unread') return new Response('', { status: 401 })
-  return new Response(String((await request.bytes()).length))
+  const { pathname } = new URL(request.url)
+  if (pathname === '/unread') return new Response('', { status: 401 })
+  if (pathname === '/wait') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
+  if (pathname !== '/found') return new Response(String((await request.bytes()).length))
+  const found = { all, most }
+  all = 0
+  most = 0
+  return Response.json(found)
 }).listen()
 console.log(port)

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { host, RawConnection } from '../node-server/raw-connection.ts'
 import { startDeno } from './fixture.ts'
 
@@ -15,11 +16,12 @@ const dial = () => new RawConnection(connect(port, '127.0.0.1'))
 
 /** What the parser has found since the last call. */
 const found = async (): Promise<{ readonly all: number; readonly most: number }> =>
-  (await fetch(`http://127.0.0.1:${port}/`)).json()
+  (await fetch(`http://127.0.0.1:${port}/found`)).json()
 
 /** What a turn may cost, and what is in the last piece of 8 KiB that it parses, twice: a read may come meanwhile. */
 const mostChunks = 2 * (512 + 2 ** 13 / 6)
 
+const request = `GET / HTTP/1.1\r\n${host}\r\n`
 const chunked = (path: string, chunks: number) =>
   `POST ${path} HTTP/1.1\r\n${host}Transfer-Encoding: chunked\r\n\r\n${'1\r\nx\r\n'.repeat(chunks)}0\r\n\r\n`
 
@@ -45,11 +47,17 @@ test('so it does of a body that nobody reads', async () => {
 })
 
 test('a turn parses the pipelined requests of a few connections only', async () => {
-  await found()
   const connections = Array.from({ length: 60 }, dial)
-  for (const connection of connections) connection.write(`GET / HTTP/1.1\r\n${host}\r\n`.repeat(20))
+  for (const connection of connections) connection.write(request)
+  for (const connection of connections) await connection.readResponse()
+  await found()
+  // While the server waits, all of them arrive.
+  const waited = fetch(`http://127.0.0.1:${port}/wait`)
+  await delay(100)
+  for (const connection of connections) connection.write(request.repeat(19))
   for (const connection of connections)
-    for (let nth = 0; nth < 20; nth++) expect((await connection.readResponse()).status).toBe(200)
+    for (let nth = 0; nth < 19; nth++) expect((await connection.readResponse()).status).toBe(200)
+  await waited
   expect((await found()).most).toBeLessThanOrEqual(64)
   for (const { socket } of connections) socket.destroy()
 })
