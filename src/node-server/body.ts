@@ -74,6 +74,8 @@ class Body implements IncomingBody, CoarseTimer {
   #pendingBytes = 0
   /** Bytes that have arrived, and the cost of their chunks. */
   #receivedCost = 0
+  /** Whether the connection is paused too, until all chunks that have arrived are delivered. */
+  #isConnectionPaused = false
   /** Whether a later turn delivers the pending chunks. */
   #isDue = false
   /** Deadline for the next byte. */
@@ -149,6 +151,7 @@ class Body implements IncomingBody, CoarseTimer {
     }
     const deadline = { expiresAt: performance.now() + this.#limits.discard.ms, onTimeout: closeConnection }
     this.#takePending()
+    this.#resumeConnection()
     this.#timers.delete(this)
     this.#timers.add(deadline)
     this.#consumer = { data() {}, end: () => this.#timers.delete(deadline) }
@@ -171,6 +174,7 @@ class Body implements IncomingBody, CoarseTimer {
   readonly #end = (error?: Error): void => {
     if (this.#hasEnded) return
     this.#hasEnded = true
+    this.#resumeConnection()
     this.#timers.delete(this)
     if (error) this.#takePending()
     const consumer = this.#consumer
@@ -198,6 +202,7 @@ class Body implements IncomingBody, CoarseTimer {
     this.#receivedCost += chunk.length + chunkCost
     // Without the pause, the runtime reads on in the same turn as long as there are bytes.
     if (this.#pending.length === maxPendingChunks || this.#pendingBytes >= maxPendingBytes) this.#pause()
+    if (this.#pending.length === maxPendingChunks) this.#pauseConnection()
     if (this.#isDue) return
     this.#isDue = true
     const inTurn = this.#isLong() ? afterIo : setImmediate
@@ -225,7 +230,24 @@ class Body implements IncomingBody, CoarseTimer {
     }
     this.#extendDeadline()
     this.#timers.add(this)
+    if (this.#incoming.readableLength === 0) this.#resumeConnection()
     this.#incoming.resume()
+  }
+
+  /**
+   * Bun (1.4.5) reads up to 512 KiB at once, which can be 87,000 chunks, and goes on to read until the buffer of the
+   * body has 64 KiB: many connections would do so in one turn. So one whose chunks are tiny reads on only when all of
+   * them are delivered.
+   */
+  #pauseConnection(): void {
+    this.#isConnectionPaused = true
+    this.#incoming.socket.pause()
+  }
+
+  #resumeConnection(): void {
+    if (!this.#isConnectionPaused) return
+    this.#isConnectionPaused = false
+    this.#incoming.socket.resume()
   }
 
   /** Of all long bodies, one is read on in a turn of the event loop. */

@@ -9,7 +9,7 @@ import { afterIo } from '../../plugins/shared/background/turns.ts'
  * for each chunk of a body in them: 11,000 times, if a caller sends each byte as a chunk. By default it reads from the
  * connection itself, in native code. Here it gets pieces of the connection's stream, and the rest waits in the stream.
  */
-export const parseInTurns = (socket: Socket & { readonly parser?: Parser | null }): void => {
+export const parseInTurns = (socket: ParsedSocket): void => {
   const { parser } = socket
   const [parse] = socket.listeners('data')
   if (!isDeno || !parser || !parse) return
@@ -18,11 +18,11 @@ export const parseInTurns = (socket: Socket & { readonly parser?: Parser | null 
   let isWaiting = false
   const readOn = () => {
     isWaiting = false
-    // Without a parser, another protocol has taken over the connection.
-    if (!socket.parser) return
+    // The runtime has paused the connection, or another protocol has taken it over.
+    if (socket.readableFlowing !== null || !socket.parser) return
     // Calls `onData` at once, with what waits in the stream.
     socket.read()
-    if (!isWaiting) socket.resume()
+    if (!isWaiting && socket.readableFlowing === null) socket.resume()
   }
   const onData: OnData = (bytes) => {
     if (!socket.parser) return void socket.off('data', onData)
@@ -32,6 +32,8 @@ export const parseInTurns = (socket: Socket & { readonly parser?: Parser | null 
       // Before the piece is parsed: another protocol may take over after a request in it.
       socket.pause()
       socket.unshift(rest)
+      // Neither paused nor flowing: so a pause by the runtime shows, for a body that is not read.
+      socket.readableFlowing = null
     }
     countParsed(piece.length / bytesPerCost)
     if (piece.length > 0) parse.call(socket, piece)
@@ -62,6 +64,11 @@ export const countParsed = (cost: number): void => {
   if (!isDeno || spent < costPerTurn) return
   isFull = true
   scheduleTurn()
+}
+
+type ParsedSocket = Omit<Socket, 'readableFlowing'> & {
+  readableFlowing: boolean | null
+  readonly parser?: Parser | null
 }
 
 type OnData = (bytes: Buffer<ArrayBuffer>) => void

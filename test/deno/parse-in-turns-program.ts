@@ -1,7 +1,7 @@
 /**
  * A server that counts what its parser finds: requests, and chunks of bodies. The response to `/found` is how many there
  * were since the last such request, and the most in one turn of the event loop. Prints its port. A body is read unless
- * the path is `/unread`. `/wait` holds the event loop for a while.
+ * the path is `/unread`, or `/never`, which has no response. `/wait` holds the event loop for a while.
  */
 import { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers'
@@ -26,6 +26,7 @@ IncomingMessage.prototype.push = function (...args) {
 const { port } = await createNodeServer(async (request) => {
   const { pathname } = new URL(request.url)
   if (pathname === '/unread') return new Response('', { status: 401 })
+  if (pathname === '/never') return new Promise(() => {})
   if (pathname === '/wait') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 300)
   if (pathname !== '/found') return new Response(String((await request.bytes()).length))
   const found = { all, most }

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { setTimeout as delay } from 'node:timers/promises'
-import { host, RawConnection } from '../node-server/raw-connection.ts'
+import { bufferedBytes, host, pour, RawConnection } from '../node-server/raw-connection.ts'
 import { startDeno } from './fixture.ts'
 
 let program: ReturnType<typeof startDeno>
@@ -14,9 +14,13 @@ afterAll(() => program[Symbol.asyncDispose]())
 
 const dial = () => new RawConnection(connect(port, '127.0.0.1'))
 
+interface Found {
+  readonly all: number
+  readonly most: number
+}
+
 /** What the parser has found since the last call. */
-const found = async (): Promise<{ readonly all: number; readonly most: number }> =>
-  (await fetch(`http://127.0.0.1:${port}/found`)).json()
+const found = async (): Promise<Found> => (await fetch(`http://127.0.0.1:${port}/found`)).json() as Promise<Found>
 
 /** What a turn may cost, and what is in the last piece of 8 KiB that it parses, twice: a read may come meanwhile. */
 const mostChunks = 2 * (512 + 2 ** 13 / 6)
@@ -60,4 +64,11 @@ test('a turn parses the pipelined requests of a few connections only', async () 
   await waited
   expect((await found()).most).toBeLessThanOrEqual(64)
   for (const { socket } of connections) socket.destroy()
+})
+
+test('a body that the app does not read is not read from the connection', async () => {
+  const connection = dial()
+  connection.write(`POST /never HTTP/1.1\r\n${host}Content-Length: ${2 * bufferedBytes}\r\n\r\n`)
+  expect(await pour(connection, 2 * bufferedBytes)).toBeLessThan(bufferedBytes)
+  connection.socket.destroy()
 })
