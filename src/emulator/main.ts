@@ -1,6 +1,5 @@
 import process from 'node:process'
 import { parseArgs } from 'node:util'
-import description from '../../package.json' with { type: 'json' }
 import { documentedLimits, startEmulator } from './index.ts'
 
 const usage = `usage: emulator [OPTION…]    starts emulated upstreams, and prints their addresses and keys
@@ -10,8 +9,7 @@ const usage = `usage: emulator [OPTION…]    starts emulated upstreams, and pri
   --limits documented|JSON    rate limits: the vendor's, or calls per second by action; default: none
   --face-url URL              base address of the pages of face checks, which a phone can reach
   --text-ms-per-token N       pause between the pieces of a stream; default 30
-  --video-ms N                time that a video takes; default 10000
-  --version                   prints the version`
+  --video-ms N                time that a video takes; default 10000`
 
 try {
   const { values } = parseArgs({
@@ -25,11 +23,10 @@ try {
       'text-ms-per-token': { type: 'string', default: '30' },
       'video-ms': { type: 'string', default: '10000' },
       help: { type: 'boolean' },
-      version: { type: 'boolean' },
     },
   })
-  if (values.help || values.version) {
-    console.log(values.help ? usage : description.version)
+  if (values.help) {
+    console.log(usage)
     process.exit()
   }
   const processing = values['processing-ms']

@@ -91,14 +91,14 @@ const costPerTurn = 512
 /** What a body of few chunks costs. */
 const bytesPerCost = 2 ** 11
 
-/** Connections that wait for a turn, in their order. Of those that have sent little, such as one request, come first. */
+/** Connections that wait for a turn, in their order. First come those that have sent little, such as one request. */
 const waitingWithLittle: (() => void)[] = []
 const waiting: (() => void)[] = []
 const littleBytes = 2 ** 10
 
 const queueOf = ({ length }: Uint8Array): (() => void)[] => (length <= littleBytes ? waitingWithLittle : waiting)
 
-/** Cost of this turn, and perhaps of earlier ones, because to look for the end of each turn would cost an immediate. */
+/** Cost of this turn, and perhaps of earlier ones: to look for the end of each turn would cost an immediate. */
 let spent = 0
 let isFull = false
 let isTurnDue = false

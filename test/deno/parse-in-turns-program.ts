@@ -1,7 +1,8 @@
 /**
  * A server that counts what its parser finds: requests, and chunks of bodies. The response to `/found` is how many there
- * were since the last such request, and the most in one turn of the event loop. Prints its port. A body is read unless
- * the path is `/unread`, or `/never`, which has no response. `/wait` holds the event loop for a while.
+ * were since the last such request, and the most in one turn of the event loop. Prints its port.
+ *
+ * A body is read unless the path is `/unread`, or `/never`, which has no response. `/wait` holds the event loop.
  */
 import { IncomingMessage } from 'node:http'
 import { setImmediate } from 'node:timers'
