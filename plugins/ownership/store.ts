@@ -142,8 +142,8 @@ export interface ClaimStore {
    * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or had one until a short
    * time ago, or another group of the user has the name). Changes nothing unless `adopted`.
    *
-   * A group that its owner has deleted may be in a list of the upstream that was read before: it must not become that of
-   * another user.
+   * A group that its owner has deleted may still be in a list that the upstream has sent before. It must not become
+   * that of another user.
    */
   adopt(claim: Claim, group: { id: string; createdAt: number }): Promise<'adopted' | 'rival' | 'taken'>
   /** When the next claim is due, in milliseconds since 1970; undefined if there is no open claim. */
