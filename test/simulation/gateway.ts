@@ -7,6 +7,7 @@ import type { AppOptions } from '../../src/app/options.ts'
 import { createApp } from '../../src/app.ts'
 import type { Store } from '../../src/store/index.ts'
 import type { SimulatedUpstream } from './upstream.ts'
+import { videoSlots } from './video-checks.ts'
 
 const secrets = ['a secret of the simulation'] as const
 const publicUrl = 'https://sluice.test'
@@ -19,7 +20,7 @@ export const openGateway = (
   store: Store,
   upstream: SimulatedUpstream,
   fetch: Fetch,
-  log: AppOptions['log'],
+  { hasVideos, log }: { readonly hasVideos: boolean; readonly log: AppOptions['log'] },
 ): FetchHandler => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const identify = ({ headers }: Request) => {
@@ -33,7 +34,11 @@ export const openGateway = (
       timeoutMs: upstreamTimeoutMs,
     },
     text: { upstreams: [], identify },
-    video: { upstream: undefined, store, identify, identifierSecret: secrets[0], fetch },
+    video: {
+      ...{ upstream: hasVideos ? upstream.video : undefined, store, identify, identifierSecret: secrets[0], fetch },
+      ...{ slots: { '*': { running: videoSlots, waitingPerUser: 3 } }, background },
+      ...{ createTimeoutMs: upstreamTimeoutMs, settleMs: 8_000, pollMs: 1_000 },
+    },
     people: { store, secrets, publicUrl, face: {} },
     events: { store, identify },
     limits: {},

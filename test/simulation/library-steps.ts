@@ -45,11 +45,6 @@ export class KnownLibrary {
 
 type Step = (world: World, known: KnownLibrary, user: string) => Promise<unknown>
 
-const expectStatus = (world: World, what: string, status: number, expected: readonly number[]): void => {
-  // 0: the gateway was killed. 500 and 502: the database or the upstream has failed.
-  if (![0, 500, 502, 503, ...expected].includes(status)) world.violate(`${what} is answered with ${status}`)
-}
-
 const checkName = (world: World, known: KnownLibrary, user: string, name: string): void => {
   const same = known.certain(user, name)
   if (same.length > 1) world.violate(`${user} has two groups ${name}: ${same.map(({ id }) => id)}`)
@@ -76,7 +71,7 @@ export const librarySteps = {
   async createGroup(world: World, known: KnownLibrary, user: string, name: string = simulated.random.of(names)) {
     const body = { Name: name, Description: `${user} ${++known.tags}` }
     const answer = await world.ask(user, 'POST', groupsPath, body)
-    expectStatus(world, 'a new group', answer.status, [200, 400])
+    world.expectStatus('a new group', answer.status, [200, 400])
     if (answer.status === 200) {
       const id = answer.json.Result.Id
       known.groups.push({ id, user, name, changes: 0, isUncertain: false, isDeleted: false })
@@ -107,7 +102,7 @@ export const librarySteps = {
 
   async listGroups(world, _known, user) {
     const { status, json } = await world.ask(user, 'GET', `${groupsPath}?PageSize=100&PageNumber=1`)
-    expectStatus(world, 'a list of groups', status, [200])
+    world.expectStatus('a list of groups', status, [200])
     if (status !== 200) return
     const { Items, TotalCount } = json.Result
     const ids = new Set(Items.map(({ Id }: { readonly Id: string }) => Id))
@@ -120,8 +115,8 @@ export const librarySteps = {
     const group = simulated.random.of(known.groups)
     const isCertain = !group.isUncertain && group.changes === 0
     const { status } = await world.ask(user, 'GET', `${groupsPath}/${group.id}`)
-    if (group.user !== user) expectStatus(world, "another user's group", status, [403])
-    else if (isCertain && !group.isUncertain && group.changes === 0) expectStatus(world, 'an own group', status, [200])
+    if (group.user !== user) world.expectStatus("another user's group", status, [403])
+    else if (isCertain && !group.isUncertain && group.changes === 0) world.expectStatus('an own group', status, [200])
   },
 
   async createAsset(world, known, user) {
@@ -129,8 +124,8 @@ export const librarySteps = {
     const group = simulated.random.of(known.groups)
     const body = { GroupId: group.id, URL: 'https://files.test/cat.png', AssetType: 'Image' }
     const { status, json } = await world.ask(user, 'POST', assetsPath, body)
-    if (group.user !== user) return expectStatus(world, "an asset in another user's group", status, [403])
-    expectStatus(world, 'a new asset', status, group.isUncertain || group.changes > 0 ? [200, 400, 403, 404] : [200])
+    if (group.user !== user) return world.expectStatus("an asset in another user's group", status, [403])
+    world.expectStatus('a new asset', status, group.isUncertain || group.changes > 0 ? [200, 400, 403, 404] : [200])
     if (status === 200) known.assets.push({ id: json.Result.Id, group, isUncertain: false })
   },
 
@@ -140,8 +135,8 @@ export const librarySteps = {
     const isCertain = () => !asset.isUncertain && !asset.group.isUncertain && asset.group.changes === 0
     const wasCertain = isCertain()
     const { status } = await world.ask(user, 'GET', `${assetsPath}/${asset.id}`)
-    if (asset.group.user !== user) expectStatus(world, "another user's asset", status, [403])
-    else if (wasCertain && isCertain()) expectStatus(world, 'an own asset', status, [200])
+    if (asset.group.user !== user) world.expectStatus("another user's asset", status, [403])
+    else if (wasCertain && isCertain()) world.expectStatus('an own asset', status, [200])
   },
 
   async deleteAsset(world, known, user) {
@@ -150,17 +145,17 @@ export const librarySteps = {
     const asset = simulated.random.of(own)
     asset.isUncertain = true
     const { status } = await world.ask(user, 'DELETE', `${assetsPath}/${asset.id}`)
-    expectStatus(world, 'the deletion of an asset', status, [200, 403, 404])
+    world.expectStatus('the deletion of an asset', status, [200, 403, 404])
   },
 
   async listAssets(world, _known, user) {
     const { status } = await world.ask(user, 'GET', `${assetsPath}?PageSize=100&PageNumber=1`)
-    expectStatus(world, 'a list of assets', status, [200])
+    world.expectStatus('a list of assets', status, [200])
   },
 } satisfies Readonly<Record<string, Step>>
 
 /** How often each step is. */
-export const stepWeights: Readonly<Record<keyof typeof librarySteps, number>> = {
+export const libraryWeights: Readonly<Record<keyof typeof librarySteps, number>> = {
   ...{ createGroup: 8, renameGroup: 3, deleteGroup: 3, listGroups: 3, readGroup: 2 },
   ...{ createAsset: 2, readAsset: 2, deleteAsset: 1, listAssets: 1 },
 }

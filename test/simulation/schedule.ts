@@ -1,6 +1,8 @@
 import type { Outcomes } from './channel.ts'
 import { checkLibrary } from './library-checks.ts'
-import { KnownLibrary, librarySteps, stepWeights } from './library-steps.ts'
+import { KnownLibrary, librarySteps, libraryWeights } from './library-steps.ts'
+import { checkVideos } from './video-checks.ts'
+import { KnownVideos, videoSteps, videoWeights } from './video-steps.ts'
 import { simulated } from './virtual-process.ts'
 import { type Fault, World } from './world.ts'
 
@@ -37,7 +39,7 @@ export const runSchedule = async (
 ): Promise<ScheduleResult> => {
   const world = new World(seed, options)
   const { timeline, random } = simulated
-  const known = new KnownLibrary()
+  const known = { library: new KnownLibrary(), videos: new KnownVideos() }
   world.outcomes = outcomesOf()
   const end = timeline.now + busyMs
   let requests = 0
@@ -45,7 +47,9 @@ export const runSchedule = async (
   const client = async (user: string): Promise<void> => {
     while (timeline.now < end) {
       requests++
-      await librarySteps[random.weighted(stepWeights)](world, known, user)
+      if (random.of(world.areas) === 'library')
+        await librarySteps[random.weighted(libraryWeights)](world, known.library, user)
+      else await videoSteps[random.weighted(videoWeights)](world, known.videos, user)
       await timeline.delay(random.chance(0.7) ? random.next() * 50 : random.next() * 1_000)
     }
   }
@@ -61,7 +65,8 @@ export const runSchedule = async (
     world.heal()
     world.trace('everything works again')
     await timeline.run(settleMs)
-    await world.during(checkLibrary(world, known))
+    if (world.areas.includes('videos')) await world.during(checkVideos(world, known.videos))
+    if (world.areas.includes('library')) await world.during(checkLibrary(world, known.library))
   } catch (error) {
     world.violate(error instanceof Error ? `${error.stack}` : String(error))
   }

@@ -7,9 +7,6 @@ interface Event {
   cancelled: boolean
 }
 
-/** The start of each simulation, in milliseconds since 1970. */
-export const startTime = Date.UTC(2026, 0, 1)
-
 const realSetImmediate = setImmediate
 
 /** A turn of the event loop, in which all work runs that waits for nothing else. */
@@ -20,10 +17,15 @@ const turn = (): Promise<void> => new Promise((resolve) => realSetImmediate(reso
  * minute with few events takes a few milliseconds.
  */
 export class Timeline {
-  now = startTime
+  now: number
   #number = 0
   /** A binary heap: the earliest event is first. */
   readonly #events: Event[] = []
+
+  /** @param start in milliseconds since 1970 */
+  constructor(start: number) {
+    this.now = start
+  }
 
   /** Plans an event after so many milliseconds. Returns a function that cancels it. */
   after(ms: number, run: () => void): () => void {

@@ -17,13 +17,15 @@ export class SimulatedUpstream {
   readonly video: { readonly url: string; readonly key: string }
   /** The user for whom the upstream has created a group or an asset, by its id. */
   readonly owners = new Map<string, string>()
+  /** The most tasks that were queued or running at once. */
+  maxActiveVideos = 0
   readonly #api
   #number = 0
 
   constructor(readonly channel: Channel) {
     const settings = settingsOf({
       processingMs: 1_000,
-      video: { queuedMs: 200, runningMs: () => 500 + simulated.random.below(3_000) },
+      video: { queuedMs: 200, runningMs: () => 300 + simulated.random.below(1_500) },
     })
     this.account = createAccount(settings, () => origin)
     this.#api = createRestApi(settings)
@@ -59,7 +61,12 @@ export class SimulatedUpstream {
 
   #reply(request: Parameters<Account['video']['reply']>[0]): Reply {
     const number = ++this.#number
-    if (isVideo(request.target)) return this.account.video.reply(request, number, [])
+    if (isVideo(request.target)) {
+      const reply = this.account.video.reply(request, number, [])
+      const active = this.account.video.tasks.all().filter(({ endTime }) => endTime === undefined)
+      this.maxActiveVideos = Math.max(this.maxActiveVideos, active.length)
+      return reply
+    }
     const action = this.#api.actionOf(request)
     const reply = assetReply({ account: this.account, api: this.#api, request, action, number, appliedFaults: [] })
     if (action.startsWith('Create') && reply.status === 200) this.#noteOwner(reply.body, request.body)

@@ -7,11 +7,17 @@ import { Random } from './random.ts'
 import { Timeline } from './timeline.ts'
 
 /** Time and random numbers of the present schedule. */
-export const simulated = { timeline: new Timeline(), random: new Random(0) }
+export const simulated = { timeline: new Timeline(0), random: new Random(0) }
+
+/**
+ * Each schedule has ten minutes of its own: modules that keep the last time go on with the next seed as they would begin
+ * with it.
+ */
+const startOf = (seed: number): number => Date.UTC(2026, 0, 1) + seed * 600_000
 
 /** Begins a schedule: what the last one has left waiting never goes on. */
 export const beginSchedule = (seed: number): void => {
-  simulated.timeline = new Timeline()
+  simulated.timeline = new Timeline(startOf(seed))
   simulated.random = new Random(seed)
 }
 

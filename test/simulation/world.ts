@@ -33,8 +33,8 @@ interface Gateway extends Sender {
   readonly onKill: Set<() => void>
 }
 
-/** Something that the gateways must never do. */
-export class Violation extends Error {}
+/** A part of the API. Fewer of them make a schedule cheaper. */
+export type Area = 'library' | 'videos'
 
 /** Gateways, their users, the database and the upstream that they share, and what a seed makes of them. */
 export class World {
@@ -47,6 +47,8 @@ export class World {
   readonly #databaseChannel: Channel
   readonly #upstreamChannel: Channel
   readonly #fault: Fault
+  /** What is used in the schedule. */
+  readonly areas: readonly Area[]
   #gateways: Gateway[] = []
   #opened = 0
 
@@ -57,6 +59,7 @@ export class World {
     beginSchedule(seed)
     this.lines = keepTrace ? [] : undefined
     this.#fault = fault
+    this.areas = simulated.random.of<readonly Area[]>([['library'], ['videos'], ['library', 'videos']])
     this.database = sqliteDatabase.open('sqlite::memory:', { deadlineMs: 3_000 })
     this.#databaseChannel = new Channel('database', this.trace)
     this.#upstreamChannel = new Channel('upstream', this.trace)
@@ -78,6 +81,11 @@ export class World {
   violate(text: string): void {
     this.trace(`VIOLATION ${text}`)
     this.violations.push(text)
+  }
+
+  /** 0: the gateway was killed. 500, 502 and 503: the database or the upstream has failed. */
+  expectStatus(what: string, status: number, expected: readonly number[]): void {
+    if (![0, 500, 502, 503, ...expected].includes(status)) this.violate(`${what} is answered with ${status}`)
   }
 
   set outcomes({ database, upstream }: { readonly database: Outcomes; readonly upstream: Outcomes }) {
@@ -113,7 +121,9 @@ export class World {
     const sender = gateway as Gateway
     const store = openSharedStore(sender, this.database, this.#databaseChannel, { log: levels })
     const used = { ...store, ...this.#fault.store?.(store) }
-    gateway.handle = openGateway(used, this.upstream, this.upstream.fetchOf(sender), levels)
+    gateway.handle = openGateway(used, this.upstream, this.upstream.fetchOf(sender), {
+      ...{ hasVideos: this.areas.includes('videos'), log: levels },
+    })
     this.#gateways.push(sender)
   }
 
@@ -140,7 +150,7 @@ export class World {
     return answer
   }
 
-  /** Lets time pass until the work is done. */
+  /** Lets time pass until the work is done. Rejects when that takes ten minutes. */
   async during<Value>(work: Promise<Value>): Promise<Value> {
     let isDone = false
     const done = work.finally(() => {
@@ -148,7 +158,7 @@ export class World {
     })
     done.catch(() => {})
     await simulated.timeline.run(600_000, () => isDone)
-    if (!isDone) throw new Violation('a request is never answered')
+    if (!isDone) throw new Error('a request is never answered')
     return done
   }
 
