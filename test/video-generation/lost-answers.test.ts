@@ -87,6 +87,28 @@ describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
   })
 })
 
+describe('a lost answer', () => {
+  test('is settled by a task that starts during the search, and so is in two lists', async () => {
+    let onQueuedRead = () => {}
+    await using fixture = await openVideoFixture({
+      video: { queuedMs: 60_000 },
+      gateway: {
+        async fetch(url, init) {
+          const response = await fetch(url, init)
+          if (url.includes('filter.status=queued')) onQueuedRead()
+          return response
+        },
+      },
+    })
+    const { ann, emulator } = fixture
+    onQueuedRead = () => emulator.video.advance(60_000)
+    emulator.faults.add(lost)
+    const id = await ann.created()
+    await until(async () => (await ann.statusOf(id)) !== 'queued')
+    expect(await ann.statusOf(id)).toBe('running')
+  })
+})
+
 test('a create call that was certainly not sent is a 502, and leaves nothing', async () => {
   await using fixture = await openVideoFixture({
     gateway: { upstream: { url: 'http://127.0.0.1:1/api/v3', key: 'the key' } },

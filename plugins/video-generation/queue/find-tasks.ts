@@ -95,5 +95,6 @@ export const findTasks = async (
       total = (await read(status, offset)) ?? total
     }
   }
-  return { tasks, complete }
+  // A task that moves on during the search is in two lists: the later one tells its status.
+  return { tasks: [...new Map(tasks.map((task) => [task.id, task])).values()], complete }
 }
