@@ -3,11 +3,14 @@ import { Background } from '../../plugins/shared/background/background.ts'
 import { RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
+import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import type { AppOptions } from '../../src/app/options.ts'
 import { createApp } from '../../src/app.ts'
 import type { Store } from '../../src/store/index.ts'
+import { userLimits } from './limit-checks.ts'
 import type { SimulatedUpstream } from './upstream.ts'
 import { videoSlots } from './video-checks.ts'
+import type { Area } from './world.ts'
 
 const secrets = ['a secret of the simulation'] as const
 const publicUrl = 'https://sluice.test'
@@ -20,7 +23,7 @@ export const openGateway = (
   store: Store,
   upstream: SimulatedUpstream,
   fetch: Fetch,
-  { hasVideos, log }: { readonly hasVideos: boolean; readonly log: AppOptions['log'] },
+  { areas, log }: { readonly areas: readonly Area[]; readonly log: AppOptions['log'] },
 ): FetchHandler => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
   const identify = ({ headers }: Request) => {
@@ -35,13 +38,20 @@ export const openGateway = (
     },
     text: { upstreams: [], identify },
     video: {
-      ...{ upstream: hasVideos ? upstream.video : undefined, store, identify, identifierSecret: secrets[0], fetch },
+      ...{
+        upstream: areas.includes('videos') ? upstream.video : undefined,
+        store,
+        identify,
+        identifierSecret: secrets[0],
+        fetch,
+      },
       ...{ slots: { '*': { running: videoSlots, waitingPerUser: 3 } }, background },
       ...{ createTimeoutMs: upstreamTimeoutMs, settleMs: 8_000, pollMs: 1_000 },
     },
     people: { store, secrets, publicUrl, face: {} },
     events: { store, identify },
     limits: {},
+    ...(areas.includes('limits') && { usageLimits: usageLimits({ store: store.limits, userLimits, log }) }),
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: undefined,
     log,

@@ -63,6 +63,7 @@ const checkNames = async (world: World, known: KnownLibrary, user: string): Prom
   for (const name of names) {
     const { status, text } = await librarySteps.createGroup(world, known, user, name)
     const expected = taken.some((row) => row.name === name) ? 400 : 200
+    if (status === 429 && world.areas.includes('limits')) continue
     if (status !== expected) world.violate(`${user} creates ${name}: ${status} instead of ${expected}, ${text}`)
   }
 }

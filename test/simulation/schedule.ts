@@ -1,6 +1,8 @@
 import type { Outcomes } from './channel.ts'
+import { checkEvents, type ReceivedEvents, receiveEvents } from './event-checks.ts'
 import { checkLibrary } from './library-checks.ts'
 import { KnownLibrary, librarySteps, libraryWeights } from './library-steps.ts'
+import { checkLimits } from './limit-checks.ts'
 import { checkVideos } from './video-checks.ts'
 import { KnownVideos, videoSteps, videoWeights } from './video-steps.ts'
 import { simulated } from './virtual-process.ts'
@@ -18,7 +20,7 @@ export interface ScheduleResult {
 }
 
 /** Virtual milliseconds. */
-const busyMs = 5_000
+const busyMs = 4_000
 const settleMs = 20_000
 const clientsPerUser = 2
 
@@ -42,13 +44,15 @@ export const runSchedule = async (
   const known = { library: new KnownLibrary(), videos: new KnownVideos() }
   world.outcomes = outcomesOf()
   const end = timeline.now + busyMs
+  const used = world.areas.filter((area) => area === 'library' || area === 'videos')
+  const listeners = world.users.map((user): ReceivedEvents => ({ user, ids: [] }))
   let requests = 0
+  let isOver = false
 
   const client = async (user: string): Promise<void> => {
     while (timeline.now < end) {
       requests++
-      if (random.of(world.areas) === 'library')
-        await librarySteps[random.weighted(libraryWeights)](world, known.library, user)
+      if (random.of(used) === 'library') await librarySteps[random.weighted(libraryWeights)](world, known.library, user)
       else await videoSteps[random.weighted(videoWeights)](world, known.videos, user)
       await timeline.delay(random.chance(0.7) ? random.next() * 50 : random.next() * 1_000)
     }
@@ -61,15 +65,20 @@ export const runSchedule = async (
   }
   try {
     const clients = world.users.flatMap((user) => Array.from({ length: clientsPerUser }, () => client(user)))
+    if (world.areas.includes('events'))
+      for (const listener of listeners) void receiveEvents(world, listener, () => isOver)
     await world.during(Promise.all([...clients, killer()]))
     world.heal()
     world.trace('everything works again')
     await timeline.run(settleMs)
     if (world.areas.includes('videos')) await world.during(checkVideos(world, known.videos))
     if (world.areas.includes('library')) await world.during(checkLibrary(world, known.library))
+    if (world.areas.includes('events')) await world.during(checkEvents(world, listeners))
+    if (world.areas.includes('limits')) await world.during(checkLimits(world))
   } catch (error) {
     world.violate(error instanceof Error ? `${error.stack}` : String(error))
   }
+  isOver = true
   const { violations, lines } = world
   await world.close()
   return { seed, hash: world.hash(), violations, requests, trace: lines }

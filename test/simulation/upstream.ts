@@ -19,6 +19,8 @@ export class SimulatedUpstream {
   readonly owners = new Map<string, string>()
   /** The most tasks that were queued or running at once. */
   maxActiveVideos = 0
+  /** The most groups that each user had at once. */
+  readonly maxGroups = new Map<string, number>()
   readonly #api
   #number = 0
 
@@ -79,6 +81,8 @@ export class SimulatedUpstream {
     const { Description, GroupId } = JSON.parse(body)
     const owner = GroupId ? this.owners.get(GroupId) : Description.split(' ', 1)[0]
     this.owners.set(Id, owner)
+    const groups = this.account.library.groups().filter(({ id }) => this.owners.get(id) === owner)
+    this.maxGroups.set(owner, Math.max(this.maxGroups.get(owner) ?? 0, groups.length))
   }
 }
 

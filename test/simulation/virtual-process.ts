@@ -77,8 +77,11 @@ const getRandomValues = <Values extends Uint8Array>(values: Values): Values => {
   return values
 }
 
+const randomInt = (first: number, end?: number): number =>
+  end === undefined ? simulated.random.below(first) : first + simulated.random.below(end - first)
+
 const nodeCrypto = process.getBuiltinModule('node:crypto')
-Object.assign(nodeCrypto, { randomUUID, randomBytes, getRandomValues })
+Object.assign(nodeCrypto, { randomUUID, randomBytes, randomInt, getRandomValues })
 Object.assign(crypto, { randomUUID, getRandomValues })
 Object.assign(crypto.subtle, {
   // The runtime's own runs in another thread, which ends when it ends.

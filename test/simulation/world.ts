@@ -34,7 +34,16 @@ interface Gateway extends Sender {
 }
 
 /** A part of the API. Fewer of them make a schedule cheaper. */
-export type Area = 'library' | 'videos'
+export type Area = 'library' | 'videos' | 'limits' | 'events'
+
+const combinations: readonly (readonly Area[])[] = [
+  ['library'],
+  ['videos'],
+  ['library', 'videos'],
+  ['library', 'limits'],
+  ['videos', 'limits'],
+  ['videos', 'events'],
+]
 
 /** Gateways, their users, the database and the upstream that they share, and what a seed makes of them. */
 export class World {
@@ -59,7 +68,7 @@ export class World {
     beginSchedule(seed)
     this.lines = keepTrace ? [] : undefined
     this.#fault = fault
-    this.areas = simulated.random.of<readonly Area[]>([['library'], ['videos'], ['library', 'videos']])
+    this.areas = simulated.random.of(combinations)
     this.database = sqliteDatabase.open('sqlite::memory:', { deadlineMs: 3_000 })
     this.#databaseChannel = new Channel('database', this.trace)
     this.#upstreamChannel = new Channel('upstream', this.trace)
@@ -122,7 +131,7 @@ export class World {
     const store = openSharedStore(sender, this.database, this.#databaseChannel, { log: levels })
     const used = { ...store, ...this.#fault.store?.(store) }
     gateway.handle = openGateway(used, this.upstream, this.upstream.fetchOf(sender), {
-      ...{ hasVideos: this.areas.includes('videos'), log: levels },
+      ...{ areas: this.areas, log: levels },
     })
     this.#gateways.push(sender)
   }
@@ -148,6 +157,36 @@ export class World {
       if (owner !== user) this.violate(`${user} sees ${id}, which is ${owner}'s: ${method} ${path}`)
     }
     return answer
+  }
+
+  /** Reads a stream of events until its gateway is killed. Calls `receive` with each frame. */
+  async stream(
+    user: string,
+    path: string,
+    headers: Readonly<Record<string, string>>,
+    receive: (frame: string) => void,
+  ): Promise<void> {
+    const gateway = simulated.random.of(this.gateways)
+    this.trace(`${user} asks ${gateway.name} for a stream ${JSON.stringify(headers)}`)
+    const request = new Request(`http://localhost${path}`, { headers: { 'x-user': user, ...headers } })
+    await new Promise<void>((resolve) => {
+      gateway.onKill.add(resolve)
+      const read = async () => {
+        const response = await gateway.handle(request)
+        let text = ''
+        if (response.status !== 200) return
+        for await (const bytes of response.body ?? []) {
+          if (!gateway.isAlive) return
+          const frames = (text + new TextDecoder().decode(bytes)).split('\n\n')
+          text = frames.pop() ?? ''
+          for (const frame of frames) {
+            this.trace(`${user} receives ${frame.replaceAll('\n', ' ')}`)
+            receive(frame)
+          }
+        }
+      }
+      void read().finally(resolve)
+    })
   }
 
   /** Lets time pass until the work is done. Rejects when that takes ten minutes. */
