@@ -31,6 +31,8 @@ export interface StoredToken {
   readonly models?: readonly string[]
   /** A minute late at most. Undefined: not used yet, or the store does not know. */
   readonly lastUsedAt?: number
+  /** Until when the secret before the last rotation works. Undefined: it does not. */
+  readonly oldUntil?: number
 }
 
 /** The store port of `consoleTokens`. `user` is the id of a user. */
@@ -47,7 +49,10 @@ export interface ConsoleTokenStore {
    * They hold for concurrent calls.
    */
   addToken(
-    token: Omit<StoredToken, 'id' | 'revokedAt' | 'lastUsedAt'> & { readonly user: string; readonly hash: string },
+    token: Omit<StoredToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'oldUntil'> & {
+      readonly user: string
+      readonly hash: string
+    },
     maxTokens: number,
   ): Promise<string | undefined>
   /** Returns the user's tokens that are valid at `now`, oldest first. It may also return expired or revoked tokens. */
@@ -57,6 +62,17 @@ export interface ConsoleTokenStore {
    * no such token.
    */
   revokeToken(id: string, now: number, user: string): Promise<number | undefined>
+  /**
+   * Gives a token of the user that is valid at `now` a new secret; its id stays. The old secret works until `oldUntil`,
+   * and no longer when that is `now`. `other-scopes`: the token has others than `ifScopes`. Nothing changes with any
+   * other word than `changed`. Default: there is no such route.
+   */
+  rotateOwnToken?(
+    id: string,
+    secret: { readonly hash: string; readonly start: string; readonly now: number; readonly oldUntil: number },
+    user: string,
+    ifScopes: readonly Scope[],
+  ): Promise<'changed' | 'unknown' | 'other-scopes'>
 }
 
 /** Options of `consoleTokens`. */
@@ -77,7 +93,7 @@ export interface ConsoleTokensOptions {
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   readonly log?: Log
-  /** Receives an event for each created or revoked token. Default: none. */
+  /** Receives an event for each created, rotated or revoked token. Default: none. */
   readonly audit?: Audit
   /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>
@@ -99,6 +115,12 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
     const tokens = await storeCall(store.listTokens(user, time), storeUnavailable)
     return tokens.filter(({ revokedAt, expiresAt }) => revokedAt === undefined && (expiresAt ?? Infinity) > time)
   }
+
+  /** As the API shows a token. */
+  const toJson = (token: StoredToken) => ({
+    ...toTokenJson(token),
+    ...(store.rotateOwnToken && { old_secret_until: timeOf(token.oldUntil) }),
+  })
 
   const list = async (request: Request): Promise<Response> => {
     const { user } = await requireIdentity(options.identify, request)
@@ -130,10 +152,42 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
     return success({})
   }
 
-  return { list, create, revoke }
+  const rotate = async (request: Request, id: unknown): Promise<Response> => {
+    const { user } = await identifyForChange(request)
+    const overlapMs = await readOverlap(request)
+    const [known, now, token] = [readId(id), clock.now(), createToken()]
+    const secret = { hash: hashToken(token), start: token.slice(0, 9), now, oldUntil: now + overlapMs }
+    const outcome =
+      known === undefined
+        ? undefined
+        : await storeCall(
+            store.rotateOwnToken?.(known, secret, user, ownScopes) ?? Promise.resolve(undefined),
+            storeUnavailable,
+          )
+    if (outcome === 'other-scopes') throw new Problem(403, 'only an admin rotates a token with such scopes')
+    const rotated = outcome === 'changed' ? (await validTokens(user)).find((one) => one.id === known) : undefined
+    if (!rotated) throw new Problem(404, 'token not found', { event: accessDenied('token', known) })
+    await audit.record({ action: 'token.rotate', target: { kind: 'token', id: known } }, request)
+    return success({ token: { ...toJson(rotated), token } })
+  }
+
+  return { list, create, revoke, rotate: store.rotateOwnToken && rotate }
 }
 
 const maxBodyBytes = 8_192
+/** Longest time for which the old secret works after a rotation. */
+const maxOverlapMs = 168 * 3_600_000
+
+/** Reads for how long the old secret works. The body may be missing. */
+const readOverlap = async (request: Request): Promise<number> => {
+  if (!announcesBody(request.headers) && !request.headers.has('content-type')) return 0
+  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
+  const { json } = await readJsonBody(request, maxBodyBytes)
+  const seconds = nonNullMember(json, 'overlap_seconds')?.value() ?? 0
+  if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) * 1_000 <= maxOverlapMs)
+    return Number(seconds) * 1_000
+  throw new Problem(400, `overlap_seconds must be an integer from 0 to ${maxOverlapMs / 1_000}`)
+}
 
 /** Reads the label and expiry of a new token. The body may be missing. */
 const readTokenRequest = async (
@@ -197,7 +251,7 @@ const readExpiry = (json: Json | undefined, now: number): number | undefined => 
   return at
 }
 
-const toJson = ({ id, label, start, createdAt, expiresAt, scopes, models, lastUsedAt }: StoredToken) => ({
+const toTokenJson = ({ id, label, start, createdAt, expiresAt, scopes, models, lastUsedAt }: StoredToken) => ({
   id,
   label: label ?? null,
   start,

@@ -187,7 +187,7 @@ export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
   checkCollaborator('store', options.store)
   checkIdentify(options.identify)
   checkPublicUrl(options.publicUrl)
-  const { list, create, revoke } = createConsoleTokens(options)
+  const { list, create, revoke, rotate } = createConsoleTokens(options)
   const errors = createErrorHandler(options)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), tokenDocs.list)
@@ -197,6 +197,11 @@ export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
       async ({ request, params, set }) => errors.handle({ request, set }, () => revoke(request, params.id)),
       tokenDocs.revoke,
     )
-    .use(fallbackRoutes(errors))
-  return plugin
+  if (rotate)
+    plugin.post(
+      '/:id/rotate',
+      async ({ request, params, set }) => errors.handle({ request, set }, () => rotate(request, params.id)),
+      tokenDocs.rotate,
+    )
+  return plugin.use(fallbackRoutes(errors))
 }

@@ -31,6 +31,11 @@ export interface TokenInfo {
   readonly models: readonly string[] | null
   /** ISO 8601, in UTC, a minute late at most. Null: not used yet. */
   readonly last_used_at: string | null
+  /**
+   * ISO 8601, in UTC: until when the secret before the last rotation works. Null: it does not. Undefined: the store
+   * rotates no tokens.
+   */
+  readonly old_secret_until?: string | null
 }
 
 /** The body of a request for a token. */
@@ -67,6 +72,12 @@ export type TokenRoutes = {
       Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 404 | 429 | 500 | 503>,
       { params: { id: string } }
     >
+    rotate: {
+      post: Route<
+        Responses<CreatedToken, ErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 503>,
+        { params: { id: string }; body: { readonly overlap_seconds?: number | null } | undefined }
+      >
+    }
   }
 }
 
@@ -89,6 +100,11 @@ const fields = {
   last_used_at: Type.Union([Type.String(), Type.Null()], {
     description: 'ISO 8601, in UTC, a minute late at most. Null: not used yet',
   }),
+  old_secret_until: Type.Optional(
+    Type.Union([Type.String(), Type.Null()], {
+      description: 'ISO 8601, in UTC: until when the secret before the last rotation works. Null: it does not',
+    }),
+  ),
 }
 
 const tokenList: SchemaOf<TokenList> = Type.Object(
@@ -127,6 +143,17 @@ const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
   { title: 'TokenRequest' },
 )
 
+const rotation = Type.Object(
+  {
+    overlap_seconds: Type.Optional(
+      Type.Union([Type.Integer({ minimum: 0, maximum: 604_800 }), Type.Null()], {
+        description: 'For how long the old secret works. Default 0',
+      }),
+    ),
+  },
+  { title: 'TokenRotation' },
+)
+
 const revoked = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
 
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
@@ -158,6 +185,16 @@ export const tokenDocs = {
     responses: {
       200: jsonResponse('Revoked', revoked, noStoreHeader),
       ...errorResponses(errorBody, 401, 403, 404, 429, 500, 503),
+    },
+  }),
+  rotate: route({
+    operationId: 'rotateOwnToken',
+    summary: "Give one of the caller's API tokens a new secret. Its id stays",
+    parameters: [pathParameter('id', 'Id of the token')],
+    requestBody: jsonBody(rotation, false),
+    responses: {
+      200: jsonResponse('The token', createdToken, noStoreHeader),
+      ...errorResponses(errorBody, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503),
     },
   }),
 }

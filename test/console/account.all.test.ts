@@ -89,7 +89,7 @@ describeWithBrowser('the own account', () => {
     expect(visiting.errors.filter((error) => !error.includes('status of 401'))).toEqual([])
   })
 
-  test('gives a token scopes and models, shows when it was used, and replaces it', async () => {
+  test('gives a token scopes and models, shows when it was used, and rotates it', async () => {
     await using fixture = await openAdminFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
@@ -114,16 +114,25 @@ describeWithBrowser('the own account', () => {
     expect(await ask('/v1/models', secret)).toBe(200)
     expect(await ask('/api/media/proxy/assets', secret)).toBe(403)
 
-    await row.getByRole('button', { name: 'Replace laptop' }).click()
-    expect(await dialog.getByLabel('Models (Optional)').inputValue()).toBe('emulated-*, other')
-    await dialog.getByRole('button', { name: 'New token' }).click()
-    const next = (await page.locator('.secret').textContent()) ?? ''
-    expect([await ask('/v1/models', secret), await ask('/v1/models', next)]).toEqual([200, 200])
-    expect(await ask('/api/media/proxy/assets', next)).toBe(403)
-    await page.getByRole('button', { name: 'Revoke the old token' }).click()
-    await dialog.getByRole('button', { name: 'Revoke' }).click()
-    await dialog.waitFor({ state: 'detached' })
-    expect([await ask('/v1/models', secret), await ask('/v1/models', next)]).toEqual([401, 200])
+    const idsOf = async () => (await fixture.store.listTokens(fixture.admin.id)).map(({ id }) => id).sort()
+    const ids = await idsOf()
+    const rotate = async (overlap: string) => {
+      await row.getByRole('button', { name: 'Rotate laptop' }).click()
+      await dialog.getByLabel('The old secret works').selectOption(overlap)
+      await dialog.getByRole('button', { name: 'Rotate' }).click()
+      const next = (await page.locator('.secret').textContent()) ?? ''
+      await page.getByRole('button', { name: 'Done' }).click()
+      return next
+    }
+    const second = await rotate('For 1 more hour')
+    await row.getByText('The old secret works until').waitFor()
+    expect([await ask('/v1/models', secret), await ask('/v1/models', second)]).toEqual([200, 200])
+    expect(await ask('/api/media/proxy/assets', second)).toBe(403)
+    const next = await rotate('No longer: it ends at once')
+    expect(await idsOf()).toEqual(ids)
+    await row.getByText('The old secret works until').waitFor({ state: 'detached' })
+    expect([await ask('/v1/models', secret), await ask('/v1/models', second)]).toEqual([401, 401])
+    expect(await ask('/v1/models', next)).toBe(200)
     expect(visiting.errors).toEqual([])
   })
 

@@ -43,6 +43,7 @@ const routes = [
   ['DELETE', '/api/session', 'none', 0, 401],
   ['POST', '/api/tokens', 'session', 8_192, 413],
   ['DELETE', '/api/tokens/unknown', 'session', 0, 404],
+  ['POST', '/api/tokens/unknown/rotate', 'session', 8_192, 413],
   ['PATCH', '/api/account', 'session', 8_192, 413],
   ['DELETE', '/api/account/sessions', 'none', 0, 401],
   ['DELETE', '/api/account/sessions/unknown', 'session', 0, 404],

@@ -50,6 +50,27 @@ eachDatabase('tokens', (database) => {
     expect(await store.revokeToken(mine.token, 5, mine.user)).toBe(5)
   })
 
+  test('a user rotates a valid token of their own, with none but the given scopes, and the revision names its secrets', async () => {
+    const mine = await userWithToken({ expiresAt: 900 })
+    const foreign = await userWithToken()
+    const hash = randomUUID()
+    const secret = { hash, start: 'sk-second', now: 10, oldUntil: 60 }
+    const scopes = ['media', 'text', 'video'] as const
+    expect(await other.rotateOwnToken(foreign.token, secret, mine.user, scopes)).toBe('unknown')
+    expect(await other.rotateOwnToken(mine.token, secret, mine.user, ['media'])).toBe('other-scopes')
+    expect(await other.rotateOwnToken(mine.token, { ...secret, now: 900 }, mine.user, scopes)).toBe('unknown')
+    expect(await store.ownerOf(hash)).toBeUndefined()
+    const before = await store.revision()
+    expect(await other.rotateOwnToken(mine.token, secret, mine.user, scopes)).toBe('changed')
+    const { changes } = (await store.revision(before)) as Exclude<Awaited<ReturnType<Store['revision']>>, number>
+    expect(changes?.map(({ key }) => key).sort()).toEqual([hash, mine.hash].sort())
+    expect(await store.ownerOf(hash)).toMatchObject({ token: mine.token, expiresAt: 900 })
+    expect(await store.ownerOf(mine.hash)).toMatchObject({ token: mine.token, expiresAt: 60 })
+    expect(await store.listTokens(mine.user)).toMatchObject([{ id: mine.token, start: 'sk-second', oldUntil: 60 }])
+    await store.revokeToken(mine.token, 11)
+    expect(await other.rotateOwnToken(mine.token, { ...secret, hash: randomUUID() }, mine.user, scopes)).toBe('unknown')
+  })
+
   test('the tokens of a disabled user have no owner until the user is enabled, and both raise the revision', async () => {
     const { name, hash } = await userWithToken()
     const before = await store.revision()

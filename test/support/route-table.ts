@@ -70,6 +70,7 @@ export const sessionRoutes = [
   ['GET', '/api/tokens'],
   ['POST', '/api/tokens'],
   ['DELETE', '/api/tokens/:id'],
+  ['POST', '/api/tokens/:id/rotate'],
   ['GET', '/api/usage'],
   ['GET', '/api/webhooks'],
   ['POST', '/api/webhooks'],

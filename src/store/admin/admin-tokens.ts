@@ -6,7 +6,6 @@ import type {
   TokenChange,
   TokenConditions,
   TokenOutcome,
-  TokenRotation,
 } from '../../../plugins/admin/store.ts'
 import type { Role } from '../../../plugins/shared/identity/scopes.ts'
 import { type Database, fragment, type Statement, type Steps, sql } from '../database/database.ts'
@@ -19,6 +18,7 @@ import {
   scopesOf,
   sweepTokens,
   type TokenListColumns,
+  updateSecret,
 } from '../users/token-rows.ts'
 import { pageOf, timeOf } from './page.ts'
 import { flag } from './transaction.ts'
@@ -143,12 +143,4 @@ const updateToken = (id: string, { label, expiresAt, scopes, models, limits }: T
     scopes = coalesce(cast(${scopes && scopesColumn(scopes)} as text), scopes),
     models = case when ${flag(models)} = 1 then cast(${modelsColumn(models)} as text) else models end,
     limits = case when ${flag(limits)} = 1 then cast(${limits} as text) else limits end
-  where id = ${id}`
-
-/** The hash on the right is the one before the update. */
-const updateSecret = (id: string, { hash, start, now, oldUntil }: TokenRotation): Statement => sql`
-  update tokens
-  set old_hash = case when ${oldUntil > now ? 1 : 0} = 1 then hash end,
-    old_until = case when ${oldUntil > now ? 1 : 0} = 1 then cast(${oldUntil} as bigint) end,
-    hash = ${hash}, start = ${start}
   where id = ${id}`

@@ -1,5 +1,5 @@
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { clause, fragment, joinClauses, type Statement } from '../database/database.ts'
+import { clause, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
 
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
@@ -85,3 +85,21 @@ export const scopesOf = (column: string): readonly Scope[] => {
 
 export const modelsOf = (column: string | undefined): readonly string[] | undefined =>
   column === undefined ? undefined : (JSON.parse(column) as readonly string[])
+
+/** A new secret of a token. Times are milliseconds since 1970. */
+export interface NewSecret {
+  readonly hash: string
+  /** First characters of the secret. */
+  readonly start: string
+  readonly now: number
+  /** Until when the old secret works. Up to `now`: no longer. */
+  readonly oldUntil: number
+}
+
+/** The hash on the right is the one before the update. */
+export const updateSecret = (id: string, { hash, start, now, oldUntil }: NewSecret): Statement => sql`
+  update tokens
+  set old_hash = case when ${oldUntil > now ? 1 : 0} = 1 then hash end,
+    old_until = case when ${oldUntil > now ? 1 : 0} = 1 then cast(${oldUntil} as bigint) end,
+    hash = ${hash}, start = ${start}
+  where id = ${id}`

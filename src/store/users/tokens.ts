@@ -1,10 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import type { TokenOwner } from '../../../plugins/api-token/store.ts'
 import { defaultScopes, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { type Database, fragment, sql } from '../database/database.ts'
-import { tokenAdded, tokenRevoked } from '../database/revision.ts'
+import { type Database, fragment, type Steps, sql } from '../database/database.ts'
+import { tokenAdded, tokenChanged, tokenRevoked } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
-import { modelsColumn, modelsOf, scopesColumn, scopesOf, sweepTokens, type TokenListColumns } from './token-rows.ts'
+import {
+  modelsColumn,
+  modelsOf,
+  type NewSecret,
+  scopesColumn,
+  scopesOf,
+  sweepTokens,
+  type TokenListColumns,
+  updateSecret,
+} from './token-rows.ts'
 
 /** The stored record of an API token. Times are milliseconds since 1970. */
 export interface Token {
@@ -25,6 +34,8 @@ export interface Token {
   readonly models?: readonly string[]
   /** A minute late at most. Undefined: not used yet. */
   readonly lastUsedAt?: number
+  /** Until when the secret before the last rotation works. Undefined: it does not. */
+  readonly oldUntil?: number
 }
 
 /**
@@ -61,6 +72,16 @@ export interface TokenRecords {
    * revoked before.
    */
   revokeToken(id: string, now: number, user?: string): Promise<number | undefined>
+  /**
+   * Gives a valid token of `user` (an id) a new secret; its id stays. `other-scopes`: it has others than `ifScopes`.
+   * Nothing changes with any other word than `changed`.
+   */
+  rotateOwnToken(
+    id: string,
+    secret: NewSecret,
+    user: string,
+    ifScopes: readonly Scope[],
+  ): Promise<'changed' | 'unknown' | 'other-scopes'>
 }
 
 /**
@@ -73,7 +94,7 @@ const dayMs = 86_400_000
 const listedColumns = fragment`
   tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
   tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt",
-  tokens.scopes, tokens.models, tokens.last_used_at as "lastUsedAt"`
+  tokens.scopes, tokens.models, tokens.last_used_at as "lastUsedAt", tokens.old_until as "oldUntil"`
 
 type TokenRow = Omit<Token, 'scopes' | 'models'> & TokenListColumns
 
@@ -198,4 +219,32 @@ export const createTokenStore = (database: Database): TokenRecords => ({
     ])
     return revoked?.[0] && Number(revoked[0].since)
   },
+
+  rotateOwnToken: (id, secret, user, ifScopes) => database.transaction(() => rotateSteps(id, secret, user, ifScopes)),
 })
+
+function* rotateSteps(
+  id: string,
+  secret: NewSecret,
+  user: string,
+  ifScopes: readonly Scope[],
+): Steps<Awaited<ReturnType<TokenRecords['rotateOwnToken']>>> {
+  yield lockUser(user)
+  const [found] = (yield sql`
+    select hash, old_hash as "oldHash", scopes
+    from tokens
+    where id = ${id}
+    and user_id = ${user}
+    and revoked_at is null
+    and (expires_at is null or expires_at > ${secret.now})`) as unknown as readonly Secrets[]
+  if (!found) return 'unknown'
+  if (!scopesOf(found.scopes).every((scope) => ifScopes.includes(scope))) return 'other-scopes'
+  yield updateSecret(id, secret)
+  yield* tokenChanged(...[found.hash, found.oldHash, secret.hash].filter((hash) => hash !== undefined))
+  return 'changed'
+}
+
+interface Secrets extends Pick<TokenListColumns, 'scopes'> {
+  readonly hash: string
+  readonly oldHash?: string
+}

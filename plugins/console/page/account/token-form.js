@@ -25,12 +25,11 @@ const scopes = /** @type {readonly Scope[]} */ (Object.keys(t.tokens.scopeNames)
 const usual = ['media', 'text', 'video']
 
 /**
- * The form of a new token. One that replaces another begins with the other's label, scopes and models.
- * @param {{ replaced: import('./tokens.js').Token | undefined, create: (request: TokenRequest) => Promise<void>, onClose: () =>
- * void }} props
+ * The form of a new token.
+ * @param {{ create: (request: TokenRequest) => Promise<void>, onClose: () => void }} props
  */
-export const TokenForm = ({ replaced, create, onClose }) => {
-  const [chosen, setChosen] = useState(replaced?.scopes ?? usual)
+export const TokenForm = ({ create, onClose }) => {
+  const [chosen, setChosen] = useState(usual)
   const isUsual = chosen.length === usual.length && usual.every((scope) => chosen.includes(scope))
   const submit = async (/** @type {Record<string, string>} */ { label = '', days, models = '' }) => {
     if (chosen.length === 0) throw new ApiError(400, t.tokens.noScope)
@@ -42,11 +41,9 @@ export const TokenForm = ({ replaced, create, onClose }) => {
       ...(names.length > 0 && { models: names }),
     })
   }
-  const title = replaced ? t.tokens.replaceTitle : t.tokens.create
   return html`
-    <${FormDialog} title=${title} submitLabel=${t.tokens.create} action=${submit} onClose=${onClose}>
-      ${replaced && html`<p>${t.tokens.replaceLead}</p>`}
-      <${Field} label=${t.tokens.label} hint=${t.tokens.labelHint} name="label" maxlength="128" required autocomplete="off" defaultValue=${replaced?.label ?? ''} />
+    <${FormDialog} title=${t.tokens.create} submitLabel=${t.tokens.create} action=${submit} onClose=${onClose}>
+      <${Field} label=${t.tokens.label} hint=${t.tokens.labelHint} name="label" maxlength="128" required autocomplete="off" />
       <${Select} label=${t.tokens.validFor} name="days" choices=${lifetimes} />
       <fieldset class="scopes">
         <legend>${t.tokens.scopes}</legend>
@@ -60,7 +57,7 @@ export const TokenForm = ({ replaced, create, onClose }) => {
             />`,
         )}
       </fieldset>
-      <${Field} label=${`${t.tokens.models} (${t.optional})`} hint=${t.tokens.modelsHint} name="models" autocomplete="off" spellcheck=${false} defaultValue=${(replaced?.models ?? []).join(', ')} />
+      <${Field} label=${`${t.tokens.models} (${t.optional})`} hint=${t.tokens.modelsHint} name="models" autocomplete="off" spellcheck=${false} />
     <//>
   `
 }

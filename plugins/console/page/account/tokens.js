@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks'
+import { serverNow } from '../api/clock.js'
 import { isConsoleToken } from '../api/credential.js'
 import { paths } from '../api/paths.js'
 import { CopyButton } from '../controls/copy-button.js'
 import { Dialog, FormDialog } from '../controls/dialog.js'
+import { Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
@@ -14,7 +16,7 @@ import { t } from './words.js'
 
 /**
  * @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null, scopes?:
- * readonly import('./token-form.js').Scope[] | null, models?: readonly string[] | null, last_used_at?: string | null }} Token
+ * readonly import('./token-form.js').Scope[] | null, models?: readonly string[] | null, last_used_at?: string | null, old_secret_until?: string | null }} Token
  */
 
 /** The user's API tokens. */
@@ -28,7 +30,7 @@ export const Tokens = () => {
     return tokens
   }, [])
   const [creating, setCreating] = useState(false)
-  const [replaced, setReplaced] = useState(/** @type {Token | undefined} */ (undefined))
+  const [rotating, setRotating] = useState(/** @type {Token | undefined} */ (undefined))
   const [created, setCreated] = useState(/** @type {(Token & { token: string }) | undefined} */ (undefined))
   const [revoking, setRevoking] = useState(/** @type {Token | undefined} */ (undefined))
 
@@ -38,9 +40,13 @@ export const Tokens = () => {
     list.change((tokens) => [...tokens, listed])
     setCreated(token)
   }
-  const open = (/** @type {Token | undefined} */ token) => {
-    setReplaced(token)
-    setCreating(true)
+  const rotate = async (/** @type {Record<string, string>} */ { overlap = '' }) => {
+    if (!rotating) return
+    const path = `${paths.tokens}/${encodeURIComponent(rotating.id)}/rotate`
+    const { token } = await api.request(path, { method: 'POST', body: { overlap_seconds: Number(overlap) } })
+    const { token: _, ...listed } = token
+    list.change((tokens) => tokens.map((one) => (one.id === listed.id ? listed : one)))
+    setCreated(token)
   }
   const revoke = async () => {
     if (!revoking) return
@@ -54,14 +60,14 @@ export const Tokens = () => {
   return html`
     <p class="lead">${t.tokens.lead}</p>
     <div class="actions list-actions">
-      <button type="button" class="primary" onClick=${() => open(undefined)}><${Icon} name="add" />${t.tokens.create}</button>
+      <button type="button" class="primary" onClick=${() => setCreating(true)}><${Icon} name="add" />${t.tokens.create}</button>
     </div>
     <${Failure} message=${list.error} retry=${list.reload} />
     ${!list.value && list.busy && html`<${Loading} kind="rows" />`}
     ${
       list.value &&
       (own.length > 0
-        ? html`<ul class="rows">${own.map((token) => html`<${Row} key=${token.id} token=${token} onReplace=${open} onRevoke=${setRevoking} />`)}</ul>`
+        ? html`<ul class="rows">${own.map((token) => html`<${Row} key=${token.id} token=${token} onRotate=${setRotating} onRevoke=${setRevoking} />`)}</ul>`
         : html`<${Empty} icon="tokens" title=${t.tokens.empty}><p>${t.tokens.emptyHint}</p><//>`)
     }
     ${
@@ -76,8 +82,17 @@ export const Tokens = () => {
         </section>
       `
     }
-    ${creating && html`<${TokenForm} replaced=${replaced} create=${create} onClose=${() => setCreating(false)} />`}
-    ${!creating && created && html`<${Created} token=${created} replaced=${replaced} onRevoke=${setRevoking} onClose=${() => setCreated(undefined)} />`}
+    ${creating && html`<${TokenForm} create=${create} onClose=${() => setCreating(false)} />`}
+    ${
+      rotating &&
+      html`
+        <${FormDialog} title=${t.tokens.rotateOf(rotating.label || rotating.start)} submitLabel=${t.tokens.rotate} action=${rotate} onClose=${() => setRotating(undefined)}>
+          <p>${t.tokens.rotateLead}</p>
+          <${Select} label=${t.tokens.overlap} name="overlap" choices=${overlaps} />
+        <//>
+      `
+    }
+    ${!creating && !rotating && created && html`<${Created} token=${created} onClose=${() => setCreated(undefined)} />`}
     ${
       revoking &&
       html`
@@ -89,12 +104,24 @@ export const Tokens = () => {
   `
 }
 
-/** @param {{ token: Token, isCurrent?: boolean, onReplace?: (token: Token) => void, onRevoke: (token: Token) => void }} props */
-const Row = ({ token, isCurrent, onReplace, onRevoke }) => {
+/** For how many seconds the old secret works. @type {readonly (readonly [string, string])[]} */
+const overlaps = [
+  ['0', t.tokens.overlaps.none],
+  ['3600', t.tokens.overlaps.hour],
+  ['86400', t.tokens.overlaps.day],
+  ['604800', t.tokens.days(7)],
+]
+
+/**
+ * @param {{ token: Token, isCurrent?: boolean, onRotate?: (token: Token) => void, onRevoke: (token: Token) => void }} props
+ * `onRotate`: missing for the console's own tokens
+ */
+const Row = ({ token, isCurrent, onRotate, onRevoke }) => {
   const title = token.label || t.tokens.unnamed
   const created = parseTime(token.created_at)
   const ends = parseTime(token.expires_at)
   const used = parseTime(token.last_used_at)
+  const old = parseTime(token.old_secret_until)
   return html`
     <li>
       <div class="item-text">
@@ -103,10 +130,11 @@ const Row = ({ token, isCurrent, onReplace, onRevoke }) => {
           <code>${token.start}…</code>
           ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${formatDate(created)}</time></span>`}
           <span>${ends ? html`${t.tokens.validUntil} <time datetime=${ends.toISOString()}>${formatTime(ends)}</time>` : t.tokens.neverExpires}</span>
+          ${old && old.getTime() > serverNow() && html`<span>${t.tokens.oldWorksUntil} <time datetime=${old.toISOString()}>${formatTime(old)}</time></span>`}
           ${token.last_used_at !== undefined && html`<span>${used ? html`${t.tokens.lastUsed} <time datetime=${used.toISOString()}>${formatTime(used)}</time>` : t.tokens.neverUsed}</span>`}
         </p>
         ${
-          onReplace &&
+          onRotate &&
           (token.scopes || token.models) &&
           html`
             <p class="hint">
@@ -117,7 +145,7 @@ const Row = ({ token, isCurrent, onReplace, onRevoke }) => {
         }
       </div>
       <div class="actions">
-        ${onReplace && html`<button type="button" class="small" aria-label=${t.tokens.replaceOf(title)} onClick=${() => onReplace(token)}>${t.tokens.replace}</button>`}
+        ${onRotate && token.old_secret_until !== undefined && html`<button type="button" class="small" aria-label=${t.tokens.rotateOf(title)} onClick=${() => onRotate(token)}>${t.tokens.rotate}</button>`}
         ${
           !isCurrent &&
           html`<button type="button" class="small danger" aria-label=${t.tokens.revokeOf(title)} onClick=${() => onRevoke(token)}>${t.tokens.revoke}</button>`
@@ -128,25 +156,20 @@ const Row = ({ token, isCurrent, onReplace, onRevoke }) => {
 }
 
 /**
- * Shows a new token. The page drops it when the dialog closes.
- * @param {{ token: Token & { token: string }, replaced: Token | undefined, onRevoke: (token: Token) => void, onClose: () =>
- * void }} props `replaced`: the token that it replaces, which is valid until it is revoked
+ * Shows a new secret of a token. The page drops it when the dialog closes.
+ * @param {{ token: Token & { token: string }, onClose: () => void }} props
  */
-const Created = ({ token, replaced, onRevoke, onClose }) => html`
-  <${Dialog} title=${t.tokens.created} onClose=${onClose}>
-    <p>${t.tokens.shownOnce}</p>
-    <p class="secret"><code>${token.token}</code></p>
-    ${replaced && html`<p class="hint">${t.tokens.replacedHint}</p>`}
-    <div class="actions">
-      <${CopyButton} text=${token.token} label=${t.copy} size="" autofocus />
-      ${
-        replaced &&
-        html`<button type="button" class="danger" onClick=${() => {
-          onClose()
-          onRevoke(replaced)
-        }}>${t.tokens.revokeOld}</button>`
-      }
-      <button type="button" class="primary" onClick=${onClose}>${t.done}</button>
-    </div>
-  <//>
-`
+const Created = ({ token, onClose }) => {
+  const old = parseTime(token.old_secret_until)
+  return html`
+    <${Dialog} title=${t.tokens.created} onClose=${onClose}>
+      <p>${t.tokens.shownOnce}</p>
+      <p class="secret"><code>${token.token}</code></p>
+      ${old && html`<p class="hint">${t.tokens.oldWorksUntil} <time datetime=${old.toISOString()}>${formatTime(old)}</time></p>`}
+      <div class="actions">
+        <${CopyButton} text=${token.token} label=${t.copy} size="" autofocus />
+        <button type="button" class="primary" onClick=${onClose}>${t.done}</button>
+      </div>
+    <//>
+  `
+}
