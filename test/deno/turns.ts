@@ -1,7 +1,7 @@
 /** Prints the number of turns of a long work in which a request to this process gets its response. */
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { nextTurn } from '../../plugins/shared/background/turns.ts'
+import { afterIo, nextTurn } from '../../plugins/shared/background/turns.ts'
 
 const server = createServer((_, response) => response.end('ok'))
 await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -17,7 +17,11 @@ const work = async (): Promise<void> => {
     Atomics.wait(wait, 0, 0, 5)
   }
 }
-const working = work()
+/** Other work that goes on for many turns, as short as that of a body that arrives. */
+const others = async (): Promise<void> => {
+  while (isWorking) await new Promise<void>((resolve) => afterIo(resolve))
+}
+const working = Promise.all([work(), work(), others()])
 const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
 await response.text()
 isWorking = false

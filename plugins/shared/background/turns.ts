@@ -24,18 +24,26 @@ const continueNext = (): void => {
  *
  * While an immediate is due, Deno (2.9) looks for I/O at every 61st turn only, because tokio's scheduler does so while
  * a task is ready (https://docs.rs/tokio/latest/tokio/runtime/struct.Builder.html#method.event_interval). It does
- * before it waits for a timer.
+ * before it waits for a timer. So there, all functions wait together: for an immediate, and then for a timer.
  */
 export const afterIo = (run: () => void): void => {
-  isTimer = isDeno && !isTimer
-  if (isTimer) setTimeout(run, 0)
-  else setImmediate(run)
+  if (!isDeno) return void setImmediate(run)
+  if (later.push(run) > 1) return
+  isTimer = !isTimer
+  // The timer begins after the work of this turn: Deno does not wait for one that is over by then.
+  setImmediate(isTimer ? () => setTimeout(runLater, 0) : runLater)
 }
 
 const isDeno = 'Deno' in globalThis
 
-/** A timer costs a millisecond, so that only each second call is one, and none where an immediate lets I/O through. */
+const later: (() => void)[] = []
+
+/** A timer costs a millisecond, so that only each second turn waits for one. */
 let isTimer = false
+
+const runLater = (): void => {
+  for (const run of later.splice(0)) run()
+}
 
 /** Number of calls of `nextTurn` since the process started. Tests compare it instead of times. */
 export const turns = { count: 0 }
