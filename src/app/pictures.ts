@@ -7,7 +7,7 @@ import type { Config } from '../config.ts'
 
 /** Larger files are no pictures for the vendor. */
 const maxPictureBytes = 30 * 2 ** 20
-const pictureDeadlineMs = 20_000
+const pictureDeadlineMs = 10_000
 /** The upstream reads a kept picture within seconds. */
 const keptMs = 3_600_000
 

@@ -14,8 +14,8 @@ export const moderationCodes: FailureEntries = {
   },
   'InputImageSensitiveContentDetected.PrivacyInformation': {
     change: 'register_face',
-    en: 'The picture shows a real person. Verify the face of this person, add the picture to that group, and refer to the asset; or take a picture without a person.',
-    zh: '图片中有真人。请为其完成人脸认证，把图片加入对应的素材组后引用该素材；或改用没有真人的图片。',
+    en: 'The picture shows a real person. Verify the face of this person, add the picture to that group, and refer to the asset; or take a picture without a person. If it is nobody real, `references: "auto"` makes an asset of it.',
+    zh: '图片中有真人。请为其完成人脸认证，把图片加入对应的素材组后引用该素材；或改用没有真人的图片。如非真实人物，可用 `references: "auto"` 自动将其加入素材库。',
   },
   InputVideoSensitiveContentDetected: {
     change: 'other_video',

@@ -11,19 +11,22 @@ import { pictureIn } from './refused-pictures.ts'
 import type { VideoContext } from './submit.ts'
 
 /** Tasks that one round looks at. */
-const maxTasks = 200
-/** Tasks that are looked at at once. */
-const lanes = 4
+const maxTasks = 500
+/** Users whose tasks are looked at at once, one task of each. */
+const lanes = 8
+/** Milliseconds of a round after which no further task of a user is looked at: hosts of pictures may be slow. */
+const userMs = 5_000
 /** Longest pause between two looks at a task, in milliseconds. The pause grows with the time since its refusal. */
 const maxPauseMs = 30_000
-/** Milliseconds after a refusal at which the task fails with it, because its pictures have not become assets. */
+/** Milliseconds after which a task fails with the refusal of a picture whose asset is still being processed. */
 const giveUpMs = 3_600_000
 
 /**
  * Makes assets of the pictures that the upstream has refused, and lets tasks whose assets are active wait for a slot
  * again. Resolves with whether there is such a task.
  *
- * A task whose pictures cannot be registered now is put off, and delays no other.
+ * A task whose pictures cannot be registered now is put off, and so are those of a user that take long: others are
+ * looked at meanwhile.
  */
 export const registerPictures = async (context: VideoContext, signal: AbortSignal): Promise<boolean> => {
   const { pictures, store, clock, log } = context
@@ -31,15 +34,21 @@ export const registerPictures = async (context: VideoContext, signal: AbortSigna
   const due = await store.suspendedVideoTasks(clock.now(), maxTasks)
   const known = withoutRepetition(pictures, signal)
   let resumed = false
-  await inLanes(due, lanes, async (task) => {
-    if (signal.aborted) return
+  const registerOrPutOff = async (task: VideoTask, isLate: boolean): Promise<void> => {
     try {
-      resumed = (await registerFor(task, known, context)) || resumed
+      if (isLate) await putOff(task, task.fields, context)
+      else resumed = (await registerFor(task, known, context)) || resumed
     } catch (err) {
       log.warn({ task: task.id, err }, 'the pictures of a task could not be registered')
-      const { fields } = task
-      await putOff(task, fields, context).catch((error: unknown) =>
-        log.warn({ task: task.id, err: error }, 'a task could not be put off'),
+      await putOff(task, task.fields, context)
+    }
+  }
+  await inLanes(Map.groupBy(due, ({ user }) => user).values(), lanes, async (tasks) => {
+    const until = clock.now() + userMs
+    for (const task of tasks) {
+      if (signal.aborted) return
+      await registerOrPutOff(task, clock.now() > until).catch((err: unknown) =>
+        log.warn({ task: task.id, err }, 'a task that waits for assets could not be put off'),
       )
     }
   })
@@ -74,15 +83,16 @@ const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoCo
   const fields = readTaskFields(task.fields)
   const { refusal, pictures: refused = [] } = fields.registration ?? {}
   const now = clock.now()
-  if (refusal && now > refusal.at + giveUpMs) return fail(task, refusal, context)
   const assets = createAssets(task, pictures, context)
   const next: RefusedPicture[] = []
   let ready = true
   for (const picture of refused) {
     const state = await assets(picture)
     if (state.state === 'failed') return fail(task, state, context)
-    next.push({ index: picture.index, ...(state.state !== 'busy' && { asset: state.asset }) })
     ready &&= state.state === 'active'
+    const { index, since = now } = picture
+    next.push({ index, ...(state.state !== 'busy' && { asset: state.asset, since }) })
+    if (refusal && state.state === 'processing' && now > since + giveUpMs) return fail(task, refusal, context)
   }
   const changed: TaskFields = { ...fields, registration: { ...fields.registration, pictures: next } }
   const text = JSON.stringify(changed)

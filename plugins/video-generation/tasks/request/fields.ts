@@ -39,6 +39,8 @@ export interface RefusedPicture {
   readonly index: number
   /** Undefined: it is not known yet. */
   readonly asset?: string
+  /** When the asset was first known: milliseconds since 1970. */
+  readonly since?: number
 }
 
 /** The vendor's `execution_expires_after` of a request that names none, in seconds. */
