@@ -45,6 +45,10 @@ eachDatabase('the assets of pictures', (database) => {
     expect(states.filter(({ state }) => state === 'failed')).toEqual([])
     expect(creations()).toBe(1)
     expect(emulator.library.groups()).toHaveLength(1)
+    // The group exists now: only the record of the picture is in the way.
+    const other = { user: 'ann', url: `${url}?other` }
+    await Promise.all([...processes, ...processes].map((pictures) => pictures.register(other)))
+    expect(creations()).toBe(2)
   })
 
   test('are not made again before the outcome of a lost call is known', async () => {
@@ -88,7 +92,7 @@ eachDatabase('the assets of pictures', (database) => {
     // None of these has made anything.
     expect(await register()).toMatchObject({ state: 'processing' })
     expect(creations()).toBe(4)
-    expect(emulator.library.assets()).toHaveLength(5)
+    expect(emulator.library.assets()).toHaveLength(6)
   })
 })
 

@@ -59,6 +59,9 @@ describe.each(databaseNames)('references: auto (%s)', (kind) => {
     await until(async () => (await bob.statusOf(other)) === 'running')
     expect(emulator.library.assets()).toHaveLength(2)
     expect(sentUrls(emulator)).not.toEqual([`asset://${asset?.id}`])
+    const last = await ann.created('d', auto(face('ann')))
+    await until(async () => (await ann.statusOf(last)) === 'running')
+    expect(sentUrls(emulator)).toEqual([`asset://${asset?.id}`])
     expect(callsOf(emulator, 'CreateAsset')).toHaveLength(2)
   })
 

@@ -23,7 +23,6 @@ export const registrationAfter = (
   const refusal = personRefusalOf(response)
   if (!refusal) return undefined
   const { code, message, items } = refusal
-  if (pictures.some(({ index }) => items.includes(index))) return undefined
   const plain = plainPicturesIn(request, takesFiles).filter((index) => !pictures.some((known) => known.index === index))
   const refused = items.length === 0 ? plain : plain.filter((index) => items.includes(index))
   if (refused.length === 0) return undefined
