@@ -75,8 +75,9 @@ export const createResponseChecker = (document: Specification, extent: CheckedPa
     const { body, headers, method, status } = response
     if (body === undefined || method === 'HEAD') return []
     const type = headers['content-type']?.split(';')[0]?.trim().toLowerCase() ?? ''
-    // Only the response to a change may have no body.
-    if (body === '') return content && !pointer.includes('2XX') ? ['the body is empty'] : []
+    // Only the response to a change may have no body, and a stream whose client leaves before its first event.
+    if (body === '' && type !== 'text/event-stream')
+      return content && !pointer.includes('2XX') ? ['the body is empty'] : []
     const media = content?.[type]
     if (!media) return [`content type ${type || '(none)'} is not documented`]
     const place = [...pointer, 'content', type]
