@@ -59,6 +59,15 @@ test('only the plugin oidc-login loads openid-client, and the server loads it wh
   expect(entries.map(({ path }) => path)).toEqual([])
 })
 
+test('only the plugin mcp loads the SDK of the Model Context Protocol, with the first message', () => {
+  const importers = (specifier: RegExp) =>
+    sources('plugins', 'src')
+      .filter(({ text }) => staticImports(text).some((to) => specifier.test(to)))
+      .map(({ path }) => path)
+  expect(importers(/^@modelcontextprotocol\//)).toEqual(['plugins/mcp/protocol.ts'])
+  expect(importers(/\/protocol\.ts$/).filter((path) => path.startsWith('plugins/mcp/'))).toEqual([])
+})
+
 test('only the plugin tracing loads OpenTelemetry, and the server loads that plugin when traces are configured', () => {
   const importers = (specifier: RegExp) =>
     sources('plugins', 'src')
