@@ -29,7 +29,7 @@ export interface BundleOptions {
 export const serverBundle: BundleOptions = {
   root: fileURLToPath(new URL('../../', import.meta.url)),
   entry: 'src/server.ts',
-  externalPackages: ['@aws-sdk/client-s3'],
+  externalPackages: ['@aws-sdk/client-s3', '@modelcontextprotocol/server'],
   // They determine how imports are resolved and compiled.
   otherInputs: ['package.json', 'bun.lock', 'tsconfig.json'],
 }
