@@ -57,9 +57,10 @@ export const reserveCall = (call: LimitedTextCall, options: CallLimitOptions): A
   return isPromise(reserving) ? reserving.then(hold) : hold(reserving)
 }
 
-class ReservedCall implements CallLimit {
+class ReservedCall implements CallLimit, ModelUser {
   exhausted: TextProblem | undefined
-  readonly #of: ModelUser
+  readonly user: string
+  readonly model: string
   readonly #unstoppable: boolean
   readonly #reservation: UsageReservation
   readonly #options: CallLimitOptions
@@ -75,8 +76,9 @@ class ReservedCall implements CallLimit {
   #ended = false
 
   /** Keeps nothing of the request: a stream may last for long. */
-  constructor({ of, call, expected }: CallNeeds, reservation: UsageReservation, options: CallLimitOptions) {
-    this.#of = of
+  constructor({ user, model, call, expected }: CallNeeds, reservation: UsageReservation, options: CallLimitOptions) {
+    this.user = user
+    this.model = model
     this.#unstoppable = call.unstoppable
     this.#reservation = reservation
     this.#options = options
@@ -138,7 +140,7 @@ class ReservedCall implements CallLimit {
   }
 
   #costOf(input: number, output: number): number | undefined {
-    return this.#options.costOf?.({ model: this.#of.model, tokens: { ...noTokens, input, output } })
+    return this.#options.costOf?.({ model: this.model, tokens: { ...noTokens, input, output } })
   }
 
   /** The output that an amount pays beside the input. Infinity: no limit counts it. */
@@ -157,13 +159,13 @@ class ReservedCall implements CallLimit {
     const { history, inputHistory, costOf } = this.#options
     const { input, estimated, choices } = this.#expected
     if (tokens) {
-      history.add(this.#of, tokens.output / choices)
-      inputHistory.add(this.#of, estimated, tokens.input)
+      history.add(this, tokens.output / choices)
+      inputHistory.add(this, estimated, tokens.input)
     }
     const used = tokens ?? { ...noTokens, input, output: this.#outputAtEnd() }
     // Also a call that nobody waits for any more has reached the upstream.
     this.onAccepted()
-    this.#reservation.settle(usedAmounts(used.input + used.output, costOf?.({ model: this.#of.model, tokens: used })))
+    this.#reservation.settle(usedAmounts(used.input + used.output, costOf?.({ model: this.model, tokens: used })))
     this.#reservation.release()
   }
 

@@ -7,7 +7,6 @@ import type { InputHistory } from './input-history.ts'
 import { estimateInputTokens } from './input-tokens.ts'
 import type { OutputHistory } from './output-history.ts'
 import { choicesOf, maximumOf } from './requested-output.ts'
-import { ModelUser } from './user-values.ts'
 
 /** A call that is about to be sent. */
 export interface LimitedTextCall {
@@ -55,7 +54,6 @@ export interface Expected {
 /** What a call needs of limits. Its request is looked at only if a limit applies to the caller. */
 export class CallNeeds implements LimitedCall {
   readonly call: LimitedTextCall
-  readonly of: ModelUser
   readonly user: string
   readonly token: string | undefined
   readonly model: string
@@ -67,7 +65,6 @@ export class CallNeeds implements LimitedCall {
   constructor(call: LimitedTextCall, options: CallNeedsOptions) {
     const { user, token, model, signal } = call
     this.call = call
-    this.of = new ModelUser(user, model)
     this.user = user
     this.token = token
     this.model = model
@@ -107,10 +104,10 @@ export class CallNeeds implements LimitedCall {
     const { request, inputOnly, unstoppable } = this.call
     const { history, inputHistory, defaultMaxTokens } = this.#options
     const estimated = this.call.input ?? runSteps(estimateInputTokens(request))
-    const input = Math.ceil(estimated * inputHistory.factor(this.of))
+    const input = Math.ceil(estimated * inputHistory.factor(this))
     const choices = choicesOf(request)
     const maximum = inputOnly ? 0 : maximumOf(request, choices, defaultMaxTokens)
-    const usual = Math.min(maximum, history.estimate(this.of) * choices)
+    const usual = Math.min(maximum, history.estimate(this) * choices)
     const output = unstoppable && maximum < Number.POSITIVE_INFINITY ? maximum : usual
     // An estimate refuses nobody: a stream begins with little, and takes more while there is some.
     const least = unstoppable ? output : Math.min(output, leastOutput)

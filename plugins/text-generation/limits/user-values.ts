@@ -18,18 +18,10 @@ interface Entry<Value> {
   readonly at: number
 }
 
-/** A user who calls a model. One object for all look-ups of a call. */
-export class ModelUser {
+/** A user who calls a model. */
+export interface ModelUser {
   readonly user: string
   readonly model: string
-  readonly key: string
-
-  constructor(user: string, model: string) {
-    this.user = user
-    this.model = model
-    // No user has a line feed.
-    this.key = `${user}\n${model}`
-  }
 }
 
 /** A value that calls of users and models teach, for estimates of later calls. */
@@ -57,10 +49,13 @@ export const createUserValues = <Value>(options: UserValuesOptions<Value>): User
   const { clock, withoutHistory, numberOf, next } = options
   const values = new Map<string, Entry<Value>>()
   const users = new Map<string, Map<string, Entry<Value>>>()
+  const find = (of: ModelUser): Entry<Value> | undefined =>
+    // Most calls are of the latest users.
+    users.get(of.model)?.get(of.user) ?? values.get(keyOf(of))
   const isLate = ({ at }: Entry<unknown>, now: number) => Math.abs(now - at) > keptMs
   return {
-    own({ key }) {
-      const entry = values.get(key)
+    own(of) {
+      const entry = find(of)
       return entry && !isLate(entry, clock.now()) ? entry.value : undefined
     },
     usual(model) {
@@ -71,16 +66,17 @@ export const createUserValues = <Value>(options: UserValuesOptions<Value>): User
       for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
       return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? withoutHistory
     },
-    teach({ user, model, key }, observed) {
+    teach(of, observed) {
       const at = clock.now()
-      const entry = values.get(key)
+      const entry = find(of)
       const value = next(entry && !isLate(entry, at) ? entry.value : undefined, observed)
       if (entry && Math.abs(at - entry.at) < replacedMs) {
         entry.value = value
         return
       }
       const latest = { value, at }
-      put(values, key, latest, maxEntries)
+      const { user, model } = of
+      put(values, keyOf(of), latest, maxEntries)
       const ofModel = users.get(model) ?? new Map<string, Entry<Value>>()
       put(users, model, ofModel, maxEntries)
       put(ofModel, user, latest, maxUsers)
@@ -98,3 +94,6 @@ const put = <Value>(entries: Map<string, Value>, key: string, value: Value, max:
     return
   }
 }
+
+/** No user has a line feed. */
+const keyOf = ({ user, model }: ModelUser): string => `${user}\n${model}`
