@@ -74,6 +74,19 @@ export class Model {
     if (prompt !== undefined) assert.ok(prompt.includes(task.secret), `another task's result: ${JSON.stringify(shown)}`)
   }
 
+  /** Checks that each asset in a task of the upstream belongs to the user of that task. */
+  async checkAssets(): Promise<void> {
+    for (const { body } of this.upstreamTasks()) {
+      const sent = JSON.stringify(body)
+      const task = this.tasks.find(({ secret }) => sent.includes(secret))
+      for (const [, id = ''] of task ? sent.matchAll(/asset:\/\/([\w-]+)/g) : []) {
+        const group = this.fixture.video.emulator.library.asset(id)?.groupId ?? ''
+        const owner = await this.fixture.video.store.group(group)
+        assert.equal(owner?.user, this.user(task?.owner ?? 0).id, `the asset ${id} of another user in ${sent}`)
+      }
+    }
+  }
+
   /** Ends all tasks, and checks that each has come to its end. */
   async endAll(): Promise<void> {
     const { video } = this.fixture.video.emulator

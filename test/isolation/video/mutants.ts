@@ -1,3 +1,4 @@
+import { pictureGroup } from '../../../plugins/asset-library/pictures/picture-assets.ts'
 import type { VideoTask } from '../../../plugins/video-generation/index.ts'
 import type { Store } from '../../../src/store/index.ts'
 import type { Mutant } from './fixture.ts'
@@ -107,6 +108,31 @@ export const mutants: Readonly<Record<string, Mutant>> = {
           return fetch(url, init)
         },
       },
+    }
+  },
+
+  'the asset of a picture serves all users': ({ store }) => {
+    const isMade = async (id: string | undefined) =>
+      id !== undefined && (await store.group(id))?.name === pictureGroup.name
+    let first: string | undefined
+    return {
+      store: changed(store, {
+        async picture(user, digest) {
+          first ??= user
+          const known = await store.picture(first, digest)
+          return known && { ...known, user }
+        },
+        claimPicture: (claim) => store.claimPicture({ ...claim, user: first ?? claim.user }),
+        confirmPicture: (claim, asset) => store.confirmPicture({ ...claim, user: first ?? claim.user }, asset),
+        async groupOfAsset(asset, user) {
+          const group = await store.groupOfAsset(asset)
+          return (await isMade(group)) ? group : store.groupOfAsset(asset, user)
+        },
+        async group(id, user) {
+          const group = user !== undefined && (await isMade(id)) ? await store.group(id) : undefined
+          return group && user !== undefined ? { ...group, user } : store.group(id, user)
+        },
+      }),
     }
   },
 

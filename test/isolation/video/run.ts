@@ -22,6 +22,7 @@ export const findViolation = async (
       model.checkUpstream()
     }
     await model.endAll()
+    await model.checkAssets()
   })
   const details = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink })
   if (!details.failed) return undefined

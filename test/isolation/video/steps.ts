@@ -48,23 +48,32 @@ const choose = (
 const step = <Given>(name: string, given: fc.Arbitrary<Given>, run: (given: Given, model: Model) => Promise<void>) =>
   given.map((one): Step => ({ what: `${name} ${JSON.stringify(one)}`, run: (model) => run(one, model) }))
 
+/** A picture of a person, which all users have, and which becomes an asset of each who uses it. */
+const personUrl = 'https://files.example/real-face/shared.png'
+
 const create = step(
   'create',
   fc.record({
     owner: user,
-    asset: fc.constantFrom(...(['none', 'none', 'own', 'foreign', 'unknown'] as const)),
+    asset: fc.constantFrom(...(['none', 'none', 'own', 'foreign', 'unknown', 'made'] as const)),
     lost: fc.nat(9).map((n) => n === 0),
     draft: fc.boolean(),
   }),
   async ({ owner, asset, lost, draft }, model) => {
     const { emulator } = model.fixture.video
     const secret = model.newSecret()
-    const assets = { own: model.assets[owner], foreign: model.assets[(owner + 1) % 3], unknown: 'asset-none' }
-    const content = asset === 'none' ? [] : [media('image', `asset://${assets[asset]}`, 'reference_image')]
-    const fault = lost ? emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' }) : undefined
+    const urls = {
+      ...{ own: `asset://${model.assets[owner]}`, foreign: `asset://${model.assets[(owner + 1) % 3]}` },
+      ...{ unknown: 'asset://asset-none', made: personUrl },
+    }
+    const content = asset === 'none' ? [] : [media('image', urls[asset], 'reference_image')]
+    // A lost refusal would be settled only seconds later.
+    const fault =
+      lost && asset !== 'made' ? emulator.faults.add({ kind: 'reset-after', action: 'CreateVideoTask' }) : undefined
     const reply = await model.user(owner).send('POST', '', {
       ...{ model: MODEL_25, content: [text(secret), ...content], priority: 9, safety_identifier: 'forged' },
       ...(draft && { draft: true }),
+      ...(asset === 'made' && { references: 'auto' }),
     })
     fault?.remove()
     model.checkLeaks(owner, reply)
