@@ -25,6 +25,13 @@ const tooWide = (page: Page): Promise<readonly string[]> =>
       .map((element) => element.outerHTML.slice(0, 120))
   })()`)
 
+/** The current tabs that are outside of the box in which tabs scroll. */
+const hiddenTabs = (page: Page): Promise<readonly string[]> =>
+  page.evaluate<string[]>(`[...document.querySelectorAll('main .tabs [aria-current]')].filter((tab) => {
+    const [inner, outer] = [tab.getBoundingClientRect(), tab.parentElement.getBoundingClientRect()]
+    return inner.left < outer.left - 1 || inner.right > outer.right + 1
+  }).map((tab) => tab.outerHTML + ' is not in view')`)
+
 /** Numbers what Tab must reach, and returns how much that is. Radio buttons of a group are one stop. */
 const markStops = `(() => {
   const groups = new Set()
@@ -126,7 +133,7 @@ describeWithBrowser('every screen', () => {
       // The script of axe must bypass the content security policy.
       await walk({ ...options, bypassCSP: true }, async (page) => {
         const violations = await openAxe(page)
-        return async () => [...(await violations()), ...(await tooWide(page))]
+        return async () => [...(await violations()), ...(await tooWide(page)), ...(await hiddenTabs(page))]
       })
     })
   }

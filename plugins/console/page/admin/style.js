@@ -14,6 +14,7 @@ sheet.replaceSync(`
   .admin section > .heading + .rows { margin-top: 0.75rem; }
   .admin .filters .field, .admin .filters .field:first-child:has(select) { flex: 1 1 10rem; max-width: 16rem; }
   .admin .filters .field:first-child { flex-basis: 14rem; }
+  @media (max-width: 40rem) { .admin .filters .field, .admin .filters .field:first-child:has(select) { max-width: none; } }
 
   .admin .dense table { border-collapse: separate; border-spacing: 0; font-size: 0.875rem; }
   .admin .dense tbody > tr, .admin .dense tfoot > tr { border: 0; }

@@ -45,6 +45,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   useEffect(() => {
     document.title = `${t.nav[section]} · sluice`
     if (!Screen) return
+    showCurrentTabs()
     // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the
     // top.
     if (skipFocus.current) skipFocus.current = false
@@ -101,6 +102,16 @@ const focusHeading = () => {
   scrollTo(0, 0)
   const heading = document.querySelector('main h1')
   if (heading instanceof HTMLElement) heading.focus({ preventScroll: true })
+}
+
+/** On a narrow screen, tabs scroll in their own box: the current one must be in view. */
+const showCurrentTabs = () => {
+  for (const current of document.querySelectorAll('main .tabs [aria-current]')) {
+    const tabs = current.parentElement
+    if (!tabs) continue
+    const [inner, outer] = [current.getBoundingClientRect(), tabs.getBoundingClientRect()]
+    tabs.scrollLeft += inner.left - outer.left - (outer.width - inner.width) / 2
+  }
 }
 
 /** @param {Event} event */
