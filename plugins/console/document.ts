@@ -36,6 +36,8 @@ export interface ConsolePaths {
   readonly admin?: string | undefined
   /** The routes of `failureAdvice`. */
   readonly failureAdvice?: string | undefined
+  /** The MCP server: the route of `mcp`. */
+  readonly mcp?: string | undefined
 }
 
 export interface DocumentOptions {

@@ -10,6 +10,7 @@ export interface ConsoleParts {
   readonly admin?: object | undefined
   readonly usageLimits?: object | undefined
   readonly oidc?: ServerOidcLogin | undefined
+  readonly mcp?: object | undefined
 }
 
 /**
@@ -19,7 +20,7 @@ export interface ConsoleParts {
  */
 export const consoleOptions = (
   segment: string,
-  { video, files, events, people, admin, usageLimits, oidc }: ConsoleParts,
+  { video, files, events, people, admin, usageLimits, oidc, mcp }: ConsoleParts,
 ): NonNullable<AccountOptions['console']> => ({
   library: `/api/${segment}/proxy`,
   video: video.upstream && '/api/v3',
@@ -28,6 +29,7 @@ export const consoleOptions = (
   webhooks: events.webhooks && '/api/webhooks',
   limits: usageLimits && '/api/limits',
   documentation: '/openapi',
+  mcp: mcp && '/mcp',
   admin: admin && '/api/admin',
   ...(oidc && {
     login: { address: '/api/session/oidc', label: oidc.label, form: people.passwordLogin, invitation: true },

@@ -149,6 +149,8 @@ describeWithBrowser('the own account', () => {
     expect(await page.locator('details[open] code').first().textContent()).toContain(
       `model = "emulated-reasoner"\nmodel_provider = "sluice"\n\n[model_providers.sluice]\nname = "sluice"\nbase_url = "${fixture.url}/v1"`,
     )
+    await page.getByText('Tools for agents (MCP)', { exact: true }).last().click()
+    await page.getByText(`codex mcp add sluice --url ${fixture.url}/mcp --bearer-token-env-var SLUICE_TOKEN`).waitFor()
     const documentation = await page.getByRole('link', { name: 'Documentation of the API' }).getAttribute('href')
     expect((await fetch(new URL(documentation ?? '', fixture.url))).status).toBe(200)
     expect(visiting.errors).toEqual([])

@@ -23,11 +23,13 @@ export const Connect = () => {
   const models = loaded.value ?? []
   const chosen = model || models[0] || 'MODEL'
   const text = addressOf(paths.text)
+  const mcp = paths.mcp === undefined ? undefined : addressOf(paths.mcp)
   const addresses = [
     { name: t.connect.text, address: text },
     { name: t.connect.messages, address: text.replace(/\/v1$/, '') },
     { name: t.connect.library, address: addressOf(paths.library) },
     ...(paths.video === undefined ? [] : [{ name: t.connect.video, address: addressOf(paths.video) }]),
+    ...(mcp === undefined ? [] : [{ name: t.connect.mcp, address: mcp }]),
   ]
   return html`
     <p class="lead">${t.connect.lead} <a href=${linkTo('tokens')}>${t.connect.toTokens}</a></p>
@@ -52,7 +54,7 @@ export const Connect = () => {
       <h2>${t.connect.programs}</h2>
       <p class="lead">${t.connect.programsLead}</p>
       ${models.length > 0 && html`<div class="selects"><${Select} label=${t.connect.model} value=${chosen} choices=${models.map((id) => [id, id])} onChange=${(/** @type {Event} */ event) => setModel(/** @type {HTMLSelectElement} */ (event.currentTarget).value)} /></div>`}
-      ${programs({ text, model: chosen }).map(
+      ${programs({ text, model: chosen, mcp }).map(
         ({ name, blocks }) => html`
           <details class="program" key=${name}>
             <summary>${name}</summary>

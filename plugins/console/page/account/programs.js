@@ -6,10 +6,11 @@ import { t } from './words.js'
 /**
  * The settings of programs and libraries for this server. All read the token from a variable: a setting is easily shown
  * to others.
- * @param {{ text: string, model: string }} options `text`: the base address of text generation, which ends with `/v1`
+ * @param {{ text: string, model: string, mcp: string | undefined }} options `text`: the base address of text
+ * generation, which ends with `/v1`; `mcp`: the address of the MCP server, if there is one
  * @returns {readonly Program[]}
  */
-export const programs = ({ text, model }) => {
+export const programs = ({ text, model, mcp }) => {
   const messages = text.replace(/\/v1$/, '')
   const variable = { where: t.connect.shell, code: "export SLUICE_TOKEN='sk-…'" }
   return [
@@ -79,6 +80,24 @@ qwen`,
         },
       ],
     },
+    ...(mcp === undefined
+      ? []
+      : [
+          {
+            name: t.connect.mcp,
+            blocks: [
+              {
+                where: `${t.connect.shell} (Claude Code)`,
+                code: `claude mcp add --transport http sluice ${mcp} --header "Authorization: Bearer sk-…"`,
+              },
+              {
+                where: `${t.connect.shell} (codex)`,
+                code: `codex mcp add sluice --url ${mcp} --bearer-token-env-var SLUICE_TOKEN`,
+              },
+              variable,
+            ],
+          },
+        ]),
     {
       name: t.connect.libraries,
       blocks: [

@@ -89,6 +89,7 @@ export const account = {
     messages: 'Text, in the form of Anthropic',
     library: 'Assets',
     video: 'Videos, in the form of the vendor',
+    mcp: 'Tools for agents (MCP)',
     copyOf: (/** @type {string} */ name) => `Copy the address: ${name}`,
     documentation: 'Documentation of the API',
     programs: 'Settings',

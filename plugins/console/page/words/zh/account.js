@@ -87,6 +87,7 @@ export const account = {
     messages: '文本，Anthropic 格式',
     library: '素材',
     video: '视频，官方格式',
+    mcp: '智能体工具（MCP）',
     copyOf: (name) => `复制地址：${name}`,
     documentation: 'API 文档',
     programs: '配置',
