@@ -58,6 +58,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
         return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
+      if (body.bytes.length > maxBytesAtOnce) await nextTurn()
       return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
     }
     const begun = await callWithAdditions(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
@@ -67,6 +68,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     } else {
       const { bytes, parsed } = begun
       usage = asObject(parsed.fields.usage)
+      if (bytes.length > maxBytesAtOnce) await nextTurn()
       if (exchange.native) {
         if (call.issued) await call.issued.recordResponse(parsed.fields)
         return responseOf(bytes, { status: response.status, headers })
@@ -191,6 +193,8 @@ const pushFrames = async (reader: FrameReader, assembly: Assembly, terminal: boo
     for (const { event } of frames) {
       if (!event) continue
       assembly.push(event)
+      // The next event, or the result, is made in another turn of the event loop.
+      if (event.data.length > maxBytesAtOnce) await nextTurn()
       if (isDone(event.data) || (terminal && assembly.complete)) return true
     }
   }

@@ -2,6 +2,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { responseFrom } from '../../shared/http/body/byte-source.ts'
 import { type InFlight, inFlightOf } from '../../shared/http/in-flight.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
+import { maxBytesAtOnce, nextTurn } from '../../shared/json/json.ts'
 import { parseLossless } from '../../shared/json/lossless.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../../sse-relay/index.ts'
@@ -46,7 +47,7 @@ export const respondStreaming = async (call: Call, context: GenerationContext): 
     sent = true
     const begin = async ({ response, headers }: TextResponse) => {
       const body = isJsonResponse(response)
-        ? eventStream(await readResponse(response, route.upstream, context.maxResponseBytes), exchange)
+        ? await eventStream(await readResponse(response, route.upstream, context.maxResponseBytes), exchange)
         : response.body
       return {
         headers,
@@ -151,9 +152,16 @@ class StreamedResponse implements RelayOptions {
   }
 }
 
-/** A JSON response as the equivalent event stream. */
-const eventStream = (body: CompleteResponse, exchange: Exchange): Response['body'] =>
-  new Response(exchange.toEventStream(parseLossless(parseResponse(body, exchange).text))).body
+/** A JSON response as the equivalent event stream. A long one is parsed in turns of the event loop of its own. */
+const eventStream = async (body: CompleteResponse, exchange: Exchange): Promise<Response['body']> => {
+  const isLong = body.bytes.length > maxBytesAtOnce
+  if (isLong) await nextTurn()
+  const { text } = parseResponse(body, exchange)
+  if (isLong) await nextTurn()
+  const value = parseLossless(text)
+  if (isLong) await nextTurn()
+  return new Response(exchange.toEventStream(value)).body
+}
 
 const encoder = new TextEncoder()
 

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { openApp, streamingText } from './fixture.ts'
+
+/** Longer than what is parsed at once. An upstream repeats the metadata of a request in its response. */
+const metadata = Object.fromEntries(Array.from({ length: 20_000 }, (_, nth) => [`${nth}k`, 1]))
+
+const response = (status: string) => ({
+  id: 'resp_1',
+  object: 'response',
+  created_at: 1,
+  status,
+  model: 'm',
+  output: [],
+  usage: null,
+  metadata,
+})
+const length = JSON.stringify(response('completed')).length
+
+const eventText = (type: string, status: string) =>
+  `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: 0, response: response(status) })}\n\n`
+const stream = ['created', 'in_progress', 'completed']
+  .map((each) => eventText(`response.${each}`, each === 'completed' ? each : 'in_progress'))
+  .join('')
+
+/** The most characters of JSON that one turn of the event loop parsed and wrote while `work` ran. */
+const mostInATurn = async (work: () => Promise<unknown>): Promise<number> => {
+  const { parse, stringify } = JSON
+  let most = 0
+  let count = 0
+  const add = (more: number) => {
+    count += more
+    most = Math.max(most, count)
+  }
+  let isWorking = true
+  const onTurn = () => {
+    count = 0
+    if (isWorking) setImmediate(onTurn)
+  }
+  onTurn()
+  JSON.parse = (text, ...rest) => {
+    add(text.length)
+    return parse(text, ...rest)
+  }
+  JSON.stringify = ((...args: Parameters<typeof stringify>) => {
+    const text = stringify(...args)
+    add(text?.length ?? 0)
+    return text
+  }) as typeof stringify
+  try {
+    await work()
+  } finally {
+    isWorking = false
+    Object.assign(JSON, { parse, stringify })
+  }
+  return most
+}
+
+const upstreams = {
+  'that streams': () => streamingText(stream),
+  'that does not stream': () => Response.json(response('completed')),
+}
+
+for (const [name, respond] of Object.entries(upstreams)) {
+  for (const streams of [false, true]) {
+    test(`a long response of an upstream ${name} is parsed or written in a turn, not more (stream: ${streams})`, async () => {
+      const prepared = respond()
+      const bytes = await prepared.bytes()
+      const app = openApp(() => new Response(bytes.slice(), prepared))
+      const send = async () => {
+        const sent = await app.post('/responses', { model: 'm', input: 'x', store: false, stream: streams })
+        expect(sent.status).toBe(200)
+        expect((await sent.text()).includes('"19999k":1')).toBe(true)
+      }
+      // Of a response that becomes a stream, the events repeat it.
+      const most = (streams && name === 'that does not stream' ? 3.5 : 1.5) * length
+      expect(await mostInATurn(send)).toBeLessThan(most)
+      // Concurrent responses do not add up.
+      expect(await mostInATurn(() => Promise.all([send(), send(), send()]))).toBeLessThan(most)
+    })
+  }
+}
