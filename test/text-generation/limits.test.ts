@@ -284,6 +284,16 @@ describe('a limit with less than a call is expected to use', () => {
     expect(it.asked).toHaveLength(1)
   })
 
+  test('books what has arrived and could not be passed on, as far as there was room', async () => {
+    const long = [chunk({ role: 'assistant' }), chunk({ content: 'word '.repeat(20_000) }), ...answer(0)]
+    await using it = await open([day('tokens', 3_000)], { fetch: async () => streaming(long) })
+    const text = await (await it.post('/chat/completions', { ...chat, stream: true })).text()
+    expect([text.includes('word word '), text.includes('insufficient_quota')]).toEqual([false, true])
+    const [[used = 0, reserved] = []] = await it.report()
+    expect([used >= 2_950 && used <= 3_000, reserved]).toEqual([true, 0])
+    expect((await it.post('/chat/completions', chat)).status).toBe(429)
+  })
+
   test('counts the cost that is covered', async () => {
     const prices = { m: { input: 1, output: 1_000 } }
     await using it = await open([day('tokens', 5_000), day('cost', 0.06)], { prices }, 500)

@@ -70,6 +70,8 @@ class ReservedCall implements CallLimit, ModelUser {
   #coveredOutput: number | undefined
   /** Estimate of the output so far. */
   #output = 0
+  /** The same of a stream that was cut, with what was not passed on. */
+  #arrived = 0
   #metered = false
   #complete = false
   #accepted = false
@@ -96,8 +98,9 @@ class ReservedCall implements CallLimit, ModelUser {
     this.#metered = true
     return meteredReader(reader, {
       cover: (tokens) => this.#cover(tokens),
-      onCut: (tokens) => {
-        this.#output = tokens
+      onCut: (passed, arrived) => {
+        this.#output = passed
+        this.#arrived = arrived
         this.exhausted = limitReached()
       },
       onComplete: () => {
@@ -179,7 +182,8 @@ class ReservedCall implements CallLimit, ModelUser {
     // What may have been generated since counts as far as it is reserved; before the first text, without a sign of it.
     const silentMs = output > 0 ? 0 : Math.max(0, this.#options.clock.now() - this.#reservedAt)
     const unseen = Math.ceil((silentMs / 1_000) * tokensPerSecond)
-    return Math.max(output, Math.min(this.#withAhead(output + unseen), covered))
+    const generated = Math.max(this.#withAhead(output + unseen), Math.ceil(this.#arrived))
+    return Math.max(output, Math.min(generated, covered))
   }
 
   async hold(holder: string): Promise<void> {

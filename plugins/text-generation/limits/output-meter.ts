@@ -36,8 +36,8 @@ export class OutputCount {
 export interface OutputCover {
   /** Tries to cover this many tokens since the beginning. Returns how many are covered. */
   cover(tokens: number): Awaitable<number>
-  /** Not all could be covered: the stream ends after so many tokens. */
-  onCut(tokens: number): void
+  /** Not all could be covered: the stream ends after `passed` tokens, and `arrived` ones had been generated. */
+  onCut(passed: number, arrived: number): void
   /** The upstream's stream has ended by itself. */
   onComplete(): void
 }
@@ -67,7 +67,7 @@ export const meteredReader = (reader: FrameReader, { cover, onCut, onComplete }:
       ended = true
       void reader.cancel(new Error('the limit is used up'))
       const first = uses.findIndex((tokens) => tokens > covered)
-      onCut(uses[first - 1] ?? before)
+      onCut(uses[first - 1] ?? before, count.tokens)
       return frames.slice(0, first)
     }
     const covered = cover(count.tokens)
