@@ -10,7 +10,7 @@ const parsed = (out: string) =>
     .map((line) => JSON.parse(line))
 
 test('settings and upstreams print what the admin API shows, but for what only a server knows', async () => {
-  await using fixture = await openServerFixture()
+  await using fixture = await openServerFixture('sqlite', { video: { runningMs: 3_600_000 } })
   const { emulator, store } = fixture
   const environment = {
     ...{ TEXT_UPSTREAM_URL: emulator.text.url, TEXT_UPSTREAM_KEY: emulator.text.key },

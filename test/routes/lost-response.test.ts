@@ -23,8 +23,11 @@ interface LostResponseFixture extends Fixture {
 
 const claimMs = 60_000
 
+/** Ids of the emulator have the second of their creation, and each emulator begins with the same ones: each has its own days. */
+let emulators = 0
+
 const openLostResponseFixture = async (store: Store): Promise<LostResponseFixture> => {
-  let time = Date.now()
+  let time = Date.now() + ++emulators * 86_400_000
   const clock = { ...systemClock, now: () => time }
   const emulator = await startEmulator({ processingMs: 0, clock: clock.now })
   const fixture = await openFixture({ emulator, store, clock })

@@ -182,6 +182,12 @@ const expected = [
   'users/users.ts: users_by_age',
 ].sort()
 
+/** PostgreSQL reads an index. */
+const expectedOnSqlite = [
+  // The changes of the last 1,000 revisions, when a lost group is found.
+  'library/claims.ts: changes',
+]
+
 eachDatabase('the statements of the store', (database) => {
   test('scan no whole table, except the allowed ones', async () => {
     await database.open()
@@ -193,6 +199,7 @@ eachDatabase('the statements of the store', (database) => {
         // Each database has its own index of the running ones.
         .replace(/^(video\/slot-use.ts): video_tasks_(?:unfinished|in_slots)$/, '$1: video_tasks_waiting'),
     )
-    expect([...new Set(found)].sort()).toEqual(expected)
+    const more = database.kind === 'sqlite' ? expectedOnSqlite : []
+    expect([...new Set(found)].sort()).toEqual([...expected, ...more].sort())
   })
 })

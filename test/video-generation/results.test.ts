@@ -155,7 +155,8 @@ describe('with a storage, a result', () => {
     let stalls = 6
     const fixture = await openResults({
       gateway: { copyPauseMs: 5 },
-      silenceMs: 20,
+      // Far longer than a busy machine pauses within a copy.
+      silenceMs: 500,
       fetch: async (url, init) => {
         const response = await fetch(url, init)
         return stalls-- > 0 ? stall(response) : response
