@@ -52,6 +52,14 @@ export interface AuditPageStore {
    */
   verifyAudit?(options: { readonly head?: AuditVerification['head'] | undefined }): Promise<AuditVerification>
   /**
+   * Verifies the lines of an exported trail, such as `admin audit` prints, with the keys of the store. `head`: as above.
+   * Default: none can be verified.
+   */
+  verifyAuditExport?(
+    lines: AsyncIterable<string>,
+    options: { readonly head?: AuditVerification['head'] | undefined },
+  ): Promise<AuditVerification>
+  /**
    * Lists entries, newest first. `user` is an id. Times are milliseconds since 1970; `since` is inclusive, `until`
    * exclusive. Undefined members do not filter.
    */

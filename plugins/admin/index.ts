@@ -38,7 +38,14 @@ import type { AdminHandler } from './http/call.ts'
 import { createOnceWith } from './http/create-once.ts'
 import { importRoute } from './http/import.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
-import { auditRoute, auditVerificationRoute, groupRoutes, usageRoute, videoTaskRoutes } from './http/reports.ts'
+import {
+  auditExportRoute,
+  auditRoute,
+  auditVerificationRoute,
+  groupRoutes,
+  usageRoute,
+  videoTaskRoutes,
+} from './http/reports.ts'
 import { systemRoutes } from './http/system.ts'
 import { createOperations, type OperationsStore } from './operations/operations.ts'
 import { type AdminVideos, noVideos } from './videos.ts'
@@ -210,6 +217,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .get('/usage', of('operation', usageRoute(operations.usage, signer)), reportDocs.usage)
     .get('/audit', of('operation', auditRoute(operations.audit, signer)), reportDocs.audit)
     .get('/audit/verification', of('operation', auditVerificationRoute(operations.audit)), reportDocs.verification)
+    .post('/audit/verification', of('operation', auditExportRoute(operations.audit)), reportDocs.exportVerification)
     .post('/groups/adopt', of('operation', groups.give), groupDocs.give)
     .get('/groups/pending', of('operation', groups.pending), groupDocs.pending)
     .post('/groups/pending/:id/adopt', of('operation', groups.adopt), groupDocs.adopt)

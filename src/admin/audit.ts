@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type AuditEvent, auditActions } from '../../plugins/shared/audit.ts'
+import { toAuditLine } from '../store/audit/export.ts'
 import type { AuditEntry, AuditFilter, NewAuditEntry, Store } from '../store/index.ts'
 import { instant, UsageError } from './arguments.ts'
 import { escapeForTerminal } from './terminal.ts'
@@ -41,43 +42,11 @@ export const printAudit = async (
   const print = async (read: (last: AuditEntry | undefined) => Promise<readonly AuditEntry[]>) => {
     let page = await read(undefined)
     for (let last = page.at(-1); last; last = page.at(-1)) {
-      for (const entry of page) out(escapeForTerminal(JSON.stringify(toOutput(entry))))
+      for (const entry of page) out(escapeForTerminal(JSON.stringify(toAuditLine(entry))))
       page = await read(last)
     }
   }
   if (Object.values(filter).some((value) => value !== undefined)) return print((last) => store.listAudit(filter, last))
   await print((last) => store.unchainedAudit(last))
   await print((last) => store.chainedAudit(last?.sequence ?? 0))
-}
-
-/** A line of the trail. */
-export interface AuditLine {
-  /** ISO 8601, in UTC. */
-  readonly at: string
-  readonly action: string
-  /** Name of the user. */
-  readonly user?: string
-  readonly user_id?: string
-  readonly token?: string
-  /** Kind and id of the object that the action affects. */
-  readonly kind?: string
-  readonly id?: string
-  readonly address?: string
-  readonly status?: number
-  readonly reason?: string
-  readonly fields?: readonly string[]
-  readonly times: number
-  /** Its place in the chain. */
-  readonly sequence?: number
-  readonly previous?: string
-  readonly hmac?: string
-}
-
-const toOutput = (entry: AuditEntry): AuditLine => {
-  const { at, action, user, name, token, kind, target, address, status, reason, fields, times } = entry
-  return {
-    ...{ at: new Date(at).toISOString(), action, user: name, user_id: user, token },
-    ...{ kind, id: target, address, status, reason, fields, times },
-    ...{ sequence: entry.sequence, previous: entry.previous, hmac: entry.hmac },
-  }
 }

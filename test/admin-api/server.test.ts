@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { ActivityView } from '../../plugins/admin/index.ts'
+import { printAudit } from '../../src/admin/audit.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { addUser, type Call, openAdmin } from './fixture.ts'
@@ -64,6 +65,30 @@ eachDatabase('the admin API', (database) => {
     test('and rejects what is no head', async () => {
       for (const head of ['1', 'a:b', `1:${'0'.repeat(63)}`])
         expect([head, (await verify(`?head=${head}`)).status]).toEqual([head, 400])
+    })
+
+    test('or an exported file, whatever parts its lines arrive in', async () => {
+      const lines: string[] = []
+      await printAudit(store, {}, (line) => lines.push(line))
+      const send = (body: string, query = '', type = 'application/x-ndjson') =>
+        root('POST', `/audit/verification${query}`, { body, headers: { 'content-type': type } })
+      const old = JSON.stringify({ at: '2020-01-31T10:00:00.000Z', action: 'user.logout', times: 1 })
+      const file = `${[...Array(1_500).fill(old), ...lines].join('\n')}\n`
+      const { verification } = (await send(file)).body
+      expect(verification).toMatchObject({ problems: [], verified: lines.length, first: 1, without_hmac: 1_500 })
+      expect((await send(file, `?head=${verification.head}`)).body.verification.problems).toEqual([])
+      expect(
+        (await send(lines.slice(0, -1).join('\n'), `?head=${verification.head}`)).body.verification.problems,
+      ).toEqual([`entry ${lines.length} of the given head is missing: the end of the chain was cut off`])
+      const forged = lines.join('\n').replace('user.logout', 'user.create')
+      expect((await send(forged)).body.verification.problems).toHaveLength(1)
+      expect((await send('no entry\n')).body.verification.problems).toEqual([
+        'line 1 is not an entry of the audit trail',
+      ])
+      expect((await send(file, '', 'text/plain')).status).toBe(415)
+      expect((await send('x'.repeat(70_000))).body.error.message).toBe('the file has a line that is too long')
+      expect((await send('x'.repeat(16_777_217))).status).toBe(413)
+      expect((await bare('POST', '/audit/verification', {})).status).toBe(415)
     })
 
     test('once at a time', async () => {

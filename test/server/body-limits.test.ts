@@ -60,6 +60,7 @@ const routes = [
   ['PATCH', '/api/admin/tokens/unknown', 'session', 0, 403],
   ['DELETE', '/api/admin/tokens/unknown', 'session', 0, 403],
   ['POST', '/api/admin/tokens/unknown/rotate', 'session', 0, 403],
+  ['POST', '/api/admin/audit/verification', 'session', 0, 403],
   ['POST', '/api/admin/groups/adopt', 'session', 0, 403],
   ['POST', '/api/admin/groups/pending/unknown/adopt', 'session', 0, 403],
   ['POST', '/api/admin/groups/pending/unknown/release', 'session', 0, 403],

@@ -132,6 +132,7 @@ export const adminRoutes = [
   ['GET', '/usage', 'operation'],
   ['GET', '/audit', 'operation'],
   ['GET', '/audit/verification', 'operation'],
+  ['POST', '/audit/verification', 'operation'],
   ['POST', '/groups/adopt', 'operation'],
   ['GET', '/groups/pending', 'operation'],
   ['POST', '/groups/pending/:id/adopt', 'operation'],

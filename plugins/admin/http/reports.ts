@@ -1,7 +1,10 @@
+import { nextTurn } from '../../shared/background/turns.ts'
+import { readBytes } from '../../shared/http/body/body.ts'
 import { responseFrom } from '../../shared/http/body/byte-source.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
 import { noStoreHeaders, noStoreJson } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
+import { Problem } from '../../shared/problem.ts'
 import { type AuditOperations, readAuditQuery, readHead } from '../operations/audit.ts'
 import { optional, readWord } from '../operations/fields.ts'
 import type { GroupOperations } from '../operations/groups.ts'
@@ -87,6 +90,43 @@ export const auditVerificationRoute =
     const head = optional(readQuery(request, ['head']), 'head', readHead)
     return noStoreJson({ success: true, verification: toVerificationView(await audit.verify(actor, head)) })
   }
+
+/** Longest exported trail: some 50,000 entries. The command line verifies longer ones. */
+const maxExportBytes = 16_777_216
+
+/** The route that verifies an exported audit trail. */
+export const auditExportRoute =
+  (audit: AuditOperations): AdminHandler =>
+  async ({ actor, request }) => {
+    const head = optional(readQuery(request, ['head']), 'head', readHead)
+    if (!/^\s*application\/x-ndjson\s*(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
+      throw new Problem(415, 'content type must be application/x-ndjson')
+    const readLines = async () => {
+      const bytes = await readBytes(request, maxExportBytes)
+      if (!bytes) throw new Problem(413, `the file is longer than ${maxExportBytes} bytes`)
+      return linesOf(bytes)
+    }
+    return noStoreJson({
+      success: true,
+      verification: toVerificationView(await audit.verifyExport(actor, readLines, head)),
+    })
+  }
+
+/** Bytes whose lines are verified in one turn of the event loop. */
+const lineBytesPerTurn = 65_536
+
+async function* linesOf(bytes: Uint8Array): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let rest = ''
+  for (let from = 0; from < bytes.length; from += lineBytesPerTurn) {
+    const lines = (rest + decoder.decode(bytes.subarray(from, from + lineBytesPerTurn), { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    if (rest.length > lineBytesPerTurn) throw new Problem(400, 'the file has a line that is too long')
+    yield* lines
+    await nextTurn()
+  }
+  if (rest !== '') yield rest
+}
 
 /** The routes of video tasks. */
 export const videoTaskRoutes = (videos: VideoOperations, signer: TextSigner) =>

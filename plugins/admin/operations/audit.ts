@@ -14,11 +14,31 @@ export interface AuditOperations {
   list(actor: AdminActor, query: AuditQuery, page: PageRequest): Promise<PageOf<AuditRecord>>
   /** Verifies the whole trail, one verification at a time. */
   verify(actor: AdminActor, head: AuditVerification['head'] | undefined): Promise<AuditVerification>
+  /** Verifies an exported trail, whose lines are read when its turn has come. */
+  verifyExport(
+    actor: AdminActor,
+    readLines: () => Promise<AsyncIterable<string>>,
+    head: AuditVerification['head'] | undefined,
+  ): Promise<AuditVerification>
 }
 
 export const createAuditOperations = (store: AuditPageStore): AuditOperations => {
-  /** A verification reads the whole trail. */
+  /** A verification reads the whole trail, or a long file. */
   let verifying = false
+
+  /** One verification at a time. */
+  const alone = async (actor: AdminActor, verify: () => Promise<AuditVerification>): Promise<AuditVerification> => {
+    if (verifying) throw new Problem(409, 'the audit trail is being verified already')
+    verifying = true
+    try {
+      const found = await verify()
+      actor.read('audit')
+      return found
+    } finally {
+      verifying = false
+    }
+  }
+
   return {
     async list(actor, query, page) {
       const entries = await storeCall(store.auditPage(query, page), unavailable)
@@ -27,16 +47,18 @@ export const createAuditOperations = (store: AuditPageStore): AuditOperations =>
     },
 
     async verify(actor, head) {
-      if (!store.verifyAudit) throw new Problem(404, 'the audit trail cannot be verified')
-      if (verifying) throw new Problem(409, 'the audit trail is being verified already')
-      verifying = true
-      try {
-        const found = await storeCall(store.verifyAudit({ head }), unavailable)
-        actor.read('audit')
-        return found
-      } finally {
-        verifying = false
-      }
+      const { verifyAudit } = store
+      if (!verifyAudit) throw new Problem(404, 'the audit trail cannot be verified')
+      return alone(actor, () => storeCall(verifyAudit.call(store, { head }), unavailable))
+    },
+
+    async verifyExport(actor, readLines, head) {
+      const { verifyAuditExport } = store
+      if (!verifyAuditExport) throw new Problem(404, 'no exported audit trail can be verified')
+      return alone(actor, async () => {
+        const lines = await readLines()
+        return storeCall(verifyAuditExport.call(store, lines, { head }), unavailable)
+      })
     },
   }
 }

@@ -3,6 +3,7 @@ import type { Database } from '../database/database.ts'
 import { appendEntries } from './append.ts'
 import type { ChainKey } from './chain.ts'
 import type { NewAuditEntry } from './entry.ts'
+import { verifyExport } from './export.ts'
 import { type AuditLists, createAuditLists } from './lists.ts'
 import { sweepAudit } from './sweep.ts'
 import { type AuditReport, type VerifyAuditOptions, verifyAudit } from './verify.ts'
@@ -20,6 +21,8 @@ export interface AuditRecords extends AuditLists {
   sweepAudit(before: number, max: number): Promise<number>
   /** Verifies the chain: each entry, that none is missing between them, and where it begins and ends. */
   verifyAudit(options?: VerifyAuditOptions): Promise<AuditReport>
+  /** Verifies the lines of an exported trail with the keys of the store. It reads nothing else of the store. */
+  verifyAuditExport(lines: AsyncIterable<string>, options?: VerifyAuditOptions): Promise<AuditReport>
   /** The keys that verify the chain, for a check of an exported file. The first one signs. */
   auditKeys(): Promise<readonly ChainKey[]>
 }
@@ -58,6 +61,10 @@ export const createAuditStore = (database: Database, { readKeys, clock }: AuditS
 
     async verifyAudit(options = {}) {
       return verifyAudit(database, lists, await auditKeys(), options)
+    },
+
+    async verifyAuditExport(lines, { head } = {}) {
+      return verifyExport(lines, await auditKeys(), head)
     },
   }
 }

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { auditActions } from '../../../plugins/shared/audit.ts'
+import { printAudit } from '../../../src/admin/audit.ts'
 import { describeWithBrowser, openBrowser } from '../browser.ts'
 import { name } from '../fixture.ts'
 import { type AdminFixture, addUsers, openAdminFixture, submit, visitAdmin } from './fixture.ts'
@@ -143,7 +144,7 @@ describeWithBrowser('an admin', () => {
     expect(visiting.errors).toEqual([])
   })
 
-  test('reads the audit trail with filters, and verifies it, also against an earlier head', async () => {
+  test('reads the audit trail with filters, and verifies it, also against an earlier head, and an exported file', async () => {
     await using visiting = await visitAdmin(browser, fixture, 'audit')
     const { page } = visiting
     await page
@@ -182,6 +183,22 @@ describeWithBrowser('an admin', () => {
       .fill(head.replace(/.$/, (last) => (last === '0' ? '1' : '0')))
     await dialog(page).getByRole('button', { name: 'Verify' }).click()
     await page.getByText('The audit trail is not intact').waitFor()
+    await press(page, 'Done')
+
+    const lines: string[] = []
+    await printAudit(fixture.store, {}, (line) => lines.push(line))
+    const verify = async (text: string) => {
+      await press(page, 'Verify')
+      const file = { name: 'audit.jsonl', mimeType: '', buffer: Buffer.from(text) }
+      await dialog(page).getByLabel('Exported file').setInputFiles(file)
+      await dialog(page).getByRole('button', { name: 'Verify' }).click()
+    }
+    await verify(lines.join('\n'))
+    await page.getByText('The audit trail is intact').waitFor()
+    await press(page, 'Done')
+    await verify(lines.join('\n').replace('session.login', 'session.logout'))
+    await page.getByText('The audit trail is not intact').waitFor()
+    await dialog(page).getByText('changed or forged').waitFor()
   })
 
   test('adopts and releases groups whose outcome is unknown, and gives a group to a user', async () => {
