@@ -1,3 +1,4 @@
+/** Runs with `--all`: a browser follows invitations, with an identity provider and without. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import type { Browser } from 'playwright-core'

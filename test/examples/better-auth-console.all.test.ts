@@ -1,3 +1,4 @@
+/** Runs with `--all`: a browser before the example. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startEmulator } from 'sluice/emulator'
 import { ark } from 'sluice/upstream-proxy'

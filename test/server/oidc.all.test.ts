@@ -1,3 +1,4 @@
+/** Runs with `--all`: whole servers on both databases and runtimes, with browsers; test/oidc-login holds the same rules in one process. */
 import { describe, expect, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import { outages } from '../oidc-login/outages.ts'

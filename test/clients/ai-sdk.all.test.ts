@@ -1,3 +1,4 @@
+/** Runs with `--all`: the AI SDK with each kind of upstream; the other clients of this folder meet the same routes. */
 import { describe, expect, test } from 'bun:test'
 import { createOpenAI } from '@ai-sdk/openai'
 import { APICallError, generateText, Output, stepCountIs, streamText, tool } from 'ai'

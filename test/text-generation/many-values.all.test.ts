@@ -1,3 +1,4 @@
+/** Runs with `--all`: bodies with hundreds of thousands of values; body-turns.test.ts of test/shared counts the same steps in short ones. */
 import { expect, test } from 'bun:test'
 import { turns } from '../../plugins/shared/background/turns.ts'
 import { Json } from '../../plugins/shared/json/value.ts'

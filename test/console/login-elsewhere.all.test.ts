@@ -1,3 +1,4 @@
+/** Runs with `--all`: a browser before a host app with a login of its own. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import type { Browser } from 'playwright-core'
