@@ -52,8 +52,8 @@ export interface AuditPageStore {
    */
   verifyAudit?(options: { readonly head?: AuditVerification['head'] | undefined }): Promise<AuditVerification>
   /**
-   * Verifies the lines of an exported trail, such as `admin audit` prints, with the keys of the store. `head`: as above.
-   * Default: none can be verified.
+   * Verifies the lines of an exported trail, such as `admin audit` prints, with the keys of the store. `head`: as
+   * above. Default: none can be verified.
    */
   verifyAuditExport?(
     lines: AsyncIterable<string>,

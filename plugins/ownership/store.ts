@@ -139,8 +139,8 @@ export interface ClaimStore {
    * Confirms a claim only if no other open claim has the same type and name, because that claim could have created the
    * same group. Claims of the same user whose call has ended do not count: the group belongs to this user either way.
    *
-   * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or had one until shortly
-   * before, or another group of the user has the name). Changes nothing unless `adopted`.
+   * Returns `adopted`, `rival` (another such claim is open) or `taken` (the group has an owner, or had one until
+   * shortly before, or another group of the user has the name). Changes nothing unless `adopted`.
    *
    * A group that its owner has deleted may still be in a list that the upstream has sent before. It must not become
    * that of another user.

@@ -23,7 +23,7 @@ interface LostResponseFixture extends Fixture {
 
 const claimMs = 60_000
 
-/** Ids of the emulator have the second of their creation, and each emulator begins with the same ones: each has its own days. */
+/** Ids have the second of their creation, and each emulator begins with the same ones: each has a day of its own. */
 let emulators = 0
 
 const openLostResponseFixture = async (store: Store): Promise<LostResponseFixture> => {

@@ -9,8 +9,8 @@ export interface ScenarioCall {
   /** its namespace, for a tool of a namespace */
   readonly namespace?: string
   /**
-   * the arguments of a function; a string is sent as it is, so it can be invalid JSON. `{output.NAME}` in it becomes the
-   * text of the last member NAME in the results of tools, as in `input` and `say`
+   * the arguments of a function; a string is sent as it is, so it can be invalid JSON. `{output.NAME}` in it becomes
+   * the text of the last member NAME in the results of tools, as in `input` and `say`
    */
   readonly arguments?: unknown
   /** the input of a custom tool. A function gets it as its first required argument */
