@@ -38,6 +38,7 @@ export const parseInTurns = (socket: ParsedSocket): void => {
     countParsed(piece.length / bytesPerCost)
     if (piece.length > 0) parse.call(socket, piece)
     if (rest.length === 0 || isWaiting) return
+    if (!isFull) return readOn()
     isWaiting = true
     queueOf(bytes).push(readOn)
     scheduleTurn()

@@ -24,22 +24,33 @@ const continueNext = (): void => {
  *
  * While an immediate is due, Deno (2.9) looks for I/O at every 61st turn only, because tokio's scheduler does so while
  * a task is ready (https://docs.rs/tokio/latest/tokio/runtime/struct.Builder.html#method.event_interval). It does
- * before it waits for a timer. So there, all functions wait together: for an immediate, and then for a timer.
+ * before it waits for a timer. So there, all functions wait together for an immediate, and if I/O has had to wait for
+ * some milliseconds, then for a timer.
  */
 export const afterIo = (run: () => void): void => {
-  if (!isDeno) return void setImmediate(run)
-  if (later.push(run) > 1) return
-  isTimer = !isTimer
-  // The timer begins after the work of this turn: Deno does not wait for one that is over by then.
-  setImmediate(isTimer ? () => setTimeout(runLater, 0) : runLater)
+  if (!isDeno) setImmediate(run)
+  else if (later.push(run) === 1) setImmediate(letIoThrough)
 }
 
 const isDeno = 'Deno' in globalThis
 
 const later: (() => void)[] = []
 
-/** A timer costs a millisecond, so that only each second turn waits for one. */
-let isTimer = false
+let lastTimerAt = 0
+
+/** A timer takes a millisecond, so that short steps do not wait for one each time. */
+const maxMsWithoutIo = 4
+
+/** The timer begins after the work of the turn: Deno does not wait for one that is over by then. */
+const letIoThrough = (): void => {
+  if (performance.now() - lastTimerAt < maxMsWithoutIo) runLater()
+  else setTimeout(runAfterTimer, 0)
+}
+
+const runAfterTimer = (): void => {
+  lastTimerAt = performance.now()
+  runLater()
+}
 
 const runLater = (): void => {
   for (const run of later.splice(0)) run()
