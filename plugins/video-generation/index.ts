@@ -26,6 +26,7 @@ import type { VideoRoutes } from './types.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 
 export type { Identify, Identity } from '../shared/identity/identify.ts'
+export type { NewPicture, PictureAsset, PictureAssets } from '../shared/media/picture-assets.ts'
 export { adoptVideoTask, releaseVideoTask, type VideoDecisionOptions } from './decisions/decisions.ts'
 export type * from './decisions/store.ts'
 export type { VideoRouteOptions, VideoServiceOptions } from './options.ts'

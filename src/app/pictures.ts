@@ -8,6 +8,8 @@ import type { Config } from '../config.ts'
 /** Larger files are no pictures for the vendor. */
 const maxPictureBytes = 30 * 2 ** 20
 const pictureDeadlineMs = 10_000
+/** Other pictures wait for a storage that takes long. */
+const keepDeadlineMs = 30_000
 /** The upstream reads a kept picture within seconds. */
 const keptMs = 3_600_000
 
@@ -42,5 +44,8 @@ export const keepPictures =
   (results: Pick<ResultStorage, 'copy' | 'linkTo'>): NonNullable<PictureOptions['keepFile']> =>
   async ({ url, name, user, signal }) => {
     const expiresAt = systemClock.now() + keptMs
-    return results.linkTo(await results.copy({ url, name, media: 'image', user, expiresAt, signal }), expiresAt)
+    const deadline = AbortSignal.timeout(keepDeadlineMs)
+    const file = { url, name, media: 'image', user, expiresAt } as const
+    const key = await results.copy({ ...file, signal: signal ? AbortSignal.any([signal, deadline]) : deadline })
+    return results.linkTo(key, expiresAt)
   }

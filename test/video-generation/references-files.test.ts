@@ -1,5 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { createHash, randomBytes } from 'node:crypto'
 import { folderStorage } from 'sluice/file-storage'
+import { pictureDigest } from '../../plugins/asset-library/pictures/digest.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
 import { media, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
 
@@ -68,6 +70,14 @@ describe('references: auto with a picture in the request', () => {
     )
     // Its price is asked for with the same fields, and nothing is made.
     expect(await createVideo(fixture, json, '?dry_run=true')).toMatchObject({ status: 200, json: { dry_run: true } })
+  })
+
+  test('knows a picture of any length by its bytes, wherever the steps in which they are read end', async () => {
+    for (const length of [0, 1, 2, 3, 196_607, 196_608, 196_609, 1_000_000]) {
+      const bytes = randomBytes(length)
+      const url = `data:image/png;base64,${bytes.toString('base64')}`
+      expect(await pictureDigest(url, undefined, undefined)).toBe(createHash('sha256').update(bytes).digest('hex'))
+    }
   })
 
   test('is a failure of /v1/videos with the vendor’s code and advice, when the asset fails', async () => {

@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createHash } from 'node:crypto'
+import { nextTurn } from '../../shared/background/turns.ts'
 
 /** Reads the file at an address, and resolves with the SHA-256 of its bytes, in hexadecimal digits. */
 export type DigestOf = (url: string, signal: AbortSignal | undefined) => Promise<string>
@@ -19,9 +20,20 @@ export const pictureDigest = async (
   signal: AbortSignal | undefined,
 ): Promise<string> => {
   const start = dataUrl.exec(url)?.[0]
-  if (start !== undefined) return sha256(Buffer.from(url.slice(start.length), 'base64'))
+  if (start !== undefined) return digestOfBase64(url, start.length)
   const read = digestOf && (await digestOf(url, signal).catch(() => undefined))
-  return read ?? sha256(`address ${url}`)
+  return read ?? createHash('sha256').update(`address ${url}`).digest('hex')
 }
 
-const sha256 = (data: string | Uint8Array): string => createHash('sha256').update(data).digest('hex')
+/** In steps: a picture has up to 40 MB in base64, and others do not wait for all of it. */
+const digestOfBase64 = async (text: string, from: number): Promise<string> => {
+  const hash = createHash('sha256')
+  for (let at = from; at < text.length; at += charactersPerTurn) {
+    if (at > from) await nextTurn()
+    hash.update(Buffer.from(text.slice(at, at + charactersPerTurn), 'base64'))
+  }
+  return hash.digest('hex')
+}
+
+/** A multiple of four: so many characters are whole bytes. */
+const charactersPerTurn = 2 ** 18

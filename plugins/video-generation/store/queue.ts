@@ -25,7 +25,10 @@ export interface VideoSuspension {
   readonly fields: string
   /** When to look at it again. */
   readonly dueAt: number
-  /** `waitingPerUser` and `waitingBytesPerUser` are also the maximum of suspended tasks, of all models together. */
+  /**
+   * `waitingPerUser` and `waitingBytesPerUser` are also the maximum of suspended tasks, of all models together. Calls
+   * at the same time may exceed it by their number.
+   */
   readonly limits: PoolLimits
 }
 

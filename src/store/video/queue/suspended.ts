@@ -11,7 +11,7 @@ type SuspendedTasks = Pick<
 
 /** Tasks that wait for assets. They have the phase `waiting`, and no pool: so they are in no line and take no slot. */
 export const suspendedTasks = (database: Database): SuspendedTasks => ({
-  async suspendVideoTask({ id, attempts, user, model: pool }, { fields, dueAt, limits }, at) {
+  async suspendVideoTask({ id, attempts, user, model: pool }, { fields, dueAt, limits }) {
     const [delayed] = await database.query(sql`
       update video_tasks
       set due_at = ${dueAt}, fields = ${fields}
@@ -21,8 +21,9 @@ export const suspendedTasks = (database: Database): SuspendedTasks => ({
       and due_at is not null
       returning id`)
     if (delayed) return 'suspended'
+    // Without a lock of the pool, for which all starts of tasks wait: of calls at the same time, each counts the others
+    // only when they have ended.
     return database.transaction(function* () {
-      yield* enterPool(pool, at)
       const [claim] = yield sql`
         select bytes
         from video_tasks
