@@ -4,6 +4,11 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runAdmin } from '../../src/admin.ts'
+import { unfinishedMs } from '../../src/store/admin/unfinished-imports.ts'
+import { createUserImportStore } from '../../src/store/admin/user-import.ts'
+import { sql } from '../../src/store/database/database.ts'
+import { StoreError } from '../../src/store/database/error.ts'
+import { databaseKinds } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -216,4 +221,59 @@ eachDatabase('import users', (database) => {
     const names = (await store.listAdminUsers({ team: team.id }, { limit: 200 })).items.map(({ name }) => name)
     expect(names.every((name) => name.startsWith(won === 0 ? 'first' : 'second') || name === `both ${key}`)).toBe(true)
   }, 300_000)
+
+  test('removes the parts of names that one has left whose process was killed, after an hour', async () => {
+    await using it = await openImports()
+    const reached = Promise.withResolvers<void>()
+    const killed = it.importsWith(() => {
+      reached.resolve()
+      return new Promise(() => {})
+    })
+    void killed.importUsers([{ name: `lost ${randomUUID()}`, role: 'user' }], 1_000)
+    await reached.promise
+    const left = await it.countParts()
+    expect(left).toBeGreaterThan(it.before)
+    await it.imports.importUsers([], 1_000 + unfinishedMs - 1)
+    expect(await it.countParts()).toBe(left)
+    await it.imports.importUsers([], 1_000 + unfinishedMs)
+    expect(await it.countParts()).toBe(it.before)
+    const name = `kept ${randomUUID()}`
+    await it.imports.importUsers([{ name, role: 'user' }], 1_000)
+    await it.imports.importUsers([], 1_000 + unfinishedMs)
+    const found = await store.listAdminUsers({ search: name.slice(5) }, { limit: 10 })
+    expect(found.items.map((user) => user.name)).toEqual([name])
+  })
+
+  test('adds nobody when another one has removed what it has written', async () => {
+    await using it = await openImports()
+    const users = await countUsers()
+    const slow = it.importsWith(async (run) => {
+      await it.imports.importUsers([], 1_000 + unfinishedMs)
+      return run()
+    })
+    await expect(slow.importUsers([{ name: `slow ${randomUUID()}`, role: 'user' }], 1_000)).rejects.toThrow(StoreError)
+    expect([await countUsers(), await it.countParts()]).toEqual([users, it.before])
+  })
+
+  const openImports = async () => {
+    const connection = databaseKinds[database.kind].open(database.url, { deadlineMs: 60_000 })
+    const countParts = async () => {
+      const [row] = await connection.query<{ readonly count: unknown }>(sql`
+        select count(*) as count
+        from user_name_parts`)
+      return Number(row?.count)
+    }
+    return {
+      countParts,
+      before: await countParts(),
+      imports: createUserImportStore(connection),
+      /** Imports whose transaction begins when `begin` runs it. */
+      importsWith: (begin: <Result>(run: () => Promise<Result>) => Promise<Result>) =>
+        createUserImportStore({
+          ...connection,
+          transaction: (steps, deadlineMs) => begin(() => connection.transaction(steps, deadlineMs)),
+        }),
+      [Symbol.asyncDispose]: () => connection.close(),
+    }
+  }
 })

@@ -3,9 +3,11 @@ import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugi
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { clause, type Database, joinClauses, type Row, type Statement, type Steps } from '../database/database.ts'
+import { StoreError } from '../database/error.ts'
 import { addPartsOf, deletePartsOf, valueList } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'
 import { again, OvertakenError } from './transaction.ts'
+import { forgetIds, idsInRow, rememberIds, removeUnfinished, rowName } from './unfinished-imports.ts'
 
 /** Users in one statement. */
 const chunkSize = 100
@@ -26,13 +28,22 @@ export const createUserImportStore = (database: Database): Omit<UserImportStore,
   },
 
   async importUsers(users, createdAt) {
+    await removeUnfinished(database, createdAt)
+    const importId = randomUUID()
+    const rows: string[] = []
     const added = users.map((user) => ({ ...user, id: randomUUID() }))
     // The parts of the names are most of the work. They come first and not in one transaction, so that others can write
-    // meanwhile; without their users nobody finds them.
-    for (const chunk of chunksOf(added, partsChunkSize)) await database.query(addPartsOf(chunk))
-    const rejected = await again(() => database.transaction(() => importUsersSteps(added, createdAt), importMs))
-    if (rejected.length === 0) return { ids: added.map(({ id }) => id) }
-    for (const chunk of chunksOf(added)) await database.query(deletePartsOf(chunk.map(({ id }) => id)))
+    // meanwhile; without their users nobody finds them. If this process is killed, a later import removes them.
+    for (const some of chunksOf(added, idsInRow)) {
+      const name = rowName(importId, rows.length)
+      rows.push(name)
+      await database.query(rememberIds(name, idsOf(some), createdAt))
+      for (const chunk of chunksOf(some, partsChunkSize)) await database.query(addPartsOf(chunk))
+    }
+    const rejected = await again(() => database.transaction(() => importUsersSteps(added, createdAt, rows), importMs))
+    if (rejected.length === 0) return { ids: idsOf(added) }
+    for (const chunk of chunksOf(added)) await database.query(deletePartsOf(idsOf(chunk)))
+    for (const chunk of chunksOf(rows)) await database.query(forgetIds(chunk))
     return { rejected }
   },
 })
@@ -41,8 +52,14 @@ interface AddedUser extends ImportedUser {
   readonly id: string
 }
 
-/** Returns the users who cannot be added: then none is. */
-function* importUsersSteps(users: readonly AddedUser[], createdAt: number): Steps<readonly RejectedUser[]> {
+const idsOf = (users: readonly AddedUser[]): readonly string[] => users.map(({ id }) => id)
+
+/** Returns the users who cannot be added: then none is. @param rows which remember their ids */
+function* importUsersSteps(
+  users: readonly AddedUser[],
+  createdAt: number,
+  rows: readonly string[],
+): Steps<readonly RejectedUser[]> {
   const rejected = yield* rejectedUsersSteps(users)
   if (rejected.length > 0) return rejected
   const members = new Map<string, number>()
@@ -51,6 +68,9 @@ function* importUsersSteps(users: readonly AddedUser[], createdAt: number): Step
   for (const [team, count] of [...members].sort())
     if ((yield countMembers(team, count)).length === 0) throw new OvertakenError()
   for (const chunk of chunksOf(users)) yield insertUsers(chunk, createdAt)
+  for (const chunk of chunksOf(rows))
+    if ((yield forgetIds(chunk)).length < chunk.length)
+      throw new StoreError('an import has taken so long that another one has removed the parts of its names')
   return []
 }
 
