@@ -96,6 +96,9 @@ for (const era of eras) {
         ['create_video', {}, '/model'],
         ['create_video', { model: MODEL, size: 'large' }, '/size'],
         ['wait_for_video', { video_id: 7 }, '/video_id'],
+        ['get_asset', { asset_id: '..' }, '/asset_id'],
+        ['get_asset', { asset_id: '.' }, '/asset_id'],
+        ['get_video', { video_id: '..' }, '/video_id'],
         ['find_assets', { limit: 51 }, '/limit'],
         ['find_assets', { type: 'Text' }, '/type'],
       ] as const) {

@@ -11,8 +11,9 @@ export const addressInput = (description: string) =>
 export const secondsToWait = (description: string) =>
   Type.Optional(Type.Integer({ minimum: 0, maximum: 600, description: `${description}, at most so many seconds` }))
 
-/** An id of an object of the caller. */
-export const idInput = (description: string) => Type.String({ minLength: 1, maxLength: 256, description })
+/** An id of an object of the caller. One of dots only would be another path. */
+export const idInput = (description: string) =>
+  Type.String({ minLength: 1, maxLength: 256, pattern: '[^.]', description })
 
 /** One of some words. */
 export const wordInput = <Word extends string>(words: readonly Word[], description: string) =>
