@@ -166,7 +166,7 @@ const toolsOf = (options: McpOptions, createLink: (headers: Headers) => UploadLi
   const { library, uploads, videos, models = [], confirmAbove = 5, secrets } = options
   const { confirmationTtlMs = 600_000, maxWaitMs = 50_000 } = options
   checkAbove0({ confirmationTtlMs, maxWaitMs })
-  if (confirmAbove !== null && !(confirmAbove >= 0))
+  if (confirmAbove !== null && !(typeof confirmAbove === 'number' && confirmAbove >= 0))
     throw new TypeError('confirmAbove must be a number from 0, or null')
   const confirmations = createConfirmations(secrets, confirmationTtlMs)
   return [

@@ -6,6 +6,7 @@ import { apiToken, consoleTokens } from 'sluice/api-token'
 import { consolePages } from 'sluice/console'
 import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
+import { mcp } from 'sluice/mcp'
 import { createMetrics, metrics } from 'sluice/metrics'
 import { oidcLogin } from 'sluice/oidc-login'
 import { ownership } from 'sluice/ownership'
@@ -256,6 +257,16 @@ export const cases = {
     errors: [
       error({ path: '/console/nothing.js' }, 404, 'not found'),
       error({ path: '/console', method: 'POST' }, 405, 'method not allowed'),
+    ],
+  },
+  mcp: {
+    mount: (options) => mcp({ ...options, fetch: unreachable, identify, secrets, publicUrl, uploads: '/api/uploads' }),
+    errors: [
+      unauthenticated('/mcp', 'POST'),
+      error({ path: '/mcp', method: 'POST', ...as('ann') }, 415, 'content type must be application/json'),
+      error({ path: '/mcp' }, 405, 'method not allowed'),
+      error({ path: '/mcp/uploads/x', method: 'PUT' }, 404, 'this upload link is not valid'),
+      error({ path: '/mcp/other' }, 404, 'not found'),
     ],
   },
   metrics: {

@@ -7,6 +7,7 @@ import { concurrencyLimits } from 'sluice/concurrency-limits'
 import { consolePages } from 'sluice/console'
 import { events } from 'sluice/events'
 import { faceVerification } from 'sluice/face-verification'
+import { mcp } from 'sluice/mcp'
 import { createMetrics, metrics } from 'sluice/metrics'
 import { oidcLogin } from 'sluice/oidc-login'
 import { createOwnership, ownership } from 'sluice/ownership'
@@ -84,6 +85,11 @@ const factories: Readonly<Record<string, readonly [(options: never) => unknown, 
     ],
   ],
   beginSession: [beginSession, session, ['secrets', 'publicUrl', 'store']],
+  mcp: [
+    mcp,
+    { fetch: () => new Response(), identify, secrets, publicUrl },
+    ['prefix', 'identify', 'secrets', 'publicUrl', 'maxBodyBytes', 'fetch', 'confirmAbove', 'maxWaitMs'],
+  ],
   metrics: [metrics, { metrics: createMetrics(), token: 'secret' }, ['prefix', 'token', 'metrics']],
   createOwnership: [createOwnership, { store }, ['store']],
   ownership: [ownership, { store, identify }, ['identify', 'store']],
@@ -160,6 +166,9 @@ const wrong: Readonly<Record<string, readonly unknown[]>> = {
   url: [undefined, '', 'nope', 'ftp://upstream.invalid', 'http://me:key@upstream.invalid', 'http://upstream.invalid?a'],
   perSecond: [{ GetAsset: 0 }, { GetAsset: -1 }, { GetAsset: Number.NaN }],
   queueMs: [-1, Number.NaN],
+  fetch: [undefined, null, 'fetch'],
+  confirmAbove: [-1, Number.NaN, '5'],
+  maxWaitMs: [0, -1, Number.NaN],
   maxPriority: [-1, 10, 1.5, Number.NaN, '1'],
   slots: [{ '*': { running: -1 } }, { m: { running: 1.5 } }, { m: {} }, { m: 3 }],
   identifierSecret: ['', 'fifteen letters', 7],

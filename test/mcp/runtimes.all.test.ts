@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
-import { MODEL } from '../video-generation/fixture.ts'
+import { MODEL, until } from '../video-generation/fixture.ts'
 import { connectMcp, eras, png } from './fixture.ts'
 
 /** Costs 40.176. */
@@ -66,6 +66,19 @@ for (const { runtime, getBodies } of [
       const sent = await fetch(upload_link, { method: 'PUT', body })
       const { upload } = (await sent.json()) as { upload: { url: string } }
       expect((await (await fetch(upload.url)).bytes()).length).toBe(body.length)
+    })
+
+    test('the audit trail has what the tools did, with the address of the client', async () => {
+      for (const action of ['upload.create', 'group.create', 'asset.create'] as const) {
+        await until(async () => (await fixture.store.listAudit({ action })).length > 0)
+        const [entry] = await fixture.store.listAudit({ action })
+        expect(entry).toMatchObject({
+          action,
+          address: '127.0.0.1',
+          user: expect.any(String),
+          token: expect.any(String),
+        })
+      }
     })
 
     test('the log has neither a link nor a token, and no error', () => {
