@@ -7,6 +7,6 @@ import type { PageTexts } from './page-texts.ts'
  * `bun run build` replaces this module by one that contains the bundle.
  */
 export const readPageTexts = async (): Promise<PageTexts> => {
-  const { plainPage } = await import('./texts.ts')
+  const { plainPage } = await import('./texts/page.ts')
   return (await bundle(plainPage)) ?? plainPage
 }

@@ -28,8 +28,8 @@ const bundledPage = async (): Promise<string> => {
 
 /** The libraries that the page contains. */
 const pageLibraries = async (): Promise<readonly string[]> => {
-  const source = await readFile(join(root, 'plugins/console/texts.ts'), 'utf8')
-  return [...source.matchAll(/'\.\.\/\.\.\/(node_modules\/[^']+)'/g)].map(([, path = '']) => join(root, path))
+  const source = await readFile(join(root, 'plugins/console/texts/libraries.ts'), 'utf8')
+  return [...source.matchAll(/'\.\.\/\.\.\/\.\.\/(node_modules\/[^']+)'/g)].map(([, path = '']) => join(root, path))
 }
 
 /**
@@ -87,8 +87,7 @@ const folder = join(dist, 'plugins/console')
 await writeFile(join(folder, 'read-page-texts.js'), page)
 // Without the map of the module that stood there, and without the modules that only that one imported.
 await rm(join(folder, 'read-page-texts.js.map'))
-for (const name of ['bundle', 'texts', 'admin-texts', 'word-texts']) {
-  for (const extension of ['js', 'js.map', 'd.ts', 'd.ts.map']) await rm(join(folder, `${name}.${extension}`))
-}
+for (const extension of ['js', 'js.map', 'd.ts', 'd.ts.map']) await rm(join(folder, `bundle.${extension}`))
+await rm(join(folder, 'texts'), { recursive: true })
 const bundled = [...(await pageLibraries()), ...(await bundleCommand(page))]
 await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), `${await licensesOf(bundled)}\n`)

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { documentHeadersOf, documentOf } from '../../plugins/console/document.ts'
-import { plainPage } from '../../plugins/console/texts.ts'
+import { plainPage } from '../../plugins/console/texts/page.ts'
 
 const folder = join(import.meta.dir, '../../plugins/console/page')
 
