@@ -58,6 +58,14 @@ describe('the server with Bun.serve', () => {
     expect(chunks).toBeLessThan(1_000)
   })
 
+  // Bun's own behaviour, which src/limits.md says. When a version of Bun changes it, the page changes.
+  test('closes a connection whose client sends a further request before the response', async () => {
+    const before = handled
+    const connection = dial(`GET /silent?50 HTTP/1.1\r\n${host}\r\n`.repeat(2))
+    await connection.closed
+    expect([connection.rest(), handled - before]).toEqual(['', 1])
+  })
+
   for (const [what, head, status] of [
     ['a duplicate Content-Length', `${host}Content-Length: 5\r\nContent-Length: 5\r\n\r\nhello`, 400],
     ['a list of lengths', `${host}Content-Length: 5, 5\r\n\r\nhello`, 400],
