@@ -16,7 +16,7 @@ const fail = (outcome: Exclude<Outcome, 'done'>): never => {
  * The database as one gateway sees it: each query, batch and transaction of it is a request to the shared database,
  * which takes effect as a whole, or not at all, and whose answer may be lost.
  */
-const seenBy = (gateway: Sender, database: Database, channel: Channel): Database => ({
+export const seenBy = (gateway: Sender, database: Database, channel: Channel): Database => ({
   query: (statement, deadlineMs) =>
     channel.send(gateway, textOf(statement), () => database.query(statement, deadlineMs), fail),
   batch: (statements) =>
@@ -34,15 +34,10 @@ const firstOf = (step: unknown): string => {
   return step ? textOf(step as Statement) : 'nothing'
 }
 
-/** The gateway's store, on the shared database. */
-export const openSharedStore = (
-  gateway: Sender,
-  database: Database,
-  channel: Channel,
-  options: Parameters<typeof openStore>[1],
-): Store => {
+/** A store on a database that is open. */
+export const openStoreOn = (database: Database, options: Parameters<typeof openStore>[1]): Store => {
   const { open } = sqliteDatabase
-  sqliteDatabase.open = () => seenBy(gateway, database, channel)
+  sqliteDatabase.open = () => database
   try {
     return openStore('sqlite::memory:', options)
   } finally {

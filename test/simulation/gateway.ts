@@ -6,6 +6,7 @@ import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import type { AppOptions } from '../../src/app/options.ts'
 import { createApp } from '../../src/app.ts'
+import type { Database } from '../../src/store/database/database.ts'
 import type { Store } from '../../src/store/index.ts'
 import { userLimits } from './limit-checks.ts'
 import type { SimulatedUpstream } from './upstream.ts'
@@ -18,11 +19,23 @@ const publicUrl = 'https://sluice.test'
 /** The times of the gateways are short, so that a schedule is. Milliseconds. */
 export const upstreamTimeoutMs = 3_000
 
+/** What a gateway is made of. */
+export interface GatewayParts {
+  /** The database as this gateway sees it. */
+  readonly database: Database
+  readonly store: Store
+  readonly fetch: Fetch
+  readonly videoTimes: { readonly createTimeoutMs: number; readonly settleMs: number; readonly pollMs: number }
+}
+
+export const videoTimes: GatewayParts['videoTimes'] = {
+  ...{ createTimeoutMs: upstreamTimeoutMs, settleMs: 8_000, pollMs: 1_000 },
+}
+
 /** Opens the gateway of one process. Its callers name themselves. */
 export const openGateway = (
-  store: Store,
+  { store, fetch, videoTimes }: GatewayParts,
   upstream: SimulatedUpstream,
-  fetch: Fetch,
   { areas, log }: { readonly areas: readonly Area[]; readonly log: AppOptions['log'] },
 ): FetchHandler => {
   const revisionClock = new RevisionClock((since) => store.revision(since))
@@ -46,7 +59,7 @@ export const openGateway = (
         fetch,
       },
       ...{ slots: { '*': { running: videoSlots, waitingPerUser: 3 } }, background },
-      ...{ createTimeoutMs: upstreamTimeoutMs, settleMs: 8_000, pollMs: 1_000 },
+      ...videoTimes,
     },
     people: { store, secrets, publicUrl, face: {} },
     events: { store, identify },

@@ -8,11 +8,12 @@ interface GroupRow {
   readonly user: string
   readonly name: string
   readonly state: string
+  readonly renames?: string
 }
 
 const readRows = (world: World): Promise<GroupRow[]> =>
   world.database.query<GroupRow>(sql`
-    select group_id as "group", user_id as "user", name, state
+    select group_id as "group", user_id as "user", name, state, renames
     from groups
     order by created_at, id`)
 
@@ -34,8 +35,18 @@ export const checkLibrary = async (world: World, known: KnownLibrary): Promise<v
     )
     if (!isAccounted) world.violate(`the upstream's ${id} (${name}) of ${owner} belongs to nobody`)
   }
-  for (const { id, user, isUncertain } of known.groups)
-    if (!isUncertain && !owned.some((row) => row.group === id)) world.violate(`${id} of ${user} is lost`)
+  for (const { id, user, isUncertain, isDeleted } of known.groups) {
+    const hasRecord = owned.some((row) => row.group === id)
+    if (!isUncertain && !hasRecord) world.violate(`${id} of ${user} is lost`)
+    if (isDeleted && hasRecord) world.violate(`${user} has deleted ${id}, which still has a record`)
+  }
+  for (const { group = '', name } of owned) {
+    const described = account.library.group(group)
+    // A rename whose outcome was unknown, and whose name the user has given to another group since then.
+    const isUnresolved = rows.some(({ renames }) => renames === group)
+    if (described && described.name !== name && !isUnresolved)
+      world.violate(`${group} is ${name} in its record, and ${described.name} upstream`)
+  }
 
   await checkLists(world)
   for (const user of world.users) await checkNames(world, known, user)

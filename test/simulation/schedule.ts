@@ -1,12 +1,13 @@
 import type { Outcomes } from './channel.ts'
 import { checkEvents, type ReceivedEvents, receiveEvents } from './event-checks.ts'
+import type { Fault } from './faults.ts'
 import { checkLibrary } from './library-checks.ts'
 import { KnownLibrary, librarySteps, libraryWeights } from './library-steps.ts'
 import { checkLimits } from './limit-checks.ts'
 import { checkVideos } from './video-checks.ts'
 import { KnownVideos, videoSteps, videoWeights } from './video-steps.ts'
 import { simulated } from './virtual-process.ts'
-import { type Fault, World } from './world.ts'
+import { World } from './world.ts'
 
 /** What a schedule has shown. */
 export interface ScheduleResult {
@@ -42,7 +43,7 @@ export const runSchedule = async (
   const world = new World(seed, options)
   const { timeline, random } = simulated
   const known = { library: new KnownLibrary(), videos: new KnownVideos() }
-  world.outcomes = outcomesOf()
+  world.setOutcomes(outcomesOf())
   const end = timeline.now + busyMs
   const used = world.areas.filter((area) => area === 'library' || area === 'videos')
   const listeners = world.users.map((user): ReceivedEvents => ({ user, ids: [] }))

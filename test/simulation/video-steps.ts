@@ -33,7 +33,9 @@ export const videoSteps = {
     })
     known.answers.set(prompt, status)
     world.expectStatus('a new video', status, [200, 429])
-    if (status === 200) known.videos.push({ id: json.id, user, prompt, isRemoved: false })
+    if (status !== 200) return
+    world.videoOwners.set(json.id, user)
+    known.videos.push({ id: json.id, user, prompt, isRemoved: false })
   },
 
   async readVideo(world, known, user) {

@@ -3,17 +3,12 @@ import { noLog } from '../../plugins/shared/problem.ts'
 import type { AppOptions } from '../../src/app/options.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { sqliteDatabase } from '../../src/store/database/sqlite.ts'
-import type { Store } from '../../src/store/index.ts'
 import { Channel, flawless, type Outcomes, type Sender } from './channel.ts'
-import { openSharedStore } from './database.ts'
-import { openGateway } from './gateway.ts'
+import { openStoreOn, seenBy } from './database.ts'
+import type { Fault } from './faults.ts'
+import { type GatewayParts, openGateway, videoTimes } from './gateway.ts'
 import { SimulatedUpstream } from './upstream.ts'
 import { beginSchedule, simulated } from './virtual-process.ts'
-
-/** A defect that is planted in each gateway. */
-export interface Fault {
-  readonly store?: (store: Store) => Partial<Store>
-}
 
 /** A response that a user has read. Status 0: the connection was lost. */
 export interface Answer {
@@ -50,21 +45,23 @@ export class World {
   readonly users = ['ann', 'bob']
   readonly database: Database
   readonly upstream: SimulatedUpstream
+  /** The users who have created videos, by the gateways' ids of them. */
+  readonly videoOwners = new Map<string, string>()
   readonly violations: string[] = []
   readonly lines: string[] | undefined
   readonly #hasher = new Bun.CryptoHasher('sha256')
   readonly #databaseChannel: Channel
   readonly #upstreamChannel: Channel
-  readonly #fault: Fault
+  readonly #fault: Fault | undefined
   /** What is used in the schedule. */
   readonly areas: readonly Area[]
   #gateways: Gateway[] = []
   #opened = 0
+  /** Whether they have failed in this schedule. */
+  #databaseFails = false
+  #upstreamFails = false
 
-  constructor(
-    seed: number,
-    { fault = {}, keepTrace = false }: { fault?: Fault | undefined; keepTrace?: boolean } = {},
-  ) {
+  constructor(seed: number, { fault, keepTrace = false }: { fault?: Fault | undefined; keepTrace?: boolean } = {}) {
     beginSchedule(seed)
     this.lines = keepTrace ? [] : undefined
     this.#fault = fault
@@ -92,19 +89,22 @@ export class World {
     this.violations.push(text)
   }
 
-  /** 0: the gateway was killed. 500, 502 and 503: the database or the upstream has failed. */
+  /** A gateway may be killed, and answers 5xx if the database or the upstream has failed. */
   expectStatus(what: string, status: number, expected: readonly number[]): void {
-    if (![0, 500, 502, 503, ...expected].includes(status)) this.violate(`${what} is answered with ${status}`)
+    const fails = [...(this.#databaseFails ? [500, 503] : []), ...(this.#upstreamFails ? [500, 502, 503] : [])]
+    if (![0, ...fails, ...expected].includes(status)) this.violate(`${what} is answered with ${status}`)
   }
 
-  set outcomes({ database, upstream }: { readonly database: Outcomes; readonly upstream: Outcomes }) {
+  setOutcomes({ database, upstream }: { readonly database: Outcomes; readonly upstream: Outcomes }): void {
+    this.#databaseFails ||= database.done < 1
+    this.#upstreamFails ||= upstream.done < 1
     this.#databaseChannel.outcomes = database
     this.#upstreamChannel.outcomes = upstream
   }
 
   /** From now on every request is answered, and all gateways live. */
   heal(): void {
-    this.outcomes = { database: flawless, upstream: flawless }
+    this.setOutcomes({ database: flawless, upstream: flawless })
     while (this.gateways.length < 2) this.#openGateway()
   }
 
@@ -123,16 +123,19 @@ export class World {
 
   #openGateway(): void {
     const name = `gateway-${++this.#opened}`
-    const log = (level: string) => (fields: object, message: string) =>
+    const logged = (level: string) => (fields: object, message: string) =>
       this.trace(`${name} logs ${level}: ${message} ${errorOf(fields)}`)
-    const levels: AppOptions['log'] = { ...noLog, warn: log('warn'), error: log('error') }
+    const levels: AppOptions['log'] = { ...noLog, warn: logged('warn'), error: logged('error') }
     const gateway: { -readonly [Key in keyof Gateway]?: Gateway[Key] } = { name, isAlive: true, onKill: new Set() }
     const sender = gateway as Gateway
-    const store = openSharedStore(sender, this.database, this.#databaseChannel, { log: levels })
-    const used = { ...store, ...this.#fault.store?.(store) }
-    gateway.handle = openGateway(used, this.upstream, this.upstream.fetchOf(sender), {
-      ...{ areas: this.areas, log: levels },
-    })
+    const [log, fault = () => ({})] = [levels, this.#fault]
+    const database = seenBy(sender, this.database, this.#databaseChannel)
+    const fetch = this.upstream.fetchOf(sender)
+    const made: GatewayParts = { database, store: openStoreOn(database, { log }), fetch, videoTimes }
+    const faulty = { ...made, ...fault(made, name) }
+    // A fault of the database is one of the store on it.
+    const store = faulty.database === database ? faulty.store : openStoreOn(faulty.database, { log })
+    gateway.handle = openGateway({ ...faulty, store }, this.upstream, { areas: this.areas, log })
     this.#gateways.push(sender)
   }
 
@@ -152,8 +155,8 @@ export class World {
         .then(resolve, reject)
     })
     this.trace(`${user} gets ${answer.status} ${answer.text}`)
-    for (const [id] of answer.text.matchAll(/\b(?:group|asset|cgt)-\d{14}-[a-z0-9]{5}\b/g)) {
-      const owner = this.upstream.owners.get(id)
+    for (const [id] of answer.text.matchAll(/\b(?:group|asset|cgt)-\d{14}-[a-z0-9]+\b/g)) {
+      const owner = this.upstream.owners.get(id) ?? this.videoOwners.get(id) ?? user
       if (owner !== user) this.violate(`${user} sees ${id}, which is ${owner}'s: ${method} ${path}`)
     }
     return answer
