@@ -22,13 +22,6 @@ export interface Sender {
   readonly isAlive: boolean
 }
 
-/** Milliseconds that a message takes. Most take a few, some long enough for other requests to overtake them. */
-const travelMs = (): number => {
-  const { random } = simulated
-  if (random.chance(0.85)) return random.next() * 4
-  return random.chance(0.8) ? random.next() * 100 : random.next() * 1_500
-}
-
 /** How long a request may take that its sender has given up. */
 const maxLateMs = 2_500
 
@@ -37,11 +30,20 @@ const never = <Value>(): Promise<Value> => new Promise(() => {})
 /** Carries requests of the gateways to what they share, with messages that are slow or lost. */
 export class Channel {
   outcomes: Outcomes = flawless
+  /** Part of the messages that take up to a second and a half, so that many others overtake them. */
+  slow = 0.03
 
   constructor(
     readonly name: string,
     readonly trace: (line: string) => void,
   ) {}
+
+  /** Milliseconds that a message takes. */
+  #travelMs(): number {
+    const { random } = simulated
+    if (random.chance(this.slow)) return random.next() * 1_500
+    return random.next() * (random.chance(0.12) ? 100 : 4)
+  }
 
   /**
    * Sends a request. Its effect takes place at one moment, as a whole.
@@ -59,7 +61,7 @@ export class Channel {
     const outcome = random.weighted(this.outcomes)
     // The last requests of a killed gateway arrive or not.
     const arrivesAnyway = random.chance(0.5)
-    const answerMs = travelMs()
+    const answerMs = this.#travelMs()
     if (outcome === 'late') {
       timeline.after(answerMs + random.next() * maxLateMs, () => {
         this.trace(`${sender.name} ${this.name} takes effect late: ${label}`)
@@ -67,7 +69,7 @@ export class Channel {
       })
       await timeline.delay(answerMs)
     } else {
-      await timeline.delay(travelMs())
+      await timeline.delay(this.#travelMs())
       if (outcome === 'done' || outcome === 'unknown') {
         if (!sender.isAlive && !arrivesAnyway) return never()
         this.trace(`${sender.name} ${this.name} ${outcome}: ${label}`)

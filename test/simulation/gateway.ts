@@ -25,16 +25,11 @@ export interface GatewayParts {
   readonly database: Database
   readonly store: Store
   readonly fetch: Fetch
-  readonly videoTimes: { readonly createTimeoutMs: number; readonly settleMs: number; readonly pollMs: number }
-}
-
-export const videoTimes: GatewayParts['videoTimes'] = {
-  ...{ createTimeoutMs: upstreamTimeoutMs, settleMs: 8_000, pollMs: 1_000 },
 }
 
 /** Opens the gateway of one process. Its callers name themselves. */
 export const openGateway = (
-  { store, fetch, videoTimes }: GatewayParts,
+  { store, fetch }: Pick<GatewayParts, 'store' | 'fetch'>,
   upstream: SimulatedUpstream,
   { areas, log }: { readonly areas: readonly Area[]; readonly log: AppOptions['log'] },
 ): FetchHandler => {
@@ -59,7 +54,7 @@ export const openGateway = (
         fetch,
       },
       ...{ slots: { '*': { running: videoSlots, waitingPerUser: 3 } }, background },
-      ...videoTimes,
+      ...{ createTimeoutMs: upstreamTimeoutMs, settleMs: 8_000, pollMs: 1_000 },
     },
     people: { store, secrets, publicUrl, face: {} },
     events: { store, identify },

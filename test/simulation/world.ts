@@ -6,7 +6,7 @@ import { sqliteDatabase } from '../../src/store/database/sqlite.ts'
 import { Channel, flawless, type Outcomes, type Sender } from './channel.ts'
 import { openStoreOn, seenBy } from './database.ts'
 import type { Fault } from './faults.ts'
-import { type GatewayParts, openGateway, videoTimes } from './gateway.ts'
+import { type GatewayParts, openGateway } from './gateway.ts'
 import { SimulatedUpstream } from './upstream.ts'
 import { beginSchedule, simulated } from './virtual-process.ts'
 
@@ -70,6 +70,8 @@ export class World {
     this.#databaseChannel = new Channel('database', this.trace)
     this.#upstreamChannel = new Channel('upstream', this.trace)
     this.upstream = new SimulatedUpstream(this.#upstreamChannel)
+    this.#databaseChannel.slow = simulated.random.of([0.02, 0.02, 0.2])
+    this.#upstreamChannel.slow = simulated.random.of([0.02, 0.2, 0.5])
     for (let nth = 0; nth < 2; nth++) this.#openGateway()
   }
 
@@ -131,7 +133,7 @@ export class World {
     const [log, fault = () => ({})] = [levels, this.#fault]
     const database = seenBy(sender, this.database, this.#databaseChannel)
     const fetch = this.upstream.fetchOf(sender)
-    const made: GatewayParts = { database, store: openStoreOn(database, { log }), fetch, videoTimes }
+    const made: GatewayParts = { database, store: openStoreOn(database, { log }), fetch }
     const faulty = { ...made, ...fault(made, name) }
     // A fault of the database is one of the store on it.
     const store = faulty.database === database ? faulty.store : openStoreOn(faulty.database, { log })
