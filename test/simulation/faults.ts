@@ -1,5 +1,5 @@
 import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
-import { type Database, isList, type Row, type Statement, type Steps, sql } from '../../src/store/database/database.ts'
+import { type Database, isList, type Row, type Statement, type Steps } from '../../src/store/database/database.ts'
 import type { Store } from '../../src/store/index.ts'
 import type { GatewayParts } from './gateway.ts'
 
@@ -76,16 +76,6 @@ export const faults: Readonly<Record<string, Fault>> = {
   'a group that two users may have asked for goes to the first one': inStore((store) => ({
     adopt: async (claim, group) => ((await store.confirm(claim, group)) ? 'adopted' : 'taken'),
   })),
-
-  'a group that its owner has just deleted goes to another user': ({ store, database }) => ({
-    store: {
-      ...store,
-      adopt: async (claim, group) => {
-        await database.query(sql`delete from changes where kind = 'group'`)
-        return store.adopt(claim, group)
-      },
-    },
-  }),
 
   'a process does not learn of the changes of others': inStore(() => ({ revision: (async () => 1) as never })),
 

@@ -1,5 +1,5 @@
 import { sql } from '../../src/store/database/database.ts'
-import { type KnownLibrary, librarySteps, names, walkGroups } from './library-steps.ts'
+import { type KnownLibrary, librarySteps, walkGroups } from './library-steps.ts'
 import { simulated } from './virtual-process.ts'
 import type { World } from './world.ts'
 
@@ -73,7 +73,7 @@ const checkLists = async (world: World): Promise<void> => {
 /** A user can use each name that no group of the user has. */
 const checkNames = async (world: World, known: KnownLibrary, user: string): Promise<void> => {
   const taken = (await readRows(world)).filter((row) => row.user === user && row.state === 'owned')
-  for (const name of names) {
+  for (const name of world.names) {
     const { status, text } = await librarySteps.createGroup(world, known, user, name)
     const expected = taken.some((row) => row.name === name) ? 400 : 200
     if (status === 429 && world.areas.includes('limits')) continue

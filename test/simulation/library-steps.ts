@@ -4,9 +4,6 @@ import type { World } from './world.ts'
 const groupsPath = '/api/media/proxy/assets/groups'
 const assetsPath = '/api/media/proxy/assets'
 
-/** So few that users often want the same one at once. Users have names of their own. */
-export const names = ['Cats', 'Dogs', 'Birds'] as const
-
 /** A group that a user was told to own. */
 export interface KnownGroup {
   readonly id: string
@@ -73,7 +70,7 @@ const change = async (
 }
 
 export const librarySteps = {
-  async createGroup(world: World, known: KnownLibrary, user: string, name: string = simulated.random.of(names)) {
+  async createGroup(world: World, known: KnownLibrary, user: string, name: string = simulated.random.of(world.names)) {
     const body = { Name: name, Description: `${user} ${++known.tags}` }
     const answer = await world.ask(user, 'POST', groupsPath, body)
     world.expectStatus('a new group', answer.status, world.areas.includes('limits') ? [200, 400, 429] : [200, 400])
@@ -88,7 +85,7 @@ export const librarySteps = {
   async renameGroup(world, known, user) {
     const groups = known.groupsOf(user)
     if (groups.length === 0) return
-    const [group, name] = [simulated.random.of(groups), simulated.random.of(names)]
+    const [group, name] = [simulated.random.of(groups), simulated.random.of(world.names)]
     await change(world, group, 'PATCH', { Name: name }, () => {
       group.name = name
       checkName(world, known, user, name)

@@ -43,6 +43,8 @@ const combinations: readonly (readonly Area[])[] = [
 /** Gateways, their users, the database and the upstream that they share, and what a seed makes of them. */
 export class World {
   readonly users = ['ann', 'bob']
+  /** Names of groups: so few that users often want the same one at once. Each user has names of their own. */
+  readonly names: readonly string[]
   readonly database: Database
   readonly upstream: SimulatedUpstream
   /** The users who have created videos, by the gateways' ids of them. */
@@ -66,6 +68,8 @@ export class World {
     this.lines = keepTrace ? [] : undefined
     this.#fault = fault
     this.areas = simulated.random.of(combinations)
+    const names = ['Cats', 'Dogs', 'Birds']
+    this.names = this.areas.includes('limits') ? names : names.slice(simulated.random.below(3))
     this.database = sqliteDatabase.open('sqlite::memory:', { deadlineMs: 3_000 })
     this.#databaseChannel = new Channel('database', this.trace)
     this.#upstreamChannel = new Channel('upstream', this.trace)
