@@ -1,7 +1,7 @@
 import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import { type Database, isList, type Row, type Statement, type Steps } from '../../src/store/database/database.ts'
 import type { Store } from '../../src/store/index.ts'
-import type { GatewayParts } from './gateway.ts'
+import type { GatewayParts } from './world/gateway.ts'
 
 /** Changes the parts of which each gateway is made. `name` is that of the gateway. */
 export type Fault = (parts: GatewayParts, name: string) => Partial<GatewayParts>

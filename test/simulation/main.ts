@@ -5,7 +5,7 @@
  */
 import { parseArgs } from 'node:util'
 // First: the modules below keep the timers and random numbers that they find.
-import './virtual-process.ts'
+import './virtual/virtual-process.ts'
 
 const { values } = parseArgs({
   options: {

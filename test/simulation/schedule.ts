@@ -1,13 +1,13 @@
-import type { Outcomes } from './channel.ts'
-import { checkEvents, type ReceivedEvents, receiveEvents } from './event-checks.ts'
+import { checkEvents, type ReceivedEvents, receiveEvents } from './checks/events.ts'
+import { checkLibrary } from './checks/library.ts'
+import { checkLimits } from './checks/limits.ts'
+import { checkVideos } from './checks/videos.ts'
 import type { Fault } from './faults.ts'
-import { checkLibrary } from './library-checks.ts'
-import { KnownLibrary, librarySteps, libraryWeights } from './library-steps.ts'
-import { checkLimits } from './limit-checks.ts'
-import { checkVideos } from './video-checks.ts'
-import { KnownVideos, videoSteps, videoWeights } from './video-steps.ts'
-import { simulated } from './virtual-process.ts'
-import { World } from './world.ts'
+import { KnownLibrary, librarySteps, libraryWeights } from './steps/library.ts'
+import { KnownVideos, videoSteps, videoWeights } from './steps/videos.ts'
+import { simulated } from './virtual/virtual-process.ts'
+import type { Outcomes } from './world/channel.ts'
+import { World } from './world/world.ts'
 
 /** What a schedule has shown. */
 export interface ScheduleResult {

@@ -1,7 +1,7 @@
-import { sql } from '../../src/store/database/database.ts'
-import type { KnownVideos } from './video-steps.ts'
-import { simulated } from './virtual-process.ts'
-import type { World } from './world.ts'
+import { sql } from '../../../src/store/database/database.ts'
+import type { KnownVideos } from '../steps/videos.ts'
+import { simulated } from '../virtual/virtual-process.ts'
+import type { World } from '../world/world.ts'
 
 interface VideoRow {
   readonly id: string

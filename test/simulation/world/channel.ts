@@ -1,4 +1,4 @@
-import { simulated } from './virtual-process.ts'
+import { simulated } from '../virtual/virtual-process.ts'
 
 /**
  * What becomes of a request that a gateway sends to the database or to the upstream.

@@ -1,7 +1,7 @@
-import { sql } from '../../src/store/database/database.ts'
-import { type KnownLibrary, librarySteps, walkGroups } from './library-steps.ts'
-import { simulated } from './virtual-process.ts'
-import type { World } from './world.ts'
+import { sql } from '../../../src/store/database/database.ts'
+import { type KnownLibrary, librarySteps, walkGroups } from '../steps/library.ts'
+import { simulated } from '../virtual/virtual-process.ts'
+import type { World } from '../world/world.ts'
 
 interface GroupRow {
   readonly group?: string

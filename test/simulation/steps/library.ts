@@ -1,5 +1,5 @@
-import { simulated } from './virtual-process.ts'
-import type { World } from './world.ts'
+import { simulated } from '../virtual/virtual-process.ts'
+import type { World } from '../world/world.ts'
 
 const groupsPath = '/api/media/proxy/assets/groups'
 const assetsPath = '/api/media/proxy/assets'

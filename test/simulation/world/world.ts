@@ -1,14 +1,14 @@
-import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
-import { noLog } from '../../plugins/shared/problem.ts'
-import type { AppOptions } from '../../src/app/options.ts'
-import type { Database } from '../../src/store/database/database.ts'
-import { sqliteDatabase } from '../../src/store/database/sqlite.ts'
+import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
+import { noLog } from '../../../plugins/shared/problem.ts'
+import type { AppOptions } from '../../../src/app/options.ts'
+import type { Database } from '../../../src/store/database/database.ts'
+import { sqliteDatabase } from '../../../src/store/database/sqlite.ts'
+import type { Fault } from '../faults.ts'
+import { beginSchedule, simulated } from '../virtual/virtual-process.ts'
 import { Channel, flawless, type Outcomes, type Sender } from './channel.ts'
 import { openStoreOn, seenBy } from './database.ts'
-import type { Fault } from './faults.ts'
 import { type GatewayParts, openGateway } from './gateway.ts'
 import { SimulatedUpstream } from './upstream.ts'
-import { beginSchedule, simulated } from './virtual-process.ts'
 
 /** A response that a user has read. Status 0: the connection was lost. */
 export interface Answer {

@@ -1,6 +1,6 @@
-import { defaultVideoModels } from '../../src/emulator/video/models.ts'
-import { simulated } from './virtual-process.ts'
-import type { World } from './world.ts'
+import { defaultVideoModels } from '../../../src/emulator/video/models.ts'
+import { simulated } from '../virtual/virtual-process.ts'
+import type { World } from '../world/world.ts'
 
 const tasksPath = '/api/v3/contents/generations/tasks'
 const model = defaultVideoModels[0]?.id

@@ -1,6 +1,6 @@
-import type { Limit } from '../../plugins/usage-limits/index.ts'
-import { simulated } from './virtual-process.ts'
-import type { World } from './world.ts'
+import type { Limit } from '../../../plugins/usage-limits/index.ts'
+import { simulated } from '../virtual/virtual-process.ts'
+import type { World } from '../world/world.ts'
 
 const groupsPerUser = 2
 const videosPerUser = 4

@@ -1,6 +1,6 @@
-import { sql } from '../../src/store/database/database.ts'
-import { simulated } from './virtual-process.ts'
-import type { World } from './world.ts'
+import { sql } from '../../../src/store/database/database.ts'
+import { simulated } from '../virtual/virtual-process.ts'
+import type { World } from '../world/world.ts'
 
 interface EventRow {
   readonly id: string
