@@ -44,7 +44,7 @@ export const checkLibrary = async (world: World, known: KnownLibrary): Promise<v
     const described = account.library.group(group)
     // A rename whose outcome was unknown, and whose name the user has given to another group since then.
     const isUnresolved = rows.some(({ renames }) => renames === group)
-    // Of two changes at once, the upstream and the record may have the names of different ones.
+    // Of two changes that overtake each other, the record and the upstream may have the names of different ones.
     const isContended = known.groups.some(({ id, isContended }) => id === group && isContended)
     if (described && described.name !== name && !isUnresolved && !isContended)
       world.violate(`${group} is ${name} in its record, and ${described.name} upstream`)

@@ -11,7 +11,7 @@ export interface KnownGroup {
   name: string
   /** How many requests that change it are in progress. */
   changes: number
-  /** Two requests have changed it at once. */
+  /** Two requests have changed it at once, or one after another whose outcome is not known. */
   isContended: boolean
   /** Deleted, or changed by a request whose outcome its user does not know. */
   isUncertain: boolean
@@ -56,6 +56,7 @@ const change = async (
   body: object | undefined,
   changed: () => void,
 ): Promise<void> => {
+  if (group.isUncertain) group.isContended = true
   const alone = group.changes++ === 0
   const { status } = await world.ask(group.user, method, `${groupsPath}/${group.id}`, body)
   group.changes--
