@@ -72,6 +72,19 @@ describe('references: auto with a picture in the request', () => {
     expect(await createVideo(fixture, json, '?dry_run=true')).toMatchObject({ status: 200, json: { dry_run: true } })
   })
 
+  test('also takes a picture whose request the store keeps in pieces', async () => {
+    const fixture = await openWithStorage()
+    const { ann, emulator } = fixture
+    const large = Buffer.concat([png('large'), randomBytes(400_000)])
+    const url = `data:image/png;base64,${large.toString('base64')}`
+    const content = [text('a'), media('image', url, 'reference_image')]
+    const id = await ann.created('a', { references: 'auto', content })
+    await until(async () => (await ann.statusOf(id)) === 'running')
+    const [asset] = emulator.library.assets()
+    expect(Buffer.from(await (await fetch(asset?.url ?? '')).arrayBuffer())).toEqual(large)
+    expect(JSON.stringify(emulator.video.tasks()[0]?.body).length).toBeLessThan(1_000)
+  })
+
   test('knows a picture of any length by its bytes, wherever the steps in which they are read end', async () => {
     for (const length of [0, 1, 2, 3, 196_607, 196_608, 196_609, 1_000_000]) {
       const bytes = randomBytes(length)
