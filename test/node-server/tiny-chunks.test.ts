@@ -157,6 +157,33 @@ describe('a body that is read as a whole', () => {
     expect(await read).toHaveLength(256)
   })
 
+  test('pauses the connection of tiny chunks until all that have arrived are delivered', async () => {
+    for (const end of ['end', 'close'] as const) {
+      const { incoming, body } = openBody()
+      const { socket } = incoming
+      socket.resume()
+      const read = body.bytes().then(
+        () => 'read',
+        () => 'failed',
+      )
+      await setImmediate()
+      // The last one waits in the stream.
+      for (let nth = 0; nth < 257; nth++) incoming.push(new Uint8Array(1))
+      expect([socket.isPaused(), incoming.readableLength]).toEqual([true, 1])
+      while (incoming.readableLength > 0) {
+        expect(socket.isPaused()).toBe(true)
+        await setImmediate()
+      }
+      while (socket.isPaused()) await setImmediate()
+      for (let nth = 0; nth < 256; nth++) incoming.push(new Uint8Array(1))
+      expect(socket.isPaused()).toBe(true)
+      // The connection's next request, or its end, must be read.
+      incoming.emit(end)
+      expect(socket.isPaused()).toBe(false)
+      expect(await read).toBe(end === 'end' ? 'read' : 'failed')
+    }
+  })
+
   test('rejects when the caller disconnects before or during the read', async () => {
     for (const meanwhile of [true, false]) {
       const { incoming, body } = openBody()
