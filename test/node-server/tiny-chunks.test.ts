@@ -157,7 +157,7 @@ describe('a body that is read as a whole', () => {
     expect(await read).toHaveLength(256)
   })
 
-  test('pauses the connection of tiny chunks until all that have arrived are delivered', async () => {
+  test('pauses the connection of tiny chunks until those that have arrived are delivered', async () => {
     for (const end of ['end', 'close'] as const) {
       const { incoming, body } = openBody()
       const { socket } = incoming
@@ -170,15 +170,16 @@ describe('a body that is read as a whole', () => {
       )
       await setImmediate()
       // The later ones wait in the stream.
-      for (let nth = 0; nth < 600; nth++) incoming.push(new Uint8Array(1))
-      expect([socket.isPaused(), incoming.readableLength]).toEqual([true, 344])
+      for (let nth = 0; nth < 70_000; nth++) incoming.push(new Uint8Array(1))
+      expect([socket.isPaused(), incoming.readableLength]).toEqual([true, 69_744])
       while (socket.isPaused()) await setImmediate()
       for (let nth = 0; nth < 256; nth++) incoming.push(new Uint8Array(1))
       expect(socket.isPaused()).toBe(true)
       // The connection's next request, or its end, must be read.
       incoming.emit(end)
       expect(socket.isPaused()).toBe(false)
-      expect(new Set(waitedAtResume)).toEqual(new Set([0]))
+      // Bun itself reads on when less waits than fills the stream's buffer.
+      expect(Math.max(...waitedAtResume)).toBeLessThan(incoming.readableHighWaterMark)
       expect(await read).toBe(end === 'end' ? 'read' : 'failed')
     }
   })
