@@ -74,7 +74,7 @@ class Body implements IncomingBody, CoarseTimer {
   #pendingBytes = 0
   /** Bytes that have arrived, and the cost of their chunks. */
   #receivedCost = 0
-  /** Whether the connection is paused too, until all chunks that have arrived are delivered. */
+  /** Whether the connection is paused too, because its chunks are tiny. */
   #isConnectionPaused = false
   /** Whether a later turn delivers the pending chunks. */
   #isDue = false
@@ -235,9 +235,8 @@ class Body implements IncomingBody, CoarseTimer {
   }
 
   /**
-   * Bun (1.4.5) reads up to 512 KiB at once, which can be 87,000 chunks, and goes on to read until the buffer of the
-   * body has 64 KiB: many connections would do so in one turn. So one whose chunks are tiny reads on only when all of
-   * them are delivered.
+   * Bun (1.4.5) reads up to 512 KiB at once, which can be 87,000 chunks, and many connections would do so in one turn.
+   * So one whose chunks are tiny is paused; Bun reads on when less than 64 KiB of them wait.
    */
   #pauseConnection(): void {
     this.#isConnectionPaused = true
