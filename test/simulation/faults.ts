@@ -73,10 +73,6 @@ export const faults: Readonly<Record<string, Fault>> = {
 
   'the name of a creation that failed stays reserved': inStore(() => ({ release: async () => {} })),
 
-  'a group that two users may have asked for goes to the first one': inStore((store) => ({
-    adopt: async (claim, group) => ((await store.confirm(claim, group)) ? 'adopted' : 'taken'),
-  })),
-
   'a process does not learn of the changes of others': inStore(() => ({ revision: (async () => 1) as never })),
 
   'claims of a killed process are forgotten': inStore(() => ({ lease: async () => [] })),
@@ -126,6 +122,10 @@ export const faults: Readonly<Record<string, Fault>> = {
 
   'a lost answer to the creation of a video counts as a failure': inStore((store) => ({
     deferVideoClaim: async (claim) => void (await store.releaseVideoTask(claim, Date.now())),
+  })),
+
+  'a video is forgotten while the answer to its creation is lost': inStore((store) => ({
+    deferVideoClaim: async (claim) => void (await store.dropVideoTask(claim)),
   })),
 
   'a waiting video is claimed twice': inStore((store) => {

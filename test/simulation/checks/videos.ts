@@ -36,7 +36,7 @@ export const checkVideos = async (world: World, known: KnownVideos): Promise<voi
     const task = row.upstreamId === undefined ? undefined : made.get(prompt)?.find(({ id }) => id === row.upstreamId)
     if (row.upstreamId !== undefined && !task) world.violate(`${row.id} (${prompt}) has the task of another request`)
     // The upstream's call that cancels a queued task deletes one that has ended by the time it arrives.
-    if (task && task.status !== row.status && !(task.gone && row.status === 'cancelled'))
+    if (task && task.status !== row.status && !task.gone)
       world.violate(`${row.id} (${prompt}) is shown as ${row.status}, and the upstream's task is ${task.status}`)
   }
   for (const [prompt, status] of known.answers) {
