@@ -128,14 +128,14 @@ describeWithBrowser('a list of 10,000 assets', () => {
         `(() => { const link = ${inView}; link.click(); return { title: link.textContent, top: scrollY } })()`,
       )
       await page.getByRole('heading', { level: 1, name: title }).waitFor()
-      expect(await page.evaluate<number>('scrollY')).toBe(0)
+      await until(page, 'scrollY === 0')
       await comeBack()
       await page.getByRole('heading', { level: 1, name: 'All assets' }).waitFor()
       await until(page, `Math.abs(scrollY - ${top}) <= 1`)
       expect(page.url()).toBe(address)
       await page.getByRole('link', { name: title, exact: true }).waitFor()
-      expect(await page.evaluate<string>(`${inView}.textContent`)).toBe(title)
-      expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('All assets')
+      await until(page, `${inView}?.textContent === ${JSON.stringify(title)}`)
+      await until(page, `document.activeElement.textContent === 'All assets'`)
     }
   })
 })
