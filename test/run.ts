@@ -56,14 +56,14 @@ const test = async (...args: readonly string[]): Promise<{ ok: boolean; broken: 
 }
 
 const selection = readArguments(process.argv.slice(2))
-const maxFilesRunAgain = 5
+const maxFilesRunAgain = 12
 
 /**
- * Runs the tests, three files at a time, because many wait for timers; each of the three processes has one PostgreSQL for all its files. Then runs each file that
+ * Runs the tests, five files at a time, because many wait for timers; each of the five processes has one PostgreSQL for all its files. Then runs each file that
  * failed, if there are few, once more and alone. A fault fails both times. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
-  const first = await test('--parallel=3', '--no-isolate', ...selection.args)
+  const first = await test('--parallel=5', '--no-isolate', ...selection.args)
   const { failuresByFile, skipped, skippedByReason } = first.report
   let { passed, failed } = first.report
   // The runner failed for something that is no test: an error outside of them, or a filter that matches nothing.

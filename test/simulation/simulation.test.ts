@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { replayOf, simulate } from './run.ts'
 
 /** Schedules of two processes each. The seeds are fixed: only a change of the code can make the test fail. */
-const schedules = Number(process.env.SLUICE_SCHEDULES ?? 100)
+const schedules = Number(process.env.SLUICE_SCHEDULES ?? 40)
 const processes = 2
 
 test('no schedule shows what the rules forbid', async () => {
