@@ -36,6 +36,8 @@ const App = () => {
   `
 }
 
+// Each screen finds its place by itself: the browser's own attempt comes at an uncertain time.
+history.scrollRestoration = 'manual'
 document.documentElement.lang = language
 showTheme(preferences.theme)
 document.title = t.title
