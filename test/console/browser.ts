@@ -68,7 +68,7 @@ export const visit = async (
   })
   const page = await context.newPage()
   // Shorter than the timeout of any test: when a test times out, the runner ends the browser, and all later tests fail.
-  page.setDefaultTimeout(300_000)
+  page.setDefaultTimeout(90_000)
   await page.goto(`${fixture.url}/console`)
   return { page, context, errors, hosts, [Symbol.asyncDispose]: () => context.close() }
 }

@@ -27,7 +27,6 @@ const answerWith = async (page: Page, answer: () => string): Promise<Asked[]> =>
 }
 
 const openChat = async (page: Page, { url }: MediaFixture) => {
-  page.setDefaultTimeout(60_000)
   await login(page)
   await page.goto(`${url}/console#/chat`)
   await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
@@ -72,7 +71,6 @@ describeWithBrowser('a chat', () => {
     await openChat(page, fixture)
     await ask(page, 'Hello')
     const markdown = page.locator('.markdown')
-    page.setDefaultTimeout(20_000)
     await markdown.getByText('The end & <done>.').waitFor()
     expect(await markdown.getByRole('heading', { name: 'Ports' }).count()).toBe(1)
     expect(await markdown.locator('table').first().locator('td.right strong').textContent()).toBe('2')
@@ -223,7 +221,6 @@ describeWithBrowser('a chat', () => {
     await using fixture = await openMediaFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(60_000)
     const asked = Promise.withResolvers<void>()
     await page.route('**/v1/models', async (route) => {
       await asked.promise

@@ -39,7 +39,6 @@ describeWithBrowser('the first screen', () => {
     const context = await browser.newContext({ storageState: cookies, locale: 'en-GB' })
     try {
       const page = await context.newPage()
-      page.setDefaultTimeout(30_000)
       const open = async () => {
         await page.goto(`${fixture.url}/console`)
         await page.getByText('No groups yet').waitFor()
@@ -63,7 +62,6 @@ describeWithBrowser('the first screen', () => {
     await using fixture = await openAdminFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(30_000)
     await login(page)
     const opened = await recorded(page, async () => {
       await page.getByRole('link', { name: 'Usage' }).click()

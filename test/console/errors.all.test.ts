@@ -23,7 +23,6 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(40_000)
     const button = page.getByRole('button')
     await page.getByLabel('Name').fill(name)
     await page.getByLabel('Password').fill('wrong')
@@ -64,7 +63,6 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(40_000)
     await login(page)
     await page.route('**/api/usage?*', (route) => route.abort())
     await page.getByRole('link', { name: 'Usage' }).click()
@@ -79,7 +77,6 @@ describeWithBrowser('the console shows', () => {
     await withGroup(fixture, 'holidays')
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('button', { name: 'New group' }).click()
     const dialog = page.getByRole('dialog')
@@ -99,7 +96,6 @@ describeWithBrowser('the console shows', () => {
     fixture.emulator.library.addAsset({ groupId, name: 'wrong', status: 'Failed', error })
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('link', { name: 'holidays' }).click()
     await page.getByRole('link', { name: 'wrong' }).click()
@@ -130,7 +126,6 @@ describeWithBrowser('the console shows', () => {
       await using fixture = await openFixture()
       await using visiting = await visit(browser, fixture)
       const { page } = visiting
-      page.setDefaultTimeout(40_000)
       await login(page)
       await page.getByRole('link', { name: 'Face check' }).click()
       fixture.faces.failingStatus = status
@@ -161,7 +156,6 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })
@@ -183,7 +177,6 @@ describeWithBrowser('the console shows', () => {
     await using fixture = await openFixture({ text: { msPerDelta: 60_000 } })
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(40_000)
     await login(page)
     await page.getByRole('link', { name: 'Chat' }).click()
     await page.getByRole('option', { name: 'emulated-wide' }).waitFor({ state: 'attached' })

@@ -16,7 +16,6 @@ describeWithBrowser('the console', () => {
   const open = async () => {
     const fixture = await openFixture()
     const visiting = await visit(browser, fixture)
-    visiting.page.setDefaultTimeout(30_000)
     await login(visiting.page)
     await visiting.page.getByText('No groups yet').waitFor()
     return {

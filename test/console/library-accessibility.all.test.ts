@@ -39,7 +39,6 @@ describeWithBrowser('axe finds no violation, and nothing is wider than the scree
       const refused = add('refused', { status: 'Failed', error })
       await using visiting = await visit(browser, fixture, { viewport, colorScheme, bypassCSP: true })
       const { page } = visiting
-      page.setDefaultTimeout(60_000)
       const axe = await openChecker(page)
       const check = async (screen: string) => {
         await axe(screen)

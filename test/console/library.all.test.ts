@@ -26,7 +26,6 @@ describeWithBrowser('the library', () => {
     )
     await using visiting = await visit(browser, fixture)
     const { page, errors } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.goto(`${fixture.url}/console#/groups/AIGC/${group}?view=table`)
     await page.getByText('12 assets').waitFor()
@@ -64,7 +63,6 @@ describeWithBrowser('the library', () => {
     add(b, 'slow', { status: 'Processing' })
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.getByRole('link', { name: 'All assets' }).click()
     await page.getByText('3 assets').waitFor()
@@ -92,7 +90,6 @@ describeWithBrowser('the library', () => {
     const { id } = fixture.emulator.library.addAsset({ groupId: group, name: 'beach' })
     await using visiting = await visit(browser, fixture)
     const { page, errors } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.goto(`${fixture.url}/console#/asset/${id}`)
     await page.getByRole('heading', { level: 1, name: 'beach' }).waitFor()
@@ -139,8 +136,6 @@ describeWithBrowser('the library', () => {
     ] as const) {
       await using visiting = await visit(browser, fixture, { locale })
       const { page } = visiting
-      page.setDefaultTimeout(60_000)
-      page.setDefaultTimeout(60_000)
       await page.locator('input').first().fill('ann')
       await page.locator('input').last().fill('a long enough password')
       await page.keyboard.press('Enter')
@@ -160,7 +155,6 @@ describeWithBrowser('the library', () => {
     await using fixture = await openMediaFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.goto(`${fixture.url}/console#/asset/asset-20260101000000-abcde`)
     await page.getByRole('heading', { name: 'This asset is not there' }).waitFor()
@@ -172,7 +166,6 @@ describeWithBrowser('the library', () => {
     for (let nth = 0; nth < 3; nth++) fixture.emulator.library.addAsset({ groupId: group })
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.getByRole('button', { name: 'Delete holidays' }).click()
     const dialog = page.getByRole('dialog')
@@ -194,7 +187,6 @@ describeWithBrowser('the library', () => {
     fixture.emulator.library.addAsset({ groupId: group, name: 'the Needle', type: 'Video' })
     await using visiting = await visit(browser, fixture, { viewport: { width: 800, height: 500 } })
     const { page } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.goto(`${fixture.url}/console#/videos/new`)
     await page.getByLabel('References').check()

@@ -45,7 +45,6 @@ describeWithBrowser('a list of 10,000 assets', () => {
     for (let nth = 0; nth < count; nth++)
       fixture.emulator.library.addAsset({ groupId: group, name: `asset ${nth}${nth % 1_000 === 0 ? ' Needle' : ''}` })
     const visiting = await visit(browser, fixture)
-    visiting.page.setDefaultTimeout(60_000)
     return {
       ...{ fixture, group, visiting, page: visiting.page },
       [Symbol.asyncDispose]: async () => {

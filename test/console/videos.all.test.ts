@@ -279,7 +279,6 @@ describeWithBrowser('a video', () => {
     await using fixture = await openMediaFixture()
     await using visiting = await visit(browser, fixture)
     const { page, errors } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await page.goto(`${fixture.url}/console#/videos/new`)
     const field = page.getByLabel('Model')
@@ -314,7 +313,6 @@ describeWithBrowser('a video', () => {
     await using fixture = await openMediaFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
-    page.setDefaultTimeout(60_000)
     await login(page)
     await make(page, fixture, 'a song')
     await page.getByText('The model is making the video.').waitFor()

@@ -40,7 +40,6 @@ export const visitAdmin = async (
 ): Promise<Visit> => {
   const visiting = await visit(browser, fixture, options)
   const { page } = visiting
-  page.setDefaultTimeout(15_000)
   await page.goto(`${fixture.url}/console#/admin/${screen}`)
   await page.getByLabel(/^(Name|用户名)$/).fill(name)
   await page.getByLabel(/^(Password|密码)$/).fill(password)
