@@ -153,6 +153,29 @@ describeWithBrowser('a video', () => {
     await page.locator('video.player').waitFor()
   })
 
+  test('has no suggested model in a field in which the user is', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    await login(page)
+    const focused = Promise.withResolvers<void>()
+    await page.route('**/contents/generations/tasks?*', async (route) => {
+      await focused.promise
+      await route.continue()
+    })
+    await page.goto(`${fixture.url}/console#/videos/new`)
+    const field = page.getByLabel('Model')
+    await field.focus()
+    const listed = page.waitForResponse('**/contents/generations/tasks?*')
+    focused.resolve()
+    await (await listed).finished()
+    await page.getByLabel('Prompt').waitFor()
+    const frames = 5
+    for (let nth = 0; nth < frames; nth++) await page.evaluate('new Promise(requestAnimationFrame)')
+    await page.keyboard.type('own')
+    expect(await field.inputValue()).toBe('own')
+  })
+
   test('waits in the queue with its place, is cancelled and deleted', async () => {
     await using fixture = await openMediaFixture({ video: { slots: { '*': { running: 1 } } } })
     await using visiting = await visit(browser, fixture)

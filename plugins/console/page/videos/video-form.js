@@ -26,7 +26,8 @@ export const VideoForm = ({ videos }) => {
   }, [])
   const isKnown = total !== undefined || listError !== undefined
   useEffect(() => {
-    if (isKnown) suggest(firstModel(tasks))
+    // A field with the focus is the user's: what is entered there must not be mixed with a suggestion.
+    if (isKnown && document.activeElement?.getAttribute('name') !== 'model') suggest(firstModel(tasks))
   }, [isKnown])
   const models = useId()
   const { run, busy, error } = useAction(async () => {
