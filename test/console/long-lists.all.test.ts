@@ -12,7 +12,11 @@ const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimat
 /** Waits for a condition, in each frame: the policy of the page forbids `waitForFunction`. */
 const until = (page: Page, condition: string): Promise<void> =>
   page.evaluate<void>(
-    `new Promise((done) => { const look = () => (${condition}) ? done() : requestAnimationFrame(look); look() })`,
+    `new Promise((done, fail) => {
+      setTimeout(() => fail(new Error(${JSON.stringify(condition)} + ' is not so after a minute, but scrollY ' + scrollY)), 60_000)
+      const look = () => (${condition}) ? done() : requestAnimationFrame(look)
+      look()
+    })`,
   )
 
 /** Counts what the page does: the most elements at once, and the elements that were added. */

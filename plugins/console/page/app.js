@@ -36,8 +36,6 @@ const App = () => {
   `
 }
 
-// Each screen finds its place by itself: the browser's own attempt comes at an uncertain time.
-history.scrollRestoration = 'manual'
 document.documentElement.lang = language
 showTheme(preferences.theme)
 document.title = t.title

@@ -25,16 +25,15 @@ const settleMs = 60
 let visits = 0
 addEventListener('hashchange', () => visits++)
 
-/** Frames in which the page must have stayed at its place: the rows have their heights then, and the heading the focus. */
-const stillFrames = 12
-/** Frames after which the place is given up: the list has become shorter. */
-const maxFrames = 90
+/** Frames after which the rows have their heights, and the frame has put the focus on the heading. */
+const restoringFrames = 12
 
-/** @param {number} top @param {number} still @param {number} frames */
-const restore = (top, still = 0, frames = maxFrames) => {
-  const isThere = Math.abs(scrollY - top) <= 1
-  if (!isThere) scrollTo(0, top)
-  if (still < stillFrames && frames > 0) requestAnimationFrame(() => restore(top, isThere ? still + 1 : 0, frames - 1))
+/** @param {number} top @param {number} frames @param {number} visit */
+const restore = (top, frames, visit = visits) => {
+  // The user has gone on: another screen begins at its top.
+  if (visits !== visit) return
+  if (Math.abs(scrollY - top) > 1) scrollTo(0, top)
+  if (frames > 0) requestAnimationFrame(() => restore(top, frames - 1, visit))
 }
 
 /** @type {{ list: Loaded<any>, top: number, visit: number } | undefined} */
@@ -127,7 +126,7 @@ export const useLongList = (path, query) => {
   // Layout effects, because others end after the next screen is there: the page is scrolled to its top by then.
   useLayoutEffect(() => {
     const back = returning.current
-    if (back) restore(back.top)
+    if (back) restore(back.top, restoringFrames)
     let top = back?.top ?? 0
     const onScroll = () => {
       top = scrollY
