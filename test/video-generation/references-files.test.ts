@@ -33,8 +33,8 @@ const createVideo = async ({ gateway, ann }: VideoFixture, body: FormData | obje
     },
     body: body instanceof FormData ? body : JSON.stringify(body),
   })
-  // biome-ignore lint/suspicious/noExplicitAny: a video, or an error
-  return { status: response.status, json: (await response.json()) as any }
+  const json = (await response.json()) as { readonly id: string; readonly error: { readonly message: string } }
+  return { status: response.status, json }
 }
 
 const formOf = (fields: Record<string, string | Blob>) => {
