@@ -3,13 +3,17 @@ import type { Clock } from '../../plugins/shared/clock.ts'
 
 /** A clock that only a test advances. */
 export class VirtualClock implements Clock {
-  #now = 1_000_000
+  #now: number
   readonly #turns: number
   readonly #timers = new Set<{ readonly time: number; readonly run: () => void }>()
 
-  /** @param turns turns of the event loop that the work between two timers takes: on SQLite, one for each write. Default 1 */
-  constructor(turns = 1) {
+  /**
+   * @param turns turns of the event loop that the work between two timers takes: on SQLite, one for each write. Default 1
+   * @param start its time, in milliseconds. Default 1,000,000
+   */
+  constructor(turns = 1, start = 1_000_000) {
     this.#turns = turns
+    this.#now = start
   }
 
   now = (): number => this.#now

@@ -94,6 +94,21 @@ eachDatabase('the assets of pictures', (database) => {
     expect(creations()).toBe(4)
     expect(emulator.library.assets()).toHaveLength(6)
   })
+
+  test('lie in one group of each user, also when the responses of several users are lost at once', async () => {
+    const before = emulator.library.groups().length
+    // By the emulator's clock: reconciliation compares the times of groups with those of claims.
+    const clock = new VirtualClock(1, Date.now())
+    const pictures = open(await database.open(), { clock, background: true })
+    const users = ['fay', 'gus', 'hal']
+    emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup', times: users.length })
+    const lost = await Promise.allSettled(users.map((user) => pictures.register({ user, url })))
+    expect(lost.map(({ status }) => status)).toEqual(users.map(() => 'rejected'))
+    for (const user of users) {
+      while ((await pictures.register({ user, url })).state === 'busy') await clock.pass(1_000)
+    }
+    expect(emulator.library.groups()).toHaveLength(before + users.length)
+  })
 })
 
 const until = async (condition: () => boolean): Promise<void> => {

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { OwnedGroup } from '../../ownership/index.ts'
 import { JsonBody } from '../../shared/http/body/body.ts'
 import { readId } from '../../shared/id.ts'
@@ -29,11 +30,16 @@ export interface PictureOptions {
   readonly keepFile?: (file: NewPicture & { readonly name: string }) => Promise<string>
 }
 
-/** The name of each user's group. It is a group like any other: its user may list, rename and delete it. */
-export const pictureGroup = {
-  name: 'Pictures of videos',
+/**
+ * The group of a user's pictures. It is a group like any other: its user may list, rename and delete it.
+ *
+ * Its name is its user's alone. Reconciliation finds the group of a lost response by its name, and could not tell the
+ * groups of two users with the same one apart.
+ */
+export const pictureGroup = (user: string): Pick<OwnedGroup, 'name' | 'description'> => ({
+  name: `Pictures of videos ${createHash('sha256').update(user).digest('hex').slice(0, 12)}`,
   description: 'Made by the gateway for video tasks with references: auto',
-}
+})
 
 /** Of the assets with one name, which are few. */
 const maxPages = 20
@@ -66,11 +72,10 @@ export const createPictureAssets = (
   }
 
   const groupOf = async (creator: Creator): Promise<OwnedGroup | undefined> => {
-    const named = async () =>
-      (await owners.groupsOf(creator.user, 'AIGC')).find(({ name }) => name === pictureGroup.name)
+    const { name, description } = pictureGroup(creator.user)
+    const named = async () => (await owners.groupsOf(creator.user, 'AIGC')).find((group) => group.name === name)
     const known = await named()
     if (known) return known
-    const { name, description } = pictureGroup
     const body = new JsonBody(toJson({ Name: name, Description: description, GroupType: 'AIGC' }))
     try {
       const id = createdId(await addGroup(library, owners, creator, { name, description, body }))

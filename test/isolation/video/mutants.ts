@@ -112,8 +112,10 @@ export const mutants: Readonly<Record<string, Mutant>> = {
   },
 
   'the asset of a picture serves all users': ({ store }) => {
-    const isMade = async (id: string | undefined) =>
-      id !== undefined && (await store.group(id))?.name === pictureGroup.name
+    const isMade = async (id: string | undefined) => {
+      const group = id === undefined ? undefined : await store.group(id)
+      return group !== undefined && group.name === pictureGroup(group.user).name
+    }
     let first: string | undefined
     return {
       store: changed(store, {
