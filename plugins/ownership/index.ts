@@ -25,6 +25,7 @@ export {
   type Ownership,
   type OwnershipOptions,
 } from './rules.ts'
+export type * from './share-store.ts'
 export type { Claim, ClaimStore, Group, OwnershipStore, WantedClaim } from './store.ts'
 
 /** The macros of `ownership`: their parameters, and what they add to the context. */

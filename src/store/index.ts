@@ -9,6 +9,7 @@ import type { VerificationStore } from '../../plugins/face-verification/store.ts
 import type { FileStore } from '../../plugins/file-storage/store.ts'
 import type { IdempotencyStore } from '../../plugins/idempotency/store.ts'
 import type { OidcUserStore } from '../../plugins/oidc-login/store.ts'
+import type { ShareStore } from '../../plugins/ownership/share-store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
@@ -44,6 +45,7 @@ import { createClaimStore } from './library/claims.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createPictureStore } from './library/pictures.ts'
+import { createShareStore } from './library/shares.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
 import { migrate } from './migrations/migrations.ts'
@@ -131,6 +133,7 @@ export interface Store
     EventStore,
     AssetWatchStore,
     PictureStore,
+    ShareStore,
     Required<FileStore>,
     WebhookStore,
     DeliveryStore,
@@ -217,6 +220,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createLeaseStore(database),
     ...createAssetWatchStore(database),
     ...createPictureStore(database),
+    ...createShareStore(database),
     ...createWebhookStore(database),
     ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),

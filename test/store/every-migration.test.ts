@@ -141,6 +141,12 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
   invitations: [{ user_id: 'u2', hash: 'i', created_at: 1, expires_at: 2 }],
   deleted_names: [{ kind: 'token', id: 'gone', name: 'old laptop', start: 'sk-gone' }],
   registered_pictures: [{ user_id: 'u1', digest: 'd1', group_id: 'up-1', claimed_at: 1, lease_until: 1 }],
+  group_shares: [
+    {
+      ...{ id: 's1', group_id: 'up-1', owner_id: 'u1', borrower_kind: 'user', borrower_id: 'u2', access: 'use' },
+      ...{ created_at: 1, expires_at: at * 2 },
+    },
+  ],
   limit_use: [{ counter: 'c1', bucket: 0, used: 70, held: 20 }],
   limit_holders: [{ holder: 'task:v1', seq: 1, gives_back: 0 }],
   limit_blocks: [{ holder: 'task:v1', counter: 'c1', bucket: 0, unit: 'tokens', held: 20, booked: 0 }],

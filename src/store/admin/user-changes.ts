@@ -2,8 +2,9 @@ import type { AdminStore, ChangeUserOutcome, UserChange } from '../../../plugins
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import type { Role } from '../../../plugins/shared/identity/scopes.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
-import { userChanged } from '../database/revision.ts'
+import { sharesChange, userChanged } from '../database/revision.ts'
 import { lockAdmins, lockKnownUser } from '../database/user-locks.ts'
+import { endSharesOf, endSharesWithTeam } from '../library/shares.ts'
 import { addNameParts, endInvitationOf, endSessionsOf, nameTakenBy } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'
 import { again, flag, OvertakenError } from './transaction.ts'
@@ -72,8 +73,21 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
   const promotes = role === 'admin' && user.role !== 'admin'
   if (promotes || disabled !== undefined || password !== undefined) yield endSessionsOf(id)
   if (promotes || disabled === true || password !== undefined) yield endInvitationOf(id)
+  const ended = yield* endShares(id, disabled === true, team === undefined ? undefined : user.team)
   yield* userChanged(id)
+  if (ended) yield sharesChange
   return 'changed'
+}
+
+/** Ends the shares that a disabled user has given or got, and those to a team that their owner leaves. */
+function* endShares(id: string, disabled: boolean, leaves: string | undefined): Steps<boolean> {
+  const statements = [
+    ...(disabled ? endSharesOf(id) : []),
+    ...(leaves === undefined ? [] : [endSharesWithTeam(id, leaves)]),
+  ]
+  let ended = 0
+  for (const statement of statements) ended += (yield statement).length
+  return ended > 0
 }
 
 /** Counts a user who leaves one team and joins another. Locks both, always in the same order. */

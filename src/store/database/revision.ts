@@ -44,6 +44,15 @@ export const groupChanged = (id: string | undefined, user: string): readonly Sta
   sweep,
 ]
 
+/** The statement after one that raises the revision: all processes drop what they know of lent groups. */
+export const sharesChange = sql`
+  insert into changes (revision, kind, key)
+  select value, 'shares', ''
+  from revision`
+
+/** The last statements of a batch that lends a group, or ends that. */
+export const sharesChanged: readonly Statement[] = [raise, sharesChange, sweep]
+
 /** Whether a transaction has raised the revision. */
 export const raisesRevision = (statements: readonly Statement[]): boolean =>
   statements.some(({ strings: [text = ''] }) => /^\s*update revision/.test(text))

@@ -94,6 +94,10 @@ export const createGroupStore = (database: Database): GroupRecords => {
           delete from groups
           where group_id = ${id}
           and state = 'owned'`,
+        // After the group, whose row a transaction locks that lends it.
+        sql`
+          delete from group_shares
+          where group_id = ${id}`,
         ...groupChanged(id, user),
       ])
     },

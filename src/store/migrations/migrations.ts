@@ -12,6 +12,7 @@ import { metricTables } from './metric-tables.ts'
 import { peopleIndexes } from './people-indexes.ts'
 import { peopleTables } from './people-tables.ts'
 import { pictureTables } from './picture-tables.ts'
+import { shareTables } from './share-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
 import { usageRollupTables } from './usage-rollup-tables.ts'
@@ -252,6 +253,7 @@ export const migrations: readonly Migration[] = [
   usageRollupTables,
   metricTables,
   pictureTables,
+  shareTables,
 ]
 
 /**

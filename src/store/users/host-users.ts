@@ -1,6 +1,7 @@
 import { type Database, sql } from '../database/database.ts'
-import { userChanged } from '../database/revision.ts'
+import { sharesChange, userChanged } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
+import { endSharesOf } from '../library/shares.ts'
 
 /**
  * Users of a host app. The store knows only their ids: each id that none of its own users has when a token or session
@@ -41,7 +42,9 @@ export const createHostUserStore = (database: Database): HostUserRecords => ({
         delete from sessions
         where user_id = ${id}
         and host_user_name is not null`,
+      ...endSharesOf(id),
       ...userChanged(id),
+      sharesChange,
     ])
     return disabled?.length === 1
   },
