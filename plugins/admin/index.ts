@@ -78,8 +78,10 @@ export type {
   Team,
   TokenChange,
   TokenConditions,
+  TokenFilter,
   TokenOutcome,
   TokenRotation,
+  TokenState,
   UserChange,
   UserFilter,
 } from './store.ts'
@@ -211,6 +213,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .post('/teams', of('people', teams.add), teamDocs.add)
     .patch('/teams/:id', of('people', teams.change), teamDocs.change)
     .delete('/teams/:id', of('people', teams.remove), teamDocs.remove)
+    .get('/tokens', of('people', tokens.listAll), adminTokenDocs.listAll)
     .patch('/tokens/:id', of('people', tokens.change), adminTokenDocs.change)
     .delete('/tokens/:id', of('people', tokens.revoke), adminTokenDocs.revoke)
     .post('/tokens/:id/rotate', of('people', tokens.rotate), adminTokenDocs.rotate)

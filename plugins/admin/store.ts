@@ -169,6 +169,24 @@ export interface AdminToken {
   readonly oldUntil?: number
 }
 
+/** Which tokens to list. Undefined members do not filter. */
+export interface TokenFilter {
+  /** Part of the label, or the beginning of `start`, in any case. */
+  readonly search?: string | undefined
+  /** Id of a user. */
+  readonly user?: string | undefined
+  /** A revoked token counts as `revoked`, also after its end. */
+  readonly state?: TokenState | undefined
+  /** Used at this time or later. */
+  readonly usedSince?: number | undefined
+  /** Not used at this time or later: also those that were never used. */
+  readonly unusedSince?: number | undefined
+  /** The present time, for `state`. */
+  readonly now: number
+}
+
+export type TokenState = 'valid' | 'expired' | 'revoked'
+
 /** A token to be added. */
 export interface NewAdminToken {
   /** Hex SHA-256 of the complete token. */
@@ -251,6 +269,12 @@ export interface AdminStore {
   /** Deletes a team that has no users. */
   deleteTeam(id: string): Promise<'deleted' | 'unknown' | 'not-empty'>
 
+  /**
+   * Lists the tokens of all users, oldest first, also revoked and expired ones of the last 30 days. A page costs the
+   * same with any number of tokens, so it may have fewer items than `limit`, or none, although there are more: then it
+   * has a `next`.
+   */
+  listAdminTokens(filter: TokenFilter, page: PageRequest): Promise<PageOf<AdminToken>>
   /** Lists the tokens of a user, oldest first, also revoked and expired ones of the last 30 days. */
   listUserTokens(user: string, page: PageRequest): Promise<PageOf<AdminToken>>
   adminToken(id: string): Promise<AdminToken | undefined>

@@ -22,7 +22,9 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
   team delete NAME                           deletes a team without members
   token add NAME [--label TEXT] [--expires ISO] [--scopes SCOPES] [--models MODELS] [--limits LIMITS]
                                              prints the token, once
-  token list [NAME] [--json]
+  token list [NAME] [--search TEXT] [--state valid|expired|revoked] [--used-since ISO] [--unused-since ISO] [--json]
+                                             of a user, or of all; TEXT: part of the label, or the beginning of a token;
+                                             --unused-since: also those that were never used
   token change ID [--label TEXT|-] [--expires ISO|-] [--scopes SCOPES] [--models MODELS|-] [--limits LIMITS|-]
   token rotate ID [--overlap SECONDS]        prints a new secret; the old one works for SECONDS more (default 0)
   token revoke ID

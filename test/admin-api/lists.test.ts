@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import type { AuditEvent } from '../../plugins/shared/audit.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { addUser, type Body, type Call, openAdmin } from './fixture.ts'
@@ -8,10 +9,12 @@ eachDatabase('the lists of the admin API', (database) => {
   let store: Store
   let root: Call
   let other: Call
+  let events: readonly AuditEvent[]
   const prefix = randomUUID()
   beforeAll(async () => {
     store = await database.open()
     const api = await openAdmin(store)
+    events = api.events
     root = api.with((await addUser(store, 'admin', ['admin'])).token)
     other = api.with((await addUser(store, 'admin', ['admin'])).token)
     for (let nth = 0; nth < 7; nth++) await store.addAdminUser({ name: `${prefix}-${nth}`, createdAt: nth })
@@ -79,6 +82,49 @@ eachDatabase('the lists of the admin API', (database) => {
       const cursor = (await root('GET', `/users/${ann.id}/tokens?limit=1`)).body.next_cursor
       expect((await root('GET', `/users/${ann.id}/tokens?cursor=${cursor}`)).body.tokens).toHaveLength(1)
       expect((await root('GET', `/users/${bob.id}/tokens?cursor=${cursor}`)).status).toBe(400)
+    })
+  })
+
+  describe('the tokens of all users', () => {
+    const labelsOf = async (query: string) =>
+      (await walk(`/tokens?${new URLSearchParams(query)}&limit=1`, 'tokens')).map(({ label }) => label)
+
+    test('are found by label, beginning, user, state and last use, and name their user', async () => {
+      const [ann, bob] = [await addUser(store, 'user', ['text']), await addUser(store, 'admin', ['text'])]
+      const add = async (user: string, fields: object) =>
+        (await root('POST', `/users/${user}/tokens`, { body: fields })).body.token
+      const first = await add(ann.id, { label: `${prefix} Laptop` })
+      const second = await add(bob.id, { label: `${prefix} ci`, scopes: ['admin'] })
+      await root('DELETE', `/tokens/${second.id}`)
+      expect(await labelsOf(`search=${prefix}`)).toEqual([`${prefix} Laptop`, `${prefix} ci`])
+      expect(await labelsOf(`search=${prefix} LAP`)).toEqual([`${prefix} Laptop`])
+      // A whole token: the server knows its first characters only.
+      for (const search of [first.token, first.start, first.token.slice(0, 8).toUpperCase()])
+        expect(await labelsOf(`search=${search}`)).toEqual([`${prefix} Laptop`])
+      expect(await labelsOf(`search=${prefix}&user=${bob.id}`)).toEqual([`${prefix} ci`])
+      expect(await labelsOf(`search=${prefix}&state=revoked`)).toEqual([`${prefix} ci`])
+      expect(await labelsOf(`search=${prefix}&state=valid`)).toEqual([`${prefix} Laptop`])
+      expect(await labelsOf(`search=${prefix}&unused_since=2026-01-31`)).toHaveLength(2)
+      expect(await labelsOf(`search=${prefix}&used_since=2026-01-31T00:00:00Z`)).toEqual([])
+      const [token] = await walk(`/tokens?search=${first.start}`, 'tokens')
+      const { token: _, ...shown } = first
+      expect(token).toEqual({ ...shown, user: ann.id, user_name: ann.name })
+    })
+
+    test('are rejected with a filter that is not valid, and a cursor of the tokens of one user', async () => {
+      for (const query of ['state=enabled', 'used_since=today', 'unused_since=2026-02-30', 'label=a', 'search=a%00'])
+        expect([query, (await root('GET', `/tokens?${query}`)).status]).toEqual([query, 400])
+      const ann = await addUser(store, 'user', ['text'])
+      await root('POST', `/users/${ann.id}/tokens`, { body: {} })
+      const { next_cursor: cursor } = (await root('GET', `/users/${ann.id}/tokens?limit=1`)).body
+      expect((await root('GET', `/tokens?user=${ann.id}&cursor=${cursor}`)).status).toBe(400)
+    })
+
+    test('are in the audit trail when somebody reads them', async () => {
+      await root('GET', '/tokens')
+      expect(events.at(-1)).toEqual({ action: 'admin.read', target: { kind: 'tokens', id: undefined } })
+      await root('GET', '/tokens?user=somebody')
+      expect(events.at(-1)).toEqual({ action: 'admin.read', target: { kind: 'tokens', id: 'somebody' } })
     })
   })
 

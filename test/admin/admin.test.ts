@@ -121,6 +121,23 @@ eachDatabase('admin', (database) => {
       expect(all.some((each) => each.includes(other.name))).toBe(true)
     })
 
+    test('list finds those of all users by label, beginning, state and last use', async () => {
+      const [mine, other] = [await user(), await user()]
+      const label = randomUUID()
+      await run(['token', 'add', mine.name, '--label', `${label} One`])
+      const { out } = await run(['token', 'add', other.name, '--label', `${label} two`])
+      const [token] = await store.listTokens(mine.id)
+      const idsOf = async (...flags: string[]) =>
+        (await run(['token', 'list', '--json', ...flags])).out.map((line) => JSON.parse(line).label.replace(label, ''))
+      expect((await idsOf('--search', label.toUpperCase())).sort()).toEqual([' One', ' two'])
+      expect(await idsOf('--search', out[0] ?? '')).toEqual([' two'])
+      await run(`token revoke ${token?.id}`)
+      expect(await idsOf('--search', label, '--state', 'revoked')).toEqual([' One'])
+      expect(await idsOf('--search', label, '--unused-since', '2026-01-01')).toHaveLength(2)
+      expect(await idsOf('--search', label, '--used-since', '2026-01-01')).toEqual([])
+      expect((await run(['token', 'list', other.name, '--search', label, '--json'])).out).toHaveLength(1)
+    })
+
     test.each([
       ['2030-01-31T10:00:00+08:00', Date.UTC(2030, 0, 31, 2)],
       ['2030-01-31T02:00:00Z', Date.UTC(2030, 0, 31, 2)],
@@ -201,6 +218,8 @@ eachDatabase('admin', (database) => {
     'token add a --expires tomorrow',
     'token add a --expires 2030-13-45',
     'token list a b',
+    'token list --state enabled',
+    'token list --used-since soon',
     'group adopt a g --type AIGC',
     'group adopt a g --name x',
     'group adopt a g --type aigc --name x',

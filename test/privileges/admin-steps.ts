@@ -72,6 +72,7 @@ const actions = {
   listUsers: look(() => '/users?limit=200', 'people'),
   readUser: look(({ user }) => `/users/${user.id}`, 'people'),
   listTokens: look(({ user }) => `/users/${user.id}/tokens`, 'people'),
+  listAllTokens: look(({ user }) => `/tokens?user=${user.id}`, 'people'),
   readLimits: look(({ user }) => `/users/${user.id}/limits`, 'people'),
   listTeams: look(() => '/teams', 'people'),
   readUsage: look(() => '/usage', 'operation'),

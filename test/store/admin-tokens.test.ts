@@ -1,6 +1,6 @@
-import { beforeAll, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { AdminToken, NewAdminToken, PagePlace } from '../../plugins/admin/store.ts'
+import type { AdminToken, NewAdminToken, PageOf, PagePlace, TokenFilter } from '../../plugins/admin/store.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -57,6 +57,86 @@ eachDatabase('tokens of the admin API', (tested) => {
       expect(found.map(({ id }) => id).sort()).toEqual(ids.toSorted())
       expect(found.map(({ createdAt }) => createdAt)).toEqual([5, 5, 5, 5, 6, 6, 6, 6, 7])
     }
+  })
+
+  describe('of all users', () => {
+    const users: { id: string }[] = []
+    const tag = randomUUID()
+    /** The labels of the tokens of this test on all pages. */
+    const labels = async (filter: Partial<TokenFilter>, limit = 50): Promise<readonly string[]> => {
+      const found: string[] = []
+      let after: PagePlace | undefined
+      do {
+        const page: PageOf<AdminToken> = await other.listAdminTokens({ now: 1_000, ...filter }, { limit, after })
+        expect(page.items.length).toBeLessThanOrEqual(limit)
+        for (const { user, label = '' } of page.items) if (users.some(({ id }) => id === user)) found.push(label)
+        after = page.next
+      } while (after)
+      return found.map((label) => label.replace(tag, '').trim())
+    }
+
+    beforeAll(async () => {
+      users.push(await addUser(), await addUser('admin'))
+      const [ann, bob] = users.map(({ id }) => id) as [string, string]
+      await add(ann, { label: `${tag} CI Über`, createdAt: 1 })
+      await add(bob, { label: `${tag} 100%_off`, createdAt: 2, expiresAt: 1_000 })
+      await add(ann, { label: `${tag} later`, createdAt: 2, expiresAt: 1_001, start: 'sk-Zq9x_1' })
+      const revoked = await add(bob, { label: `${tag} gone`, createdAt: 3, expiresAt: 900 })
+      await store.revokeUserToken(revoked.id, 500)
+      await add(ann, { createdAt: 4 })
+    })
+
+    test.each([1, 2, 3, 50])('are listed once each, oldest first, with %d on a page', async (limit) => {
+      const found = await labels({}, limit)
+      expect([found[0], ...found.slice(1, 3).sort(), ...found.slice(3)]).toEqual([
+        ...['CI Über', '100%_off', 'later', 'gone', ''],
+      ])
+    })
+
+    test('are found by a part of the label or the beginning of the token in any case, by user and by state', async () => {
+      const [ann = { id: '' }, bob = { id: '' }] = users
+      expect(await labels({ search: 'ÜBER' })).toEqual(['CI Über'])
+      expect(await labels({ search: '%_' })).toEqual(['100%_off'])
+      expect(await labels({ search: 'SK-zq9x_' })).toEqual(['later'])
+      expect(await labels({ search: 'zq9' })).toEqual([])
+      expect(await labels({ search: tag })).toHaveLength(4)
+      expect(await labels({ user: ann.id })).toEqual(['CI Über', 'later', ''])
+      expect(await labels({ user: bob.id, state: 'expired' })).toEqual(['100%_off'])
+      expect(await labels({ state: 'revoked' })).toEqual(['gone'])
+      expect(await labels({ state: 'expired' })).toEqual(['100%_off'])
+      expect((await labels({ state: 'valid' })).toSorted()).toEqual(['', 'CI Über', 'later'])
+      expect(await labels({ state: 'valid', now: 1_001 })).not.toContain('later')
+    })
+
+    test('are found by their last use', async () => {
+      const [token] = (await store.listAdminTokens({ search: `${tag} ci`, now: 1 }, { limit: 1 })).items
+      store.noteUse({ user: token?.user ?? '', token: token?.id ?? '', at: 100_700 })
+      await store.flushUses()
+      expect(await labels({ usedSince: 100_700 })).toEqual(['CI Über'])
+      expect(await labels({ usedSince: 100_701 })).toEqual([])
+      expect(await labels({ unusedSince: 100_700 })).not.toContain('CI Über')
+      expect(await labels({ unusedSince: 100_701 })).toHaveLength(5)
+    })
+
+    test('are found by a changed label, and by none that was taken away', async () => {
+      const token = await add(users[0]?.id ?? '', { label: `${tag} old` })
+      await store.changeToken(token.id, { label: `${tag} NEW` })
+      expect([await labels({ search: `${tag} old` }), await labels({ search: `${tag} new` })]).toEqual([[], ['NEW']])
+      await store.changeToken(token.id, { scopes: ['read'] })
+      expect(await labels({ search: `${tag} new` })).toEqual(['NEW'])
+      await store.changeToken(token.id, { label: null })
+      expect(await labels({ search: `${tag} new` })).toEqual([])
+    })
+
+    test('which users have made themselves are found, too', async () => {
+      const [ann = { id: '' }] = users
+      await store.addToken({
+        ...{ user: ann.id, hash: randomUUID(), start: 'sk-own' },
+        label: `${tag} Own`,
+        createdAt: 9,
+      })
+      expect(await labels({ search: `${tag} own` })).toEqual(['Own'])
+    })
   })
 
   test('a change keeps what it does not name, null takes a value away, and all processes learn of it', async () => {

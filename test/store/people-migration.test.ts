@@ -30,7 +30,7 @@ const oldRows: readonly Statement[] = [
       ('u5', 'b', null, 5, null)`,
   sql`
     insert into tokens (id, user_id, hash, start, label, created_at, expires_at, revoked_at)
-    values ('t1', 'u1', 'h1', 'sk-1', 'ci', 1, null, null)`,
+    values ('t1', 'u1', 'h1', 'sk-1', 'ÉVA Ⅷ', 1, null, null)`,
   sql`
     insert into sessions (hash, user_id, password_hash, created_at, idle_until, ends_at)
     values ('s1', 'u1', 'd', 5, 6, 7), ('s2', 'u1', 'd', 5, 6, 7)`,
@@ -60,8 +60,8 @@ eachEmptyDatabase('a database of a version without roles and teams', (tested) =>
       { ...user, id: 'u4', name: 'ÉVA Ⅷ', name_key: 'éva viii', created_at: 4 },
       { ...user, id: 'u5', name: 'b', name_key: 'b', created_at: 5 },
     ])
-    expect(await database.query(sql`select id, user_id, hash, label, scopes from tokens`)).toEqual([
-      { id: 't1', user_id: 'u1', hash: 'h1', label: 'ci', scopes: 'media text video' },
+    expect(await database.query(sql`select id, user_id, hash, label, label_key, scopes from tokens`)).toEqual([
+      { id: 't1', user_id: 'u1', hash: 'h1', label: 'ÉVA Ⅷ', label_key: 'éva viii', scopes: 'media text video' },
     ])
     const sessions = await database.query(sql`select id, hash, user_id from sessions order by hash`)
     expect(sessions.map(({ hash, user_id }) => [hash, user_id])).toEqual([

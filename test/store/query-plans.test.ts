@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
+import { matchingTokens, tokenPlaceAt } from '../../src/store/admin/token-queries.ts'
 import { countUsers, matchingUsers, placeAt } from '../../src/store/admin/user-queries.ts'
 import type { Statement } from '../../src/store/database/database.ts'
 import { sweepTokens } from '../../src/store/users/token-rows.ts'
@@ -25,9 +26,15 @@ const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
     }),
     countUsers(['abc'], filter),
   ]
+  const tokenFilter = { user: 'a', search: 'a', now: 1 }
+  const tokens = (['user', 'revoked', 'all'] as const).flatMap((order) => [
+    tokenPlaceAt(order, place, tokenFilter, 9),
+    matchingTokens(order, { after: place, until: place }, tokenFilter, 9),
+  ])
   const textOf = ({ strings }: Statement) => strings.reduce((text, part, index) => `${text}${mark}${index}${part}`)
   return [
     ...users.map((statement) => ({ file: 'admin/user-queries.ts', text: textOf(statement) })),
+    ...tokens.map((statement) => ({ file: 'admin/token-queries.ts', text: textOf(statement) })),
     ...sweepTokens(1).map((statement) => ({ file: 'users/token-rows.ts', text: textOf(statement) })),
   ]
 }
@@ -179,8 +186,8 @@ const expected = [
   'limits/existing.ts: one_owner_a_group',
   // The running tasks only.
   'limits/existing.ts: video_tasks_unfinished',
-  // Lists of the admin commands.
-  'users/tokens.ts: tokens_of_user',
+  // Lists of all tokens and users, which no route has.
+  'users/tokens.ts: tokens_by_age',
   'users/users.ts: users_by_age',
 ].sort()
 

@@ -126,6 +126,7 @@ export const adminRoutes = [
   ['POST', '/teams', 'people'],
   ['PATCH', '/teams/:id', 'people'],
   ['DELETE', '/teams/:id', 'people'],
+  ['GET', '/tokens', 'people'],
   ['PATCH', '/tokens/:id', 'people'],
   ['DELETE', '/tokens/:id', 'people'],
   ['POST', '/tokens/:id/rotate', 'people'],

@@ -9,6 +9,7 @@ import {
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
+import type { TokenState } from '../store.ts'
 import type { TeamView, TokenView, UserView } from '../views/people.ts'
 import {
   type AdminTokenRequest,
@@ -21,6 +22,7 @@ import {
   rotationSchema,
   type TeamRequest,
   teamChangeSchema,
+  tokenQuery,
   type UserChangeRequest,
   userChangeSchema,
   userQuery,
@@ -114,6 +116,18 @@ export type PeopleRoutes = {
     }
   }
   tokens: {
+    get: Route<
+      Responses<ListPage<'tokens', TokenView>, ErrorBody, ReadErrors>,
+      {
+        query: PageQuery & {
+          readonly search?: string
+          readonly user?: string
+          readonly state?: TokenState
+          readonly used_since?: string
+          readonly unused_since?: string
+        }
+      }
+    >
     ':id': {
       patch: Route<Responses<One<'token', TokenView>, ErrorBody, WriteErrors>, Id & { body: AdminTokenRequest }>
       delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id>
@@ -223,6 +237,12 @@ const issuedToken = Type.Object(
 
 /** Elysia options of each route of tokens. */
 export const adminTokenDocs = {
+  listAll: route('read', {
+    ...{ operationId: 'listAllTokens', summary: 'List the tokens of all users, oldest first', parameters: tokenQuery },
+    description:
+      'A page may have fewer items than `limit`, or none, although more follow: then `next_cursor` is no null.',
+    success: listOf('tokens', tokenSchema),
+  }),
   list: route('read', {
     ...{ operationId: 'listUserTokens', summary: 'List the tokens of a user, oldest first' },
     parameters: [userId, ...pageQuery],

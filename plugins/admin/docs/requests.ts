@@ -170,6 +170,27 @@ export const userQuery = [
   ...pageQuery,
 ]
 
+export const tokenQuery = [
+  queryParameter(
+    'search',
+    'Part of the label, or the beginning of the token, in any case. Of a whole token only the first characters count',
+    Type.String(),
+  ),
+  queryParameter('user', 'Id of a user', Type.String()),
+  queryParameter(
+    'state',
+    'Whether they work. A revoked one counts as `revoked`, also after its end',
+    Type.String({ enum: ['valid', 'expired', 'revoked'] } as object),
+  ),
+  queryParameter('used_since', 'Used since this time, ISO 8601 with a time zone, or a day in UTC', Type.String()),
+  queryParameter(
+    'unused_since',
+    'Not used since this time, in the same form: also those that were never used',
+    Type.String(),
+  ),
+  ...pageQuery,
+]
+
 const day = Type.String({ format: 'date' })
 
 export const usageQuery = [

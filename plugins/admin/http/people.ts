@@ -3,7 +3,7 @@ import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
 import { optional, readWord } from '../operations/fields.ts'
 import type { TeamOperations } from '../operations/teams.ts'
-import type { IssuedToken, TokenOperations } from '../operations/tokens.ts'
+import { type IssuedToken, readTokenQuery, type TokenOperations } from '../operations/tokens.ts'
 import type { Invitation, UserOperations } from '../operations/users.ts'
 import { toTeamView, toTokenView, toUserView } from '../views/people.ts'
 import { isoTime } from '../views/time.ts'
@@ -116,6 +116,13 @@ export const tokenRoutes = ({ tokens, createOnce, signer }: PeopleRoutesOptions)
     kept: { success: true, token: toTokenView(token) },
   })
   return {
+    async listAll({ actor, request }) {
+      const query = readQuery(request, ['search', 'user', 'state', 'used_since', 'unused_since', ...pageParameters])
+      const page = readPage(query, ['all tokens'], signer)
+      const found = await tokens.listAll(actor, readTokenQuery(query), pageRequest(page))
+      return noStoreJson(pageBody('tokens', found, page, toTokenView))
+    },
+
     async list({ actor, request, params }) {
       const user = pathId(params)
       const page = readPage(readQuery(request, pageParameters), ['tokens', user], signer)

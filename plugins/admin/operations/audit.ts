@@ -4,7 +4,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { AuditPageStore, AuditRecord, AuditVerification } from '../audit-pages.ts'
 import type { PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { fault, type Input, optional, readReference, readTime, readWord } from './fields.ts'
+import { fault, type Input, optional, readInstant, readReference, readWord } from './fields.ts'
 
 /** Which entries of the audit trail to list. */
 export type AuditQuery = Parameters<AuditPageStore['auditPage']>[0]
@@ -84,6 +84,3 @@ export const readAuditQuery = (input: Input): AuditQuery => {
     ...{ since, until },
   }
 }
-
-const readInstant = (value: unknown, field: string): number =>
-  readTime(typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00Z` : value, field)

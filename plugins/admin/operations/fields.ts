@@ -134,6 +134,10 @@ export const readTime = (value: unknown, field: string): number => {
   throw fault(field, `${field} must be a date and time in ISO 8601 with a time zone`)
 }
 
+/** The same, or a day, which begins at midnight in UTC. */
+export const readInstant = (value: unknown, field: string): number =>
+  readTime(typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) ? `${value}T00:00Z` : value, field)
+
 /** A time that has not passed. */
 export const readExpiry =
   (now: number) =>

@@ -1,6 +1,6 @@
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { AdminStore, AdminToken, PageOf, PageRequest, TokenOutcome } from '../store.ts'
+import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
 import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import {
   checkFields,
@@ -10,10 +10,14 @@ import {
   limitsReader,
   optional,
   readExpiry,
+  readInstant,
   readLabel,
   readModels,
   readNewScopes,
+  readReference,
   readScopes,
+  readText,
+  readWord,
   valueOrNull,
 } from './fields.ts'
 import type { OperationTools } from './tools.ts'
@@ -25,8 +29,14 @@ export interface IssuedToken {
   readonly secret: string
 }
 
+/** Which tokens to list, at the present time. */
+export type TokenQuery = Omit<TokenFilter, 'now'>
+
 /** Operations on tokens of any user. They throw Problem. */
 export interface TokenOperations {
+  /** The tokens of all users. A page may have fewer items than its limit, and still a `next`. */
+  listAll(actor: AdminActor, query: TokenQuery, page: PageRequest): Promise<PageOf<AdminToken>>
+  /** The tokens of a user. */
   list(actor: AdminActor, user: string, page: PageRequest): Promise<PageOf<AdminToken>>
   /** Fields: `label`, `expires_at`, `scopes`, `models`, `limits`. */
   add(actor: AdminActor, user: string, input: Input): Promise<IssuedToken>
@@ -60,6 +70,13 @@ export const createTokenOperations = (
   }
 
   return {
+    async listAll(actor, query, page) {
+      const filter = { ...query, search: searchFor(query.search), now: clock.now() }
+      const tokens = await storeCall(store.listAdminTokens(filter, page), unavailable)
+      actor.read('tokens', query.user)
+      return tokens
+    },
+
     async list(actor, user, page) {
       if (!(await storeCall(store.adminUser(user), unavailable))) throw userNotFound()
       const tokens = await storeCall(store.listUserTokens(user, page), unavailable)
@@ -126,6 +143,18 @@ export const createTokenOperations = (
     },
   }
 }
+
+/** Fields: `search`, `user`, `state`, `used_since`, `unused_since`. */
+export const readTokenQuery = (input: Input): TokenQuery => ({
+  search: optional(input, 'search', readText),
+  user: optional(input, 'user', readReference),
+  state: optional(input, 'state', readWord(['valid', 'expired', 'revoked'])),
+  usedSince: optional(input, 'used_since', readInstant),
+  unusedSince: optional(input, 'unused_since', readInstant),
+})
+
+/** Of a whole token, the characters that the server knows. */
+const searchFor = (text: string | undefined) => (text?.startsWith('sk-') ? startOf(text) : text)
 
 const startOf = (secret: string): string => secret.slice(0, 9)
 

@@ -1,9 +1,9 @@
 import type { AdminToken } from '../../../plugins/admin/store.ts'
 import { toTokenView } from '../../../plugins/admin/views/people.ts'
 import { isoTime } from '../../../plugins/admin/views/time.ts'
-import { CommandRejectedError, instant, json, UsageError } from '../arguments.ts'
+import { CommandRejectedError, instant, json, UsageError, wordOf } from '../arguments.ts'
 import type { Command, Commands, Flags } from '../command.ts'
-import { allItems, type CommandContext, requireUser } from '../context.ts'
+import { allItems, requireUser } from '../context.ts'
 import { columns, printJson, time } from '../terminal.ts'
 
 /** The fields of a token, from flags. `-` takes a value away. */
@@ -30,22 +30,21 @@ const add: Command['run'] = async ([name = ''], flags, on) => {
 }
 
 const list: Command['run'] = async ([name], flags, on) => {
-  for await (const token of tokensOf(name, on))
+  const query = {
+    search: flags.search,
+    user: name === undefined ? undefined : (await requireUser(on, name)).id,
+    state: wordOf(flags.state, ['valid', 'expired', 'revoked'], '--state'),
+    usedSince: instantOf(flags, 'used-since'),
+    unusedSince: instantOf(flags, 'unused-since'),
+  }
+  for await (const token of allItems((page) => on.operations.tokens.listAll(on.actor, query, page)))
     if (flags.json) printJson(on.out, toTokenView(token))
     else on.out(lineOfToken(token))
 }
 
-/** The tokens of a user, or of all users. */
-async function* tokensOf(name: string | undefined, on: CommandContext): AsyncGenerator<AdminToken> {
-  if (name !== undefined) {
-    const { id } = await requireUser(on, name)
-    yield* allItems((page) => on.operations.tokens.list(on.actor, id, page))
-    return
-  }
-  for (const { id } of await on.store.listTokens()) {
-    const token = await on.store.adminToken(id)
-    if (token) yield token
-  }
+const instantOf = (flags: Flags, flag: 'used-since' | 'unused-since'): number | undefined => {
+  const text = flags[flag]
+  return text === undefined ? undefined : instant(text, `--${flag}`)
 }
 
 const lineOfToken = ({ id, userName, label = '-', start, createdAt, expiresAt, revokedAt }: AdminToken): string => {
@@ -76,7 +75,12 @@ const orUnknown = <Result>(id: string, result: Promise<Result>): Promise<Result>
 /** The commands of tokens. */
 export const tokenCommands: Commands = {
   'token add': { positionals: [1, 1], flags: ['label', 'expires', 'scopes', 'models', 'limits'], run: add },
-  'token list': { positionals: [0, 1], switches: ['json'], run: list },
+  'token list': {
+    positionals: [0, 1],
+    flags: ['search', 'state', 'used-since', 'unused-since'],
+    switches: ['json'],
+    run: list,
+  },
   'token change': { positionals: [1, 1], flags: ['label', 'expires', 'scopes', 'models', 'limits'], run: change },
   'token rotate': { positionals: [1, 1], flags: ['overlap'], run: rotate },
   'token revoke': { positionals: [1, 1], run: revoke },

@@ -1,66 +1,53 @@
 import { randomUUID } from 'node:crypto'
 import type {
   AdminStore,
-  AdminToken,
   NewAdminToken,
   TokenChange,
   TokenConditions,
   TokenOutcome,
 } from '../../../plugins/admin/store.ts'
 import type { Role } from '../../../plugins/shared/identity/scopes.ts'
-import { type Database, fragment, type Statement, type Steps, sql } from '../database/database.ts'
+import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
 import { tokenChanged } from '../database/revision.ts'
 import { lockKnownUser } from '../database/user-locks.ts'
 import {
+  labelKey,
   modelsColumn,
-  modelsOf,
   scopesColumn,
   scopesOf,
   sweepTokens,
   type TokenListColumns,
   updateSecret,
 } from '../users/token-rows.ts'
-import { pageOf, timeOf } from './page.ts'
+import { pageOf } from './page.ts'
+import { listTokenPage } from './token-pages.ts'
+import { matchingTokens, type TokenRow, toAdminToken, tokenOfId } from './token-queries.ts'
 import { flag } from './transaction.ts'
 
-type TokenMethods = 'listUserTokens' | 'adminToken' | 'addUserToken' | 'changeToken' | 'rotateToken' | 'revokeUserToken'
+type TokenMethods =
+  | 'listAdminTokens'
+  | 'listUserTokens'
+  | 'adminToken'
+  | 'addUserToken'
+  | 'changeToken'
+  | 'rotateToken'
+  | 'revokeUserToken'
 
 /** Valid tokens of one user. */
 const maxTokens = 10_000
 
-type TokenRow = Omit<AdminToken, 'scopes' | 'models'> & TokenListColumns
-
-const toToken = ({ scopes, models, ...token }: TokenRow): AdminToken => ({
-  ...token,
-  scopes: scopesOf(scopes),
-  ...(models !== undefined && { models: modelsOf(models) }),
-})
-
-const selectToken = fragment`
-  select tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start,
-    tokens.label, tokens.scopes, tokens.models, tokens.limits, tokens.created_at as "createdAt",
-    tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt", tokens.last_used_at as "lastUsedAt",
-    tokens.old_until as "oldUntil"
-  from tokens
-  left join users on users.id = tokens.user_id`
-
 /** The tokens of all users, for operators. */
 export const createAdminTokenStore = (database: Database): Pick<AdminStore, TokenMethods> => ({
+  listAdminTokens: (filter, page) => listTokenPage(database, filter, page),
+
   async listUserTokens(user, { limit, after }) {
-    const rows = await database.query<TokenRow>(sql`
-      ${selectToken}
-      where tokens.user_id = ${user}
-      and (tokens.created_at, tokens.id) > (${timeOf(after)}, ${after?.id ?? ''})
-      order by tokens.created_at, tokens.id
-      limit ${limit + 1}`)
-    return pageOf(rows.map(toToken), limit)
+    const rows = await database.query<TokenRow>(matchingTokens('user', { after }, { user, now: 0 }, limit + 1))
+    return pageOf(rows.map(toAdminToken), limit)
   },
 
   async adminToken(id) {
-    const [row] = await database.query<TokenRow>(sql`
-      ${selectToken}
-      where tokens.id = ${id}`)
-    return row && toToken(row)
+    const [row] = await database.query<TokenRow>(tokenOfId(id))
+    return row && toAdminToken(row)
   },
 
   addUserToken: (user, token, { ifRole } = {}) => database.transaction(() => addSteps(user, token, ifRole)),
@@ -91,15 +78,13 @@ function* addSteps(user: string, token: NewAdminToken, ifRole: Role | undefined)
   if (Number(counted?.tokens) >= maxTokens) return 'too-many'
   const id = randomUUID()
   yield sql`
-    insert into tokens (id, user_id, hash, start, label, scopes, models, limits, created_at, expires_at)
-    values (${id}, ${user}, ${token.hash}, ${token.start}, ${token.label}, ${scopesColumn(token.scopes)},
-      ${modelsColumn(token.models)}, ${token.limits}, ${token.createdAt}, ${token.expiresAt})`
+    insert into tokens (id, user_id, hash, start, label, label_key, scopes, models, limits, created_at, expires_at)
+    values (${id}, ${user}, ${token.hash}, ${token.start}, ${token.label}, ${labelKey(token.label)},
+      ${scopesColumn(token.scopes)}, ${modelsColumn(token.models)}, ${token.limits}, ${token.createdAt}, ${token.expiresAt})`
   yield* sweepTokens(token.createdAt)
   yield* tokenChanged(token.hash)
-  const [added] = yield sql`
-    ${selectToken}
-    where tokens.id = ${id}`
-  return toToken(added as unknown as TokenRow)
+  const [added] = yield tokenOfId(id)
+  return toAdminToken(added as unknown as TokenRow)
 }
 
 type Added = Awaited<ReturnType<AdminStore['addUserToken']>>
@@ -139,6 +124,7 @@ function* changeSteps(
 const updateToken = (id: string, { label, expiresAt, scopes, models, limits }: TokenChange): Statement => sql`
   update tokens
   set label = case when ${flag(label)} = 1 then cast(${label} as text) else label end,
+    label_key = case when ${flag(label)} = 1 then cast(${labelKey(label)} as text) else label_key end,
     expires_at = case when ${flag(expiresAt)} = 1 then cast(${expiresAt} as bigint) else expires_at end,
     scopes = coalesce(cast(${scopes && scopesColumn(scopes)} as text), scopes),
     models = case when ${flag(models)} = 1 then cast(${modelsColumn(models)} as text) else models end,

@@ -15,6 +15,7 @@ import { pictureTables } from './picture-tables.ts'
 import { shareTables } from './share-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
+import { tokenListIndexes } from './token-list-indexes.ts'
 import { usageRollupTables } from './usage-rollup-tables.ts'
 import { usageTables } from './usage-tables.ts'
 import { videoDecisionTables } from './video-decision-tables.ts'
@@ -254,6 +255,7 @@ export const migrations: readonly Migration[] = [
   metricTables,
   pictureTables,
   shareTables,
+  tokenListIndexes,
 ]
 
 /**

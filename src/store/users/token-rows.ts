@@ -1,3 +1,4 @@
+import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
 import { clause, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
 
@@ -64,6 +65,9 @@ export interface TokenListColumns {
   /** A JSON list. Undefined: all models. */
   readonly models?: string
 }
+
+/** The form of a label by which labels are compared. */
+export const labelKey = (label: string | null | undefined): string | null | undefined => label && nameKey(label)
 
 export const scopesColumn = (scopes: readonly Scope[]): string => scopes.join(' ')
 

@@ -5,6 +5,7 @@ import { type Database, fragment, type Steps, sql } from '../database/database.t
 import { tokenAdded, tokenChanged, tokenRevoked } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
 import {
+  labelKey,
   modelsColumn,
   modelsOf,
   type NewSecret,
@@ -142,10 +143,12 @@ export const createTokenStore = (database: Database): TokenRecords => ({
       lockUser(user),
       // Three counts, because each of them uses an index of its own.
       sql`
-        insert into tokens (id, user_id, hash, start, label, scopes, models, created_at, expires_at, host_user)
+        insert into tokens (
+          id, user_id, hash, start, label, label_key, scopes, models, created_at, expires_at, host_user
+        )
         select cast(${randomUUID()} as text), cast(${user} as text), cast(${hash} as text), cast(${start} as text),
-          cast(${label} as text), cast(${scopesColumn(scopes)} as text), cast(${modelsColumn(models)} as text),
-          cast(${createdAt} as bigint), cast(${expiresAt} as bigint),
+          cast(${label} as text), cast(${labelKey(label)} as text), cast(${scopesColumn(scopes)} as text),
+          cast(${modelsColumn(models)} as text), cast(${createdAt} as bigint), cast(${expiresAt} as bigint),
           case
             when exists (
               select 1
