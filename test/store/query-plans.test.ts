@@ -5,6 +5,7 @@ import postgres from 'postgres'
 import { matchingTokens, tokenPlaceAt } from '../../src/store/admin/token-queries.ts'
 import { countUsers, matchingUsers, placeAt } from '../../src/store/admin/user-queries.ts'
 import type { Statement } from '../../src/store/database/database.ts'
+import { countExisting } from '../../src/store/limits/existing.ts'
 import { sweepTokens } from '../../src/store/users/token-rows.ts'
 import { eachDatabase } from '../support/database.ts'
 
@@ -31,8 +32,15 @@ const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
     tokenPlaceAt(order, place, tokenFilter, 9),
     matchingTokens(order, { after: place, until: place }, tokenFilter, 9),
   ])
+  const existing = (['groups', 'assets', 'storage_bytes', 'running_videos'] as const).flatMap((unit) =>
+    (['account', 'team', 'user', 'token'] as const).map((type) => {
+      const subject = { type, id: 'a', ...(type === 'token' && { user: 'a' }) }
+      return countExisting({ id: 'a', unit, subject, bucket: 0 }, 9, 1)
+    }),
+  )
   const textOf = ({ strings }: Statement) => strings.reduce((text, part, index) => `${text}${mark}${index}${part}`)
   return [
+    ...existing.map((statement) => ({ file: 'limits/existing.ts', text: textOf(statement) })),
     ...users.map((statement) => ({ file: 'admin/user-queries.ts', text: textOf(statement) })),
     ...tokens.map((statement) => ({ file: 'admin/token-queries.ts', text: textOf(statement) })),
     ...sweepTokens(1).map((statement) => ({ file: 'users/token-rows.ts', text: textOf(statement) })),

@@ -19,16 +19,16 @@ const sweep = sql`
     from revision
   ) - ${maxRevisions}`
 
-const groupListChange = (user: string): Statement => sql`
+const change = (kind: RevisionChange['kind'], key: string): Statement => sql`
   insert into changes (revision, kind, key)
-  select value, 'groups', cast(${user} as text)
+  select value, cast(${kind} as text), cast(${key} as text)
   from revision`
 
 /**
  * The last statements of a batch that gives a group to a user. All processes then drop the user's list of groups from
  * their caches.
  */
-export const groupsChanged = (user: string): readonly Statement[] => [raise, groupListChange(user), sweep]
+export const groupsChanged = (user: string): readonly Statement[] => [raise, change('groups', user), sweep]
 
 /**
  * The last statements of a batch that removes a group or changes its record. All processes drop the group, and the
@@ -36,11 +36,8 @@ export const groupsChanged = (user: string): readonly Statement[] => [raise, gro
  */
 export const groupChanged = (id: string | undefined, user: string): readonly Statement[] => [
   raise,
-  sql`
-    insert into changes (revision, kind, key)
-    select value, 'group', coalesce(cast(${id} as text), '')
-    from revision`,
-  groupListChange(user),
+  change('group', id ?? ''),
+  change('groups', user),
   sweep,
 ]
 
@@ -63,10 +60,7 @@ export const raisesRevision = (statements: readonly Statement[]): boolean =>
  */
 export const userChanged = (id: string): readonly Statement[] => [
   raise,
-  sql`
-    insert into changes (revision, kind, key)
-    select value, 'user', cast(${id} as text)
-    from revision`,
+  change('user', id),
   // A reader that finds more than `maxChanges` clears its whole cache, so one more is enough.
   sql`
     insert into changes (revision, kind, key)
@@ -88,24 +82,12 @@ export const userChanged = (id: string): readonly Statement[] => [
 ]
 
 /** The last statements of a batch that changes a team. All processes drop the team. */
-export const teamChanged = (id: string): readonly Statement[] => [
-  raise,
-  sql`
-    insert into changes (revision, kind, key)
-    select value, 'team', cast(${id} as text)
-    from revision`,
-  sweep,
-]
+export const teamChanged = (id: string): readonly Statement[] => [raise, change('team', id), sweep]
 
 /** The last statements of a batch that changes a token, or gives it another secret. All processes drop the token. */
 export const tokenChanged = (...hashes: readonly string[]): readonly Statement[] => [
   raise,
-  ...hashes.map(
-    (hash) => sql`
-      insert into changes (revision, kind, key)
-      select value, 'token', cast(${hash} as text)
-      from revision`,
-  ),
+  ...hashes.map((hash) => change('token', hash)),
   sweep,
 ]
 

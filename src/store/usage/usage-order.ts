@@ -1,5 +1,5 @@
 import type { UsageSumFilter } from '../../../plugins/admin/usage-sums.ts'
-import { clause, joinClauses, type Statement } from '../database/database.ts'
+import { clause, joinClauses, type Statement, withCommas } from '../database/database.ts'
 
 /** The key of a row of usage: where a step of a scan ends. */
 export interface UsagePlace {
@@ -28,78 +28,47 @@ export interface UsageOrder {
   readonly sums: Statement
 }
 
+const columnNames = {
+  ...{ day: clause`day`, user: clause`user_id`, token: clause`token_id`, model: clause`model` },
+} satisfies Record<KeyColumn, Statement>
+
+/** The columns of sums, in the order of `UsageDimension`: a statement sorts by their numbers. */
+const sumColumns = ['day', 'user', 'team', 'token', 'model']
+const sumNumbers = [clause`1`, clause`2`, clause`3`, clause`4`, clause`5`]
+
+const orderBy = (columns: readonly KeyColumn[], rows: UsageOrder['rows'] = () => clause`true`): UsageOrder => {
+  const names = columns.map((column) => columnNames[column])
+  const list = (items: readonly Statement[]) => joinClauses(...withCommas(items))
+  const compared = (operator: Statement) => {
+    const key = joinClauses(clause`(`, list(names), clause`)`, operator)
+    return (at: UsagePlace) =>
+      joinClauses(key, clause`(`, list(columns.map((column) => clause`${at[column]}`)), clause`)`)
+  }
+  const summed = [...columns, ...sumColumns.filter((column) => !columns.some((known) => known === column))]
+  return {
+    columns,
+    rows,
+    from: compared(clause` >= `),
+    after: compared(clause` > `),
+    upTo: compared(clause` <= `),
+    sorted: joinClauses(clause`order by `, list(names)),
+    reversed: joinClauses(clause`order by `, list(names.map((name) => joinClauses(name, clause` desc`)))),
+    sums: joinClauses(
+      clause`order by `,
+      list(summed.map((column) => sumNumbers[sumColumns.indexOf(column)] ?? clause``)),
+    ),
+  }
+}
+
 /** Orders by the filter of which each has the rows: all of them, those of one user, team, token or model, or videos. */
 export const usageOrders = {
-  day: {
-    columns: ['day', 'user', 'token', 'model'],
-    rows: () => clause`true`,
-    from: (at) => clause`(day, user_id, token_id, model) >= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    after: (at) => clause`(day, user_id, token_id, model) > (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    upTo: (at) => clause`(day, user_id, token_id, model) <= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    sorted: clause`order by day, user_id, token_id, model`,
-    reversed: clause`order by day desc, user_id desc, token_id desc, model desc`,
-    sums: clause`order by 1, 2, 4, 5, 3`,
-  },
-  userFirst: {
-    columns: ['user', 'day', 'token', 'model'],
-    rows: () => clause`true`,
-    from: (at) => clause`(user_id, day, token_id, model) >= (${at.user}, ${at.day}, ${at.token}, ${at.model})`,
-    after: (at) => clause`(user_id, day, token_id, model) > (${at.user}, ${at.day}, ${at.token}, ${at.model})`,
-    upTo: (at) => clause`(user_id, day, token_id, model) <= (${at.user}, ${at.day}, ${at.token}, ${at.model})`,
-    sorted: clause`order by user_id, day, token_id, model`,
-    reversed: clause`order by user_id desc, day desc, token_id desc, model desc`,
-    sums: clause`order by 2, 1, 4, 5, 3`,
-  },
-  user: {
-    columns: ['day', 'token', 'model'],
-    rows: ({ user }) => clause`user_id = ${user}`,
-    from: (at) => clause`(day, token_id, model) >= (${at.day}, ${at.token}, ${at.model})`,
-    after: (at) => clause`(day, token_id, model) > (${at.day}, ${at.token}, ${at.model})`,
-    upTo: (at) => clause`(day, token_id, model) <= (${at.day}, ${at.token}, ${at.model})`,
-    sorted: clause`order by day, token_id, model`,
-    reversed: clause`order by day desc, token_id desc, model desc`,
-    sums: clause`order by 1, 4, 5, 2, 3`,
-  },
-  team: {
-    columns: ['day', 'user', 'token', 'model'],
-    rows: ({ team }) => clause`team_id = ${team}`,
-    from: (at) => clause`(day, user_id, token_id, model) >= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    after: (at) => clause`(day, user_id, token_id, model) > (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    upTo: (at) => clause`(day, user_id, token_id, model) <= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    sorted: clause`order by day, user_id, token_id, model`,
-    reversed: clause`order by day desc, user_id desc, token_id desc, model desc`,
-    sums: clause`order by 1, 2, 4, 5, 3`,
-  },
-  token: {
-    columns: ['day', 'user', 'model'],
-    rows: ({ token }) => clause`token_id = ${token}`,
-    from: (at) => clause`(day, user_id, model) >= (${at.day}, ${at.user}, ${at.model})`,
-    after: (at) => clause`(day, user_id, model) > (${at.day}, ${at.user}, ${at.model})`,
-    upTo: (at) => clause`(day, user_id, model) <= (${at.day}, ${at.user}, ${at.model})`,
-    sorted: clause`order by day, user_id, model`,
-    reversed: clause`order by day desc, user_id desc, model desc`,
-    sums: clause`order by 1, 2, 5, 3, 4`,
-  },
-  model: {
-    columns: ['day', 'user', 'token'],
-    rows: ({ model }) => clause`model = ${model}`,
-    from: (at) => clause`(day, user_id, token_id) >= (${at.day}, ${at.user}, ${at.token})`,
-    after: (at) => clause`(day, user_id, token_id) > (${at.day}, ${at.user}, ${at.token})`,
-    upTo: (at) => clause`(day, user_id, token_id) <= (${at.day}, ${at.user}, ${at.token})`,
-    sorted: clause`order by day, user_id, token_id`,
-    reversed: clause`order by day desc, user_id desc, token_id desc`,
-    sums: clause`order by 1, 2, 4, 3, 5`,
-  },
-  video: {
-    columns: ['day', 'user', 'token', 'model'],
-    rows: () => clause`video_seconds is not null`,
-    from: (at) => clause`(day, user_id, token_id, model) >= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    after: (at) => clause`(day, user_id, token_id, model) > (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    upTo: (at) => clause`(day, user_id, token_id, model) <= (${at.day}, ${at.user}, ${at.token}, ${at.model})`,
-    sorted: clause`order by day, user_id, token_id, model`,
-    reversed: clause`order by day desc, user_id desc, token_id desc, model desc`,
-    sums: clause`order by 1, 2, 4, 5, 3`,
-  },
+  day: orderBy(['day', 'user', 'token', 'model']),
+  userFirst: orderBy(['user', 'day', 'token', 'model']),
+  user: orderBy(['day', 'token', 'model'], ({ user }) => clause`user_id = ${user}`),
+  team: orderBy(['day', 'user', 'token', 'model'], ({ team }) => clause`team_id = ${team}`),
+  token: orderBy(['day', 'user', 'model'], ({ token }) => clause`token_id = ${token}`),
+  model: orderBy(['day', 'user', 'token'], ({ model }) => clause`model = ${model}`),
+  video: orderBy(['day', 'user', 'token', 'model'], () => clause`video_seconds is not null`),
 } as const satisfies Readonly<Record<string, UsageOrder>>
 
 /** A step of a scan: rows of an order that follow a place. */
