@@ -34,8 +34,8 @@ export interface WithClaimOptions<Made> {
  * a write fails that ends a claim, it is retried in the background until the store responds, so that the name does not
  * stay reserved.
  *
- * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, Problem 500 if the store
- * fails, and every error of `send`.
+ * Throws Problem 400 if the name is in use or is reserved by a call with an unknown outcome, or if another call renames
+ * the group and its outcome is not known yet; Problem 500 if the store fails; and every error of `send`.
  */
 export const withClaim = async <Made>(options: WithClaimOptions<Made>): Promise<Made> => {
   const { store, wanted, send, idOf, effectOf, clock = systemClock } = options
@@ -88,7 +88,8 @@ const endFailedClaim = async (store: ClaimStore, claim: Claim, effect: ClaimEffe
   const endedAt = clock.now()
   const write = (): Promise<void> => {
     if (effect === 'none') return store.release(claim)
-    if (effect === 'possible') return store.markUnresolved(claim, claim.dueAt)
+    // No renaming is possible while the outcome of one is not known: so it is checked at once.
+    if (effect === 'possible') return store.markUnresolved(claim, claim.renames === undefined ? claim.dueAt : endedAt)
     return store.postpone(claim, endedAt, Math.min(claim.dueAt, endedAt))
   }
   await write().catch(() => endClaimLater(store, { write, until: claim.dueAt, repeatAfterMs: [] }, clock))

@@ -54,7 +54,8 @@ const reservedMs = 4_000
  *
  * - Exactly one group matches: the user of the claim becomes its owner.
  * - No group matches: the claim is released.
- * - Several groups match: the claim becomes unresolved and loses its name. An administrator must decide.
+ * - Several groups match, or another group has got the new name of a renamed one: the claim becomes unresolved and loses
+ *   its name. An administrator must decide.
  *
  * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at
  * growing intervals. If no group has matched within four seconds from the end of the call, the name is free, and the
@@ -102,19 +103,30 @@ const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promi
     await store.release(claim)
     return outcome
   }
-  // Checked again at growing intervals of up to an hour: the claim of another user may have been reconciled by then.
-  const age = clock.now() - claim.createdAt
-  await store.markUnresolved(claim, clock.now() + Math.min(Math.max(age, 60_000), 3_600_000))
+  await keepUnresolved(claim, store, clock)
   return outcome
 }
 
+/**
+ * Keeps a claim that an operator must decide. It is checked again at growing intervals of up to an hour: what stands
+ * against it, such as the claim of another user, may be gone by then.
+ */
+const keepUnresolved = (claim: Claim, store: ClaimStore, clock: Pick<Clock, 'now'>): Promise<void> => {
+  const age = clock.now() - claim.createdAt
+  return store.markUnresolved(claim, clock.now() + Math.min(Math.max(age, 60_000), 3_600_000))
+}
+
 const reconcileRenaming = async (claim: Claim, options: ReconcileOptions): Promise<string> => {
-  const { store, find, skewMs = defaultSkewMs } = options
+  const { store, find, skewMs = defaultSkewMs, clock = systemClock } = options
   const id = claim.renames ?? ''
   const group = await store.group(id)
   const from = { by: 'UpdateTime', time: claim.createdAt - skewMs } as const
-  if (group && (await find(claim.type, claim.name, from)).some((found) => found.id === id)) {
-    return (await store.confirm(claim, { id, createdAt: group.createdAt })) ? 'renamed' : 'overtaken'
+  // If the group had the name before, that the upstream has it does not tell that the call has ended.
+  const isNew = group && group.name !== claim.name
+  if (isNew && (await find(claim.type, claim.name, from)).some((found) => found.id === id)) {
+    if (await store.confirm(claim, { id, createdAt: group.createdAt })) return 'renamed'
+    await keepUnresolved(claim, store, clock)
+    return 'overtaken'
   }
   const kept = await keepIfEarly(claim, options, false)
   if (kept) return kept

@@ -103,8 +103,11 @@ export type WantedClaim = Omit<Claim, 'id' | 'state' | 'endedAt'> & { readonly i
 /** Store port: claims on group names. */
 export interface ClaimStore {
   /**
-   * Claims a name. Undefined if the user already has a group or a pending claim with this type and name. Default id: a
-   * random one.
+   * Claims a name. Undefined if the user already has a group or a pending claim with this type and name, or if another
+   * open claim renames the same group, unless its call has renamed it (`confirm` has returned false). So a group is
+   * renamed by one call at a time. Default id: a random one.
+   *
+   * A claim for the name that the group already has is unresolved from the start: the group's record reserves the name.
    */
   claim(wanted: WantedClaim): Promise<Claim | undefined>
   /**
@@ -112,8 +115,11 @@ export interface ClaimStore {
    * deleted.
    */
   claimOutcome(id: string): Promise<'open' | { readonly group: string } | undefined>
-  /** Whether a pending claim whose call ended with an unknown outcome reserves this name. */
-  hasUnresolved(wanted: Pick<Claim, 'user' | 'type' | 'name'>): Promise<boolean>
+  /**
+   * Whether a pending claim whose call ended with an unknown outcome reserves this name, or another open claim renames
+   * the same group.
+   */
+  hasUnresolved(wanted: Pick<Claim, 'user' | 'type' | 'name' | 'renames'>): Promise<boolean>
   /**
    * Ends a claim with success. Records the new group for the user, or the new name and description of a renamed group.
    *

@@ -74,6 +74,34 @@ describe('a creation with a claim on the name', () => {
   })
 })
 
+describe('another renaming of a group', () => {
+  const unknown =
+    '400 the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly'
+
+  test('is refused while one is in progress, and possible after it', async () => {
+    const store = new MemoryStore()
+    store.add({ id: 'g-1', user: 'ann', name: 'dogs' })
+    const sent = Promise.withResolvers<string>()
+    const first = create(store, () => sent.promise, { renames: 'g-1' })
+    for (const name of ['cats', 'dogs', 'birds'])
+      expect(await rejectionOf(create(store, async () => 'g-1', { renames: 'g-1', name }))).toBe(unknown)
+    sent.resolve('g-1')
+    expect(await first).toBe('g-1')
+    expect(await rejectionOf(create(store, async () => 'g-1', { renames: 'g-1', name: 'birds' }))).toBe('made')
+    expect(store.owned.get('g-1')?.name).toBe('birds')
+  })
+
+  test('is refused while the outcome of one is not known, which is checked at once', async () => {
+    for (const effect of ['possible', 'unknown'] as const) {
+      const store = new MemoryStore()
+      store.add({ id: 'g-1', user: 'ann', name: 'dogs' })
+      await rejectionOf(create(store, () => Promise.reject(new Failed(effect)), { renames: 'g-1' }))
+      expect([...store.open.values()]).toMatchObject([{ dueAt: 2000 }])
+      expect(await rejectionOf(create(store, async () => 'g-1', { renames: 'g-1', name: 'birds' }))).toBe(unknown)
+    }
+  })
+})
+
 describe('a failure', () => {
   test('of the store before the creation: no upstream call', async () => {
     const store = new MemoryStore()

@@ -11,6 +11,8 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
   readonly calls: Method[] = []
   /** Methods that reject. */
   readonly failing = new Set<Method>()
+  /** Open claims whose call has renamed the group. */
+  readonly #done = new Set<string>()
   #revision = 0
   #claims = 0
 
@@ -85,10 +87,17 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     )
   }
 
+  #renamed(group: string | undefined): boolean {
+    return [...this.open.values()].some(
+      ({ id, renames }) => renames !== undefined && renames === group && !this.#done.has(id),
+    )
+  }
+
   async claim(wanted: WantedClaim) {
     this.#note('claim')
-    if (this.#taken(wanted)) return undefined
-    const claim: Claim = { id: String(++this.#claims), ...wanted, state: 'pending' }
+    if (this.#taken(wanted, wanted.renames) || this.#renamed(wanted.renames)) return undefined
+    const isNamed = wanted.renames !== undefined && this.owned.get(wanted.renames)?.name === wanted.name
+    const claim: Claim = { id: String(++this.#claims), ...wanted, state: isNamed ? 'unresolved' : 'pending' }
     this.open.set(claim.id, claim)
     return claim
   }
@@ -99,6 +108,7 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     const present = this.owned.get(id)
     if (this.#taken(claim, claim.renames) || (present && present.id !== claim.renames)) {
       this.open.set(claim.id, { ...claim, state: 'unresolved' })
+      this.#done.add(claim.id)
       return false
     }
     const { user, type, name, description = present?.description } = claim
@@ -117,8 +127,9 @@ export class MemoryStore implements OwnershipStore, ClaimStore {
     return this.open.has(id) ? ('open' as const) : undefined
   }
 
-  async hasUnresolved({ user, type, name }: Pick<Claim, 'user' | 'type' | 'name'>) {
+  async hasUnresolved({ user, type, name, renames }: Pick<Claim, 'user' | 'type' | 'name' | 'renames'>) {
     this.#note('hasUnresolved')
+    if (this.#renamed(renames)) return true
     return [...this.open.values()].some(
       (claim) =>
         claim.state === 'pending' &&

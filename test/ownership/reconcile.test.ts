@@ -260,6 +260,35 @@ describe('the reconciliation of a due renaming', () => {
     expect(store.open.size).toBe(0)
   })
 
+  test('another group has got the new name: the claim is checked again at growing intervals, of at most an hour', async () => {
+    const { store, options, outcomes } = await openFixture([{ renames: 'g' }], [{ id: 'g', createdAt: 7 }])
+    store.add(group)
+    store.add({ id: 'other', user: 'ann', name: 'cats' })
+    for (const [now, dueAt] of [
+      [1_060_000, 1_120_000],
+      [1_120_000, 1_240_000],
+      [4_600_000, 8_200_000],
+      [90_000_000, 93_600_000],
+    ] as const) {
+      await reconcile({ ...options, clock: { now: () => now } })
+      expect([...store.open.values()]).toMatchObject([{ state: 'unresolved', dueAt }])
+    }
+    expect(outcomes).toEqual(Array(4).fill('overtaken'))
+  })
+
+  test('the group had the name before: the claim is kept until the call can have no effect any more', async () => {
+    const { store, options, outcomes } = await openFixture(
+      [{ renames: 'g', endedAt: 1_000_000, dueAt: 1_000_000 }],
+      [{ id: 'g', createdAt: 7 }],
+    )
+    store.add({ ...group, name: 'cats' })
+    for (const now of [1_000_000, 1_001_000, 1_050_000]) await reconcile({ ...options, clock: { now: () => now } })
+    expect(store.open.size).toBe(1)
+    await reconcile({ ...options, clock: { now: () => 1_060_000 } })
+    expect(store.open.size).toBe(0)
+    expect(outcomes).toEqual(['kept', 'kept', 'name freed', 'released'])
+  })
+
   test('the upstream has deleted the group: the claim is removed', async () => {
     const { store, options } = await openFixture([{ renames: 'g' }], [{ id: 'g', createdAt: 7 }])
     await reconcile(options)

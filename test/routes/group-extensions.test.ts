@@ -3,6 +3,10 @@ import { adoptFace, eachKind, errorReply, ids, newAsset, newGroup, openFixture, 
 
 const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')
+const unknown = errorReply(
+  400,
+  'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
+)
 
 describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a foreign or unknown group is 403 with every method, without an upstream call', async () => {
@@ -45,6 +49,23 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     expect(ids(await fixture.ann.ask('GET', '/assets/groups?Name=c'))).toEqual([a])
     await newGroup(fixture.ann, 'a')
     expect(statusAndText(await fixture.ann.ask('POST', '/assets/groups', { Name: 'c' }))).toEqual(taken)
+  })
+
+  test('while a group is renamed no other name reaches the upstream, not even the one that it has', async () => {
+    await using fixture = await openFixture({ kindOf })
+    const id = await newGroup(fixture.ann, 'a')
+    const rename = (Name: string) => fixture.ann.ask('PATCH', `/assets/groups/${id}`, { Name })
+    fixture.calls()
+    const held = fixture.emulator.faults.add({ kind: 'hold', when: 'after', action: 'UpdateAssetGroup' })
+    const first = rename('b')
+    await held.waitForHits()
+    for (const name of ['a', 'b', 'c']) expect(statusAndText(await rename(name))).toEqual(unknown)
+    held.release()
+    expect((await first).status).toBe(200)
+    expect(fixture.calls()).toHaveLength(1)
+    expect(fixture.emulator.library.groups().map(({ name }) => name)).toEqual(['b'])
+    expect(ids(await fixture.ann.ask('GET', '/assets/groups?Name=b'))).toEqual([id])
+    expect((await rename('c')).status).toBe(200)
   })
 
   test('of 20 concurrent renamings to one name one succeeds, and the upstream receives one call', async () => {

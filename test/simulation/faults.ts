@@ -1,5 +1,5 @@
 import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
-import { type Database, isList, type Row, type Statement, type Steps } from '../../src/store/database/database.ts'
+import { type Database, isList, type Row, type Statement, type Steps, sql } from '../../src/store/database/database.ts'
 import type { Store } from '../../src/store/index.ts'
 import type { GatewayParts } from './world/gateway.ts'
 
@@ -84,6 +84,17 @@ export const faults: Readonly<Record<string, Fault>> = {
       return claim
     },
   })),
+
+  'two requests rename a group at once': inDatabase((database) => {
+    let isDropped = false
+    return {
+      query: async (statement, deadlineMs) => {
+        if (!isDropped) await database.query(sql`drop index if exists one_renaming_a_group`)
+        isDropped = true
+        return database.query(statement, deadlineMs)
+      },
+    }
+  }),
 
   'a request is sent again after a reset': ({ fetch }) => ({ fetch: sendAgain(fetch) }),
 

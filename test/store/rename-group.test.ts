@@ -74,6 +74,62 @@ eachDatabase('rename', (database) => {
     expect(await openClaimsOf(user)).toEqual([{ ...made, state: 'unresolved', group: id }])
   })
 
+  test('of 50 concurrent renamings of a group, in two stores, exactly one is claimed, and the others learn why', async () => {
+    const user = randomUUID()
+    const id = await group(user, 'cats')
+    const other = await database.open()
+    const wanted = { user, type: 'AIGC', createdAt: 1_000, dueAt: 2_000, renames: id }
+    const claims = await Promise.all(
+      Array.from({ length: 50 }, (_, at) => (at % 2 ? store : other).claim({ ...wanted, name: `dogs ${at}` })),
+    )
+    expect(claims.filter(Boolean)).toHaveLength(1)
+    expect(await store.hasUnresolved({ ...wanted, name: 'birds' })).toBe(true)
+    expect(await store.hasUnresolved({ ...wanted, name: 'birds', renames: randomUUID() })).toBe(false)
+  })
+
+  test('no other renaming is claimed until the outcome of one is known', async () => {
+    const [user, other] = [randomUUID(), randomUUID()]
+    const id = await group(user, 'cats')
+    const made = await claim(user, 'dogs', { renames: id })
+    const again = () => store.claim({ ...made, id: undefined, name: 'birds' })
+    await store.postpone(made, 1_500, 2_500)
+    expect(await again()).toBeUndefined()
+    await store.markUnresolved(made, 3_000)
+    expect(await again()).toBeUndefined()
+    await claim(user, 'birds', { renames: await group(user, other) })
+    await store.release(made)
+    const next = await store.claim({ ...made, id: undefined, name: 'fish' })
+    // The group has one open claim: the write that would restore the first one changes nothing.
+    await store.markUnresolved(made, 4_000)
+    expect(await openClaimsOf(user)).toContainEqual(next as NonNullable<typeof next>)
+    expect(await openClaimsOf(user)).toHaveLength(2)
+  })
+
+  test('a renaming that has taken effect, while another group has got the name, bars no other one', async () => {
+    const user = randomUUID()
+    const id = await group(user, 'cats')
+    const made = await claim(user, 'dogs', { renames: id })
+    await store.markUnresolved(made, 3_000)
+    await group(user, 'dogs')
+    expect(await store.confirm(made, { id, createdAt: 9 })).toBe(false)
+    expect(await store.hasUnresolved({ ...made, name: 'birds' })).toBe(false)
+    const next = await claim(user, 'birds', { renames: id })
+    expect(await store.confirm(next, { id, createdAt: 9 })).toBe(true)
+    expect((await store.group(id))?.name).toBe('birds')
+  })
+
+  test('a claim for the name that the group has is possible, and keeps the name', async () => {
+    const user = randomUUID()
+    const id = await group(user, 'cats')
+    const made = await claim(user, 'cats', { renames: id, description: 'after' })
+    expect(made.state).toBe('unresolved')
+    expect(await store.claim({ ...made, id: undefined, name: 'dogs' })).toBeUndefined()
+    expect(await store.claim({ ...made, id: undefined, renames: undefined })).toBeUndefined()
+    expect(await store.confirm(made, { id, createdAt: 9 })).toBe(true)
+    expect(await store.group(id)).toMatchObject({ name: 'cats', description: 'after' })
+    expect(await openClaimsOf(user)).toEqual([])
+  })
+
   test('a group that was removed, or has another owner, is not renamed', async () => {
     const [user, thief] = [randomUUID(), randomUUID()]
     const id = await group(user, 'cats')

@@ -99,6 +99,33 @@ test('DELETE cancels a queued task, rejects a running one, and deletes an ended 
   expect(emulator.video.tasks()[0]?.gone).toBe(false)
 })
 
+test('a task that ends while it is to be cancelled is shown as failed, because the upstream has deleted it', async () => {
+  let endsNow = false
+  await using fixture = await openVideoFixture({
+    video: { maxRunning: { '*': 1 } },
+    gateway: {
+      fetch: (url, init) => {
+        const id = String(url).split('/').at(-1) ?? ''
+        if (endsNow && init.method === 'DELETE') emulator.video.finish(id)
+        return fetch(url, init)
+      },
+    },
+  })
+  const { ann, emulator } = fixture
+  await ann.created()
+  for (const mode of ['', '?mode=cancel']) {
+    const id = await ann.created()
+    endsNow = true
+    const rejected = await ann.send('DELETE', `/${id}${mode}`)
+    endsNow = false
+    expect([rejected.status, rejected.code]).toEqual([409, 'InvalidAction.EndedTaskCancellation'])
+    expect(emulator.video.tasks().at(-1)).toMatchObject({ status: 'succeeded', gone: true })
+    expect((await ann.get(id)).json).toMatchObject({ id, status: 'failed', error: { code: 'NotFound.Task' } })
+    expect((await ann.send('DELETE', `/${id}`)).status).toBe(200)
+    expect((await ann.get(id)).status).toBe(404)
+  }
+})
+
 test('a task that the upstream cannot show does not keep others from being polled', async () => {
   let broken = ''
   await using fixture = await openVideoFixture({

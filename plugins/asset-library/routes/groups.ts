@@ -196,8 +196,8 @@ interface ChangeContext {
 }
 
 /**
- * `PUT` and `PATCH /assets/groups/{id}`, an extension: changes name, description or both. A new name needs a claim,
- * like that of a new group.
+ * `PUT` and `PATCH /assets/groups/{id}`, an extension: changes name, description or both. A name needs a claim, like
+ * that of a new group.
  */
 export const updateGroup =
   (library: Library, method: 'PUT' | 'PATCH') =>
@@ -206,25 +206,24 @@ export const updateGroup =
     const { name, description } = readGroupChange(body)
     rejectOtherId(body.json, group.id)
     for (const named of groupsNamed(body)) await owners.group(user, named)
-    // Reads the store, because the cached name may be outdated, and this decides whether the request needs a claim.
-    const current = await owners.current(group)
-    const renamed = name !== undefined && name !== current?.name
     // Without the caller's signal, a rename continues when the caller disconnects, so that the gateway can record the
     // new name.
     const update = () =>
       library.upstream.send(
         { action: 'UpdateAssetGroup', group, method, body },
-        renamed ? { headers: caller.headers, user } : caller,
+        name === undefined ? caller : { headers: caller.headers, user },
       )
-    const response = renamed
-      ? await sendUnderClaim(
-          library,
-          { user, type: group.type, name, description, renames: group.id },
-          update,
-          () => group.id,
-        )
-      : await update()
-    if (!renamed && description !== undefined) await owners.describe(group, description)
+    // Also for the name that the group has: a renaming may be in progress, or this call may arrive after a later one.
+    const response =
+      name !== undefined
+        ? await sendUnderClaim(
+            library,
+            { user, type: group.type, name, description, renames: group.id },
+            update,
+            () => group.id,
+          )
+        : await update()
+    if (name === undefined && description !== undefined) await owners.describe(group, description)
     owners.changed(group)
     library.audit.note({ action: 'group.update', target: { kind: 'group', id: group.id } }, request)
     return toResponse(response)

@@ -67,19 +67,30 @@ const cancelSubmitted = async (
       throw error
     }
     const after = await client.get(upstreamId)
-    if (!after) context.log.error({ task: task.id }, 'the upstream has deleted a task that was to be cancelled')
-    await apply(
-      task,
-      after ?? { ...before, status: 'cancelled', json: before.json.with('status', toJson('cancelled')) },
-      context,
-    )
-    return true
+    await apply(task, after ?? deletedTask(before), context)
+    if (after) return true
+    context.log.error({ task: task.id }, 'the upstream has deleted a task that was to be cancelled')
+    throw endedInTheMeantime(task)
   }
   await apply(task, before, context)
   if (before?.status === 'running') throw notRemovable(task, 'running')
   if (mode === 'delete') return false
-  const message = `Cannot cancel task \`${task.id}\` because it has ended in the meantime. Send the request again to delete it.`
-  throw new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
+  throw endedInTheMeantime(task)
+}
+
+/**
+ * A task that had ended when the call arrived that was to cancel it: the upstream has deleted it, with its result.
+ * Nobody can know whether there was one.
+ */
+const deletedTask = (before: UpstreamTask): UpstreamTask => {
+  const error = { code: 'NotFound.Task', message: 'The task ended when it was to be cancelled, and was deleted.' }
+  const json = before.json.with('status', toJson('failed')).with('error', toJson(error))
+  return { ...before, status: 'failed', json }
+}
+
+const endedInTheMeantime = ({ id }: Pick<VideoTask, 'id'>): VideoProblem => {
+  const message = `Cannot cancel task \`${id}\` because it has ended in the meantime. Send the request again to delete it.`
+  return new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
 }
 
 const apply = async (task: VideoTask, upstream: UpstreamTask | undefined, context: RemoveContext): Promise<void> => {

@@ -12,8 +12,9 @@ interface CreatedGroup {
 /**
  * Claims: names that are reserved before the gateway calls the upstream.
  *
- * Any statement here may run concurrently with any other. Two unique indexes guarantee that a name and a group have one
- * owner each.
+ * Any statement here may run concurrently with any other. Unique indexes guarantee that a name and a group have one
+ * owner each, and that a group has one open claim that renames it. A claim that has a group id is one whose call has
+ * renamed the group, while another group has got the name: it bars no further renaming.
  */
 export const createClaimStore = (database: Database): ClaimStore => {
   /**
@@ -96,10 +97,11 @@ export const createClaimStore = (database: Database): ClaimStore => {
 
   /**
    * Releases the claim's name but keeps the claim, with the id of the group if known. False when the claim has become
-   * the record of a group.
+   * the record of a group, or when it was removed and another claim renames the group.
    */
   const keepUnresolved = async (claim: Claim, dueAt: number, group?: string): Promise<boolean> => {
-    const kept = await database.query(sql`
+    const kept = await unlessUniqueViolation(() =>
+      database.query(sql`
       insert into groups (id, group_id, user_id, type, name, description, renames, state, created_at, due_at)
       values (
         ${claim.id}, ${group}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, ${claim.renames},
@@ -108,8 +110,9 @@ export const createClaimStore = (database: Database): ClaimStore => {
       on conflict (id) do update
       set state = 'unresolved', due_at = excluded.due_at, group_id = coalesce(excluded.group_id, groups.group_id)
       where groups.state <> 'owned'
-      returning id`)
-    return kept.length === 1
+      returning id`),
+    )
+    return kept?.length === 1
   }
 
   const hasRival = async (claim: Claim): Promise<boolean> => {
@@ -125,18 +128,36 @@ export const createClaimStore = (database: Database): ClaimStore => {
     return rivals.length > 0
   }
 
+  const hasOpenRename = async (group: string): Promise<boolean> => {
+    const open = await database.query(sql`
+      select id
+      from groups
+      where renames = ${group}
+      and group_id is null`)
+    return open.length > 0
+  }
+
   return {
+    // A claim for the name that a group has is unresolved: the record of the group reserves the name.
     async claim(wanted) {
       const { id = randomUUID() } = wanted
-      const inserted = await database.query(sql`
+      const [inserted] = await database.query<Pick<Claim, 'state'>>(sql`
         insert into groups (id, user_id, type, name, description, renames, state, created_at, due_at)
         values (
-          ${id}, ${wanted.user}, ${wanted.type}, ${wanted.name}, ${wanted.description}, ${wanted.renames}, 'pending',
+          ${id}, ${wanted.user}, ${wanted.type}, ${wanted.name}, ${wanted.description}, ${wanted.renames},
+          case when exists (
+            select 1
+            from groups renamed
+            where renamed.group_id = ${wanted.renames}
+            and renamed.user_id = ${wanted.user}
+            and renamed.name = ${wanted.name}
+            and renamed.state = 'owned'
+          ) then 'unresolved' else 'pending' end,
           ${wanted.createdAt}, ${wanted.dueAt}
         )
         on conflict do nothing
-        returning id`)
-      return inserted.length === 1 ? { ...wanted, id, state: 'pending' } : undefined
+        returning state`)
+      return inserted && { ...wanted, id, state: inserted.state }
     },
 
     async claimOutcome(id) {
@@ -150,7 +171,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
 
     // SQLite uses a partial index only if the query repeats the condition of the index word for word
     // (https://www.sqlite.org/partialindex.html, section 3).
-    async hasUnresolved({ user, type, name }) {
+    async hasUnresolved({ user, type, name, renames }) {
+      if (renames !== undefined && (await hasOpenRename(renames))) return true
       const holders = await database.query(sql`
         select id
         from groups

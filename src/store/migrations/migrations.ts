@@ -12,6 +12,7 @@ import { metricTables } from './metric-tables.ts'
 import { peopleIndexes } from './people-indexes.ts'
 import { peopleTables } from './people-tables.ts'
 import { pictureTables } from './picture-tables.ts'
+import { renamingIndexes } from './renaming-indexes.ts'
 import { shareTables } from './share-tables.ts'
 import { storedPieceTables } from './stored-piece-tables.ts'
 import { storedResponseTables } from './stored-response-tables.ts'
@@ -256,6 +257,7 @@ export const migrations: readonly Migration[] = [
   pictureTables,
   shareTables,
   tokenListIndexes,
+  renamingIndexes,
 ]
 
 /**

@@ -43,10 +43,8 @@ export const checkLibrary = async (world: World, known: KnownLibrary): Promise<v
   for (const { group = '', name } of owned) {
     const described = account.library.group(group)
     // A rename whose outcome was unknown, and whose name the user has given to another group since then.
-    const isUnresolved = rows.some(({ renames }) => renames === group)
-    // Of two changes that overtake each other, the record and the upstream may have the names of different ones.
-    const isContended = known.groups.some(({ id, isContended }) => id === group && isContended)
-    if (described && described.name !== name && !isUnresolved && !isContended)
+    const isUnresolved = rows.some((row) => row.renames === group && row.name === described?.name)
+    if (described && described.name !== name && !isUnresolved)
       world.violate(`${group} is ${name} in its record, and ${described.name} upstream`)
   }
 

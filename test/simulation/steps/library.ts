@@ -11,8 +11,6 @@ export interface KnownGroup {
   name: string
   /** How many requests that change it are in progress. */
   changes: number
-  /** Two requests have changed it at once, or one after another whose outcome is not known. */
-  isContended: boolean
   /** Deleted, or changed by a request whose outcome its user does not know. */
   isUncertain: boolean
   isDeleted: boolean
@@ -56,15 +54,11 @@ const change = async (
   body: object | undefined,
   changed: () => void,
 ): Promise<void> => {
-  if (group.isUncertain) group.isContended = true
   const alone = group.changes++ === 0
   const { status } = await world.ask(group.user, method, `${groupsPath}/${group.id}`, body)
   group.changes--
   // Two changes at once may take effect in any order.
-  if (!alone || group.changes > 0) {
-    group.isContended = true
-    group.isUncertain = true
-  }
+  if (!alone || group.changes > 0) group.isUncertain = true
   if (status === 200) changed()
   else if (status !== 400) group.isUncertain = true
   if (status === 403 && !group.isUncertain) world.violate(`${group.user} has lost ${group.id}`)
@@ -77,7 +71,7 @@ export const librarySteps = {
     world.expectStatus('a new group', answer.status, world.areas.includes('limits') ? [200, 400, 429] : [200, 400])
     if (answer.status === 200) {
       const id = answer.json.Result.Id
-      known.groups.push({ id, user, name, changes: 0, isContended: false, isUncertain: false, isDeleted: false })
+      known.groups.push({ id, user, name, changes: 0, isUncertain: false, isDeleted: false })
       checkName(world, known, user, name)
     }
     return answer
