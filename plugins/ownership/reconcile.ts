@@ -54,8 +54,8 @@ const reservedMs = 4_000
  *
  * - Exactly one group matches: the user of the claim becomes its owner.
  * - No group matches: the claim is released.
- * - Several groups match, or another group has got the new name of a renamed one: the claim becomes unresolved and loses
- *   its name. An administrator must decide.
+ * - Several groups match, or another group has got the new name of a renamed one: the claim becomes unresolved and
+ *   loses its name. An administrator must decide.
  *
  * While the upstream may still process the call (`callMs`), a claim that cannot be confirmed is kept, and checked at
  * growing intervals. If no group has matched within four seconds from the end of the call, the name is free, and the

@@ -80,11 +80,16 @@ export const librarySteps = {
   async renameGroup(world, known, user) {
     const groups = known.groupsOf(user)
     if (groups.length === 0) return
-    const [group, name] = [simulated.random.of(groups), simulated.random.of(world.names)]
-    await change(world, group, 'PATCH', { Name: name }, () => {
-      group.name = name
-      checkName(world, known, user, name)
-    })
+    const group = simulated.random.of(groups)
+    const rename = (name: string) =>
+      change(world, group, 'PATCH', { Name: name }, () => {
+        group.name = name
+        checkName(world, known, user, name)
+      })
+    const { random } = simulated
+    // Sometimes two at once: the user has sent the second one before the answer to the first.
+    const names = [random.of(world.names), ...(random.chance(0.3) ? [random.of(world.names)] : [])]
+    await Promise.all(names.map(rename))
   },
 
   async deleteGroup(world, known, user) {
