@@ -21,6 +21,9 @@ import { isVideo, videoActionOf } from './video/routes.ts'
 /** A request, its number, and its faults. */
 type Received = Omit<AssetCall, 'account' | 'api'>
 
+/** Longer than the pause between two requests of a test on a busy machine. */
+const keepAliveMs = 600_000
+
 /** Starts the HTTP server: both asset APIs, text generation and video generation of one account, on one port. */
 export const startServer = async (account: Account) => {
   const { port, host, clock } = account.settings
@@ -92,6 +95,8 @@ export const startServer = async (account: Account) => {
     respond(incoming, response).catch(() => incoming.socket.destroy())
   })
   server.requestTimeout = 0
+  // The default is 5 s: a client whose request meets the end of an idle connection cannot know whether it was received.
+  server.keepAliveTimeout = keepAliveMs
   server.on('connection', (socket: Socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))

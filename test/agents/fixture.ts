@@ -51,7 +51,7 @@ export interface AgentFixture extends AsyncDisposable {
 export const models = ['emulated-reasoner', 'gpt-5.5', 'gpt-6-sol'] as const
 
 /** The longest that an agent may take. It is generous: nothing is measured against it. */
-const maxMs = 60_000
+const maxMs = 240_000
 
 /** The longest that a test may take, so that it can say what the agent has said until then. */
 export const timeoutMs = 3 * maxMs

@@ -7,7 +7,7 @@ import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { createGroupStore } from '../../src/store/library/groups.ts'
 import { migrate } from '../../src/store/migrations/migrations.ts'
 import { createVerificationStore } from '../../src/store/users/verifications.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { RestUpstream, Vendor } from './vendor.ts'
 
@@ -30,7 +30,7 @@ export const eachStore = (name: string, suite: (stores: () => readonly [FaceStor
       let stores: readonly [FaceStore, FaceStore] | undefined
       let remove = async () => {}
       beforeAll(async () => {
-        const fresh = await freshDatabase(kind)
+        const fresh = await migratedDatabase(kind)
         remove = fresh.remove
         open.push(await openDatabase(fresh.url), await openDatabase(fresh.url))
         stores = [storeOn(open[0] as Database), storeOn(open[1] as Database)]

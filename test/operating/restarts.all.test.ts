@@ -1,6 +1,7 @@
 /** Runs with `--all`: restarts both processes of a gateway behind each proxy twice, under load. */
 import { expect, test } from 'bun:test'
 import { describeIf } from '../support/run-if.ts'
+import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { findProgram, freePort } from './fixture.ts'
 import { type LoadKind, startLoad } from './load.ts'
@@ -65,8 +66,9 @@ for (const proxy of proxies) {
     test('no request is lost, and none is executed twice, while both processes restart twice', async () => {
       await using fixture = await openServerFixture('sqlite', { text: { msPerDelta: 4 } })
       const { token } = await fixture.addUser('ann')
-      const start = (port: number) =>
-        fixture.start({
+      const started: ServerProcess[] = []
+      const start = async (port: number) => {
+        const server = await fixture.start({
           PORT: String(port),
           DRAIN_GRACE_SECONDS: undefined,
           TEXT_UPSTREAM_URL: fixture.emulator.text.url,
@@ -74,6 +76,9 @@ for (const proxy of proxies) {
           TRUSTED_PROXIES: '127.0.0.1',
           METRICS_TOKEN: metricsToken,
         })
+        started.push(server)
+        return server
+      }
       const ports = [await freePort(), await freePort()] as const
       const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)))
       const front = await startProxy(proxy, ports)
@@ -96,6 +101,7 @@ for (const proxy of proxies) {
       const { list = 0, call = 0, stream = 0, deletion = 0, creation = 0 } = load.counts()
       const sent = list + call + stream + deletion + creation
       console.log(`${proxy.program}: lost ${load.lost.length} of ${sent} requests in ${seconds} s`)
+      if (load.lost.length > 0) console.log(started.map((server) => server.stderr()).join(''))
       expect(load.lost.slice(0, 10)).toEqual([])
       const executed = (name: string) => fixture.emulator.calls.filter(({ action }) => action === name).length
       expect(executed('CreateChatCompletion')).toBe(call + stream)

@@ -6,7 +6,7 @@ import { tokenOf } from '../../plugins/api-token/token.ts'
 import { type Role, type Scope, scopes } from '../../plugins/shared/identity/scopes.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { addUser, openAdmin } from '../admin-api/fixture.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { AdminModel, type ModelToken } from './admin-model.ts'
 import { anySteps, perform, type Step } from './admin-steps.ts'
 
@@ -77,7 +77,7 @@ const sorted = <State extends Awaited<ReturnType<typeof stateOf>>>(state: State)
 })
 
 const run = async (kind: (typeof databaseNames)[number], admins: number, steps: readonly Step[]) => {
-  const made = await freshDatabase(kind)
+  const made = await migratedDatabase(kind)
   const store = openStore(made.url)
   try {
     await store.migrate()
@@ -117,7 +117,7 @@ for (const kind of databaseNames) {
 
 test('the last enabled admin stays, whatever admins do at once', async () => {
   for (const kind of databaseNames) {
-    const made = await freshDatabase(kind)
+    const made = await migratedDatabase(kind)
     const store = openStore(made.url)
     await store.migrate()
     const api = await openAdmin(store)

@@ -9,6 +9,26 @@ import { faults } from './faults.ts'
 import { runSequences } from './run.ts'
 import { openEmulator } from './world.ts'
 
+const seed = 7
+const maxSequences = 60
+
+/**
+ * How many sequences of the seed are skipped: the next one is the first that has shown the fault. Default 0. If a change
+ * of the steps hides the fault in it, the search goes on with those that follow.
+ */
+const skipped: Readonly<Record<string, number>> = {
+  'a user makes tokens for others': 2,
+  'a user raises the own limits': 3,
+  'a user becomes an admin': 4,
+  'an expired token works': 4,
+  'the secret before a rotation works for ever': 4,
+  'a new password ends no other session': 21,
+  'an invitation can be used twice': 14,
+  'a disabled user logs in': 2,
+  'a group of another can be deleted': 3,
+  'a video of another is shown': 16,
+}
+
 eachDatabase('a fault in roles, scopes and owners', (tested) => {
   let store: Store
   let emulator: Emulator
@@ -26,10 +46,11 @@ eachDatabase('a fault in roles, scopes and owners', (tested) => {
   for (const [name, plant] of Object.entries(faults))
     test(`is found: ${name}`, async () => {
       const fault = plant({ store, database })
-      expect(await runSequences({ store, emulator, fault, seed: 7, sequences: 60, shrink: false })).toBeString()
+      const search = { seed, sequences: maxSequences, skipped: skipped[name], shrink: false }
+      expect(await runSequences({ store, emulator, fault, ...search })).toBeString()
     }, 300_000)
 
   test('is not found where there is none', async () => {
-    expect(await runSequences({ store, emulator, seed: 7, sequences: 25 })).toBeUndefined()
+    expect(await runSequences({ store, emulator, seed, sequences: 25 })).toBeUndefined()
   }, 600_000)
 })

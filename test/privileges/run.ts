@@ -10,6 +10,8 @@ export interface Run {
   readonly emulator: Emulator
   readonly sequences: number
   readonly seed: number
+  /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
+  readonly skipped?: number
   readonly fault?: Fault
   /** Whether fast-check reduces a failing sequence to a minimal one. Default true. */
   readonly shrink?: boolean
@@ -29,6 +31,7 @@ export const runSequences = async (run: Run): Promise<string | undefined> => {
   const details = await fc.check(property, {
     numRuns: run.sequences,
     seed: run.seed,
+    path: String(run.skipped ?? 0),
     endOnFailure: run.shrink === false,
   })
   if (!details.failed) return undefined

@@ -77,8 +77,8 @@ const createSqlite = async (): Promise<FreshDatabase> => {
   return { url: `sqlite:${join(folder, 'test.db')}`, remove: () => rm(folder, { recursive: true, force: true }) }
 }
 
-/** A new database with all tables: a copy of one that this process has migrated. */
-const migratedDatabase = async (kind: TestDatabase['kind']): Promise<FreshDatabase> => {
+/** The same with all tables: a copy of one that this process has migrated, which takes a tenth of the time. `migrate` then finds nothing to do. */
+export const migratedDatabase = async (kind: TestDatabase['kind']): Promise<FreshDatabase> => {
   if (kind === 'postgres') {
     migrated ??= migrateTemplate()
     return createPostgres(await migrated)

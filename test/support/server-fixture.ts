@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { freshDatabase, type TestDatabase } from './database.ts'
+import { migratedDatabase, type TestDatabase } from './database.ts'
 import { type User, userAt } from './gateway.ts'
 import { type Runtime, type ServerProcess, startServer } from './server.ts'
 
@@ -27,9 +27,10 @@ export const openServerFixture = async (
   kind: TestDatabase['kind'] = 'sqlite',
   options: EmulatorOptions = {},
 ): Promise<ServerFixture> => {
-  const database = await freshDatabase(kind)
+  const database = await migratedDatabase(kind)
   const emulator = await startEmulator({ processingMs: 0, ...options })
-  const store = openStore(database.url)
+  // A busy machine is no failing database.
+  const store = openStore(database.url, { deadlineMs: 60_000 })
   await store.migrate()
   const servers: ServerProcess[] = []
   // In the folder of the database, if it has one, like that of the default configuration.

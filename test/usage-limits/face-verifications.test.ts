@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type Limit, type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { openVideoFixture } from '../video-generation/fixture.ts'
 
 const path = '/api/media/face-verifications'
@@ -92,7 +92,7 @@ describe.each(databaseNames)('face verifications and the limit on groups (%s)', 
   }, 300_000)
 
   test('counts for the user, the team and everybody, and for ten minutes after its end, when a result may be late', async () => {
-    const { url, remove } = await freshDatabase(database)
+    const { url, remove } = await migratedDatabase(database)
     const store = openStore(url)
     await store.migrate()
     const groups: Limit = { unit: 'groups', amount: 9 }

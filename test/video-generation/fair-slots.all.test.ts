@@ -1,13 +1,13 @@
 /** Runs with `--all`: simulates hours of a full queue on both databases; queue.test.ts tests the order. */
 import { describe, expect, test } from 'bun:test'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { isSlow } from '../support/run-if.ts'
 import { busyPart, type SimulationOptions, simulate } from './queue-simulation.ts'
 
 /** Two stores on one database: two processes. */
 const withStores = async (kind: (typeof databaseNames)[number], run: (stores: readonly Store[]) => Promise<void>) => {
-  const database = await freshDatabase(kind)
+  const database = await migratedDatabase(kind)
   const stores = [0, 1].map(() => openStore(database.url, { deadlineMs: 30_000 }))
   try {
     await stores[0]?.migrate()

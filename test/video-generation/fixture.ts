@@ -4,7 +4,7 @@ import type { AppOptions } from '../../src/app/options.ts'
 import { type EmulatorOptions, startEmulator, type VideoOptions } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { checkReply } from '../support/checked-servers.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { migratedDatabase, type TestDatabase } from '../support/database.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
 export { MODEL, MODEL_10, MODEL_25, media, text } from '../emulator/video-client.ts'
@@ -65,7 +65,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
   })
   const background = new Background()
   // A database of its own: two emulators may give the same ids.
-  const database = options.database && (await freshDatabase(options.database))
+  const database = options.database && (await migratedDatabase(options.database))
   const store = options.store ?? openStore(database?.url ?? 'sqlite::memory:')
   const gateway = await startGateway({
     ...options.more,

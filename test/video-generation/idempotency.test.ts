@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import {
   MODEL,
   openVideoFixture,
@@ -22,7 +22,7 @@ const total = async (user: VideoUser) => (await user.send('GET', '')).json.total
 describe.each([...databaseNames])('a video task with an Idempotency-Key (%s)', (kind) => {
   /** With a database of its own: ids of emulated tasks repeat. */
   const open = async (options: (store: Store) => VideoFixtureOptions = () => ({})): Promise<VideoFixture> => {
-    const database = await freshDatabase(kind)
+    const database = await migratedDatabase(kind)
     const store = openStore(database.url)
     const fixture = await openVideoFixture({ store, ...options(store) })
     return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/index.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
@@ -20,7 +20,7 @@ describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
   })
 
   test('is what a caller waits for too when the store fails after the upstream has accepted the task', async () => {
-    const database = await freshDatabase(kind)
+    const database = await migratedDatabase(kind)
     const store = openStore(database.url)
     let failures = 1
     const confirmVideoTask: typeof store.confirmVideoTask = async (...confirmation) => {

@@ -7,7 +7,7 @@ import { safetyIdentifierOf, type VideoContext } from '../../plugins/video-gener
 import type { ClaimedVideoTask } from '../../plugins/video-generation/store/queue.ts'
 import type { DescribeVideoTask, VideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { openStore } from '../../src/store/index.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
 describe.each(databaseNames)('the end of a task (%s)', (database) => {
@@ -43,7 +43,7 @@ describe.each(databaseNames)('the end of a task (%s)', (database) => {
     })
 
   test('that the store does not accept is put off, and the ends of the other tasks are stored', async () => {
-    const fresh = await freshDatabase(database)
+    const fresh = await migratedDatabase(database)
     const store = openStore(fresh.url)
     let poisoned = ''
     const moveVideoTasks: typeof store.moveVideoTasks = async (moves, at) => {
@@ -70,7 +70,7 @@ describe.each(databaseNames)('the end of a task (%s)', (database) => {
 
 describe.each(databaseNames)('a waiting task whose request is damaged (%s)', (database) => {
   test('fails, and leaves its slot to the next one', async () => {
-    const fresh = await freshDatabase(database)
+    const fresh = await migratedDatabase(database)
     const store = openStore(fresh.url)
     let poisoned = ''
     const claimVideoTask: typeof store.claimVideoTask = async (...claim) => {

@@ -3,7 +3,7 @@ import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { StoredResponseStore, TextObjectStore } from '../../../plugins/text-generation/index.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { openStore } from '../../../src/store/index.ts'
-import { freshDatabase } from '../../support/database.ts'
+import { migratedDatabase } from '../../support/database.ts'
 import { startGateway, type TestGateway, type User } from '../../support/gateway.ts'
 import { VirtualClock } from '../../support/virtual-clock.ts'
 
@@ -73,7 +73,7 @@ const sendUnauthenticated: CurrentRequest = { user: '', method: '', path: '', te
 
 export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Mutant): Promise<Fixture> => {
   const clock = new VirtualClock()
-  const { url, remove } = await freshDatabase(database)
+  const { url, remove } = await migratedDatabase(database)
   const emulator = await startEmulator({
     clock: clock.now,
     text: accountOptions,

@@ -16,6 +16,8 @@ export interface Run {
   readonly open: () => Promise<Fixture>
   readonly sequences: number
   readonly seed?: number
+  /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
+  readonly skipped?: number
   /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
   readonly shrink?: boolean
 }
@@ -48,6 +50,7 @@ export const runSequences = async (run: Run): Promise<RunResult> => {
   const details = await fc.check(property, {
     numRuns: run.sequences,
     seed: run.seed,
+    path: String(run.skipped ?? 0),
     endOnFailure: run.shrink === false,
   })
   const { errorInstance: error } = details

@@ -1,7 +1,7 @@
 import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { VideoServiceOptions } from '../../../plugins/video-generation/index.ts'
 import { openStore, type Store } from '../../../src/store/index.ts'
-import { freshDatabase, type TestDatabase } from '../../support/database.ts'
+import { migratedDatabase, type TestDatabase } from '../../support/database.ts'
 import { openVideoFixture, type VideoFixture, type VideoUser, videoUser } from '../../video-generation/fixture.ts'
 
 /** A gateway and its users. */
@@ -25,7 +25,7 @@ export const openFixture = async (
   kind: TestDatabase['kind'],
   { slots = false, mutant }: { readonly slots?: boolean; readonly mutant?: Mutant | undefined } = {},
 ): Promise<Fixture> => {
-  const database = await freshDatabase(kind)
+  const database = await migratedDatabase(kind)
   const store = openStore(database.url)
   const mutated = mutant?.({ store }) ?? {}
   const video = await openVideoFixture({

@@ -10,8 +10,15 @@ export const findViolation = async (
   {
     runs,
     seed,
+    skipped = 0,
     shrink = true,
-  }: { readonly runs: number; readonly seed: number | undefined; readonly shrink?: boolean },
+  }: {
+    readonly runs: number
+    readonly seed: number | undefined
+    /** How many sequences of the seed are skipped. */
+    readonly skipped?: number
+    readonly shrink?: boolean
+  },
 ): Promise<string | undefined> => {
   const property = fc.asyncProperty(sequences(), async (steps) => {
     const users = await fixture.newUsers()
@@ -24,7 +31,7 @@ export const findViolation = async (
     await model.endAll()
     await model.checkAssets()
   })
-  const details = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink })
+  const details = await fc.check(property, { numRuns: runs, seed, path: String(skipped), endOnFailure: !shrink })
   if (!details.failed) return undefined
   const steps = details.counterexample?.[0].map(({ what }) => what).join('\n')
   const { errorInstance: error } = details

@@ -1,5 +1,5 @@
 /** Runs with `--all`: the simulations in mutated copies of the sources, one process for each. */
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,32 +8,37 @@ import { type Fault, faults } from './faults.ts'
 
 const root = join(import.meta.dir, '../../..')
 
-/** What the simulations find in a copy of the sources with a fault. */
-const findIn = (fault: Fault | undefined): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'))
-  try {
+describe('the simulations of limits', () => {
+  let folder = ''
+  beforeAll(() => {
+    folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'))
     for (const path of ['plugins', 'src', 'test/usage-limits', 'package.json', 'tsconfig.json'])
       cpSync(join(root, path), join(folder, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
-    for (const { file, from, to } of fault?.edits ?? []) {
-      const path = join(folder, file)
-      const parts = readFileSync(path, 'utf8').split(from)
-      if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`)
-      writeFileSync(path, parts.join(to))
-    }
-    const { stdout, stderr } = spawnSync(process.execPath, ['test/usage-limits/money/find-faults.ts'], {
-      cwd: folder,
-      encoding: 'utf8',
-      timeout: 300_000,
-    })
-    return stdout.trim() || `error: ${stderr.trim().slice(-500)}`
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
-}
+  })
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-describe('the simulations of limits', () => {
-  test('find nothing in the sources as they are', () => expect(findIn(undefined)).toBe('[]'), 300_000)
+  /** What the simulations find in the copy of the sources, with a fault that is removed afterwards. */
+  const findIn = ({ edits = [], firstSeed = 1 }: Partial<Fault> = {}): string => {
+    try {
+      for (const { file, from, to } of edits) {
+        const path = join(folder, file)
+        const parts = readFileSync(path, 'utf8').split(from)
+        if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`)
+        writeFileSync(path, parts.join(to))
+      }
+      const { stdout, stderr } = spawnSync(
+        process.execPath,
+        ['test/usage-limits/money/find-faults.ts', String(firstSeed)],
+        { cwd: folder, encoding: 'utf8', timeout: 300_000 },
+      )
+      return stdout.trim() || `error: ${stderr.trim().slice(-500)}`
+    } finally {
+      for (const { file } of edits) cpSync(join(root, file), join(folder, file))
+    }
+  }
+
+  test('find nothing in the sources as they are', () => expect(findIn()).toBe('[]'), 300_000)
 
   for (const fault of faults) {
     test(`find that ${fault.name}`, () => expect(findIn(fault)).toMatch(/^\["/), 300_000)

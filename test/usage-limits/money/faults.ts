@@ -3,6 +3,8 @@
 export interface Fault {
   readonly name: string
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[]
+  /** The seed with which the search begins: the first one that has shown the fault. Default 1. */
+  readonly firstSeed?: number
 }
 
 const exchange = 'src/store/limits/exchange.ts'

@@ -1,12 +1,22 @@
-/** Runs the simulations in this process, and prints what they find as JSON. For mutated copies of the sources. */
+/** Runs the simulations in this process up to the first violation, and prints it as JSON. For mutated copies of the sources. Argument: the seed to begin with. */
 import { openStore } from '../../../src/store/index.ts'
-import { findViolations } from './find-violations.ts'
+import { violationsOf } from './find-violations.ts'
 
-const found: string[] = []
-for (let seed = 1; seed <= 6 && found.length === 0; seed++) {
+const firstOf = async (seed: number): Promise<string | undefined> => {
   const store = openStore('sqlite::memory:')
-  await store.migrate()
-  found.push(...(await findViolations(seed, [store.limits, store.limits]).catch((error) => [String(error)])))
-  await store.close()
+  try {
+    await store.migrate()
+    const { value } = await violationsOf(seed, [store.limits, store.limits]).next()
+    return value
+  } catch (error) {
+    return String(error)
+  } finally {
+    await store.close()
+  }
 }
-console.log(JSON.stringify(found))
+
+const seeds = 6
+const first = Number(process.argv[2] ?? 1)
+let found: string | undefined
+for (let seed = first; seed < first + seeds && found === undefined; seed++) found = await firstOf(seed)
+console.log(JSON.stringify(found === undefined ? [] : [found]))

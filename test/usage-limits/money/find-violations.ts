@@ -11,23 +11,28 @@ const limit = { unit: 'tokens', amount, window: 'day' } as const
 export const findViolations = async (
   seed: number,
   stores: readonly LimitStore[],
-  steps = 500,
+  steps?: number,
 ): Promise<readonly string[]> => {
   const found: string[] = []
-  const expectUse = (what: string, used: number, most: number, least = 0.95 * most) => {
-    if (used > most) found.push(`${what}: ${used} instead of ${most} at most`)
-    if (used < least) found.push(`${what}: ${used} instead of ${least} at least`)
-  }
+  for await (const violation of violationsOf(seed, stores, steps)) found.push(violation)
+  return found
+}
 
+/** The same one by one: the simulations that follow a violation run only when the next one is asked for. */
+export async function* violationsOf(
+  seed: number,
+  stores: readonly LimitStore[],
+  steps = 500,
+): AsyncGenerator<string, undefined> {
   const minute = await slide(seed, stores, 10)
-  expectUse('requests of a minute', minute.most, 10, 10)
-  expectUse('requests of five minutes', minute.passed, 50)
+  yield* checkUse('requests of a minute', minute.most, 10, 10)
+  yield* checkUse('requests of five minutes', minute.passed, 50)
 
   for (let nth = 1; nth <= 5; nth++) {
     const small = { ...limit, amount: 3_000 }
-    expectUse('few tokens', (await exhaust({ seed: seed + nth * 10_000, stores, limit: small })).used, 3_000)
+    yield* checkUse('few tokens', (await exhaust({ seed: seed + nth * 10_000, stores, limit: small })).used, 3_000)
   }
-  expectUse('tokens of a day', (await exhaust({ seed, stores, limit, lost: 0.02 })).used, amount)
+  yield* checkUse('tokens of a day', (await exhaust({ seed, stores, limit, lost: 0.02 })).used, amount)
 
   // From a day of 23 hours into the next; and more later on that day.
   const zone = 'America/New_York'
@@ -39,11 +44,15 @@ export const findViolations = async (
     const late = await exhaust({ seed: user, stores, limit, time: noon })
     const ofDay = { name: 'user', limit, covers: () => true }
     const used = judge([...early.calls, ...late.calls], ofDay, Date.parse(noon.beginAt))
-    expectUse(`tokens of a day after a change of the clock, from ${beginAt}`, used, amount)
+    yield* checkUse(`tokens of a day after a change of the clock, from ${beginAt}`, used, amount)
   }
 
   const { violations, granted, refused } = await simulate({ seed, stores, steps })
-  found.push(...violations)
-  if (granted < steps / 5 || refused < steps / 10) found.push(`${granted} calls were granted, ${refused} refused`)
-  return found
+  yield* violations
+  if (granted < steps / 5 || refused < steps / 10) yield `${granted} calls were granted, ${refused} refused`
+}
+
+function* checkUse(what: string, used: number, most: number, least = 0.95 * most): Generator<string> {
+  if (used > most) yield `${what}: ${used} instead of ${most} at most`
+  if (used < least) yield `${what}: ${used} instead of ${least} at least`
 }
