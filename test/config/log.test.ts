@@ -159,5 +159,5 @@ test.each(Object.entries(runtimes))(
     expect(output.out).toBe('')
     expect(JSON.parse(output.err)).toMatchObject({ level: 'warn', msg: 'said', err: { message: 'a [redacted]' } })
   },
-  30_000,
+  300_000,
 )

@@ -6,7 +6,7 @@ import { openChecker } from './axe.ts'
 import { describeWithBrowser, login, openBrowser, phone, type Visit, visit } from './browser.ts'
 import { name, password } from './fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 const logInAs = async (page: Page, secret: string) => {
   await page.getByLabel('Name').fill(name)

@@ -5,7 +5,7 @@ import type { Browser, Page } from 'playwright-core'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { type MediaFixture, openMediaFixture, png } from './media-fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 interface Asked {
   readonly model: string

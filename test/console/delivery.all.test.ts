@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { openAdminFixture } from './admin/fixture.ts'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** The responses while `act` runs, without those of the browser's cache, and the bytes of all of them. */
 const recorded = async (page: Page, act: () => Promise<unknown>) => {

@@ -10,7 +10,7 @@ const withGroup = async (fixture: Fixture, name: string): Promise<string> => {
   return id
 }
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('the console shows', () => {
   let browser: Browser

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { openFixture } from './fixture.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('the console', () => {
   let browser: Browser

@@ -6,7 +6,7 @@ import { openOidcServer } from '../server/oidc.ts'
 import { openChecker } from './axe.ts'
 import { describeWithBrowser, openBrowser, visit } from './browser.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** A server with an identity provider, and a user who is invited. */
 const openFixture = async (environment: Record<string, string> = {}) => {

@@ -6,7 +6,7 @@ import { name, openFixture, password } from './fixture.ts'
 import { focused, tabTo } from './keyboard.ts'
 import { openMediaFixture } from './media-fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('by keyboard alone', () => {
   let browser: Browser

@@ -4,7 +4,7 @@ import type { Browser, Page } from 'playwright-core'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 import { openMediaFixture } from './media-fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 /** Keeps what the page puts on the clipboard, which it may not read. */
 const keepCopies = (page: Page) =>

@@ -28,7 +28,7 @@ const atEnd = 'scrollY + innerHeight >= document.documentElement.scrollHeight - 
 /** Evaluates to true once the page has sent all requests that it began before. */
 const earlierRequestsSent = `fetch('/healthz').then(() => true)`
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('lists', () => {
   let browser: Browser

@@ -7,7 +7,7 @@ import { type ConsolePagesOptions, consolePages } from '../../plugins/console/in
 import { openStore } from '../../src/store/index.ts'
 import { describeWithBrowser, openBrowser, visit } from './browser.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 /** A host whose own login at `/login` sets a cookie, and whose users have no row in the store. */
 const openHost = async (login: ConsolePagesOptions['login']) => {

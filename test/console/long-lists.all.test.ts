@@ -34,7 +34,7 @@ const workOf = (page: Page) => page.evaluate<{ most: number; added: number }>('w
 /** The first asset that is wholly in view. */
 const inView = `[...document.querySelectorAll('[data-item] a')].find((link) => link.getBoundingClientRect().top > 100)`
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('a list of 10,000 assets', () => {
   let browser: Browser

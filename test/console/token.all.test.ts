@@ -33,7 +33,7 @@ const pageState = `JSON.stringify([
   { ...localStorage }, { ...sessionStorage }, document.cookie, location.href, history.state, document.documentElement.outerHTML, window.name,
 ])`
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 /** Everything that is in the browser's databases, as text. */
 const keptInBrowser = `(async () => {

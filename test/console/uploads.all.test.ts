@@ -17,7 +17,7 @@ const openGroup = async (page: Page) => {
 const choose = (page: Page, name: string, buffer: Buffer = png) =>
   page.locator('input[type=file]').setInputFiles([{ name, mimeType: 'image/png', buffer }])
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('a local file', () => {
   let browser: Browser

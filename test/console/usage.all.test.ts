@@ -5,7 +5,7 @@ import type { Browser } from 'playwright-core'
 import { openAdminFixture } from './admin/fixture.ts'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 const dayMs = 86_400_000
 

@@ -32,7 +32,7 @@ const onlyTask = ({ emulator }: MediaFixture) => {
   return task
 }
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('a video', () => {
   let browser: Browser

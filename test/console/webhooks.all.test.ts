@@ -11,7 +11,7 @@ const webhook = (url: string, changes: object) => ({
   ...changes,
 })
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('webhooks', () => {
   let browser: Browser

@@ -74,7 +74,7 @@ test.each(listeners)(
     expect((await held.ends).map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
     expect(await fixture.calls()).toBe(3)
   },
-  30_000,
+  300_000,
 )
 
 test('usage of several processes, on Bun and Deno, adds up (postgres)', async () => {

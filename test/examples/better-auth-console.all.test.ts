@@ -7,7 +7,7 @@ import { describeWithBrowser, openBrowser, visit } from '../console/browser.ts'
 import { Browser } from './browser.ts'
 import { serveHost } from './serve-host.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('better-auth: the console', () => {
   test('is used with the session of the host, from its login page to the logout', async () => {

@@ -60,7 +60,7 @@ describe('a file in a bucket', () => {
       expect((await read(9 * mib)).equals(bytes)).toBe(true)
       expect(nth).toBeGreaterThan(2)
     },
-    20_000,
+    300_000,
   )
 
   test.each(['UploadPart', 'CompleteMultipartUpload'])('leaves no parts when %s fails for good', async (failing) => {

@@ -7,7 +7,7 @@ const runs = process.env.SLUICE_RUNS
 const times = Number(runs ?? 1)
 const seed = runs === undefined ? 20_261_120 : undefined
 const sequences = 250 * times
-const timeoutMs = 60_000 * times
+const timeoutMs = 300_000 * times
 
 describe.each(['rest', 'ark'] as const)('with an upstream of kind %s', (kind) => {
   test(

@@ -14,6 +14,6 @@ describe('the isolation test detects the mutant', () => {
       const { violation } = await runSequences({ kind: 'rest', sequences: maxSequences, seed, mutant, shrink: false })
       expect(violation).toBeDefined()
     },
-    60_000,
+    300_000,
   )
 })

@@ -95,4 +95,4 @@ test('MCP=off: the server has no MCP server', async () => {
   await using fixture = await openServerFixture()
   const server = await fixture.start({ MCP: 'off' })
   expect((await fetch(`${server.url}/mcp`, { method: 'POST' })).status).toBe(404)
-}, 60_000)
+}, 300_000)

@@ -53,4 +53,4 @@ test('the build of the Dockerfile finds everything in the files that .dockerigno
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
-}, 120_000)
+}, 300_000)

@@ -6,7 +6,7 @@ import { isSlow, testIf } from '../support/run-if.ts'
 import { denoBinary } from '../support/server.ts'
 import { type Consumer, createConsumer, packed, requiredPeers, root, run, sourcesOf } from './fixture.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const hosts = join(import.meta.dir, 'hosts')
 

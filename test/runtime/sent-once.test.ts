@@ -120,7 +120,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
             runtime === 'bun' ? 13 : 24,
           )
       },
-      30_000,
+      300_000,
     )
   })
 }

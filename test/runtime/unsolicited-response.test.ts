@@ -71,7 +71,7 @@ for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
           if (timing === 'soon') await Bun.sleep(20)
         }
       },
-      30_000,
+      300_000,
     )
   })
 }

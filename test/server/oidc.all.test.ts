@@ -235,4 +235,4 @@ test('on Deno a login at an identity provider works, and no wrong answer logs an
   delete provider.faults.respond
   await host.login(browser)
   expect(await host.who(browser)).toBe('dora')
-}, 120_000)
+}, 300_000)

@@ -8,7 +8,7 @@ import type { Runtime, ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { type Browser, browse, type Fixture, openFixture, until } from './fixture.ts'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 const mib = 2 ** 20
 const png = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a])

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { type ChildProcess, spawn } from 'node:child_process'
 import { join } from 'node:path'
 
-setDefaultTimeout(120_000)
+setDefaultTimeout(300_000)
 
 describe('the demo', () => {
   let child: ChildProcess

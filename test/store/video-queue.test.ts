@@ -187,7 +187,7 @@ eachVideoQueue('the queue of video tasks', (queue) => {
       const canStart = waiting.filter((user) => (occupied.counts.get(user) ?? 0) < cap)
       if (occupied.total < running) expect(canStart).toEqual([])
     },
-    60_000,
+    300_000,
   )
 
   test('suspends a task: it takes no slot, has no place, and comes back at its old one', async () => {

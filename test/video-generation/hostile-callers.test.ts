@@ -301,6 +301,6 @@ describe('two processes, when DELETE races', () => {
         else await becomes('succeeded')
       })
     },
-    60_000,
+    300_000,
   )
 })

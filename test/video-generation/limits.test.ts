@@ -45,7 +45,7 @@ test('a limit of a model counts it by the name that callers use, and by the name
     const native = await ann.create('a cat')
     expect([model, [first.status, second.status, native.status]]).toEqual([model, [...allowed]])
   }
-}, 30_000)
+}, 300_000)
 
 test('a full storage refuses new videos where their results are copied, and keeps the results of those that run', async () => {
   const folder = await temporaryFolder()
@@ -65,4 +65,4 @@ test('a full storage refuses new videos where their results are copied, and keep
   // Others have their own.
   expect((await bob.create('a bird')).status).toBe(200)
   await folder[Symbol.asyncDispose]()
-}, 20_000)
+}, 300_000)

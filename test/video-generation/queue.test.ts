@@ -115,7 +115,7 @@ test('with slots a 429 that passes makes the task wait, and one about money is t
       expect(emulator.video.tasks()).toHaveLength(1)
     }
   }
-}, 120_000)
+}, 300_000)
 
 test('a user has a maximum of waiting tasks', async () => {
   await using fixture = await openVideoFixture({ gateway: { slots: { '*': { running: 1, waitingPerUser: 1 } } } })

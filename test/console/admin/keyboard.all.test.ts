@@ -5,7 +5,7 @@ import { describeWithBrowser, openBrowser } from '../browser.ts'
 import { focused, tabTo } from '../keyboard.ts'
 import { type AdminFixture, openAdminFixture, visitAdmin } from './fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('by keyboard alone', () => {
   let browser: Browser

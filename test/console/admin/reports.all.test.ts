@@ -8,7 +8,7 @@ import { describeWithBrowser, openBrowser } from '../browser.ts'
 import { name } from '../fixture.ts'
 import { type AdminFixture, addUsers, openAdminFixture, submit, visitAdmin } from './fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 const minuteMs = 60_000
 const dayMs = 86_400_000

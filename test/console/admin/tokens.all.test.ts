@@ -5,7 +5,7 @@ import { hashToken } from '../../../plugins/api-token/index.ts'
 import { describeWithBrowser, openBrowser } from '../browser.ts'
 import { type AdminFixture, addUsers, openAdminFixture, submit, visitAdmin } from './fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('an admin', () => {
   let browser: Browser

@@ -5,7 +5,7 @@ import { describeWithBrowser, login, openBrowser, visit } from '../browser.ts'
 import { name } from '../fixture.ts'
 import { type AdminFixture, addUsers, openAdminFixture, submit, visitAdmin } from './fixture.ts'
 
-setDefaultTimeout(240_000)
+setDefaultTimeout(300_000)
 
 describeWithBrowser('an admin', () => {
   let browser: Browser

@@ -9,7 +9,7 @@ import { runSequences } from './run.ts'
 const runs = process.env.SLUICE_RUNS
 const times = Number(runs ?? 0)
 const seed = runs === undefined ? 20_261_122 : undefined
-const timeoutMs = 120_000 * Math.max(1, times)
+const timeoutMs = 300_000 * Math.max(1, times)
 
 describe.each(databaseNames)('two gateways with one %s database and one text account', (database) => {
   const fixtures = {

@@ -15,6 +15,6 @@ describe('the isolation test of video generation detects the mutant', () => {
       await using fixture = await openFixture('sqlite', { mutant })
       expect(await findViolation(fixture, { runs, seed, shrink: false })).toBeDefined()
     },
-    60_000,
+    300_000,
   )
 })

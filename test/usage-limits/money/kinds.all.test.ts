@@ -206,4 +206,4 @@ test('over two gateways, calls of all kinds, odd and aborted ones use at most th
     await Promise.all(processes.map((each) => each.stop()))
     await store.close()
   }
-}, 120_000)
+}, 300_000)

@@ -8,4 +8,4 @@ test('over several processes, with kills, lost answers and aborted calls, no lim
   await store.migrate()
   expect(await findViolations(7, [store.limits, store.limits], 200)).toEqual([])
   await store.close()
-}, 60_000)
+}, 300_000)
