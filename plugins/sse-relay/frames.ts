@@ -40,6 +40,11 @@ export interface FrameSplitterOptions {
    * Recognised bytes are neither split nor decoded. Default: all events are parsed.
    */
   readonly recognise?: (bytes: Uint8Array) => SseEvent | undefined
+  /**
+   * Prepares the event of a frame of more than 64 KiB, for example by parsing its data over several turns of the event
+   * loop. `readFrames` returns the frame afterwards. Default: nothing.
+   */
+  readonly prepare?: (event: SseEvent) => Promise<void>
 }
 
 /** Splits the chunks of one stream into frames. */

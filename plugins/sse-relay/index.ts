@@ -88,8 +88,8 @@ const relayResponse = async (
   startRequest: StartRequest,
   options: SseRelayOptions & { readonly signal: AbortSignal },
 ): Promise<Response> => {
-  const { signal, maxEventBytes, firstEvent, heartbeatMs, clock } = options
-  const { response, reader } = await openStream(startRequest, { signal, maxEventBytes })
+  const { signal, maxEventBytes, parse, recognise, prepare, firstEvent, heartbeatMs, clock } = options
+  const { response, reader } = await openStream(startRequest, { signal, maxEventBytes, parse, recognise, prepare })
   const { status } = response
   const headers = responseHeaders(response.headers, status)
   if (!reader) return new Response(response.body, { status, headers })

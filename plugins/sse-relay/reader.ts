@@ -33,6 +33,7 @@ const maxFrameBytesAtOnce = 2 ** 16
 class BodyReader implements FrameReader {
   readonly #source: ChunkReader | undefined
   readonly #frames: FrameSplitter
+  readonly #prepare: FrameSplitterOptions['prepare']
   /** Frames of the last chunk, of which each call of `next` returns some: those up to the next long one. */
   #waiting: readonly Frame[] = []
   #ended: boolean
@@ -41,6 +42,7 @@ class BodyReader implements FrameReader {
   constructor(body: ReadableStream<Uint8Array> | null, options: FrameSplitterOptions) {
     this.#source = body?.getReader()
     this.#frames = createFrameSplitter(options)
+    this.#prepare = options.prepare
     this.#ended = !body
   }
 
@@ -60,6 +62,11 @@ class BodyReader implements FrameReader {
     const frames = this.#waiting
     const first = frames.findIndex(isLong)
     const end = first === -1 ? frames.length : first + 1
+    const event = frames[first]?.event
+    if (event && this.#prepare) {
+      await this.#prepare(event)
+      if (this.#cancelled) return undefined
+    }
     this.#waiting = frames.slice(end)
     return frames.slice(0, end)
   }

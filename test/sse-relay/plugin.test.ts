@@ -46,6 +46,25 @@ describe('in any Elysia app', () => {
     expect(rest).toBe('data: 1\n\ndata: half')
   })
 
+  test('`parse` reads the events, and `prepare` finishes with a long one before it is relayed', async () => {
+    const long = 'x'.repeat(2 ** 17)
+    const prepared: unknown[] = []
+    const relayed: unknown[] = []
+    const app = answering(() => events([`data: a\n\ndata: ${long}\n\n`]), {
+      parse: (text) => ({ type: 'parsed', data: text.slice(6, 9) }),
+      prepare: async ({ data }) => {
+        await settled()
+        prepared.push(data)
+      },
+      onFrame: ({ event }) => void relayed.push([event?.type, event?.data.trim(), prepared.length]),
+    })
+    expect((await (await get(app)).text()).length).toBe(long.length + 17)
+    expect(relayed).toEqual([
+      ['parsed', 'a', 1],
+      ['parsed', 'xxx', 1],
+    ])
+  })
+
   test('streams are recognized by Content-Type and keep their status', async () => {
     for (const type of ['text/event-stream', 'Text/Event-Stream;charset=UTF-8', ' text/event-stream ; x=y']) {
       const response = await get(answering(() => events(['data: 1\n\n'], { 'content-type': type }, 201)))

@@ -1,9 +1,9 @@
 import { Buffer } from 'node:buffer'
 import { JsonStringReader } from './string-reader.ts'
 import { brace, bracket } from './tokens.ts'
-import { hasEscapes, JsonIndexer, stride } from './value-index.ts'
+import { hasEscapes, JsonIndexer, type JsonLimits, stride } from './value-index.ts'
 
-const unlimited = { maxDepth: Infinity, maxValues: Infinity, maxKeyBytes: Infinity }
+export const noLimits: JsonLimits = { maxDepth: Infinity, maxValues: Infinity, maxKeyBytes: Infinity }
 const maxTextBytes = 2 ** 20
 const maxDecodedPieceBytes = 4_096
 
@@ -29,7 +29,7 @@ export class JsonDocument {
   }
 
   get index(): Int32Array {
-    this.#index ??= new JsonIndexer(this.bytes, unlimited).finish()
+    this.#index ??= new JsonIndexer(this.bytes, noLimits).finish()
     return this.#index
   }
 

@@ -12,7 +12,7 @@ import {
   readFirstEvent,
   readFrames,
 } from '../../sse-relay/index.ts'
-import { jsonOf, readEvent } from '../events/event.ts'
+import { jsonOf, textEvents } from '../events/event.ts'
 import type { CallLimit } from '../limits/call-limit.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
@@ -173,7 +173,7 @@ export interface StartStreamOptions {
 export const startStream = async (
   call: Pick<Call, 'issued' | 'limit'>,
   body: ReadableStream<Uint8Array> | null,
-  { signal, maxSilenceMs, clock, events = { parse: readEvent } }: StartStreamOptions,
+  { signal, maxSilenceMs, clock, events = textEvents }: StartStreamOptions,
 ): Promise<FrameReader> => {
   if (!body) throw new UpstreamInvalidError('the response has no body')
   const reader = framesOf(call, body, events)

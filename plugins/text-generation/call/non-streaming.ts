@@ -1,9 +1,11 @@
+import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { responseOf } from '../../shared/http/body/known-body.ts'
 import { noStoreHeaders } from '../../shared/http/no-store.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
 import { JsonError, maxBytesAtOnce, nextTurn, parseJson, responseLimits } from '../../shared/json/json.ts'
 import { parseLossless } from '../../shared/json/lossless.ts'
+import { parseJsonInTurns } from '../../shared/json/parse-in-turns.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import { createFrameSplitter, type FrameReader } from '../../sse-relay/index.ts'
@@ -58,8 +60,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
         return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
-      if (body.bytes.length > maxBytesAtOnce) await nextTurn()
-      return { ...begunResponse, bytes: body.bytes, parsed: parseResponse(body, exchange) }
+      return { ...begunResponse, bytes: body.bytes, parsed: await parseResponse(body, exchange) }
     }
     const begun = await callWithAdditions(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
     const { response, headers } = begun
@@ -73,7 +74,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
         if (call.issued) await call.issued.recordResponse(parsed.fields)
         return responseOf(bytes, { status: response.status, headers })
       }
-      pushText(exchange.toEventStream(parseLossless(parsed.text)), assembly)
+      pushText(exchange.toEventStream(await losslessOf(parsed)), assembly)
     }
     usage = assembly.usage
     return jsonResponse(await withIssuedObjects(assembly.result(), call), headers)
@@ -110,8 +111,7 @@ const withIssuedObjects = async (json: string, { route, issued }: Pick<Call, 'ro
   const isLong = json.length > maxBytesAtOnce
   if (isLong) await nextTurn()
   requireNoCredential(route.upstream, json)
-  if (issued && isLong) await nextTurn()
-  if (issued) await issued.recordResponse(parseLossless(json))
+  if (issued) await issued.recordResponse(isLong ? await parseJsonInTurns(json) : parseLossless(json))
   return json
 }
 
@@ -134,18 +134,27 @@ export interface ParsedResponse {
  * Parses a JSON response. Throws UpstreamInvalidError for anything but an object of the protocol, StreamError for an
  * error object with status 200.
  */
-export const parseResponse = (body: CompleteResponse, { isResponse }: Pick<Exchange, 'isResponse'>): ParsedResponse => {
+export const parseResponse = async (
+  body: CompleteResponse,
+  { isResponse }: Pick<Exchange, 'isResponse'>,
+): Promise<ParsedResponse> => {
+  const isLong = body.bytes.length > maxBytesAtOnce
+  if (isLong) await nextTurn()
   const text = body.text ?? textOf(body.bytes)
-  const fields = fieldsOf(text)
+  const fields = await fieldsOf(text, isLong)
   if (isResponse(fields)) return { text, fields }
   const error = fields.error && asObject(asJsonObject(parseLossless(text))?.error)
   if (error) throw new StreamError('an error object with a status of success', error)
   throw new UpstreamInvalidError('the response is not an object of the protocol')
 }
 
-const fieldsOf = (text: string): JsonObject => {
+/** The response, parsed with `parseLossless`. */
+export const losslessOf = ({ text }: ParsedResponse): Awaitable<unknown> =>
+  text.length > maxBytesAtOnce ? parseJsonInTurns(text) : parseLossless(text)
+
+const fieldsOf = async (text: string, isLong: boolean): Promise<JsonObject> => {
   try {
-    const fields = asJsonObject(parseJson(text, responseLimits))
+    const fields = asJsonObject(isLong ? await parseJsonInTurns(text, responseLimits) : parseJson(text, responseLimits))
     if (fields) return fields
   } catch (error) {
     if (!(error instanceof JsonError)) throw error

@@ -3,7 +3,6 @@ import { responseFrom } from '../../shared/http/body/byte-source.ts'
 import { type InFlight, inFlightOf } from '../../shared/http/in-flight.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
 import { maxBytesAtOnce, nextTurn } from '../../shared/json/json.ts'
-import { parseLossless } from '../../shared/json/lossless.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { type Frame, type RelayOptions, relaySource, type StreamEnd, streamHeaders } from '../../sse-relay/index.ts'
 import { EventReader, jsonOf } from '../events/event.ts'
@@ -15,7 +14,7 @@ import { createStreamCredentialCheck } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
 import { type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
 import { Deadline } from './deadline.ts'
-import { isJsonResponse, parseResponse } from './non-streaming.ts'
+import { isJsonResponse, losslessOf, parseResponse } from './non-streaming.ts'
 
 /**
  * Handles a request with streaming: relays the events as they arrive.
@@ -154,12 +153,8 @@ class StreamedResponse implements RelayOptions {
 
 /** A JSON response as the equivalent event stream. A long one is parsed in turns of the event loop of its own. */
 const eventStream = async (body: CompleteResponse, exchange: Exchange): Promise<Response['body']> => {
-  const isLong = body.bytes.length > maxBytesAtOnce
-  if (isLong) await nextTurn()
-  const { text } = parseResponse(body, exchange)
-  if (isLong) await nextTurn()
-  const value = parseLossless(text)
-  if (isLong) await nextTurn()
+  const value = await losslessOf(await parseResponse(body, exchange))
+  if (body.bytes.length > maxBytesAtOnce) await nextTurn()
   return new Response(exchange.toEventStream(value)).body
 }
 

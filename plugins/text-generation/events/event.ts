@@ -1,5 +1,6 @@
-import { maxBytesAtOnce } from '../../shared/json/json.ts'
+import { JsonError, maxBytesAtOnce } from '../../shared/json/json.ts'
 import { parseOrUndefined } from '../../shared/json/lossless.ts'
+import { parseJsonInTurns } from '../../shared/json/parse-in-turns.ts'
 import { decodeUtf8 } from '../../shared/utf8.ts'
 import { type FrameSplitterOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { EventTemplate } from './template.ts'
@@ -45,6 +46,16 @@ export class TextEvent implements SseEvent {
     this.#json ??= { value: parseOrUndefined(this.data) }
     return this.#json.value
   }
+
+  /** Parses long data over several turns of the event loop. */
+  async prepare(): Promise<void> {
+    try {
+      this.#json ??= { value: await parseJsonInTurns(this.data) }
+    } catch (error) {
+      if (!(error instanceof JsonError)) throw error
+      this.#json = { value: undefined }
+    }
+  }
 }
 
 /** The data of an event, parsed with `parseLossless`. Undefined when it is not JSON. */
@@ -57,11 +68,18 @@ export const readEvent = (text: string): TextEvent | undefined => {
   return event && TextEvent.of(event)
 }
 
+const prepareEvent = async (event: SseEvent): Promise<void> => {
+  if (event instanceof TextEvent) await event.prepare()
+}
+
+/** Parses each event on its own. */
+export const textEvents: FrameSplitterOptions = { parse: readEvent, prepare: prepareEvent }
+
 /**
  * Parses the events of one stream, and recognises those that match a template of an earlier event. For
  * `createFrameSplitter`.
  */
-export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recognise'> {
+export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recognise' | 'prepare'> {
   /** Most recently matched first. */
   readonly #templates: KnownTemplate[] = []
   #parsed = 0
@@ -82,6 +100,8 @@ export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recogn
     }
     return undefined
   }
+
+  readonly prepare = prepareEvent
 
   parse(text: string): TextEvent | undefined {
     const event = readEvent(text)
