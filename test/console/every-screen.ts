@@ -17,8 +17,8 @@ export const screens = [
   ],
   ...['videos', 'videos/new', 'videos/*', 'face', 'chat', 'usage', 'account'],
   ...['tokens', 'tokens/connect', 'tokens/webhooks'],
-  ...['admin', 'admin/overview', 'admin/users', 'admin/users/*', 'admin/teams', 'admin/usage', 'admin/audit'],
-  ...['admin/decisions', 'admin/decisions/groups', 'admin/decisions/videos', 'admin/settings'],
+  ...['admin', 'admin/overview', 'admin/users', 'admin/users/*', 'admin/teams', 'admin/tokens', 'admin/usage'],
+  ...['admin/audit', 'admin/decisions', 'admin/decisions/groups', 'admin/decisions/videos', 'admin/settings'],
 ]
 
 /** Screens of what is not there, which no link leads to. */

@@ -37,8 +37,11 @@ import adminPeopleUsers from '../page/admin/people/users.js' with { type: 'text'
 import adminSettingsSettings from '../page/admin/settings/settings.js' with { type: 'text' }
 import adminStyle from '../page/admin/style.js' with { type: 'text' }
 import adminTeamsTeams from '../page/admin/teams/teams.js' with { type: 'text' }
+import adminTokensAllTokens from '../page/admin/tokens/all-tokens.js' with { type: 'text' }
 import adminTokensToken from '../page/admin/tokens/token.js' with { type: 'text' }
+import adminTokensTokenDialogs from '../page/admin/tokens/token-dialogs.js' with { type: 'text' }
 import adminTokensTokenForm from '../page/admin/tokens/token-form.js' with { type: 'text' }
+import adminTokensTokenRows from '../page/admin/tokens/token-rows.js' with { type: 'text' }
 import adminTokensTokens from '../page/admin/tokens/tokens.js' with { type: 'text' }
 import adminUsageSums from '../page/admin/usage/sums.js' with { type: 'text' }
 import adminUsageUsage from '../page/admin/usage/usage.js' with { type: 'text' }
@@ -96,7 +99,10 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/settings/settings.js': adminSettingsSettings,
   'admin/style.js': adminStyle,
   'admin/teams/teams.js': adminTeamsTeams,
+  'admin/tokens/all-tokens.js': adminTokensAllTokens,
+  'admin/tokens/token-dialogs.js': adminTokensTokenDialogs,
   'admin/tokens/token-form.js': adminTokensTokenForm,
+  'admin/tokens/token-rows.js': adminTokensTokenRows,
   'admin/tokens/token.js': adminTokensToken,
   'admin/tokens/tokens.js': adminTokensTokens,
   'admin/usage/sums.js': adminUsageSums,

@@ -35,7 +35,7 @@ const tests: Readonly<Record<string, string>> = {
   'team limits': 'creates a team with limits',
   'team delete': 'deletes it when it is empty',
   'token add': 'creates a token with scopes, models, an end and limits',
-  'token list': 'creates a token with scopes, models, an end and limits',
+  'token list': 'finds tokens of all users by label, beginning, user, state and last use',
   'token change': 'changes a token',
   'token rotate': 'rotates its secret with an overlap',
   'token revoke': 'revokes it after typing its label',

@@ -119,6 +119,80 @@ describeWithBrowser('an admin', () => {
     expect((await tokensOf(user.id))[0]?.revokedAt).toBeNumber()
   })
 
+  test('finds tokens of all users by label, beginning, user, state and last use, and rotates and revokes one', async () => {
+    const [one, two] = await addUsers(fixture, 2, (number) => ({ name: `holder-${number}` }))
+    if (!one || !two) throw new Error()
+    const day = 86_400_000
+    const add = async (user: string, label: string, letter: string, createdAt: number) => {
+      const secret = `sk-${letter.repeat(43)}`
+      const start = secret.slice(0, 9)
+      const token = await store.addUserToken(user, {
+        ...{ hash: hashToken(secret), start, label, scopes: ['text'], createdAt },
+      })
+      if (typeof token === 'string') throw new Error(token)
+      return { ...token, secret }
+    }
+    const { store } = fixture
+    const ci = await add(one.id, 'Alpha CI', 'a', Date.now() - 50 * day)
+    const laptop = await add(two.id, 'Alpha laptop', 'b', Date.now())
+    const gone = await add(two.id, 'Alpha gone', 'c', Date.now())
+    await store.revokeUserToken(gone.id, Date.now())
+    store.noteUse({ user: one.id, token: ci.id, at: Date.now() - 40 * day })
+    store.noteUse({ user: two.id, token: laptop.id, at: Date.now() })
+    await store.flushUses()
+
+    await using visiting = await visitAdmin(browser, fixture, 'tokens?search=alpha')
+    const { page } = visiting
+    const labels = `[...document.querySelectorAll('.rows .name')].map((one) => one.firstChild.textContent.trim())`
+    const expectLabels = async (...expected: readonly string[]) => {
+      while (!Bun.deepEquals(await page.evaluate<string[]>(labels), expected)) await Bun.sleep(20)
+    }
+    await expectLabels('Alpha CI', 'Alpha laptop', 'Alpha gone')
+    await page.getByLabel('State').selectOption('Revoked')
+    await expectLabels('Alpha gone')
+    await page.getByLabel('State').selectOption('')
+    await page.getByLabel('Last use').selectOption('unused-30')
+    await expectLabels('Alpha CI', 'Alpha gone')
+    await page.getByLabel('Last use').selectOption('used-7')
+    await expectLabels('Alpha laptop')
+    await page.getByLabel('Last use').selectOption('')
+    await page.getByLabel('User', { exact: true }).fill('holder-0')
+    await expectLabels('Alpha CI')
+    await page.getByLabel('User', { exact: true }).fill('')
+    await expectLabels('Alpha CI', 'Alpha laptop', 'Alpha gone')
+
+    // A whole token that somebody has found: no more of it than its beginning leaves the page.
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(request.url()))
+    await page.getByLabel('Label, or beginning of the token').fill(laptop.secret)
+    await expectLabels('Alpha laptop')
+    expect([...asked, page.url()].filter((url) => url.includes(laptop.secret.slice(0, 10)))).toEqual([])
+    await press(page, 'Rotate the token Alpha laptop')
+    await dialog(page).getByRole('button', { name: 'Rotate' }).click()
+    await page.getByText('The new secret').waitFor()
+    const renewed = await secretIn(page)
+    await press(page, 'Done')
+    while ((await statusWith(laptop.secret)) !== 401) await Bun.sleep(20)
+    expect(await statusWith(renewed)).toBe(200)
+    await page.getByLabel('Label, or beginning of the token').fill('alpha laptop')
+    await expectLabels('Alpha laptop')
+    await press(page, 'Edit the token Alpha laptop')
+    await dialog(page).getByRole('radio', { name: 'These limits' }).check()
+    await dialog(page).getByLabel('At most').fill('700')
+    await dialog(page).getByRole('checkbox', { name: 'provision' }).check()
+    await dialog(page).getByText('This user is no admin').waitFor()
+    await dialog(page).getByRole('checkbox', { name: 'provision' }).uncheck()
+    await submit(page, 'Save')
+    await page.getByText('700 tokens a day').waitFor()
+    await press(page, 'Revoke the token Alpha laptop')
+    await dialog(page).getByLabel('Confirmation').fill('Alpha laptop')
+    await submit(page, 'Revoke')
+    await page.locator('.rows').getByText('Revoked', { exact: true }).waitFor()
+    while ((await statusWith(renewed)) !== 401) await Bun.sleep(20)
+    await page.getByRole('link', { name: 'holder-1' }).click()
+    await page.getByRole('heading', { level: 1, name: 'holder-1' }).waitFor()
+  })
+
   test('sets limits of a user with a form that explains them, and takes them away again', async () => {
     await using visiting = await openNewUser('limited')
     const { page, user } = visiting

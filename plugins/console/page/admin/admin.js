@@ -9,12 +9,13 @@ import { UserPage } from './people/user.js'
 import { Users } from './people/users.js'
 import { SettingsScreen } from './settings/settings.js'
 import { Teams } from './teams/teams.js'
+import { AllTokens } from './tokens/all-tokens.js'
 import { AdminUsage } from './usage/usage.js'
 import { w } from './words/words.js'
 
-/** @typedef {'overview' | 'users' | 'teams' | 'usage' | 'audit' | 'decisions' | 'settings'} Section */
+/** @typedef {'overview' | 'users' | 'teams' | 'tokens' | 'usage' | 'audit' | 'decisions' | 'settings'} Section */
 /** @type {readonly Section[]} */
-const sections = ['overview', 'users', 'teams', 'usage', 'audit', 'decisions', 'settings']
+const sections = ['overview', 'users', 'teams', 'tokens', 'usage', 'audit', 'decisions', 'settings']
 
 /**
  * The operators' screens. The page imports this module when an admin opens one of them.
@@ -29,6 +30,7 @@ export const Admin = ({ parts: [part, id] }) => {
     ${section === 'overview' && html`<${Overview} />`}
     ${section === 'users' && (id ? html`<${UserPage} key=${id} id=${id} />` : html`<${Users} />`)}
     ${section === 'teams' && html`<${Teams} />`}
+    ${section === 'tokens' && html`<${AllTokens} />`}
     ${section === 'usage' && html`<${AdminUsage} />`}
     ${section === 'audit' && html`<${AuditTrail} />`}
     ${section === 'decisions' && html`<${Decisions} part=${id} />`}

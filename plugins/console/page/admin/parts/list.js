@@ -22,7 +22,10 @@ export const useList = (path, name, query = {}) => {
   const cursor = cursors.at(-1)
   const loaded = useLoaded(
     async (signal) => {
-      const page = await admin.read(path, { ...query, cursor }, signal)
+      let page = await admin.read(path, { ...query, cursor }, signal)
+      // Of a long list, the server looks through a part for each page, in which there may be nothing.
+      while (page[name].length === 0 && page.next_cursor)
+        page = await admin.read(path, { ...query, cursor: page.next_cursor }, signal)
       return {
         items: /** @type {readonly Item[]} */ (page[name]),
         next: /** @type {string | null} */ (page.next_cursor),

@@ -4,6 +4,7 @@
  * @typedef {object} Token
  * @property {string} id
  * @property {string} user
+ * @property {string} user_name
  * @property {string | null} label
  * @property {string} start
  * @property {string} created_at
@@ -26,3 +27,6 @@ export const stateOf = ({ revoked_at, expires_at }, now) => {
   if (revoked_at !== null) return 'revoked'
   return expires_at !== null && Date.parse(expires_at) <= now ? 'expired' : 'valid'
 }
+
+/** The label of a token, or its first characters. @param {Token | undefined} token */
+export const nameOf = (token) => token?.label || token?.start || ''

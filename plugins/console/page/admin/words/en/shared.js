@@ -5,6 +5,7 @@ export const shared = {
     overview: 'Overview',
     users: 'Users',
     teams: 'Teams',
+    tokens: 'Tokens',
     usage: 'Usage',
     audit: 'Audit trail',
     decisions: 'Decisions',

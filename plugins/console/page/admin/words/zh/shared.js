@@ -5,6 +5,7 @@ export const shared = {
     overview: '概览',
     users: '用户',
     teams: '团队',
+    tokens: '令牌',
     usage: '用量',
     audit: '审计记录',
     decisions: '待决事项',
