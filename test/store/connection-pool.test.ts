@@ -37,29 +37,31 @@ test('each connection does one piece of work at a time, and other work waits in 
 test('the connection used last is used next', async () => {
   const { pool } = setUp(3)
   const used = [
-    await pool.run(async (connection) => connection, 10),
-    await pool.run(async (connection) => connection, 10),
+    await pool.run(async (connection) => connection, 60_000),
+    await pool.run(async (connection) => connection, 60_000),
   ]
   expect(new Set(used).size).toBe(1)
 })
 
 test('work that gets no connection in time is rejected and never started', async () => {
-  const { pool } = setUp(1, 80)
-  const holding = pool.run(() => Bun.sleep(60), 1_000)
+  const { pool } = setUp(1, 60_000)
+  const held = Promise.withResolvers<void>()
+  const holding = pool.run(() => held.promise, 60_000)
   let begun = false
   const waiting = pool.run(async () => {
     begun = true
   }, 20)
   await expect(waiting).rejects.toThrow('the database did not respond in time')
+  held.resolve()
   await holding
-  await pool.run(async () => {}, 20)
+  await pool.run(async () => {}, 60_000)
   expect(begun).toBe(false)
 })
 
 test('a connection whose work does not end is dropped, and waiting work gets a new one', async () => {
   const { pool, dropped } = setUp(1)
   const stuck = pool.run(never, 50)
-  const next = pool.run(async (connection) => connection, 200)
+  const next = pool.run(async (connection) => connection, 60_000)
   await expect(stuck).rejects.toThrow('the database did not respond in time')
   expect(await next).toBe(2)
   expect(dropped).toEqual([1])
@@ -67,28 +69,35 @@ test('a connection whose work does not end is dropped, and waiting work gets a n
 })
 
 test('work that waited too long is rejected in time, and its connection is kept', async () => {
-  const { pool, dropped } = setUp(1, 60)
-  const first = pool.run(() => Bun.sleep(40), 1_000)
-  const second = pool.run(() => Bun.sleep(40), 60)
+  const { pool, dropped } = setUp(1, 60_000)
+  const [one, two] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  const first = pool.run(() => one.promise, 60_000)
+  const begun = Promise.withResolvers<void>()
+  const second = pool.run(() => {
+    begun.resolve()
+    return two.promise
+  }, 500)
+  one.resolve()
+  await Promise.all([first, begun.promise])
   await expect(second).rejects.toThrow('the database did not respond in time')
-  await first
-  expect(await pool.run(async (connection) => connection, 1_000)).toBe(1)
+  two.resolve()
+  expect(await pool.run(async (connection) => connection, 60_000)).toBe(1)
   expect(dropped).toEqual([])
 })
 
 test('a connection whose work failed is used again', async () => {
-  const { pool } = setUp(1)
-  const failing = pool.run(() => Promise.reject(new Error('refused')), 50)
+  const { pool } = setUp(1, 60_000)
+  const failing = pool.run(() => Promise.reject(new Error('refused')), 60_000)
   await expect(failing).rejects.toThrow('refused')
-  expect(await pool.run(async (connection) => connection, 50)).toBe(1)
+  expect(await pool.run(async (connection) => connection, 60_000)).toBe(1)
 })
 
 test('waiting work is served in turns of the users; work of no user has a turn of its own', async () => {
-  const { pool } = setUp(1)
+  const { pool } = setUp(1, 60_000)
   const order: string[] = []
-  const run = (name: string, user?: string) => pool.run(async () => void order.push(name), 1_000, user)
+  const run = (name: string, user?: string) => pool.run(async () => void order.push(name), 60_000, user)
   let release = () => {}
-  const holding = pool.run(() => new Promise<void>((resolve) => (release = resolve)), 1_000, 'ann')
+  const holding = pool.run(() => new Promise<void>((resolve) => (release = resolve)), 60_000, 'ann')
   const waiting = [
     ...Array.from({ length: 4 }, (_, index) => run(`ann ${index}`, 'ann')),
     run('bob 0', 'bob'),
@@ -102,12 +111,12 @@ test('waiting work is served in turns of the users; work of no user has a turn o
 })
 
 test('work that has waited for too long takes no turn of its user', async () => {
-  const { pool } = setUp(1, 1_000)
+  const { pool } = setUp(1, 60_000)
   let release = () => {}
-  const holding = pool.run(() => new Promise<void>((resolve) => (release = resolve)), 10_000)
+  const holding = pool.run(() => new Promise<void>((resolve) => (release = resolve)), 60_000)
   const order: string[] = []
   const late = pool.run(async () => void order.push('late'), 1, 'ann')
-  const next = pool.run(async () => void order.push('next'), 10_000, 'ann')
+  const next = pool.run(async () => void order.push('next'), 60_000, 'ann')
   await expect(late).rejects.toThrow('the database did not respond in time')
   release()
   await Promise.all([holding, next])

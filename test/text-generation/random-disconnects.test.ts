@@ -54,23 +54,29 @@ const startUpstream = async (random: () => number) => {
   }
 }
 
-/** A client that disconnects at a random time in a random way. */
-const leave = (port: number, random: () => number): Promise<void> =>
+/**
+ * A client that disconnects at a random time in a random way.
+ *
+ * @param arrived resolves when the gateway has read the headers of its request, which some clients wait for
+ */
+const leave = (port: number, random: () => number, name: string, arrived: Promise<void>): Promise<void> =>
   new Promise((resolve) => {
     const responses = random() < 0.3
     const input = responses ? { input: 'hi' } : { messages: [{ role: 'user', content: 'hi' }] }
     const body = JSON.stringify({ model: 'm', stream: random() < 0.6, ...input })
     const socket = connect(port, '127.0.0.1', () => {
       const path = responses ? '/v1/responses' : '/v1/chat/completions'
-      const head = `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\ncontent-length: ${body.length}\r\n\r\n`
+      const head = `POST ${path} HTTP/1.1\r\nhost: gateway\r\ncontent-type: application/json\r\nx-client: ${name}\r\ncontent-length: ${body.length}\r\n\r\n`
       const choice = random()
       // Some disconnect before the request is complete.
       socket.write(choice < 0.1 ? (head + body).slice(0, -5) : head + body)
-      setTimeout(() => {
+      const [waits, ms] = [random() < 0.8 && choice >= 0.1, random() * 60]
+      const disconnect = () => {
         if (choice < 0.5) socket.resetAndDestroy()
         else if (choice < 0.8) socket.destroy()
         else socket.end(() => socket.resume())
-      }, random() * 60)
+      }
+      void (waits ? arrived : Promise.resolve()).then(() => setTimeout(disconnect, ms))
     })
     if (random() < 0.3) socket.pause()
     else socket.resume()
@@ -86,10 +92,14 @@ test(`${clients} clients that disconnect at random times leave no resources behi
   process.on('unhandledRejection', note)
   // Each request has a user of its own, so that a call that is recorded twice is seen.
   let requests = 0
+  const waiting = new Map<string, () => void>()
   const recorded: string[] = []
   const app = textGeneration({
     upstreams: [{ url: upstream.url }],
-    identify: () => ({ user: `user-${requests++}` }),
+    identify: ({ headers }) => {
+      waiting.get(headers.get('x-client') ?? '')?.()
+      return { user: `user-${requests++}` }
+    },
     usage: {
       recordUsage: async ({ user }) => {
         recorded.push(user)
@@ -100,7 +110,13 @@ test(`${clients} clients that disconnect at random times leave no resources behi
 
   const heap: number[] = []
   for (let round = 0; round * atOnce < clients; round++) {
-    await Promise.all(Array.from({ length: atOnce }, () => leave(server.port, random)))
+    const leaving = Array.from({ length: atOnce }, (_, nth) => {
+      const name = `${round}-${nth}`
+      const { promise, resolve } = Promise.withResolvers<void>()
+      waiting.set(name, resolve)
+      return leave(server.port, random, name, promise).finally(() => waiting.delete(name))
+    })
+    await Promise.all(leaving)
     if (round % 10 === 0) {
       Bun.gc(true)
       heap.push(process.memoryUsage().rss)

@@ -17,7 +17,7 @@ export interface Run {
   readonly sequences: number
   readonly seed?: number
   /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
-  readonly skipped?: number
+  readonly skipped?: number | undefined
   /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
   readonly shrink?: boolean
 }

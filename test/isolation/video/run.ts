@@ -16,7 +16,7 @@ export const findViolation = async (
     readonly runs: number
     readonly seed: number | undefined
     /** How many sequences of the seed are skipped. */
-    readonly skipped?: number
+    readonly skipped?: number | undefined
     readonly shrink?: boolean
   },
 ): Promise<string | undefined> => {

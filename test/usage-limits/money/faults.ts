@@ -14,7 +14,11 @@ const exchanges = 'plugins/usage-limits/ledger/exchanges.ts'
 const counter = 'plugins/usage-limits/ledger/counter.ts'
 const store = 'plugins/usage-limits/store.ts'
 
-const fault = (name: string, file: string, from: string, to: string): Fault => ({ name, edits: [{ file, from, to }] })
+const fault = (name: string, file: string, from: string, to: string, firstSeed = 1): Fault => ({
+  name,
+  edits: [{ file, from, to }],
+  firstSeed,
+})
 
 export const faults: readonly Fault[] = [
   {
@@ -84,6 +88,7 @@ export const faults: readonly Fault[] = [
   ),
   {
     name: 'a holder whose lease has ended goes on',
+    firstSeed: 4,
     edits: [
       { file: exchange, from: '\n        and lease_until > ${now}', to: '' },
       { file: exchange, from: 'if (written.length !== blocks) throw new LostHolderError()', to: '' },
@@ -118,6 +123,7 @@ export const faults: readonly Fault[] = [
     ledger,
     'const keeps = block.reserved + block.free',
     'const keeps = block.reserved',
+    4,
   ),
   fault(
     'a call that ends after midnight is booked on the next day',
@@ -148,5 +154,6 @@ export const faults: readonly Fault[] = [
     store,
     'const left = rest - movedOf(change)',
     'const left = rest',
+    3,
   ),
 ]
