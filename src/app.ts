@@ -12,6 +12,7 @@ import { noAudit } from '../plugins/shared/audit.ts'
 import { andThen } from '../plugins/shared/awaitable.ts'
 import { withInertHeaders } from '../plugins/shared/http/headers.ts'
 import { requireScope } from '../plugins/shared/identity/require-scope.ts'
+import type { AssetUses } from '../plugins/shared/media/asset-uses.ts'
 import { Problem, problemBody, renderProblems } from '../plugins/shared/problem.ts'
 import { textGeneration } from '../plugins/text-generation/index.ts'
 import { nameOf } from '../plugins/text-generation/models/routing.ts'
@@ -90,6 +91,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     ...options.gateway,
     identify: requireScope('media', options.gateway.identify),
     usageLimits,
+    ...('videoAssetUses' in options.video.store && { uses: () => service.uses as AssetUses }),
     ...{ log, audit, traceCall, observe: observeAssets },
   })
   const text = textGeneration({

@@ -23,6 +23,7 @@ import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/http/origin.ts'
 import { identityOf } from '../shared/identity/identify.ts'
 import type { AssetOwners } from '../shared/media/asset-ownership.ts'
+import type { AssetUses } from '../shared/media/asset-uses.ts'
 import type { PictureAssets } from '../shared/media/picture-assets.ts'
 import { checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
@@ -46,6 +47,7 @@ import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './r
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { authorizedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
+import { countGroupUses, listUses } from './routes/uses.ts'
 import { assetList, groupList } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
@@ -102,6 +104,11 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    * they cannot.
    */
   readonly pictures?: PictureOptions | undefined
+  /**
+   * Which video tasks use the assets: `createVideoService(…).uses`. It is called when a request needs it, because that
+   * service is made of parts of this library. Default: there are no routes for the uses.
+   */
+  readonly uses?: (() => AssetUses) | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
   readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */
@@ -194,7 +201,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const route = handlerOf(handler)
 
   // The chain is the route table: each route with its guard.
-  const routes: AnyElysia = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix })
+  const chain = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix })
     .use(upstreamProxy(upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify, errors, log }))
     .use(ownership({ rules, identify, errors, log, audit }))
@@ -222,7 +229,16 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       ...docs.updateAsset('PATCH'),
     })
     .delete('/assets/:asset_id', route(deleteAsset(library)), { ownsAsset: 'asset_id', ...docs.deleteAsset })
-    .use(fallbackRoutes(handler))
+  const { uses } = options
+  if (uses) {
+    chain
+      .get('/assets/:asset_id/uses', route(listUses(uses)), { ownsAsset: 'asset_id', ...docs.listUses })
+      .get('/assets/groups/:group_id/uses', route(countGroupUses(uses)), {
+        ownsGroup: 'group_id',
+        ...docs.countGroupUses,
+      })
+  }
+  const routes: AnyElysia = chain.use(fallbackRoutes(handler))
   const assets = options.kind && rules
   const pictures = assets && options.pictures && createPictureAssets(library, rules, options.pictures)
   return { gateway: routes, upstream, assets, authorizedAssets: assets && authorizedAssets(assets), pictures }

@@ -94,7 +94,7 @@ describeWithBrowser('the library', () => {
     await page.goto(`${fixture.url}/console#/asset/${id}`)
     await page.getByRole('heading', { level: 1, name: 'beach' }).waitFor()
     await page.getByText(`asset://${id}`, { exact: true }).waitFor()
-    await page.getByText('No video that was made in this browser uses it.').waitFor()
+    await page.getByText('No video uses it.').waitFor()
     for (const language of ['curl', 'Python', 'JavaScript']) {
       await page.getByRole('button', { name: language }).click()
       expect(await page.locator('.code-block code').textContent()).toContain(`asset://${id}`)
@@ -108,9 +108,11 @@ describeWithBrowser('the library', () => {
     await page.getByRole('button', { name: 'Use', exact: true }).click()
     await page.getByRole('button', { name: 'Make the video' }).click()
     await page.getByText('The model is making the video.').waitFor()
-    // Also after the page was loaded again.
     await page.goto(`${fixture.url}/console#/asset/${id}`)
     await page.reload()
+    await page.getByRole('button', { name: 'Delete', exact: true }).click()
+    await page.getByRole('dialog').getByText('Used by 1 video, none of them waiting.').waitFor()
+    await page.keyboard.press('Escape')
     await page.getByRole('link', { name: 'Waves in the evening' }).click()
     await page.getByRole('heading', { level: 1, name: 'Waves in the evening' }).waitFor()
     expect(errors).toEqual([])

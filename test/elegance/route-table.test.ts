@@ -41,6 +41,9 @@ describe('the route table of the gateway', () => {
       store: new MemoryStore(),
       identify,
       secrets: ['page-secret, a secret of the tests'],
+      uses: () => {
+        throw new Error('is called for no route')
+      },
     })
     expect(guardedRoutes(app).filter((route) => route.includes('/assets'))).toEqual(
       libraryRoutes.map(([method, path]) => `${method} ${libraryPath}${path}`).sort(),

@@ -15,6 +15,8 @@ export const libraryRoutes = [
   ['PUT', '/assets/:asset_id', 'ownsAsset'],
   ['PATCH', '/assets/:asset_id', 'ownsAsset'],
   ['DELETE', '/assets/:asset_id', 'ownsAsset'],
+  ['GET', '/assets/:asset_id/uses', 'ownsAsset'],
+  ['GET', '/assets/groups/:group_id/uses', 'ownsGroup'],
 ] as const
 
 /** The routes of text generation below `/v1`. The same macro guards all of them. */

@@ -24,6 +24,8 @@ import type {
   NewAsset,
   NewGroup,
   ResultPage,
+  UseCounts,
+  UsePage,
 } from './types.ts'
 
 const groupType = Type.Union([Type.Literal('AIGC'), Type.Literal('LivenessFace')], { default: 'AIGC' })
@@ -67,6 +69,29 @@ const page = <Item>(title: string, item: SchemaOf<Item>): SchemaOf<ResultPage<It
       { title },
     ),
   )
+
+const counted = {
+  TotalCount: Type.Integer({ minimum: 0, description: 'Number of tasks. At most 10,000' }),
+  WaitingCount: Type.Integer({
+    minimum: 0,
+    description: 'Those of them that have not started: they may need the asset',
+  }),
+}
+
+const useCounts: SchemaOf<UseCounts> = Type.Object(counted, { title: 'AssetUseCounts' })
+
+const usePage: SchemaOf<UsePage> = Type.Unsafe<UsePage>(
+  Type.Object(
+    {
+      Items: Type.Array(Type.Object({ id: Type.String(), status: Type.String() }, { additionalProperties: true }), {
+        description: 'Tasks, as video generation returns them',
+      }),
+      NextToken: Type.String({ description: 'Cursor of the next page; empty on the last one' }),
+      ...counted,
+    },
+    { title: 'AssetUsePage' },
+  ),
+)
 
 const newGroup: SchemaOf<NewGroup> = Type.Object(
   {
@@ -215,4 +240,22 @@ export const docs = {
       requestBody: jsonBody(assetChange),
     }),
   deleteAsset: route('deleteAsset', 'Delete an asset', changed, assetId),
+  listUses: route(
+    'listAssetUses',
+    'List the video tasks that use an asset',
+    { 200: result('The tasks, newest first', usePage) },
+    {
+      parameters: [
+        ...assetId.parameters,
+        queryParameter('NextToken', 'NextToken of the page before', Type.String()),
+        queryParameter('MaxResults', 'Items on a page', pageSize),
+      ],
+    },
+  ),
+  countGroupUses: route(
+    'countAssetGroupUses',
+    'Count the video tasks that use an asset of a group',
+    { 200: result('The numbers', useCounts) },
+    groupId,
+  ),
 }

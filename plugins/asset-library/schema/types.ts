@@ -44,6 +44,17 @@ export interface ResultPage<Item> {
   readonly TotalCount: number
 }
 
+/** How many video tasks of the caller use an asset, or an asset of a group. */
+export interface UseCounts {
+  /** At most 10,000. */
+  readonly TotalCount: number
+  /** Those of them that have not started: they may need the asset. */
+  readonly WaitingCount: number
+}
+
+/** A page of the video tasks of the caller that use an asset. */
+export interface UsePage extends ResultPage<{ readonly [field: string]: unknown }>, UseCounts {}
+
 /** The body of a response of the asset library. */
 export interface LibraryResult<Value> {
   readonly Result: Value
@@ -136,6 +147,7 @@ export type LibraryRoutes = {
         put: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>
         patch: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>
         delete: LibraryRoute<ForwardedBody, WithGroupId>
+        uses: { get: LibraryRoute<LibraryResult<UseCounts>, WithGroupId> }
       }
     }
     ':asset_id': {
@@ -143,6 +155,12 @@ export type LibraryRoutes = {
       put: LibraryRoute<ForwardedBody, WithAssetId & { body: AssetChange }>
       patch: LibraryRoute<ForwardedBody, WithAssetId & { body: AssetChange }>
       delete: LibraryRoute<ForwardedBody, WithAssetId>
+      uses: {
+        get: LibraryRoute<
+          LibraryResult<UsePage>,
+          WithAssetId & { query: { readonly NextToken?: string; readonly MaxResults?: number } }
+        >
+      }
     }
   }
 }

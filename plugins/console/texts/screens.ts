@@ -22,6 +22,7 @@ import assetsCode from '../page/assets/code.js' with { type: 'text' }
 import assetsGroup from '../page/assets/group.js' with { type: 'text' }
 import assetsGroups from '../page/assets/groups.js' with { type: 'text' }
 import assetsSelection from '../page/assets/selection.js' with { type: 'text' }
+import assetsUses from '../page/assets/uses.js' with { type: 'text' }
 import chatChat from '../page/chat/chat.js' with { type: 'text' }
 import chatComposer from '../page/chat/composer.js' with { type: 'text' }
 import chatConversation from '../page/chat/conversation.js' with { type: 'text' }
@@ -84,6 +85,7 @@ export const screenModules: Readonly<Record<string, string>> = {
   'assets/group.js': assetsGroup,
   'assets/groups.js': assetsGroups,
   'assets/selection.js': assetsSelection,
+  'assets/uses.js': assetsUses,
   'chat/chat.js': chatChat,
   'chat/composer.js': chatComposer,
   'chat/conversation.js': chatConversation,

@@ -96,7 +96,10 @@ const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoCo
   }
   const changed: TaskFields = { ...fields, registration: { ...fields.registration, pictures: next } }
   const text = JSON.stringify(changed)
-  if (ready) return store.resumeVideoTask(task, text, clock.now())
+  if (ready) {
+    const used = next.flatMap(({ asset }) => asset ?? [])
+    return store.resumeVideoTask(task, text, clock.now(), [...new Set(used)])
+  }
   await putOff(task, text, context)
   return false
 }

@@ -32,7 +32,7 @@ export const createTask = async (
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
   const { user, token, modelAlias } = caller
-  const { read, draft, sent, limits } = await prepareTask(caller, body, request, context)
+  const { read, draft, assets, sent, limits } = await prepareTask(caller, body, request, context)
   const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
@@ -58,6 +58,7 @@ export const createTask = async (
     fields: JSON.stringify(fields),
     // Without a queue no task is submitted twice, except with `references: "auto"`.
     request: limits ? await textInTurns(sent) : '',
+    ...(assets.length > 0 && { assets }),
   }
   const reserved = await reserveTask({ ...task, modelAlias }, sent, request.signal, context)
   let added: VideoAddition

@@ -2,6 +2,7 @@ import { accessDenied } from '../../shared/audit.ts'
 import { permitsModel } from '../../shared/identity/models.ts'
 import { composeArray, type Json, toJson } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
+import type { UsedAsset } from '../../shared/media/asset-uses.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoServiceOptions } from '../options.ts'
@@ -18,6 +19,8 @@ export interface PreparedTask {
   readonly read: VideoRequest
   /** The caller's draft that the request names. */
   readonly draft: { readonly id: string; readonly upstreamId: string } | undefined
+  /** The caller's assets that the request names. */
+  readonly assets: readonly UsedAsset[]
   /** What the upstream gets, without the fields that the gateway sets. */
   readonly sent: Json
   /** Undefined: the task needs no slot. */
@@ -43,12 +46,12 @@ export const prepareTask = async (
   if (read.registersPictures) requireAssetLibrary(caller, context)
   const named = modelAlias ?? read.model
   if (!permitsModel(models, named)) throw unknownModel(named)
-  await requireOwnAssets(body, user, request, context)
+  const assets = await requireOwnAssets(body, user, request, context)
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const limits = read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model)
-  return { read, draft, sent, limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits }
+  return { read, draft, assets, sent, limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits }
 }
 
 /** Assets are made only for a caller who may make them with the routes of the asset library too. */

@@ -6,6 +6,7 @@ import { systemClock } from '../../shared/clock.ts'
 import { publicBase } from '../../shared/http/origin.ts'
 import { checkUser } from '../../shared/identity/identify.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
+import type { AssetUses } from '../../shared/media/asset-uses.ts'
 import { checkAbove0 } from '../../shared/plugin/options.ts'
 import { type Log, noLog } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
@@ -29,6 +30,7 @@ import { createTask } from './create.ts'
 import { type CreateVideoOnce, createVideoOnce } from './create-once.ts'
 import { estimateTask } from './estimate.ts'
 import { removeTask } from './remove.ts'
+import { assetUsesOf } from './uses.ts'
 
 /** The tasks of all users, for one plugin or several. */
 export interface VideoService {
@@ -40,6 +42,8 @@ export interface VideoService {
    * one that an earlier request with the same `Idempotency-Key` has created. Pass the attempt on to `tasks.create`.
    */
   readonly once: CreateVideoOnce
+  /** Which assets the tasks use, for `assetLibrary`. Undefined: the store does not keep it. */
+  readonly uses: AssetUses | undefined
   /** A callback about a task has arrived. Resolves with whether its key is right. */
   receiveCallback(id: string, key: string): Promise<boolean>
 }
@@ -147,6 +151,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   return {
     hasUpstream: upstream !== undefined,
     tasks,
+    uses: store.videoAssetUses && assetUsesOf(store.videoAssetUses, linkResult),
     once: createVideoOnce(options.idempotency, context, (task) => viewOf(task, linkResult)),
     async receiveCallback(id, key) {
       if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false

@@ -1,3 +1,4 @@
+import type { AssetUseCounts } from '../../shared/media/asset-uses.ts'
 import type { VideoStatus } from '../tasks/statuses.ts'
 import type { DescribeVideoTask, NewVideoTask, VideoTask, VideoUsage } from '../tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../tasks/tasks.ts'
@@ -137,8 +138,18 @@ export interface VideoQueue {
   suspendedVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
   /** The request of a task that is not submitted yet. Empty: there is none. */
   videoTaskRequest(id: string): Promise<string>
-  /** A suspended task waits in the line again, at its old place. @param fields its new `fields` */
-  resumeVideoTask(task: VideoClaim & Pick<VideoTask, 'user' | 'model'>, fields: string, at: number): Promise<boolean>
+  /**
+   * A suspended task waits in the line again, at its old place.
+   *
+   * @param fields its new `fields`
+   * @param assets ids of assets of its user that it uses from now on, too
+   */
+  resumeVideoTask(
+    task: VideoClaim & Pick<VideoTask, 'user' | 'model'>,
+    fields: string,
+    at: number,
+    assets?: readonly string[],
+  ): Promise<boolean>
   /**
    * Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease
    * has ended. Of each, the longest due first.
@@ -182,6 +193,8 @@ export interface VideoQueue {
     filter: VideoTaskFilter,
     page: VideoTaskPage,
   ): Promise<{ readonly tasks: readonly VideoTask[]; readonly total: number }>
+  /** The uses of assets by tasks. Absent: the store does not keep them. */
+  readonly videoAssetUses?: VideoAssetUses
   /** Cancels a waiting task. */
   cancelWaitingVideoTask(user: string, id: string, at: number): Promise<boolean>
   /** Deletes a task that has ended. Returns it. */
@@ -197,4 +210,20 @@ export interface VideoQueue {
   sweepVideoRequests(now: number, max: number): Promise<number>
   /** Forgets up to `max` pools that nobody has used since a time. Returns their number. */
   sweepVideoPools(unusedSince: number, max: number): Promise<number>
+}
+
+/** Which assets the tasks use. A use is added with its task, and removed with it. */
+export interface VideoAssetUses {
+  /** The user's tasks that use an asset, newest first. @param after only tasks before the one with this id */
+  tasksWithAsset(
+    user: string,
+    asset: string,
+    page: { readonly after?: string | undefined; readonly limit: number },
+  ): Promise<readonly VideoTask[]>
+  /** Counts the user's tasks that use an asset, or any asset of a group: the newest, up to `max`. */
+  countTasksWithAsset(
+    user: string,
+    used: { readonly asset: string } | { readonly group: string },
+    max: number,
+  ): Promise<AssetUseCounts>
 }

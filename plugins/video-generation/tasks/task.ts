@@ -1,3 +1,4 @@
+import type { UsedAsset } from '../../shared/media/asset-uses.ts'
 import type { VideoEventType, VideoStatus } from './statuses.ts'
 
 /**
@@ -72,6 +73,8 @@ export interface NewVideoTask
    * same transaction. Default false.
    */
   readonly holds?: boolean
+  /** The assets of its user that it names, each once. A store with `videoAssetUses` keeps them as long as the task. */
+  readonly assets?: readonly UsedAsset[]
 }
 
 /** What a finished task has cost. Undefined: not reported, or without a price. */

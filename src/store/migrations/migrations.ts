@@ -1,5 +1,6 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { assetUseTables } from './asset-use-tables.ts'
 import { auditChainTables } from './audit-chain-tables.ts'
 import { auditReportTables } from './audit-report-tables.ts'
 import { countedTables } from './counted-tables.ts'
@@ -258,6 +259,7 @@ export const migrations: readonly Migration[] = [
   shareTables,
   tokenListIndexes,
   renamingIndexes,
+  assetUseTables,
 ]
 
 /**

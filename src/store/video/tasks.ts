@@ -1,6 +1,7 @@
 import type { VideoDecisionStore } from '../../../plugins/video-generation/decisions/store.ts'
 import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
 import type { Database } from '../database/database.ts'
+import { assetUses } from './asset-uses.ts'
 import { videoCopies } from './copies.ts'
 import { videoCounts } from './counts.ts'
 import { videoDecisions } from './decisions.ts'
@@ -26,5 +27,6 @@ export const createSqlVideoQueue = (database: Database): VideoQueue & VideoDecis
     ...listVideoTasks(database),
     ...videoEnds(database, notices),
     ...videoDecisions(database, notices),
+    videoAssetUses: assetUses(database),
   }
 }

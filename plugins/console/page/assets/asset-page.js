@@ -12,10 +12,11 @@ import { linkTo, navigate, previousHash, readRoute } from '../frame/route.js'
 import { forgetList } from '../lists/long-list.js'
 import { formatTime, parseTime } from '../words/format.js'
 import { t } from '../words/words.js'
-import { deleteAsset, RenameAsset, readAsset, referenceOf, statusOf, titleOf, typeOf } from './asset.js'
+import { deleteAsset, pathOf, RenameAsset, readAsset, referenceOf, statusOf, titleOf, typeOf } from './asset.js'
 import { useAssetWatch } from './asset-watch.js'
 import { codeOf } from './code.js'
 import { readGroup } from './group.js'
+import { Uses, UsesWarning } from './uses.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 
@@ -81,7 +82,7 @@ export const AssetPage = ({ id, videos }) => {
             </dl>
           </div>
         </div>
-        <${Uses} asset=${asset} videos=${videos} />
+        <${Uses} id=${asset.Id} videos=${videos} />
         ${asset.Status !== 'Failed' && html`<${Code} asset=${asset} />`}
       `
     }
@@ -98,7 +99,7 @@ export const AssetPage = ({ id, videos }) => {
           await deleteAsset(api, asset)
           forgetList()
           navigate('groups', type, asset.GroupId)
-        }}><p>${t.assets.deleteWarning(title)}</p><//>`
+        }}><p>${t.assets.deleteWarning(title)}</p><${UsesWarning} path=${pathOf(asset.Id)} /><//>`
     }
   `
 }
@@ -160,27 +161,6 @@ const Time = ({ name, value }) => {
   return (
     time && html`<div><dt>${name}</dt><dd><time datetime=${time.toISOString()}>${formatTime(time)}</time></dd></div>`
   )
-}
-
-/**
- * The videos that were made of the asset, as far as this browser knows: the server keeps no request.
- * @param {{ asset: Asset, videos: import('../videos/videos.js').Videos }} props
- */
-const Uses = ({ asset, videos }) => {
-  const uses = videos.usesOf(referenceOf(asset))
-  return html`
-    <section>
-      <h2>${t.assets.uses}</h2>
-      ${
-        uses.length === 0
-          ? html`<p class="hint">${t.assets.noUses}</p>`
-          : html`
-              <p class="hint">${t.assets.usesHint}</p>
-              <ul class="links">${uses.map(({ id, title }) => html`<li key=${id}><a href=${linkTo('videos', id)}>${title}</a></li>`)}</ul>
-            `
-      }
-    </section>
-  `
 }
 
 /** @param {{ asset: Asset }} props */

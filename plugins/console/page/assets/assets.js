@@ -20,6 +20,7 @@ import {
   AddAsset,
   assetsPath,
   deleteAsset,
+  pathOf,
   RenameAsset,
   readAsset,
   statusChoices,
@@ -31,6 +32,7 @@ import { AssetGrid, AssetTable } from './asset-list.js'
 import { useAssetWatch } from './asset-watch.js'
 import { DeleteGroup, EditGroup, GroupTabs, groupTypeChoices, listGroups, readGroup } from './group.js'
 import { SelectionBar, useSelection } from './selection.js'
+import { UsesWarning } from './uses.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {import('./group.js').GroupType} GroupType */
@@ -214,7 +216,7 @@ const AssetList = ({ list, filters, setFilters, uploads, groups, hasError = fals
           await deleteAsset(api, task.asset)
           selection.drop([task.asset.Id])
           list.remove([task.asset.Id])
-        }}><p>${t.assets.deleteWarning(titleOf(task.asset))}</p><//>`
+        }}><p>${t.assets.deleteWarning(titleOf(task.asset))}</p><${UsesWarning} path=${pathOf(task.asset.Id)} /><//>`
     }
   `
 }

@@ -8,6 +8,7 @@ import { useApi, useLoaded } from '../frame/hooks.js'
 import { linkTo } from '../frame/route.js'
 import { formatNumber } from '../words/format.js'
 import { t } from '../words/words.js'
+import { UsesWarning } from './uses.js'
 
 /** @typedef {'AIGC' | 'LivenessFace'} GroupType */
 /**
@@ -85,6 +86,7 @@ export const DeleteGroup = ({ group: { Id, Name, GroupType }, onDone, onClose })
   return html`
     <${FormDialog} danger title=${t.groups.delete} submitLabel=${t.groups.delete} action=${remove} onClose=${onClose}>
       <p role="status">${count.value === undefined ? (count.busy ? t.groups.counting : t.groups.deleteWarning(name)) : t.groups.deleteCount(name, count.value, formatNumber(count.value))}</p>
+      <${UsesWarning} path=${pathOf(Id)} />
       <${Field} label=${t.groups.typeName(name)} name="typed" autocomplete="off" spellcheck=${false} required />
     <//>
   `

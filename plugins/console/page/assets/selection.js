@@ -8,6 +8,7 @@ import { showToast } from '../controls/toast.js'
 import { useApi } from '../frame/hooks.js'
 import { t } from '../words/words.js'
 import { pathOf, referenceOf, titleOf } from './asset.js'
+import { ManyUsesWarning } from './uses.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {ReturnType<typeof useSelection>} Selection */
@@ -79,6 +80,7 @@ const DeleteSelected = ({ assets, onDeleted, onClose }) => {
   const api = useApi()
   // The list of those that were chosen when the dialog opened: it does not shrink while they are deleted.
   const chosen = useRef(assets).current
+  const ids = useRef(chosen.map(({ Id }) => Id)).current
   const [done, setDone] = useState(0)
   const remove = async () => {
     /** @type {string[]} */
@@ -108,6 +110,7 @@ const DeleteSelected = ({ assets, onDeleted, onClose }) => {
   return html`
     <${FormDialog} danger title=${t.assets.deleteMany(chosen.length)} submitLabel=${t.assets.deleteMany(chosen.length)} action=${remove} onClose=${onClose}>
       <p>${t.assets.deleteManyWarning}</p>
+      <${ManyUsesWarning} ids=${ids} />
       <ul class="some-names">
         ${chosen.slice(0, 5).map((asset) => html`<li key=${asset.Id}>${titleOf(asset)}</li>`)}
         ${chosen.length > 5 && html`<li>${t.assets.andMore(chosen.length - 5)}</li>`}

@@ -7,7 +7,7 @@ import { paths } from '../api/paths.js'
 import { showToast } from '../controls/toast.js'
 import { useApi, usePolling } from '../frame/hooks.js'
 import { t } from '../words/words.js'
-import { emptyPlan, filesOf, requestOf } from './video-request.js'
+import { emptyPlan, requestOf } from './video-request.js'
 import { createTask, hasEnded, listTasks, readTask, removeTask, withTask } from './video-task.js'
 
 /** @typedef {import('./video-task.js').Task} Task */
@@ -167,11 +167,6 @@ export const useVideos = ({ shown, user }) => {
     titleOf: ({ id, revised_prompt: revised }) => plans.get(id)?.prompt.trim() || revised || id,
     /** What was entered for a task, if this browser knows it. @param {string} id */
     planOf: (id) => plans.get(id),
-    /** The tasks that used an asset, as far as this browser knows. @param {string} reference */
-    usesOf: (reference) =>
-      [...plans]
-        .filter(([, plan]) => filesOf(plan).some(({ url }) => url === reference))
-        .map(([id, { prompt }]) => ({ id, title: prompt.trim() || id })),
     /**
      * Sends the form, and returns the new task's id. Throws ApiError. After a lost response, the same form creates no
      * second task.

@@ -2,6 +2,7 @@ import type { PoolLimits } from '../../../../plugins/video-generation/store/pool
 import type { VideoAddition } from '../../../../plugins/video-generation/store/queue.ts'
 import type { NewVideoTask } from '../../../../plugins/video-generation/tasks/task.ts'
 import { type Statement, type Steps, sql } from '../../database/database.ts'
+import { addUses } from '../asset-uses.ts'
 import { isWithin, waitingOf } from '../requests.ts'
 import { type Claimed, readClaimed } from '../rows.ts'
 import { beginTurn, claimNext, enterPool, setNonce } from './pool.ts'
@@ -41,6 +42,7 @@ export type Added =
 export function* addClaimed(task: TaskRow, leaseUntil: number): Steps<Added> {
   yield insertClaimed(task, leaseUntil)
   yield* setNonce(task.id, task.user)
+  if (task.assets) yield addUses(task, task.assets)
   return { outcome: 'claimed', task: yield* readClaimed(task.id) }
 }
 
@@ -50,6 +52,7 @@ export function* addToPool(task: TaskRow, limits: PoolLimits, leaseUntil: number
   const state = yield* enterPool(pool, now)
   yield beginTurn(pool, user, state.pass)
   yield insertWaiting(task, pool, state.turn)
+  if (task.assets) yield addUses(task, task.assets)
   const claimed = yield* claimNext({ pool, state, limits, now, leaseUntil }, { user, place: state.turn })
   if (claimed !== undefined) return { outcome: 'claimed', task: yield* readClaimed(id) }
   const [waiting] = yield waitingOf(pool, user)

@@ -1,5 +1,6 @@
 import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
 import { type Database, sql } from '../../database/database.ts'
+import { addUses } from '../asset-uses.ts'
 import { isWithin, readRequest } from '../requests.ts'
 import { readTasks } from '../rows.ts'
 import { beginTurn, enterPool, returnTurn } from './pool.ts'
@@ -73,7 +74,7 @@ export const suspendedTasks = (database: Database): SuspendedTasks => ({
     return readRequest(database, id, row)
   },
 
-  async resumeVideoTask({ id, attempts, user, model: pool }, fields, at) {
+  async resumeVideoTask({ id, attempts, user, model: pool }, fields, at, assets = []) {
     return database.transaction(function* () {
       const state = yield* enterPool(pool, at)
       yield beginTurn(pool, user, state.pass)
@@ -85,6 +86,11 @@ export const suspendedTasks = (database: Database): SuspendedTasks => ({
         and phase = 'waiting'
         and due_at is not null
         returning id`
+      if (resumed && assets.length > 0)
+        yield addUses(
+          { id, user },
+          assets.map((asset) => ({ id: asset })),
+        )
       return resumed !== undefined
     })
   },

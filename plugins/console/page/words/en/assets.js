@@ -101,8 +101,16 @@ export const assets = {
     failed: 'The file was not accepted.',
     failedHint: 'Change the file, and add it again. The asset itself is not tried again.',
     uses: 'Used in',
-    noUses: 'No video that was made in this browser uses it. The server does not keep what requests contained.',
-    usesHint: 'Videos that were made in this browser.',
+    noUses: 'No video uses it.',
+    usedBy: (
+      /** @type {number} */ total,
+      /** @type {string} */ shown,
+      /** @type {number} */ waiting,
+      /** @type {string} */ shownWaiting,
+    ) =>
+      `Used by ${total === 1 ? '1 video' : `${shown} videos`}, ${waiting === 0 ? 'none' : shownWaiting} of them waiting.${waiting === 0 ? '' : ' A waiting video may fail without it.'}`,
+    manyUsed: (/** @type {number} */ used, /** @type {number} */ needed) =>
+      `Videos use ${used} of them${needed === 0 ? '.' : `, and waiting videos may fail without ${needed} of them.`}`,
     code: 'Use it in a program',
     codeHint: 'SLUICE_TOKEN is one of your API tokens:',
   },

@@ -98,8 +98,15 @@ export const assets = {
     failed: '文件未通过。',
     failedHint: '请修改文件后重新添加。失败的素材不会自动重试。',
     uses: '使用情况',
-    noUses: '在此浏览器中生成的视频都没有用到它。服务器不保存请求的内容。',
-    usesHint: '在此浏览器中生成的视频。',
+    noUses: '没有视频用到它。',
+    usedBy: (_, shown, waiting, shownWaiting) =>
+      waiting === 0
+        ? `${shown} 个视频用到它，没有在等待的。`
+        : `${shown} 个视频用到它，其中 ${shownWaiting} 个正在等待；没有它，等待中的视频可能失败。`,
+    manyUsed: (used, needed) =>
+      needed === 0
+        ? `其中 ${used} 个被视频用到。`
+        : `其中 ${used} 个被视频用到；没有其中 ${needed} 个，等待中的视频可能失败。`,
     code: '在程序中使用',
     codeHint: 'SLUICE_TOKEN 是您的 API 令牌：',
   },

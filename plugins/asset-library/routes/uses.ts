@@ -1,0 +1,49 @@
+import type { OwnedAsset, OwnedGroup } from '../../ownership/index.ts'
+import { noStoreJson } from '../../shared/http/no-store.ts'
+import { composeArray, composeObject, toJson } from '../../shared/json/json.ts'
+import type { AssetUses } from '../../shared/media/asset-uses.ts'
+import { Problem } from '../../shared/problem.ts'
+import { result200 } from './envelope.ts'
+import type { Evidence } from './library.ts'
+
+interface AssetContext {
+  readonly request: Request
+  readonly user: string
+  readonly asset: OwnedAsset<Evidence>
+}
+
+/** `GET /assets/{id}/uses`: the video tasks of the caller that use the asset, newest first. */
+export const listUses =
+  (usesOf: () => AssetUses) =>
+  async ({ request, user, asset }: AssetContext): Promise<Response> => {
+    const uses = usesOf()
+    const page = readPage(new URL(request.url).searchParams)
+    const [{ tasks, next = '' }, { total, waiting }] = await Promise.all([
+      uses.tasks(user, asset.id, page),
+      uses.count(user, { asset: asset.id }),
+    ])
+    const result = composeObject({
+      Items: composeArray(tasks),
+      NextToken: toJson(next),
+      TotalCount: toJson(total),
+      WaitingCount: toJson(waiting),
+    })
+    return result200(result.raw, [])
+  }
+
+/** `GET /assets/groups/{id}/uses`: how many video tasks of the caller use an asset of the group. */
+export const countGroupUses =
+  (usesOf: () => AssetUses) =>
+  async ({ user, group }: { readonly user: string; readonly group: OwnedGroup }): Promise<Response> => {
+    const { total, waiting } = await usesOf().count(user, { group: group.id })
+    return noStoreJson({ Result: { TotalCount: total, WaitingCount: waiting } })
+  }
+
+const readPage = (query: URLSearchParams): { readonly after: string | undefined; readonly limit: number } => {
+  const size = query.get('MaxResults') || '10'
+  if (!/^[1-9]\d{0,2}$/.test(size) || Number(size) > maxPageSize)
+    throw new Problem(400, `MaxResults must be an integer from 1 to ${maxPageSize}`)
+  return { after: query.get('NextToken') || undefined, limit: Number(size) }
+}
+
+const maxPageSize = 100

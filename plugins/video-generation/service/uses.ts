@@ -1,0 +1,23 @@
+import type { AssetUses } from '../../shared/media/asset-uses.ts'
+import { storeCall } from '../../shared/store-call.ts'
+import type { VideoAssetUses } from '../store/queue.ts'
+import { isTaskId } from '../tasks/task-id.ts'
+import { type LinkResult, viewOf } from '../tasks/view.ts'
+
+/** Tasks that one count reads. They are kept for 90 days by default, and few assets have more. */
+const maxCounted = 10_000
+
+/** Which assets the tasks use, for the asset library. */
+export const assetUsesOf = (store: VideoAssetUses, linkResult: LinkResult | undefined): AssetUses => ({
+  async tasks(user, asset, { after, limit }) {
+    if (after !== undefined && !isTaskId(after)) return { tasks: [], next: undefined }
+    const found = await read(store.tasksWithAsset(user, asset, { after, limit: limit + 1 }))
+    const page = found.slice(0, limit)
+    const tasks = page.map((task) => viewOf(task, linkResult).body)
+    return { tasks, next: found.length > limit ? page.at(-1)?.id : undefined }
+  },
+
+  count: (user, used) => read(store.countTasksWithAsset(user, used, maxCounted)),
+})
+
+const read = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'failed to read the video tasks')
