@@ -45,7 +45,10 @@ const allRoutes = async (): Promise<readonly Route[]> => {
     secretKey: 'secret-key',
     region: 'cn-beijing',
   })
-  const { gateway, upstream } = assetLibrary({ kind, store, identify: noIdentity, secrets })
+  const uses = () => {
+    throw new Error('nobody asks for uses')
+  }
+  const { gateway, upstream } = assetLibrary({ kind, store, identify: noIdentity, secrets, uses })
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))

@@ -140,6 +140,7 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
   teams: [{ id: 'team', name: 'Red', name_key: 'red', created_at: 1 }],
   invitations: [{ user_id: 'u2', hash: 'i', created_at: 1, expires_at: 2 }],
   deleted_names: [{ kind: 'token', id: 'gone', name: 'old laptop', start: 'sk-gone' }],
+  video_asset_uses: [{ task_id: 'v1', asset_id: 'a1', user_id: 'u1', group_id: 'up-1' }],
   registered_pictures: [{ user_id: 'u1', digest: 'd1', group_id: 'up-1', claimed_at: 1, lease_until: 1 }],
   group_shares: [
     {

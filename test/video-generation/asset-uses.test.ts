@@ -41,9 +41,9 @@ describe.each(databaseNames)('the uses of an asset (%s)', (kind) => {
     expect((await bob.ask('GET', `/assets/groups/${group}/uses`)).status).toBe(403)
     // Nor does the store mix up users.
     const records = fixture.store.videoAssetUses
-    expect(await records?.tasksWithAsset(bob.id, asset, { limit: 10 })).toEqual([])
+    expect(await records.tasksWithAsset(bob.id, asset, { limit: 10 })).toEqual([])
     for (const used of [{ asset }, { group }])
-      expect(await records?.countTasksWithAsset(bob.id, used, 10)).toEqual({ total: 0, waiting: 0 })
+      expect(await records.countTasksWithAsset(bob.id, used, 10)).toEqual({ total: 0, waiting: 0 })
     // Each item is the task as the native API returns it, with its result.
     emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
     await until(async () => (await ann.statusOf(first)) === 'succeeded')

@@ -54,8 +54,8 @@ const countOfAsset = (user: string, asset: string, max: number): Statement => sq
     and user_id = ${user}
     order by task_id desc
     limit ${max}
-  ) used
-  join video_tasks on video_tasks.id = used.task_id`
+  ) counted
+  join video_tasks on video_tasks.id = counted.task_id`
 
 const countOfGroup = (user: string, group: string, max: number): Statement => sql`
   select count(*) as total, sum(case when video_tasks.status = 'queued' then 1 else 0 end) as waiting
@@ -66,5 +66,5 @@ const countOfGroup = (user: string, group: string, max: number): Statement => sq
     and user_id = ${user}
     order by task_id desc
     limit ${max}
-  ) used
-  join video_tasks on video_tasks.id = used.task_id`
+  ) counted
+  join video_tasks on video_tasks.id = counted.task_id`

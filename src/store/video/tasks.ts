@@ -13,7 +13,9 @@ import { videoClaims } from './queue/claims.ts'
 import { placesInQueue } from './queue/place.ts'
 
 /** The tasks of video generation, and their queue. */
-export const createSqlVideoQueue = (database: Database): VideoQueue & VideoDecisionStore => {
+export const createSqlVideoQueue = (
+  database: Database,
+): VideoQueue & Required<Pick<VideoQueue, 'videoAssetUses'>> & VideoDecisionStore => {
   const notices = new Notices()
   return {
     describeVideoEvents: (describe) => {

@@ -12,6 +12,8 @@ export interface ModelTask {
   readonly secret: string
   status: string
   deleted: boolean
+  /** Whether it names the asset of its user. */
+  readonly usesAsset: boolean
 }
 
 const ranks: Readonly<Record<string, number>> = { queued: 0, running: 1 }
@@ -51,7 +53,7 @@ export class Model {
   }
 
   /** Checks that a response shows nothing of other users, and no id of the upstream. */
-  checkLeaks(user: number, { text }: VideoReply, named: readonly string[] = []): void {
+  checkLeaks(user: number, { text }: Pick<VideoReply, 'text'>, named: readonly string[] = []): void {
     for (const task of this.tasks) {
       if (task.owner === user) continue
       assert.ok(!text.includes(task.secret), `user ${user} sees the prompt of ${task.id}: ${text}`)

@@ -148,6 +148,34 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     }),
   }),
 
+  'the uses of an asset are shown to every user': ({ store }) => {
+    const { addVideoTask, owners } = knowingOwners(store)
+    let ofUses = false
+    return {
+      around: (handle) => (request) => {
+        ofUses = request.url.includes('/uses')
+        return handle(request)
+      },
+      store: changed(store, {
+        addVideoTask,
+        groupOfAsset: (asset, user) => store.groupOfAsset(asset, ofUses ? undefined : user),
+        async group(id, user) {
+          const group = await store.group(id, ofUses ? undefined : user)
+          return group && user !== undefined && ofUses ? { ...group, user } : group
+        },
+        videoAssetUses: {
+          async tasksWithAsset(_, asset, page) {
+            const all = await Promise.all(
+              [...new Set(owners.values())].map((user) => store.videoAssetUses.tasksWithAsset(user, asset, page)),
+            )
+            return all.flat()
+          },
+          countTasksWithAsset: async () => ({ total: 0, waiting: 0 }),
+        },
+      }),
+    }
+  },
+
   'all users have one identifier': () => ({
     options: fetching((body) => ({ ...body, safety_identifier: 'f'.repeat(64) })),
   }),

@@ -82,7 +82,10 @@ const create = step(
       return
     }
     assert.equal(reply.status, 200, reply.text)
-    model.tasks.push({ id: reply.json.id, owner, secret, status: 'queued', deleted: false })
+    model.tasks.push({
+      ...{ id: reply.json.id, owner, secret, status: 'queued', deleted: false },
+      usesAsset: asset === 'own',
+    })
   },
 )
 
@@ -104,7 +107,14 @@ const createFromDraft = step(
       const expected = await model.user(owner).send('POST', '', { model: MODEL_25, content: unknown })
       assert.equal(`${reply.status} ${reply.text}`, `400 ${expected.text}`)
     } else if (reply.status === 200)
-      model.tasks.push({ id: reply.json.id, owner, secret: task.secret, status: 'queued', deleted: false })
+      model.tasks.push({
+        id: reply.json.id,
+        owner,
+        secret: task.secret,
+        status: 'queued',
+        deleted: false,
+        usesAsset: false,
+      })
   },
 )
 
@@ -161,6 +171,32 @@ const remove = step(
   },
 )
 
+const uses = step(
+  'uses of an asset',
+  fc.record({ caller: user, of: user, size: fc.constantFrom(1, 100) }),
+  async ({ caller, of, size }, model) => {
+    const asset = model.assets[of] ?? ''
+    const library = model.fixture.video.emulator.library
+    const group = library.asset(asset)?.groupId ?? ''
+    const counts = await model.user(caller).ask('GET', `/assets/groups/${group}/uses`)
+    const seen: string[] = []
+    for (let next = ''; ; ) {
+      const query = `?MaxResults=${size}&NextToken=${next}`
+      const reply = await model.user(caller).ask('GET', `/assets/${asset}/uses${query}`)
+      model.checkLeaks(caller, reply)
+      if (caller !== of) return assert.deepEqual([reply.status, counts.status], [403, 403], reply.text)
+      const { Items: items, NextToken, TotalCount } = reply.json.Result
+      for (const item of items) model.checkTask(caller, item)
+      seen.push(...items.map(({ id }: { id: string }) => id))
+      assert.deepEqual(counts.json.Result.TotalCount, TotalCount)
+      next = NextToken
+      if (next === '') break
+    }
+    const expected = model.own(caller).filter(({ usesAsset }) => usesAsset)
+    assert.deepEqual(seen.toSorted(), expected.map(({ id }) => id).toSorted())
+  },
+)
+
 const finish = step('finish', fc.record({ nth: fc.nat(20), fails: fc.boolean() }), async ({ nth, fails }, model) => {
   const task = pick(
     model.upstreamTasks().filter(({ endTime, gone }) => endTime === undefined && !gone),
@@ -177,10 +213,11 @@ export const sequences = (): fc.Arbitrary<Step[]> =>
   fc.array(
     fc.oneof(
       { arbitrary: create, weight: 5 },
-      { arbitrary: createFromDraft, weight: 2 },
+      { arbitrary: createFromDraft, weight: 3 },
       { arbitrary: get, weight: 4 },
       { arbitrary: list, weight: 2 },
       { arbitrary: remove, weight: 3 },
+      { arbitrary: uses, weight: 1 },
       { arbitrary: finish, weight: 4 },
     ),
     { minLength: 5, maxLength: 40 },
