@@ -68,7 +68,7 @@ export const adminCommand = async (args: readonly string[], program = 'admin'): 
     for (const problem of config.problems) console.error(problem)
     process.exit(2)
   }
-  const store = openStore(config.store.url, { auditKeys: config.audit.keys })
+  const store = openStore(config.store.url, { deadlineMs: config.store.deadlineMs, auditKeys: config.audit.keys })
   const stdin = async () => {
     const chunks: Uint8Array[] = []
     for await (const chunk of process.stdin) chunks.push(chunk)

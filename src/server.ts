@@ -47,7 +47,9 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   const tracing =
     config.traces &&
     (await startTracing(config.traces, { isTrusted: createIsTrustedPeer(config.http.trustedProxies), log }))
-  const store = openStore(config.store.url, { log, auditKeys: config.audit.keys })
+  const store = openStore(config.store.url, {
+    ...{ deadlineMs: config.store.deadlineMs, log, auditKeys: config.audit.keys },
+  })
   const background = new Background()
   let draining = false
   const addressOf = createClientAddressOf(config.http.trustedProxies)

@@ -1,10 +1,23 @@
 import { databaseKindOf, databaseUrlForms } from '../store/database/kinds.ts'
-import { address, dayMs, days, daysFrom0, secretList, secretListForm } from './environment/parsers.ts'
+import {
+  address,
+  dayMs,
+  days,
+  daysFrom0,
+  seconds,
+  secondsAbove0,
+  secretList,
+  secretListForm,
+} from './environment/parsers.ts'
 import { createReader, type Environment, type Problems, type Read } from './environment/reader.ts'
 
 /** The database, and how long it keeps what. It is all that the admin commands need. */
 export interface DatabaseConfig {
-  readonly store: { readonly url: string }
+  readonly store: {
+    readonly url: string
+    /** See `StoreOptions`. */
+    readonly deadlineMs: number
+  }
   readonly audit: {
     /** How long audit entries are kept. 0: no audit trail. */
     readonly keepMs: number
@@ -13,12 +26,13 @@ export interface DatabaseConfig {
   }
 }
 
-/** Reads `DATABASE_URL`, `AUDIT_DAYS` and `AUDIT_KEY`. */
+/** Reads `DATABASE_URL`, `DATABASE_TIMEOUT_SECONDS`, `AUDIT_DAYS` and `AUDIT_KEY`. */
 export const readDatabase = (read: Read): DatabaseConfig => ({
   store: {
     url:
       read('DATABASE_URL', `must be ${databaseUrlForms}`, (url) => (databaseKindOf(url) ? url : undefined)) ??
       'sqlite:data/sluice.db',
+    deadlineMs: read('DATABASE_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 3_000,
   },
   audit: {
     keepMs: read('AUDIT_DAYS', daysFrom0, days(0)) ?? 90 * dayMs,

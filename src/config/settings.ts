@@ -17,6 +17,7 @@ const defaults = {
   PORT: '3000',
   PUBLIC_URL: undefined,
   DATABASE_URL: 'sqlite:data/sluice.db',
+  DATABASE_TIMEOUT_SECONDS: '3',
   SESSION_SECRET: undefined,
   WORKERS: '1',
   GET_BODIES: 'on',

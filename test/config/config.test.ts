@@ -50,7 +50,7 @@ describe('config', () => {
         maxUploadBytes: 2_147_483_648,
       },
       audit: { keepMs: 90 * 86_400_000, keys: [] },
-      store: { url: 'sqlite:data/sluice.db' },
+      store: { url: 'sqlite:data/sluice.db', deadlineMs: 3_000 },
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
       face: { taskMs: 1_800_000 },
       events: { keepMs: 7 * 86_400_000, webhookNetworks: [] },
@@ -88,6 +88,7 @@ describe('config', () => {
         PORT: '0',
         PUBLIC_URL: 'https://sluice.example/',
         DATABASE_URL: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require',
+        DATABASE_TIMEOUT_SECONDS: '0.5',
         WORKERS: '4',
         GET_BODIES: 'off',
         MEDIA_SEGMENT: 'seed-2',
@@ -189,7 +190,7 @@ describe('config', () => {
         maxUploadBytes: 12,
       },
       audit: { keepMs: 0, keys: ['three-three-three', 'four-four-four-four'] },
-      store: { url: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require' },
+      store: { url: 'postgres://user:pass%2Fword@db.example:5432/sluice?sslmode=require', deadlineMs: 500 },
       media: {
         segment: 'seed-2',
         upstream: { kind: 'rest', url: 'https://u.example/api/media/proxy', key: 'upstream-key' },
@@ -320,6 +321,7 @@ describe('config', () => {
     ['PORT', ['-1', '65536', '1.5', '1e3', '0x10', ' 80', 'x']],
     ['PUBLIC_URL', ['sluice.example', '/x', 'ftp://x', 'https://user@x', 'https://x/?a', 'https://x/#a', 'https://']],
     ['DATABASE_URL', ['sqlite:', 'mysql://x/y', 'data/x.db', 'postgres://']],
+    ['DATABASE_TIMEOUT_SECONDS', ['0', '-1', '86401', '3s']],
     ['WORKERS', ['0', '257', '1.5', 'many']],
     ['GET_BODIES', ['yes', 'ON']],
     ['MEDIA_SEGMENT', ['a/b', 'A', '..', 'a b']],
@@ -383,13 +385,14 @@ describe('config', () => {
     }
   })
 
-  test('the admin commands read DATABASE_URL, AUDIT_DAYS and AUDIT_KEY, and nothing else', () => {
+  test('the admin commands read the address and the timeout of the database, AUDIT_DAYS and AUDIT_KEY, and nothing else', () => {
     expect(readAdminConfig({ PORT: 'x' })).toEqual({
-      store: { url: 'sqlite:data/sluice.db' },
+      store: { url: 'sqlite:data/sluice.db', deadlineMs: 3_000 },
       audit: { keepMs: 90 * 86_400_000, keys: [] },
     })
-    expect(readAdminConfig({ DATABASE_URL: 'sqlite:x.db', AUDIT_DAYS: '0', AUDIT_KEY: 'k'.repeat(16) })).toEqual({
-      store: { url: 'sqlite:x.db' },
+    const database = { DATABASE_URL: 'sqlite:x.db', DATABASE_TIMEOUT_SECONDS: '7' }
+    expect(readAdminConfig({ ...database, AUDIT_DAYS: '0', AUDIT_KEY: 'k'.repeat(16) })).toEqual({
+      store: { url: 'sqlite:x.db', deadlineMs: 7_000 },
       audit: { keepMs: 0, keys: ['k'.repeat(16)] },
     })
     expect(readAdminConfig({ DATABASE_URL: 'x', AUDIT_DAYS: 'y' })).toEqual({

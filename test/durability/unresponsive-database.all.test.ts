@@ -4,10 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { postgresServer } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
+/** The deadline of the default server: those of the fixture have a longer one. */
+const defaultTimeout = { DATABASE_TIMEOUT_SECONDS: undefined }
+
 test('with a frozen database requests get the documented 500, the process stays alive, and requests succeed again without a restart', async () => {
   await using fixture = await openServerFixture('postgres')
   const ann = await fixture.addUser('ann')
-  const server = await fixture.start()
+  const server = await fixture.start(defaultTimeout)
   const user = ann.at(server)
   expect((await user.ask('POST', '/assets/groups', { Name: 'before' })).status).toBe(200)
 
@@ -68,7 +71,7 @@ test('a server that starts without a reachable database waits for it', async () 
   await using fixture = await openServerFixture('postgres')
   const ann = await fixture.addUser('ann')
   const thaw = await (await postgresServer()).freeze()
-  const starting = fixture.start()
+  const starting = fixture.start(defaultTimeout)
   try {
     const server = await starting
     expect((await fetch(`${server.url}/readyz`)).status).toBe(503)

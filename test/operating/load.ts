@@ -1,4 +1,5 @@
 import { Agent, request } from 'node:http'
+import { setTimeout as delay } from 'node:timers/promises'
 
 /** One kind of request, with what its response must be. */
 export interface LoadKind {
@@ -23,8 +24,16 @@ export interface Load {
   end(): Promise<void>
 }
 
-/** Sends requests over that many connections, each as soon as the one before has its response. */
-export const startLoad = (url: string, connections: number, next: (nth: number) => LoadKind): Load => {
+/** How a load is sent. */
+export interface LoadOptions {
+  readonly connections: number
+  /** How long a connection is idle after each response. */
+  readonly pauseMs: number
+  readonly next: (nth: number) => LoadKind
+}
+
+/** Sends requests over some connections, each some time after the one before has its response. */
+export const startLoad = (url: string, { connections, pauseMs, next }: LoadOptions): Load => {
   const agent = new Agent({ keepAlive: true, maxSockets: connections })
   const { hostname, port } = new URL(url)
   const counts = new Map<string, number>()
@@ -65,6 +74,7 @@ export const startLoad = (url: string, connections: number, next: (nth: number) 
       for (const { count, resolve } of waiting) if (count <= sent) resolve()
       waiting = waiting.filter(({ count }) => count > sent)
       await send(kind)
+      await delay(pauseMs)
     }
   }
   const working = Array.from({ length: connections }, work)

@@ -52,10 +52,10 @@ export const proxies: readonly ReverseProxy[] = [
         .replace(/^(http\S+ \{)\n([\s\S]*)^\thandle_errors \{/m, '$1\nhandle_path /gateway/* {\n$2}\nhandle_errors {')
         .replace('handle_errors {', 'handle_errors {\nuri strip_prefix /gateway'),
     configure: ({ port, upstreams }) =>
-      withUpstreams(`{\nadmin off\n}\n${read('Caddyfile')}`, upstreams).replace(
-        '{$SITE:gateway.example}',
-        `http://127.0.0.1:${port}`,
-      ),
+      withUpstreams(`{\nadmin off\n}\n${read('Caddyfile')}`, upstreams)
+        .replace('{$SITE:gateway.example}', `http://127.0.0.1:${port}`)
+        // On a busy machine, a process that works may respond late to all that ask whether it is ready.
+        .replace('health_timeout 4s', 'health_timeout 60s'),
     command: (program, folder) => [program, 'run', '--adapter', 'caddyfile', '--config', join(folder, 'configuration')],
   },
   {

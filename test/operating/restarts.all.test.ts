@@ -10,6 +10,8 @@ import { proxies, startProxy } from './proxies.ts'
 /** Requests that are sent at least. */
 const minRequests = Number(process.env.SLUICE_RESTART_REQUESTS ?? 2_000)
 const connections = 24
+/** As many as are needed while the processes restart, which takes half a minute: the load itself must not keep the machine busy. */
+const pauseMs = (connections * 25_000) / minRequests
 const metricsToken = 'token-of-the-tests'
 
 /** Until the proxy has sent requests to a process that has started: it knows then that the process is ready. */
@@ -55,7 +57,7 @@ const kindsOf = (token: string): ((nth: number) => LoadKind) => {
   })
   const usual = [list, call, list, deletion, call, list, shortStream, call]
   return (nth) => {
-    if (nth % 500 === 7) return longStream
+    if (nth % 100 === 7) return longStream
     return nth % 100 === 3 ? creation(nth) : (usual[nth % usual.length] ?? list)
   }
 }
@@ -83,7 +85,7 @@ for (const proxy of proxies) {
       const servers = new Map(await Promise.all(ports.map(async (port) => [port, await start(port)] as const)))
       const front = await startProxy(proxy, ports)
       const begun = performance.now()
-      const load = startLoad(front.url, connections, kindsOf(token))
+      const load = startLoad(front.url, { connections, pauseMs, next: kindsOf(token) })
       try {
         for (const [nth, port] of [...ports, ...ports].entries()) {
           await load.reaches((minRequests * (nth + 1)) / 5)

@@ -29,7 +29,6 @@ export const openServerFixture = async (
 ): Promise<ServerFixture> => {
   const database = await migratedDatabase(kind)
   const emulator = await startEmulator({ processingMs: 0, ...options })
-  // A busy machine is no failing database.
   const store = openStore(database.url, { deadlineMs: 60_000 })
   await store.migrate()
   const servers: ServerProcess[] = []
@@ -41,6 +40,8 @@ export const openServerFixture = async (
     MEDIA_UPSTREAM_URL: emulator.rest.url,
     MEDIA_UPSTREAM_KEY: emulator.rest.key,
     STORAGE_URL: `file:${join(folder, 'storage')}`,
+    // A busy machine is no failing database: tests of the deadline name their own.
+    DATABASE_TIMEOUT_SECONDS: '60',
   }
   return {
     emulator,
