@@ -47,8 +47,9 @@ import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './r
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { authorizedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
+import { createShare, deleteShare, listShares, type ShareOptions } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
-import { assetList, groupList } from './schema/lists.ts'
+import { assetList, groupList, withScope } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
 import { keepWhileFull } from './watch/asset-event-queue.ts'
@@ -58,6 +59,7 @@ import { watchAssets } from './watch/asset-watch.ts'
 export type { DigestOf } from './pictures/digest.ts'
 export type { PictureOptions } from './pictures/picture-assets.ts'
 export type * from './pictures/store.ts'
+export type { ShareOptions } from './routes/shares.ts'
 export type * from './schema/types.ts'
 export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './watch/asset-events.ts'
 
@@ -109,6 +111,10 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    * service is made of parts of this library. Default: there are no routes for the uses.
    */
   readonly uses?: (() => AssetUses) | undefined
+  /**
+   * With it, users lend groups to users and teams, and lists take `scope`. Default: each user has own groups alone.
+   */
+  readonly shares?: ShareOptions | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
   readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */
@@ -178,6 +184,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const rules = createOwnership<Evidence>({
     store,
     revisionClock: options.revisionClock,
+    ...{ shares: options.shares?.store, clock },
     locate: (asset, { user, request }) => locateAsset(upstream, asset, request ? callerOf(request, user) : { user }),
   })
   const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
@@ -199,6 +206,9 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
 
   const handler = createErrorHandler({ errors, log, audit })
   const route = handlerOf(handler)
+  const { shares, uses } = options
+  const hasShares = shares !== undefined
+  const [groupLists, assetLists] = hasShares ? [withScope(groupList), withScope(assetList)] : [groupList, assetList]
 
   // The chain is the route table: each route with its guard.
   const chain = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix })
@@ -206,8 +216,12 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify, errors, log }))
     .use(ownership({ rules, identify, errors, log, audit }))
     .post('/assets/groups', route(createGroup(library)), { caller: true, ...docs.createGroup })
-    .get('/assets/groups', route(listGroups(library)), { caller: true, lists: groupList, ...docs.listGroups })
-    .get('/assets/groups/:group_id', route(getGroup(library)), { ownsGroup: 'group_id', ...docs.getGroup })
+    .get('/assets/groups', route(listGroups(library)), {
+      caller: true,
+      lists: groupLists,
+      ...docs.listGroups(hasShares),
+    })
+    .get('/assets/groups/:group_id', route(getGroup(library)), { readsGroup: 'group_id', ...docs.getGroup })
     .put('/assets/groups/:group_id', route(updateGroup(library, 'PUT')), {
       ownsGroup: 'group_id',
       ...docs.updateGroup('PUT'),
@@ -218,8 +232,12 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     })
     .delete('/assets/groups/:group_id', route(deleteGroup(library)), { ownsGroup: 'group_id', ...docs.deleteGroup })
     .post('/assets', route(createAsset(library)), { caller: true, ...docs.createAsset })
-    .get('/assets', route(listAssets(library)), { caller: true, lists: assetList, ...docs.listAssets })
-    .get('/assets/:asset_id', route(getAsset), { locatesAsset: 'asset_id', ...docs.getAsset })
+    .get('/assets', route(listAssets(library)), {
+      caller: true,
+      lists: assetLists,
+      ...docs.listAssets(hasShares),
+    })
+    .get('/assets/:asset_id', route(getAsset), { readsAsset: 'asset_id', ...docs.getAsset })
     .put('/assets/:asset_id', route(updateAsset(library, 'PUT')), {
       ownsAsset: 'asset_id',
       ...docs.updateAsset('PUT'),
@@ -229,7 +247,21 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       ...docs.updateAsset('PATCH'),
     })
     .delete('/assets/:asset_id', route(deleteAsset(library)), { ownsAsset: 'asset_id', ...docs.deleteAsset })
-  const { uses } = options
+  if (shares) {
+    chain
+      .post('/assets/groups/:group_id/shares', route(createShare(library, shares)), {
+        ownsGroup: 'group_id',
+        ...docs.createShare,
+      })
+      .get('/assets/groups/:group_id/shares', route(listShares(library, shares)), {
+        ownsGroup: 'group_id',
+        ...docs.listShares,
+      })
+      .delete('/assets/groups/:group_id/shares/:share_id', route(deleteShare(library, shares)), {
+        ownsGroup: 'group_id',
+        ...docs.deleteShare,
+      })
+  }
   if (uses) {
     chain
       .get('/assets/:asset_id/uses', route(listUses(uses)), { ownsAsset: 'asset_id', ...docs.listUses })
@@ -250,16 +282,26 @@ const handlerOf =
   <Context>(handle: (context: Context) => Awaitable<Response>) =>
   // The names are spelled out, because Elysia reads them in the source of a handler to find what the handler uses of
   // the context.
-  async ({ request, set, user, owners, caller, listing, group, asset }: Context & HandlerContext & PossibleContext) => {
+  async ({
+    request,
+    params,
+    set,
+    user,
+    owners,
+    caller,
+    listing,
+    group,
+    asset,
+  }: Context & HandlerContext & PossibleContext) => {
     try {
-      return await handle({ request, user, owners, caller, listing, group, asset } as Context)
+      return await handle({ request, params, user, owners, caller, listing, group, asset } as Context)
     } catch (error) {
       return respond(error, { request, set })
     }
   }
 
 /** What the guards add to the context; each route has a part of it. */
-type PossibleContext = Partial<Record<'user' | 'owners' | 'caller' | 'listing' | 'group' | 'asset', unknown>>
+type PossibleContext = Partial<Record<'params' | 'user' | 'owners' | 'caller' | 'listing' | 'group' | 'asset', unknown>>
 
 /**
  * The user under whom the upstream client queues a call, so that its rate limit is shared fairly.

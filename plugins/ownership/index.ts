@@ -8,7 +8,8 @@ import type { MacroFunctions, MacroPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import type { Log } from '../shared/problem.ts'
 import type { OwnedGroup } from './group-list.ts'
-import { createOwnership, type OwnedAsset, type Ownership, type OwnershipOptions } from './rules.ts'
+import type { OwnedAsset, Ownership, OwnershipOptions, ReadableAsset, ReadableGroup } from './ownership.ts'
+import { createOwnership } from './rules.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
@@ -16,15 +17,10 @@ export { RevisionClock } from '../shared/identity/revision-cache.ts'
 export type { OwnedId } from '../shared/owned-id.ts'
 export { type ClaimEffect, type WithClaimOptions, withClaim } from './claim.ts'
 export type { OwnedGroup } from './group-list.ts'
+export type { LentGroup } from './lent-groups.ts'
+export type * from './ownership.ts'
 export { type FoundFrom, type ReconcileOptions, reconcile, reconcileRegularly } from './reconcile.ts'
-export {
-  type AssetCaller,
-  type AssetLocation,
-  createOwnership,
-  type OwnedAsset,
-  type Ownership,
-  type OwnershipOptions,
-} from './rules.ts'
+export { createOwnership, isLent } from './rules.ts'
 export type * from './share-store.ts'
 export type { Claim, ClaimStore, Group, OwnershipStore, WantedClaim } from './store.ts'
 
@@ -36,6 +32,11 @@ export type OwnershipMacros<Evidence> = {
   locatesAsset: {
     parameter: string
     context: { user: string; owners: Ownership<Evidence>; asset: OwnedAsset<Evidence> }
+  }
+  readsGroup: { parameter: string; context: { user: string; owners: Ownership<Evidence>; group: ReadableGroup } }
+  readsAsset: {
+    parameter: string
+    context: { user: string; owners: Ownership<Evidence>; asset: ReadableAsset<Evidence> }
   }
 }
 
@@ -56,6 +57,8 @@ export interface OwnershipGuardOptions {
  * - `caller: true` requires an identified caller and adds `user`.
  * - `ownsGroup: 'param'` and `ownsAsset: 'param'` also check the id in that path parameter, and add `group` or `asset`.
  * - `locatesAsset: 'param'` does the same as `ownsAsset`, but always calls `locate`, and adds its evidence to `asset`.
+ * - `readsGroup: 'param'` and `readsAsset: 'param'` also accept what is lent to the caller, for routes that change
+ *   nothing. `readsAsset` always calls `locate`.
  *
  * A guard that rejects a request responds itself, whatever `onError` hooks the app has: 401, 403, and 500 if the store
  * fails. Pass `rules` to share one result of `createOwnership`. Throws TypeError without `identify`, and without
@@ -114,6 +117,26 @@ export const ownership = <Evidence>(
         try {
           const { user } = await identify(request)
           return { user, owners: rules, asset: await rules.locateAsset(user, pathParameter(params, param), request) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
+      },
+    }),
+    readsGroup: (param: string) => ({
+      resolve: async ({ request, params, set, status }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules, group: await rules.readableGroup(user, pathParameter(params, param)) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
+      },
+    }),
+    readsAsset: (param: string) => ({
+      resolve: async ({ request, params, set, status }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules, asset: await rules.readableAsset(user, pathParameter(params, param), request) }
         } catch (error) {
           return stop(error, { request, set, status })
         }

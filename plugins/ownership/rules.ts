@@ -1,5 +1,6 @@
 import { accessDenied } from '../shared/audit.ts'
 import { type Awaitable, andThen, isPromise, orFail } from '../shared/awaitable.ts'
+import { systemClock } from '../shared/clock.ts'
 import { readId } from '../shared/id.ts'
 import { isUserId } from '../shared/identity/identify.ts'
 import { RevisionCache, RevisionClock } from '../shared/identity/revision-cache.ts'
@@ -7,83 +8,16 @@ import { declareOwned, type OwnedId, requireOwned } from '../shared/owned-id.ts'
 import { checkCollaborator } from '../shared/plugin/options.ts'
 import { Problem } from '../shared/problem.ts'
 import { GroupList, type OwnedGroup } from './group-list.ts'
-import type { Group, OwnershipStore } from './store.ts'
-
-/** The result of `locate`: the group of an asset, according to the upstream. */
-export interface AssetLocation<Evidence> {
-  /** The id of its group; undefined if the asset does not exist. */
-  readonly group: string | undefined
-  /** Further data from the lookup, for example the upstream's response. The rules pass it on with the asset. */
-  readonly evidence: Evidence
-}
-
-/** The caller for whom `locate` looks up an asset. */
-export interface AssetCaller {
-  readonly user: string
-  /** The lookup should stop when its signal aborts. Undefined if the rules were called without a request. */
-  readonly request?: Request
-}
-
-/** Options of the ownership rules. */
-export interface OwnershipOptions<Evidence = unknown> {
-  readonly store: OwnershipStore
-  /** Looks up an asset upstream. Default: only assets that the store knows exist. */
-  readonly locate?: (asset: string, caller: AssetCaller) => Promise<AssetLocation<Evidence>>
-  /** Decides when cached results are valid. Default: reads the store's revision at most twice a second. */
-  readonly revisionClock?: RevisionClock
-}
-
-/** An asset that the caller owns. */
-export interface OwnedAsset<Evidence> extends OwnedId<'asset'> {
-  readonly group: OwnedGroup
-  /** Undefined if `locate` was not called. */
-  readonly evidence: Evidence | undefined
-}
+import { type LentGroup, LentGroups } from './lent-groups.ts'
+import type { GroupScope, OwnedAsset, Ownership, OwnershipOptions, ReadableAsset, ReadableGroup } from './ownership.ts'
+import type { ShareAccess } from './share-store.ts'
+import type { Group } from './store.ts'
 
 /** The id and the owner of a group. */
 type GroupOwner = Pick<Group, 'id' | 'user'>
 
 /** A group type; undefined: any type. */
 type Type = string | undefined
-
-/** The rules of ownership. See `createOwnership`. */
-export interface Ownership<Evidence = unknown> {
-  /** The groups of a user with this type, or all of them. Oldest first. */
-  groupsOf(user: string, type?: string): Awaitable<readonly OwnedGroup[]>
-  /** The groups of a user with these ids, or all of them. Throws 403 if the user does not own one of the ids. */
-  select(user: string, type: string | undefined, ids: readonly string[] | undefined): Awaitable<readonly OwnedGroup[]>
-  /** A group of the user, of this type or of any type. */
-  group(user: string, id: unknown, type?: string): Promise<OwnedGroup>
-  /** An asset in a group of the user. Calls `locate` only if neither the cache nor the store knows the asset. */
-  asset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>>
-  /**
-   * An asset in a group of the user. Always calls `locate`, for a route that needs its evidence.
-   *
-   * The user still owns an asset that was deleted upstream, if the cache or the store knows its group. The evidence
-   * then shows the deletion.
-   */
-  locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>>
-  /** Caches the group of an asset. Use it for the results of a list within owned groups. */
-  cacheGroup(asset: string, group: OwnedGroup): void
-  /** Stores that an asset was created in a group. */
-  record(asset: string, group: OwnedGroup): Promise<void>
-  /** Notes that an asset was deleted at a time, in milliseconds since 1970. Rejects as the store does. */
-  deleted(asset: OwnedId<'asset'>, at: number): Promise<void>
-  /** Removes the group of an asset from the cache. Call it when the asset may have moved. */
-  moved(asset: OwnedId<'asset'>): void
-  /** Deletes the record of a group that no longer exists upstream. Its name is free afterwards. */
-  remove(group: OwnedGroup): Promise<void>
-  /** Stores a new description in a group's record. */
-  describe(group: OwnedGroup, description: string): Promise<void>
-  /** Stores the upstream's `CreateTime` of groups of a user. */
-  date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void>
-  /** Reads a group's record without the cache. Undefined if it does not exist. */
-  current(group: OwnedGroup): Promise<Group | undefined>
-  /**
-   * Removes a group and its user's list from the cache. Call it when the group was created or its record has changed.
-   */
-  changed(group: Pick<Group, 'id' | 'user'>): void
-}
 
 /**
  * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
@@ -97,7 +31,7 @@ export interface Ownership<Evidence = unknown> {
  * const group = await rules.group('ann', 'group-1')
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
-  const { store, locate } = options
+  const { store, locate, shares, clock = systemClock } = options
   checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   store.onRaise?.(() => revisionClock.notifyRaised())
@@ -106,6 +40,8 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
   const lists = new RevisionCache<GroupList>(revisionClock, { kind: 'groups', sizeOf: ({ all }) => all.length })
   /** The group of each asset. An entry stays valid until its group changes: a group never changes its owner. */
   const assetGroups = new RevisionCache<GroupOwner>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
+
+  const lent = shares && new LentGroups({ store: shares, revisionClock, clock })
 
   const evict = ({ id, user }: GroupOwner): void => {
     groups.delete(id)
@@ -165,13 +101,18 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
   const ofType = (user: string, type?: Type): Awaitable<readonly OwnedGroup[]> =>
     andThen(listOf(user), (list) => list?.of(type) ?? [])
 
-  const selectByIds = async (user: string, type: Type, ids: readonly string[]): Promise<readonly OwnedGroup[]> => {
+  /** Those of some groups of a user that have these ids. */
+  const selectByIds = async <Selected extends ReadableGroup>(
+    ids: readonly string[],
+    all: () => Awaitable<readonly Selected[]>,
+    forget: () => void,
+  ): Promise<readonly Selected[]> => {
     const wanted = new Set(ids)
-    const select = async () => (await ofType(user, type)).filter((group) => wanted.has(group.id))
+    const select = async () => (await all()).filter((group) => wanted.has(group.id))
     const known = await select()
     if (known.length === wanted.size) return known
     // Another process may have just created one of them.
-    lists.delete(user)
+    forget()
     const found = await select()
     if (found.length === wanted.size) return found
     const foreign = ids.find((id) => !found.some((group) => group.id === id))
@@ -180,22 +121,106 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     })
   }
 
+  const lentOf = (user: string, type: Type): Awaitable<readonly LentGroup[]> =>
+    lent ? orFail(lent.of(user, type), failCheck) : []
+
+  const lentGroup = (user: string, id: string, access: ShareAccess): Awaitable<LentGroup | undefined> =>
+    lent && orFail(lent.find(user, id, access), failCheck)
+
+  /** The groups that a user may see. */
+  const readableOf = async (user: string, type: Type, scope: GroupScope): Promise<readonly ReadableGroup[]> => [
+    ...(scope === 'all' ? await ofType(user, type) : []),
+    ...(await lentOf(user, type)),
+  ]
+
+  /**
+   * An asset in a group of the user or, with an access, in one that is lent to the user. `locate` says where it is: the
+   * store's record of a lent asset may be older than its move to another group.
+   */
+  const locateFor = async (
+    user: string,
+    id: unknown,
+    request: Request | undefined,
+    access: ShareAccess | undefined,
+  ): Promise<ReadableAsset<Evidence>> => {
+    const asset = readId(id)
+    if (asset === undefined) throw foreignAsset()
+    const located = await locate?.(asset, { user, request })
+    const evidence = located?.evidence
+    const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
+    const group = isPromise(found) ? await found : found
+    if (group) {
+      assetGroups.set(asset, group)
+      return declareOwned('asset', { id: asset, group, evidence })
+    }
+    if (access && lent) {
+      const place = located?.group ?? (locate ? undefined : await store.groupOfAsset(asset).catch(failCheck))
+      // The same work for an asset that does not exist.
+      const borrowed = await lentGroup(user, place ?? '', access)
+      if (borrowed) return declareOwned('lent asset', { id: asset, group: borrowed, evidence })
+    }
+    throw foreignAsset(asset)
+  }
+
   return {
     groupsOf: ofType,
 
     select(user: string, type: Type, ids: readonly string[] | undefined): Awaitable<readonly OwnedGroup[]> {
       if (ids === undefined) return ofType(user, type)
       if (!Array.isArray(ids)) throw new TypeError('ids must be an array; undefined: all groups of the user')
-      return selectByIds(user, type, ids)
+      return selectByIds(
+        ids,
+        () => ofType(user, type),
+        () => lists.delete(user),
+      )
+    },
+
+    selectReadable(
+      user: string,
+      type: Type,
+      ids: readonly string[] | undefined,
+      scope: GroupScope,
+    ): Awaitable<readonly ReadableGroup[]> {
+      if (scope === 'own') return this.select(user, type, ids)
+      const all = () => readableOf(user, type, scope)
+      const forget = () => {
+        lists.delete(user)
+        lent?.forget(user)
+      }
+      return ids === undefined ? all() : selectByIds(ids, all, forget)
+    },
+
+    async readableGroup(user: string, id: unknown): Promise<ReadableGroup> {
+      const readable = readId(id)
+      const own = readable === undefined ? undefined : await groupOf(user, readable)
+      const group = own ?? (readable === undefined ? undefined : await lentGroup(user, readable, 'read'))
+      if (group) return group
+      throw foreignGroup(readable)
+    },
+
+    readableAsset: (user: string, id: unknown, request?: Request) => locateFor(user, id, request, 'read'),
+
+    async usableAsset(user: string, id: unknown, request?: Request): Promise<ReadableAsset<Evidence>> {
+      const asset = readId(id)
+      const group = asset === undefined ? undefined : await recordedGroup(user, asset)
+      if (asset !== undefined && group) return declareOwned('asset', { id: asset, group, evidence: undefined })
+      return locateFor(user, id, request, 'use')
+    },
+
+    async areLent(user: string, groups: readonly string[]): Promise<boolean> {
+      for (const group of groups) if (!(await lentGroup(user, group, 'use'))) return false
+      return true
+    },
+
+    async recordUse(user: string, groups: readonly string[]): Promise<boolean> {
+      return lent ? lent.recordUse(user, groups).catch(failCheck) : groups.length === 0
     },
 
     async group(user: string, id: unknown, type?: Type): Promise<OwnedGroup> {
       const readable = readId(id)
       const group = readable === undefined ? undefined : await groupOf(user, readable, type)
       if (group) return group
-      throw new Problem(403, 'group_id does not belong to your asset groups', {
-        event: accessDenied('group', readable),
-      })
+      throw foreignGroup(readable)
     },
 
     async asset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
@@ -207,17 +232,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     },
 
     async locateAsset(user: string, id: unknown, request?: Request): Promise<OwnedAsset<Evidence>> {
-      const asset = readId(id)
-      if (asset === undefined) throw foreignAsset()
-      const located = await locate?.(asset, { user, request })
-      const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
-      const group = isPromise(found) ? await found : found
-      if (!group) throw foreignAsset(asset)
-      this.cacheGroup(asset, group)
-      return declareOwned('asset', { id: asset, group, evidence: located?.evidence })
+      // Without an access it finds own assets only.
+      return (await locateFor(user, id, request, undefined)) as OwnedAsset<Evidence>
     },
 
-    cacheGroup(asset: string, group: OwnedGroup): void {
+    cacheGroup(asset: string, group: ReadableGroup): void {
+      if (isLent(group)) return
       requireOwned('group', group)
       assetGroups.set(asset, group)
     },
@@ -248,10 +268,11 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       await store.describeGroup(group, description).catch(failCheck)
     },
 
-    async date(user: string, dated: readonly Pick<OwnedGroup, 'id' | 'createdAt'>[]): Promise<void> {
+    async date(user: string, dated: readonly Pick<ReadableGroup, 'id' | 'createdAt'>[]): Promise<void> {
       if (dated.length === 0) return
       await store.dateGroups(dated).catch(failCheck)
       for (const { id } of dated) evict({ id, user })
+      lent?.forget(user)
     },
 
     async current(group: OwnedGroup): Promise<Group | undefined> {
@@ -264,6 +285,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     },
   }
 }
+
+/** Whether a group is lent to the caller, and not the caller's own. */
+export const isLent = (group: ReadableGroup): group is LentGroup => 'access' in group
+
+const foreignGroup = (id: string | undefined) =>
+  new Problem(403, 'group_id does not belong to your asset groups', { event: accessDenied('group', id) })
 
 const foreignAsset = (id?: string) =>
   new Problem(403, 'asset not found in your asset group', { event: accessDenied('asset', id) })

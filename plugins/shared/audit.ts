@@ -24,6 +24,8 @@ export const auditActions = [
   'group.delete',
   'group.adopt',
   'group.release',
+  'share.create',
+  'share.revoke',
   'asset.create',
   'asset.update',
   'asset.delete',

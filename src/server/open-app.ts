@@ -85,6 +85,7 @@ export const openApp = async (
       ...{ store, identify, revisionClock, secrets, background },
       idempotency: store.idempotency,
       events: store,
+      shares: { store },
       pictures: pictureOptions(config, store, stored?.results),
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,

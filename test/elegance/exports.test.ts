@@ -79,7 +79,15 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'verifyPassword',
     'webSession',
   ],
-  './ownership': ['RevisionClock', 'withClaim', 'createOwnership', 'ownership', 'reconcile', 'reconcileRegularly'],
+  './ownership': [
+    'RevisionClock',
+    'withClaim',
+    'createOwnership',
+    'isLent',
+    'ownership',
+    'reconcile',
+    'reconcileRegularly',
+  ],
   './pagination-normalizer': [
     'comparePositions',
     'createCursors',

@@ -2,10 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import type { AnyElysia } from 'elysia'
 import { gateway } from '../../plugins/asset-library/index.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
+import { openStore } from '../../src/store/index.ts'
 import { MemoryStore } from '../ownership/memory.ts'
 import { libraryPath, libraryRoutes, openaiVideoRoutes, textRoutes, videoRoutes } from '../support/route-table.ts'
 import { identify, openaiVideosNamed, textNamed, videosNamed } from './fixture.ts'
 import { codeOf, sources } from './sources.ts'
+
+const store = openStore('sqlite::memory:')
 
 /** What a pattern finds in a source file without its comments. */
 const read = (folder: string, path: string, pattern: RegExp) => {
@@ -39,6 +42,7 @@ describe('the route table of the gateway', () => {
     const app = gateway({
       kind: rest({ url: 'http://upstream.invalid', key: 'upstream-key' }),
       store: new MemoryStore(),
+      shares: { store },
       identify,
       secrets: ['page-secret, a secret of the tests'],
       uses: () => {

@@ -82,8 +82,9 @@ eachDatabase('a foreign id causes the same work as an unknown one', (database) =
         for (const [method, path, body] of waysTo(kind, group)(id)) found.push(await cost(method, path, body))
         return found
       }
-      // Warms the cache: the token, and the caller's own group in the same request.
+      // Warms the cache: the token, the caller's own group, and what is lent to the caller.
       await bob.ask('GET', `/assets?GroupIds=${group}`)
+      await bob.ask('GET', '/assets?scope=shared')
       const unknownAsset = await costs('asset', 'asset-20260101000000-none0')
       const unknownGroup = await costs('group', 'group-20260101000000-none0')
       for (const warm of [false, true]) {

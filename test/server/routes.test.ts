@@ -48,7 +48,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
   const uses = () => {
     throw new Error('nobody asks for uses')
   }
-  const { gateway, upstream } = assetLibrary({ kind, store, identify: noIdentity, secrets, uses })
+  const { gateway, upstream } = assetLibrary({ kind, store, shares: { store }, identify: noIdentity, secrets, uses })
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))
@@ -196,8 +196,9 @@ describe('the routes of the server', () => {
   test('reject an object that does not belong to the caller', async () => {
     const messages = {
       ownsGroup: 'group_id does not belong to your asset groups',
+      readsGroup: 'group_id does not belong to your asset groups',
       ownsAsset: 'asset not found in your asset group',
-      locatesAsset: 'asset not found in your asset group',
+      readsAsset: 'asset not found in your asset group',
     }
     fixture.emulator.clearCalls()
     for (const [method, path, guard] of libraryRoutes) {

@@ -8,6 +8,7 @@ import {
   type ResultStorageOptions,
 } from '../../plugins/file-storage/index.ts'
 import { RevisionClock } from '../../plugins/ownership/index.ts'
+import { noAudit } from '../../plugins/shared/audit.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { AppOptions } from '../../src/app/options.ts'
@@ -88,6 +89,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       identify: identifyByToken({ store, revisionClock }),
       revisionClock,
       idempotency: store.idempotency,
+      shares: { store },
       ...options,
       store,
       pictures: { store, ...(results && { keepFile: keepPictures(results) }), ...options.pictures },
@@ -130,6 +132,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     metricsToken: options.metricsToken,
     tracing: options.tracing,
     log: options.log ?? noLog,
+    audit: options.audit ?? noAudit,
   })
   const handle = options.around?.(app) ?? app
   const refuse = renderRejection(options.segment)

@@ -1,4 +1,4 @@
-import type { OwnedGroup } from '../../ownership/index.ts'
+import type { ReadableGroup } from '../../ownership/index.ts'
 import {
   instantKey,
   ListChangedError,
@@ -32,12 +32,12 @@ export interface AssetSources {
   readonly upstream: Upstream
   readonly filterCheck: FilterCheck
   readonly log: Log
-  /** The groups of the caller to list. */
-  readonly groups: readonly OwnedGroup[]
+  /** The groups to list, which the caller may see. */
+  readonly groups: readonly ReadableGroup[]
   readonly listing: Listing
   readonly caller: Caller
   /** Called for every asset that the upstream lists, with its group. */
-  readonly onAsset: (id: string, group: OwnedGroup) => void
+  readonly onAsset: (id: string, group: ReadableGroup) => void
   /** Called for every response of the upstream. */
   readonly onResponse: (response: UpstreamResponse) => void
 }
@@ -53,11 +53,11 @@ export const assetSources = (options: AssetSources): readonly Source<AssetRow>[]
 interface GroupBatch {
   readonly id: string
   readonly groups: ListQuery['groups']
-  readonly byId: ReadonlyMap<string, OwnedGroup>
+  readonly byId: ReadonlyMap<string, ReadableGroup>
 }
 
 /** Computed once for each array of groups. */
-const batchesOf = memoize((all: readonly OwnedGroup[]): readonly GroupBatch[] =>
+const batchesOf = memoize((all: readonly ReadableGroup[]): readonly GroupBatch[] =>
   groupBatches(all).map((groups) => ({
     id: groups.map((group) => group.id).join(),
     groups,
@@ -153,7 +153,7 @@ const fingerprintFields = ['Id', 'UpdateTime', 'Name', 'Status']
 /** Undefined for an asset that the upstream should not have listed. */
 const rowOf = (
   item: Json,
-  groupsById: ReadonlyMap<string, OwnedGroup>,
+  groupsById: ReadonlyMap<string, ReadableGroup>,
   options: AssetSources,
 ): AssetRow | undefined => {
   const { listing, onAsset } = options

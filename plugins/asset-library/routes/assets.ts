@@ -1,9 +1,10 @@
-import type { OwnedAsset, OwnedGroup } from '../../ownership/index.ts'
+import type { OwnedAsset, OwnedGroup, ReadableAsset } from '../../ownership/index.ts'
 import type { Listing } from '../../pagination-normalizer/index.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { Problem } from '../../shared/problem.ts'
 import { type Caller, toResponse, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
+import { scopeOf } from '../schema/lists.ts'
 import { tellDeletedAsset, watchAsset } from '../watch/asset-watch.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
@@ -75,13 +76,15 @@ interface ListContext {
 }
 
 /**
- * `GET /assets`: lists only assets in the caller's groups that match the filters, even when the upstream lists others.
+ * `GET /assets`: lists only assets in groups that the caller may see, and that match the filters, even when the
+ * upstream lists others.
  */
 export const listAssets =
   ({ upstream, log, filterCheck }: Library) =>
   async ({ user, owners, listing, caller }: ListContext): Promise<Response> => {
     const { GroupType: type, GroupIds: ids, Name: name } = listing.filter
-    const groups = await owners.select(user, String(type), ids as readonly string[] | undefined)
+    const selected = ids as readonly string[] | undefined
+    const groups = await owners.selectReadable(user, String(type), selected, scopeOf(listing))
     const responses: UpstreamResponse[] = []
     const onResponse = (response: UpstreamResponse) => responses.push(response)
     const sources = assetSources({
@@ -104,7 +107,7 @@ export const listAssets =
 /**
  * `GET /assets/{id}`: forwards the upstream response that proved ownership, so that the route costs one upstream call.
  */
-export const getAsset = ({ asset }: { asset: OwnedAsset<Evidence> }): Response => {
+export const getAsset = ({ asset }: { asset: ReadableAsset<Evidence> }): Response => {
   const { evidence } = asset
   if (!evidence || evidence instanceof UpstreamRejectedError)
     throw evidence ?? new Error('the asset was located without evidence')

@@ -1,4 +1,4 @@
-import type { OwnedGroup } from '../../ownership/index.ts'
+import { isLent, type ReadableGroup } from '../../ownership/index.ts'
 import { instantOf } from '../../pagination-normalizer/index.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
@@ -25,7 +25,7 @@ export class GroupDescriptions {
    * Requests descriptions of more groups. An upstream failure is only logged: the list then uses the gateway's own
    * records.
    */
-  async fetch(groups: readonly OwnedGroup[]): Promise<void> {
+  async fetch(groups: readonly ReadableGroup[]): Promise<void> {
     const { upstream, log } = this.#library
     for (const { id } of groups) this.#items.set(id, undefined)
     try {
@@ -43,27 +43,34 @@ export class GroupDescriptions {
   }
 
   /** Whether a group needs no further request: it has been requested, or the upstream has failed. */
-  isFetched({ id }: OwnedGroup): boolean {
+  isFetched({ id }: ReadableGroup): boolean {
     return this.#failed || this.#items.has(id)
   }
 
   /** When a group was created, according to the upstream, in milliseconds since 1970. */
-  createdAt({ id }: OwnedGroup): number | undefined {
+  createdAt({ id }: ReadableGroup): number | undefined {
     return instantOf(this.#items.get(id)?.get('CreateTime')?.string())
   }
 
-  /** A group as the upstream describes it. Without a description, the gateway's own record. */
-  itemOf(group: OwnedGroup): Json {
+  /**
+   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access`.
+   */
+  itemOf(group: ReadableGroup): Json {
+    const item = this.#describedOf(group)
+    return isLent(group) ? item.with('Access', toJson(group.access)) : item
+  }
+
+  #describedOf(group: ReadableGroup): Json {
     const item = this.#items.get(group.id)
     if (!item) return fromRecord(group)
     return item.get('Name')?.string() ? item : item.with('Name', toJson(group.name))
   }
 }
 
-const fromRecord = ({ id, name, description = '', type, createdAt }: OwnedGroup): Json => {
+const fromRecord = ({ id, name, description = '', type, createdAt }: ReadableGroup): Json => {
   const time = isoOf(createdAt)
   return toJson({ Id: id, Name: name, Description: description, GroupType: type, CreateTime: time, UpdateTime: time })
 }
 
 /** Milliseconds since 1970 as ISO 8601 with an offset. */
-const isoOf = (time: number): string => new Date(time).toISOString().replace('Z', '+00:00')
+export const isoOf = (time: number): string => new Date(time).toISOString().replace('Z', '+00:00')

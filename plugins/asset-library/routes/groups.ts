@@ -1,4 +1,4 @@
-import type { OwnedGroup } from '../../ownership/index.ts'
+import type { OwnedGroup, ReadableGroup } from '../../ownership/index.ts'
 import {
   instantKey,
   instantKeyOf,
@@ -19,6 +19,7 @@ import {
 import { groupsNamed } from '../schema/asset.ts'
 import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
+import { scopeOf } from '../schema/lists.ts'
 import { envelope, result200 } from './envelope.ts'
 import { GroupDescriptions } from './group-descriptions.ts'
 import {
@@ -104,7 +105,7 @@ export const listGroups =
   async ({ user, owners, listing, caller }: ListContext): Promise<Response> => {
     const { GroupType, GroupIds: ids, Name: name, NameContains: part } = listing.filter
     const type = String(GroupType)
-    const selected = await owners.select(user, type, ids as readonly string[] | undefined)
+    const selected = await owners.selectReadable(user, type, ids as readonly string[] | undefined, scopeOf(listing))
     const named = name === undefined ? selected : selected.filter((group) => group.name === name)
     const candidates = part === undefined ? named : named.filter(nameContains(String(part), ({ name }) => name))
     const descriptions = new GroupDescriptions(library, type, caller)
@@ -116,12 +117,12 @@ export const listGroups =
   }
 
 interface GroupRow extends Position {
-  readonly group: OwnedGroup
+  readonly group: ReadableGroup
 }
 
 /** Requests descriptions of all groups, because only the upstream knows the field, such as `UpdateTime`. */
 const pageByField = async (
-  candidates: readonly OwnedGroup[],
+  candidates: readonly ReadableGroup[],
   descriptions: GroupDescriptions,
   listing: Listing,
   user: string,
@@ -142,7 +143,7 @@ const pageByField = async (
  */
 const pageByCreateTime = async (
   owners: Owners,
-  candidates: readonly OwnedGroup[],
+  candidates: readonly ReadableGroup[],
   descriptions: GroupDescriptions,
   listing: Listing,
   user: string,
@@ -167,12 +168,12 @@ const pageByCreateTime = async (
 }
 
 /** Computed once for each array of groups, which is cached until a group of the user is created, changed or deleted. */
-const sortByCreateTime = memoize((groups: readonly OwnedGroup[]) => ({
+const sortByCreateTime = memoize((groups: readonly ReadableGroup[]) => ({
   rows: new Ordered(groups.map((group) => rowOf(group))),
   undated: groups.filter((group) => !group.dated),
 }))
 
-const rowOf = (group: OwnedGroup, createdAt = group.createdAt): GroupRow => ({
+const rowOf = (group: ReadableGroup, createdAt = group.createdAt): GroupRow => ({
   id: group.id,
   key: instantKeyOf(createdAt),
   group,
@@ -181,7 +182,7 @@ const rowOf = (group: OwnedGroup, createdAt = group.createdAt): GroupRow => ({
 /** `GET /assets/groups/{id}`, an extension: one group in the form of the list. */
 export const getGroup =
   (library: Library) =>
-  async ({ group, caller }: { group: OwnedGroup; caller: Caller }): Promise<Response> => {
+  async ({ group, caller }: { group: ReadableGroup; caller: Caller }): Promise<Response> => {
     const descriptions = new GroupDescriptions(library, group.type, caller)
     await descriptions.fetch([group])
     return result200(descriptions.itemOf(group).raw, descriptions.responses)

@@ -1,4 +1,5 @@
-import type { ListRules } from '../../pagination-normalizer/index.ts'
+import type { GroupScope } from '../../ownership/index.ts'
+import type { ListRequest, ListRules } from '../../pagination-normalizer/index.ts'
 
 /** The group types of the asset library. */
 export const groupTypes = ['AIGC', 'LivenessFace'] as const
@@ -34,3 +35,13 @@ export const assetList: ListRules = {
   },
   sortBy: ['CreateTime', 'UpdateTime', 'GroupId'],
 }
+
+/** Which groups a list takes. Default: the caller's own. */
+const scope = { kind: 'word', words: ['own', 'shared', 'all'] } as const
+
+/** The rules of a list that may have lent groups. */
+export const withScope = (rules: ListRules): ListRules => ({ ...rules, filters: { ...rules.filters, scope } })
+
+/** The scope that a list request names. */
+export const scopeOf = ({ filter }: Pick<ListRequest, 'filter'>): GroupScope =>
+  scope.words.find((word) => word === filter.scope) ?? 'own'

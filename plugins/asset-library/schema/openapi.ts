@@ -20,15 +20,22 @@ import type {
   AssetGroup,
   CreatedId,
   GroupChange,
+  GroupShare,
   LibraryResult,
   NewAsset,
   NewGroup,
+  NewShare,
   ResultPage,
   UseCounts,
   UsePage,
 } from './types.ts'
 
 const groupType = Type.Union([Type.Literal('AIGC'), Type.Literal('LivenessFace')], { default: 'AIGC' })
+
+const access = (description: string) =>
+  Type.Union([Type.Literal('read'), Type.Literal('use')], {
+    description: `${description}. read: details and lists. use: also asset:// in video tasks`,
+  })
 
 const group: SchemaOf<AssetGroup> = Type.Object(
   {
@@ -38,8 +45,32 @@ const group: SchemaOf<AssetGroup> = Type.Object(
     GroupType: Type.String({ description: 'AIGC or LivenessFace' }),
     CreateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
     UpdateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
+    Access: Type.Optional(access('Of a group that another user lends to the caller. Absent: it is the own one')),
   },
   { title: 'AssetGroup' },
+)
+
+const share: SchemaOf<GroupShare> = Type.Object(
+  {
+    Id: Type.String(),
+    User: Type.Optional(Type.String({ description: 'Id of the borrowing user' })),
+    Team: Type.Optional(Type.String({ description: 'Name of the borrowing team' })),
+    Access: access('What borrowers may do'),
+    CreateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
+    ExpireTime: Type.Optional(Type.String({ description: 'Absent: until it is revoked' })),
+    LastUseTime: Type.Optional(Type.String({ description: 'When a borrower has last sent an asset of the group' })),
+  },
+  { title: 'GroupShare' },
+)
+
+const newShare: SchemaOf<NewShare> = Type.Object(
+  {
+    User: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: 'Id of a user' })),
+    Team: Type.Optional(Type.String({ minLength: 1, maxLength: 1024, description: 'Name of the own team' })),
+    Access: Type.Optional(access('Default read')),
+    ExpireTime: Type.Optional(Type.String({ description: 'A time to come, ISO 8601. Default: until it is revoked' })),
+  },
+  { title: 'NewShare', description: 'With either User or Team', additionalProperties: false },
 )
 
 const asset: SchemaOf<Asset> = Type.Object(
@@ -142,12 +173,12 @@ const createErrors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 409, 41
 const createRoute = (
   operationId: string,
   summary: string,
-  description: string,
-  more: Partial<OperationDescription>,
+  success: ResponseDescription,
+  { parameters = [], ...more }: Partial<OperationDescription>,
 ): RouteOptions =>
   routeOptions({
-    ...{ operationId, summary, tags: ['asset library'], parameters: [idempotencyKeyParameter], ...more },
-    responses: { 200: { ...result(description, created), headers: replayedHeaders }, ...createErrors },
+    ...{ operationId, summary, tags: ['asset library'], parameters: [...parameters, idempotencyKeyParameter], ...more },
+    responses: { 200: { ...success, headers: replayedHeaders }, ...createErrors },
   })
 
 const route = (
@@ -172,7 +203,14 @@ const assetType = Type.Union([Type.Literal('Image'), Type.Literal('Video'), Type
 
 const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 10 })
 
-const listParameters = (sortBy: readonly string[]) => [
+const scopeParameter = queryParameter(
+  'scope',
+  'Own groups, those that other users lend to the caller, or both',
+  words(['own', 'shared', 'all'], 'own'),
+)
+
+const listParameters = (sortBy: readonly string[], hasShares: boolean) => [
+  ...(hasShares ? [scopeParameter] : []),
   queryParameter('GroupType', 'Type of the groups', groupType),
   queryParameter('GroupIds', "Ids of the caller's groups, separated by commas or repeated. Default: all", idList),
   queryParameter('Name', 'The exact name', Type.String({ maxLength: 64 })),
@@ -198,15 +236,16 @@ const assetId = { parameters: [pathParameter('asset_id', "Id of an asset in one 
  * descriptions for `GET /openapi`.
  */
 export const docs = {
-  createGroup: createRoute('createAssetGroup', 'Create an asset group', 'The id of the group', {
+  createGroup: createRoute('createAssetGroup', 'Create an asset group', result('The id of the group', created), {
     requestBody: jsonBody(newGroup),
   }),
-  listGroups: route(
-    'listAssetGroups',
-    'List asset groups',
-    { 200: result('A page of groups', page('AssetGroupPage', group)) },
-    { ...listBody, parameters: listParameters(['CreateTime', 'UpdateTime']) },
-  ),
+  listGroups: (hasShares: boolean) =>
+    route(
+      'listAssetGroups',
+      'List asset groups',
+      { 200: result('A page of groups', page('AssetGroupPage', group)) },
+      { ...listBody, parameters: listParameters(['CreateTime', 'UpdateTime'], hasShares) },
+    ),
   getGroup: route('getAssetGroup', 'Get an asset group', { 200: result('The group', group) }, groupId),
   updateGroup: (method: 'PUT' | 'PATCH') =>
     route(`${method === 'PUT' ? 'put' : 'patch'}AssetGroup`, 'Rename or describe an asset group', changed, {
@@ -217,22 +256,23 @@ export const docs = {
   createAsset: createRoute(
     'createAsset',
     'Create an asset',
-    'The id of the asset. It can be used when its Status is Active',
+    result('The id of the asset. It can be used when its Status is Active', created),
     { requestBody: jsonBody(newAsset) },
   ),
-  listAssets: route(
-    'listAssets',
-    'List assets',
-    { 200: result('A page of assets', page('AssetPage', asset)) },
-    {
-      ...listBody,
-      parameters: [
-        ...listParameters(['CreateTime', 'UpdateTime', 'GroupId']),
-        queryParameter('Statuses', 'Any of these, separated by commas or repeated', Type.Array(status)),
-        queryParameter('AssetTypes', 'Any of these, separated by commas or repeated', Type.Array(assetType)),
-      ],
-    },
-  ),
+  listAssets: (hasShares: boolean) =>
+    route(
+      'listAssets',
+      'List assets',
+      { 200: result('A page of assets', page('AssetPage', asset)) },
+      {
+        ...listBody,
+        parameters: [
+          ...listParameters(['CreateTime', 'UpdateTime', 'GroupId'], hasShares),
+          queryParameter('Statuses', 'Any of these, separated by commas or repeated', Type.Array(status)),
+          queryParameter('AssetTypes', 'Any of these, separated by commas or repeated', Type.Array(assetType)),
+        ],
+      },
+    ),
   getAsset: route('getAsset', 'Get an asset', { 200: result('The asset', asset) }, assetId),
   updateAsset: (method: 'PUT' | 'PATCH') =>
     route(`${method === 'PUT' ? 'put' : 'patch'}Asset`, 'Modify an asset', changed, {
@@ -257,5 +297,22 @@ export const docs = {
     'Count the video tasks that use an asset of a group',
     { 200: result('The numbers', useCounts) },
     groupId,
+  ),
+  createShare: createRoute('shareAssetGroup', 'Lend an asset group to a user or a team', result('The share', share), {
+    ...groupId,
+    requestBody: jsonBody(newShare),
+    description: 'A share with the same borrower is changed. Borrowers can neither change the group nor lend it on',
+  }),
+  listShares: route(
+    'listAssetGroupShares',
+    'List to whom an asset group is lent',
+    { 200: result('All shares of the group', page('GroupSharePage', share)) },
+    groupId,
+  ),
+  deleteShare: route(
+    'revokeAssetGroupShare',
+    'End a share of an asset group',
+    { 200: result('The id of the share, which has ended', created) },
+    { parameters: [...groupId.parameters, pathParameter('share_id', 'Id of the share')] },
   ),
 }

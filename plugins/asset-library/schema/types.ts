@@ -13,6 +13,36 @@ export interface AssetGroup {
   /** ISO 8601 with a UTC offset. */
   readonly CreateTime: string
   readonly UpdateTime: string
+  /** What the caller may do with a group that another user lends. Absent: it is the caller's own. */
+  readonly Access?: 'read' | 'use'
+}
+
+/** A group that its owner lends to a user or a team. Times are ISO 8601 with a UTC offset. */
+export interface GroupShare {
+  readonly Id: string
+  /** Id of the borrowing user. Absent: a team borrows. */
+  readonly User?: string
+  /** Name of the borrowing team. */
+  readonly Team?: string
+  /** read: to see it. use: also in video tasks. */
+  readonly Access: 'read' | 'use'
+  readonly CreateTime: string
+  /** Absent: until it is revoked. */
+  readonly ExpireTime?: string
+  /** When a borrower has last sent an asset of it. Absent: never. */
+  readonly LastUseTime?: string
+}
+
+/** A share to create: with `User` or `Team`. */
+export interface NewShare {
+  /** Id of a user. */
+  readonly User?: string
+  /** Name of the caller's own team. */
+  readonly Team?: string
+  /** Default read. */
+  readonly Access?: 'read' | 'use'
+  /** A time to come, ISO 8601. Default: until it is revoked. */
+  readonly ExpireTime?: string
 }
 
 /** An asset. */
@@ -95,6 +125,8 @@ export interface AssetChange {
 }
 
 interface ListQuery<SortBy extends string> {
+  /** Own groups (default), those that others lend, or both. Ignored without the option `shares`. */
+  readonly scope?: 'own' | 'shared' | 'all'
   readonly GroupType?: 'AIGC' | 'LivenessFace'
   /** Separated by commas. */
   readonly GroupIds?: string
@@ -128,8 +160,14 @@ type LibraryRoute<
   Status extends number = ErrorStatus,
 > = Route<Responses<Success, ErrorBody | UpstreamErrorBody, Status>, Parts>
 
+type WithShareId = { params: { group_id: string; share_id: string } }
+
 /** A creation. 409: another request has the same `Idempotency-Key`. */
-type CreateRoute<Body> = LibraryRoute<LibraryResult<CreatedId>, { body: Body }, ErrorStatus | 409>
+type CreateRoute<Body, Success = CreatedId, Parts = unknown> = LibraryRoute<
+  LibraryResult<Success>,
+  { body: Body } & Parts,
+  ErrorStatus | 409
+>
 
 type WithGroupId = { params: { group_id: string } }
 type WithAssetId = { params: { asset_id: string } }
@@ -148,6 +186,12 @@ export type LibraryRoutes = {
         patch: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>
         delete: LibraryRoute<ForwardedBody, WithGroupId>
         uses: { get: LibraryRoute<LibraryResult<UseCounts>, WithGroupId> }
+        /** With the option `shares`. */
+        shares: {
+          get: LibraryRoute<LibraryResult<ResultPage<GroupShare>>, WithGroupId>
+          post: CreateRoute<NewShare, GroupShare, WithGroupId>
+          ':share_id': { delete: LibraryRoute<LibraryResult<CreatedId>, WithShareId> }
+        }
       }
     }
     ':asset_id': {

@@ -8,8 +8,23 @@ import { type AssetReference, assetsInTurns } from './media-fields.ts'
 
 /** Checks the owners of assets: the part of `Ownership` that plugins of the assets' users need. */
 export interface AssetOwners {
-  /** Rejects with Problem 403 when the user does not own the asset. Resolves with its group, where that is known. */
-  asset(user: string, id: unknown, request?: Request): Promise<{ readonly group?: { readonly id: string } } | undefined>
+  /** Rejects with Problem 403 when the user may not use the asset. */
+  asset(user: string, id: unknown, request?: Request): Promise<FoundAsset | undefined>
+  /** Whether all these groups are still lent to the user for use. Default: no group is lent. */
+  areLent?(user: string, groups: readonly string[]): Promise<boolean>
+  /**
+   * Records that the user uses these lent groups now: what refers to their assets is about to be sent. False: one of
+   * them is not lent any more, and nothing may be sent. Default: no group is lent.
+   */
+  recordUse?(user: string, groups: readonly string[]): Promise<boolean>
+}
+
+/** An asset that a user may use. */
+export interface FoundAsset {
+  /** Its group, where that is known. */
+  readonly group?: { readonly id: string }
+  /** Whether another user lends the group. Then a use begins with `recordUse`. Default false. */
+  readonly isLent?: boolean
 }
 
 export interface AssetOwnershipOptions {
@@ -23,8 +38,8 @@ export interface AssetOwnershipOptions {
 }
 
 /**
- * Requires that every asset in the request is the caller's own or a preset. Resolves with those that are the caller's
- * own.
+ * Requires that the caller may use every asset in the request, or that it is a preset. Resolves with those that are
+ * none.
  *
  * The upstream has one account for all users, so it would accept the asset of any user. Throws FieldProblem 403 for the
  * first foreign asset.
@@ -51,14 +66,14 @@ const requireOwn = async (
   for (const { id, param } of references) {
     if (presetAssets.has(id)) continue
     if (!assets) throw new FieldProblem(403, 'this gateway has no asset library', { param })
-    const owned = await assets.asset(user, id, request).catch((error: unknown) => {
+    const found = await assets.asset(user, id, request).catch((error: unknown) => {
       // Its errors do not have the shape of this protocol's, and their messages are about another upstream.
       if (error instanceof UpstreamRejectedError || error instanceof UpstreamUnreachableError)
         throw new Problem(502, 'asset library unavailable', { cause: error })
       if (!(error instanceof Problem) || error.status !== 403) throw error
       throw new FieldProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })
-    used.push({ id, ...(owned?.group && { group: owned.group.id }) })
+    used.push({ id, ...(found?.group && { group: found.group.id }), ...(found?.isLent && { isLent: true }) })
   }
   return used
 }

@@ -5,6 +5,8 @@ export interface UsedAsset {
   readonly id: string
   /** Its group, where it is known. */
   readonly group?: string
+  /** Whether another user lends the group. Default false. */
+  readonly isLent?: boolean
 }
 
 /** How many of a user's video tasks use an asset, or an asset of a group. */

@@ -1,5 +1,5 @@
 import { JsonBody } from '../../shared/http/body/body.ts'
-import { requireOwned } from '../../shared/owned-id.ts'
+import { requireOwned, requireReadable } from '../../shared/owned-id.ts'
 import { type ListQuery, maxGroupsPerCall, type Operation } from './operation.ts'
 import { notFound } from './path.ts'
 
@@ -57,7 +57,7 @@ const checkQuery = (query: ListQuery): ListQuery => {
     throw new TypeError(`groups must be 1 to ${maxGroupsPerCall} groups: use groupBatches`)
   requireText('groupType', query.groupType)
   const groups = [first, ...others] as const
-  for (const group of groups) requireOwned('group', group)
+  for (const group of groups) requireReadable('group', group)
   return { ...query, groups }
 }
 

@@ -1,12 +1,12 @@
 import type { Json } from '../../shared/json/json.ts'
-import type { OwnedId } from '../../shared/owned-id.ts'
+import type { ReadableId } from '../../shared/owned-id.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
 import type { Caller, Upstream } from '../client.ts'
 import type { UpstreamResponse } from '../response.ts'
 import { maxGroupsPerCall } from './operation.ts'
 
 /** Splits groups into batches of 1 to 100, one for each call. */
-export const groupBatches = <Group extends OwnedId<'group'>>(
+export const groupBatches = <Group extends ReadableId<'group'>>(
   groups: readonly Group[],
 ): readonly (readonly [Group, ...Group[]])[] => {
   if (isNonEmpty(groups) && groups.length <= maxGroupsPerCall) return [groups]
@@ -36,7 +36,7 @@ export interface ListedGroups {
 export const describeGroups = async (
   upstream: Upstream,
   groupType: string,
-  groups: readonly OwnedId<'group'>[],
+  groups: readonly ReadableId<'group'>[],
   caller?: Caller,
 ): Promise<ListedGroups> => {
   const items: Json[] = []

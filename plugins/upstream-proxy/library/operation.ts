@@ -1,11 +1,13 @@
 import type { JsonBody } from '../../shared/http/body/body.ts'
-import type { OwnedId } from '../../shared/owned-id.ts'
+import type { OwnedId, ReadableId } from '../../shared/owned-id.ts'
 
-/** The query of a list operation. It always names groups that the caller owns, so it never covers the whole account. */
+/**
+ * The query of a list operation. It always names groups that the caller may see, so it never covers the whole account.
+ */
 export interface ListQuery {
   readonly groupType: string
   /** 1 to 100 groups. */
-  readonly groups: readonly [OwnedId<'group'>, ...OwnedId<'group'>[]]
+  readonly groups: readonly [ReadableId<'group'>, ...ReadableId<'group'>[]]
   /** The upstream matches it loosely, so the caller of `send` must filter the result. */
   readonly name?: string
   readonly statuses?: readonly string[]

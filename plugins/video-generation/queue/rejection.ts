@@ -1,3 +1,4 @@
+import { FieldProblem } from '../../shared/field-problem.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { errorDetails } from '../../shared/upstream/error-details.ts'
 import {
@@ -46,5 +47,6 @@ export const withOwnId = (
 /** Code and message of a rejection, for a task that fails with it. */
 export const errorOf = (problem: Problem): { readonly code: string; readonly message: string } => {
   const [detail] = problem instanceof UpstreamRejectedError ? errorDetails(problem.response) : []
-  return { code: detail?.code || 'InternalServiceError', message: detail?.message || problem.message }
+  const code = problem instanceof FieldProblem ? problem.code : detail?.code
+  return { code: code || 'InternalServiceError', message: detail?.message || problem.message }
 }

@@ -8,13 +8,14 @@ import {
   readJsonInTurns,
   toJson,
 } from '../../shared/json/json.ts'
+import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
 import type { PictureAssets } from '../../shared/media/picture-assets.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
 import { unlimitedSlots } from '../store/slots.ts'
-import { tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
+import { shareEnded, tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { registrationAfter, withAssets } from './refused-pictures.ts'
@@ -30,6 +31,8 @@ export interface VideoContext {
   readonly identifierSecret: string
   /** The address for callbacks about a task. Undefined: the upstream is not asked for callbacks. */
   readonly callbackUrlOf: (id: string) => string | undefined
+  /** Says whether assets of other users are still lent. Undefined: there is no asset library. */
+  readonly assets?: AssetOwners | undefined
   /** Makes assets of pictures, for tasks with `references: "auto"`. Undefined: there are no such tasks. */
   readonly pictures?: PictureAssets | undefined
   /** Highest `priority` that reaches the upstream. */
@@ -69,6 +72,10 @@ export const safetyIdentifierOf = (secret: string, user: string): string =>
 /**
  * Sends the create call of a claim.
  *
+ * Whether the lent assets of the task may be used is decided at last, by a record of their use that is committed before
+ * the call. A revocation that has been committed before it ends the task. Rejects when the store fails: the claim is
+ * then settled like one whose answer was lost, and nothing was sent.
+ *
  * @param request the body, if it is at hand. Default: that of the claim
  */
 export const submit = async (
@@ -88,6 +95,9 @@ export const submit = async (
     // Else its user would claim it again and again, and nothing else would get the slot.
     return { outcome: 'rejected', problem: new Problem(500, 'the request of the task cannot be read', { cause }) }
   }
+  const { lentGroups = [] } = fields
+  if (lentGroups.length > 0 && !(await context.assets?.recordUse?.(claim.user, lentGroups)))
+    return { outcome: 'rejected', problem: shareEnded }
   if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   let upstreamId: string
   try {

@@ -32,13 +32,14 @@ export const createTask = async (
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
   const { user, token, modelAlias } = caller
-  const { read, draft, assets, sent, limits } = await prepareTask(caller, body, request, context)
+  const { read, draft, assets, lentGroups, sent, limits } = await prepareTask(caller, body, request, context)
   const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
     own: read.own,
     shown: { ...read.shown, ...(draft && { draft_task_id: draft.id }) },
     ...(draft && { draftUpstreamId: draft.upstreamId }),
+    ...(lentGroups.length > 0 && { lentGroups }),
     ...(notes && { notes }),
     ...(read.registersPictures && { registration: { pictures: [] } }),
   }

@@ -9,7 +9,8 @@ import type { VideoServiceOptions } from '../options.ts'
 import type { VideoContext } from '../queue/submit.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import { unlimitedSlots } from '../store/slots.ts'
-import { rejectParameter, unknownModel, VideoProblem } from '../tasks/problem.ts'
+import { rejectParameter, shareEnded, unknownModel, VideoProblem } from '../tasks/problem.ts'
+import { readTaskFields } from '../tasks/request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/request.ts'
 import { isTaskId } from '../tasks/task-id.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
@@ -18,13 +19,22 @@ import type { VideoCaller } from '../tasks/tasks.ts'
 export interface PreparedTask {
   readonly read: VideoRequest
   /** The caller's draft that the request names. */
-  readonly draft: { readonly id: string; readonly upstreamId: string } | undefined
-  /** The caller's assets that the request names. */
+  readonly draft: OwnDraft | undefined
+  /** The assets that the request names, besides presets. */
   readonly assets: readonly UsedAsset[]
+  /** Ids of groups of other users whose assets the task shows, also through its draft. */
+  readonly lentGroups: readonly string[]
   /** What the upstream gets, without the fields that the gateway sets. */
   readonly sent: Json
   /** Undefined: the task needs no slot. */
   readonly limits: PoolLimits | undefined
+}
+
+interface OwnDraft {
+  readonly id: string
+  readonly upstreamId: string
+  /** The upstream makes the video of the assets of the draft. */
+  readonly lentGroups: readonly string[]
 }
 
 export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf' | 'pictures'>, AssetOwnershipOptions {
@@ -49,10 +59,14 @@ export const prepareTask = async (
   const assets = await requireOwnAssets(body, user, request, context)
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
+  const lentGroups = [...new Set([...lentIn(assets), ...(draft?.lentGroups ?? [])])]
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const limits = read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model)
-  return { read, draft, assets, sent, limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits }
+  return { read, draft, assets, lentGroups, sent, limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits }
 }
+
+const lentIn = (assets: readonly UsedAsset[]): readonly string[] =>
+  assets.flatMap(({ group, isLent }) => (isLent && group !== undefined ? [group] : []))
 
 /** Assets are made only for a caller who may make them with the routes of the asset library too. */
 const requireAssetLibrary = (
@@ -80,16 +94,23 @@ const checkCallbackUrl = async (url: string, { checkCallbackUrl: check }: Prepar
 
 const own: ReadonlySet<string> = new Set(ownNames)
 
-/** The caller's own draft. Throws Problem 400 for any other: the same for a foreign one and one that does not exist. */
+/**
+ * The caller's own draft. Throws Problem 400 for any other: the same for a foreign one and one that does not exist. 403
+ * for one whose assets are no longer lent to the caller.
+ */
 const ownDraft = async (
   user: string,
   draft: VideoRequest['draft'],
-  { store }: Pick<VideoContext, 'store'>,
-): Promise<{ readonly id: string; readonly upstreamId: string } | undefined> => {
+  { store, assets }: Pick<VideoContext, 'store' | 'assets'>,
+): Promise<OwnDraft | undefined> => {
   if (!draft) return undefined
   const { id } = draft
   const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), 'failed to check the draft task') : undefined
-  if (task?.status === 'succeeded' && task.upstreamId !== undefined) return { id, upstreamId: task.upstreamId }
+  if (task?.status === 'succeeded' && task.upstreamId !== undefined) {
+    const { lentGroups = [] } = readTaskFields(task.fields)
+    if (lentGroups.length > 0 && !(await assets?.areLent?.(user, lentGroups))) throw shareEnded
+    return { id, upstreamId: task.upstreamId, lentGroups }
+  }
   throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
 }
 

@@ -63,6 +63,11 @@ export const unknownModel = (model: string): VideoProblem =>
     param: 'model',
   })
 
+/** The error for a task with an asset that another user has lent, and lends no longer. */
+export const shareEnded = new VideoProblem(403, 'an asset of the task is in a group that is no longer lent to you', {
+  code: 'share_ended',
+})
+
 /** The error for one more waiting task than a user may have. */
 export const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
   code: 'QuotaExceeded',

@@ -18,6 +18,8 @@ export interface TaskFields {
   readonly draftUpstreamId?: string
   /** What the API that created the task keeps with it. */
   readonly notes?: JsonObject
+  /** Groups of other users in which assets of the request are, by id. They must still be lent when it is sent. */
+  readonly lentGroups?: readonly string[]
   /** Of a task with `references: "auto"`. */
   readonly registration?: Registration
 }
