@@ -73,7 +73,8 @@ export const startOidcProvider = async (
   })
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve))
   const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const [signing, other] = [createKey(), createKey()]
+  const [signing, other] = [takeKey(), takeKey()]
+  const keys = [signing, other]
   const signed: Sign = (claims, { alg = 'RS256', key = signing.privateKey, kid } = {}) =>
     jwt(claims, { alg, key: key === 'its public key' ? signing.publicKey : key, kid: kid ?? kidOf(provider.idToken) })
 
@@ -141,6 +142,7 @@ export const startOidcProvider = async (
     /** A second key: of somebody else, or the next one of the provider. */
     otherKey: other,
     stop: async () => {
+      unusedKeys.push(...keys.splice(0))
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))
     },
@@ -148,6 +150,10 @@ export const startOidcProvider = async (
 }
 
 const createKey = () => generateKeyPairSync('rsa', { modulusLength: 2048 })
+
+/** Keys of providers that have stopped: to make one takes a tenth of a second. Two providers that run never have the same. */
+const unusedKeys: ReturnType<typeof createKey>[] = []
+const takeKey = () => unusedKeys.pop() ?? createKey()
 
 const base64url = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
 const part = (token: string, index: number): Json =>
