@@ -93,6 +93,10 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     usageLimits,
     ...('videoAssetUses' in options.video.store && { uses: () => service.uses as AssetUses }),
     ...{ log, audit, traceCall, observe: observeAssets },
+    observeRetry(outcome) {
+      states.retry(outcome)
+      recorder.retry(outcome)
+    },
   })
   const text = textGeneration({
     ...options.text,
@@ -129,7 +133,12 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   // First, because it names only routes that are added after it.
   if (tracing) root.use(tracing.plugin)
   const app = root
-    .use(health({ ...options.health, upstreams: states.all }))
+    .use(
+      health({
+        ...options.health,
+        ...{ upstreams: states.all, circuits: options.circuits?.counts, retries: states.retries },
+      }),
+    )
     .use(
       metrics({
         ...{

@@ -8,6 +8,8 @@ export interface CallMetrics {
    * configuration. For the option `observe` of `upstream-proxy` and `text-generation`.
    */
   upstream(call: { action: string; upstream?: string; status: number; seconds: number }): void
+  /** Counts a read that was sent again, or was not. For the option `observeRetry` of `upstream-proxy`. */
+  retry(outcome: 'sent' | 'refused'): void
 }
 
 export const createCallMetrics = (registers: Registry[], buckets: number[]): CallMetrics => {
@@ -34,7 +36,14 @@ export const createCallMetrics = (registers: Registry[], buckets: number[]): Cal
       for (const { seconds } of calls.values()) for (const durations of seconds.values()) durations.flush()
     },
   })
+  const retries = new Counter({
+    name: 'sluice_upstream_retries_total',
+    help: 'Reads whose call failed before the response: sent again, or refused, to spare the upstream.',
+    labelNames: ['outcome'],
+    registers,
+  })
   return {
+    retry: (outcome) => retries.inc({ outcome }),
     upstream({ action, upstream, status, seconds }) {
       let own = calls.get(upstream)
       if (!own) {

@@ -10,8 +10,7 @@ export { type Log, noLog, Problem, type ProblemBody, problemBody, renderProblems
 export {
   type CircuitBreakerOptions,
   type CircuitBreakers,
-  CircuitOpenError,
   type CircuitState,
   createCircuitBreakers,
 } from './upstream/circuit-breaker.ts'
-export type { Fetch } from './upstream/upstream-error.ts'
+export { CircuitOpenError, type Fetch } from './upstream/upstream-error.ts'

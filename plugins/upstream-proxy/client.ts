@@ -5,12 +5,12 @@ import { readAtMost } from '../shared/http/body/read-body.ts'
 import { forwardedHeaders, responseHeaders } from '../shared/http/headers.ts'
 import { checkAbove0, checkCollaborator } from '../shared/plugin/options.ts'
 import { type Log, noLog, Problem } from '../shared/problem.ts'
-import { CircuitOpenError } from '../shared/upstream/circuit-breaker.ts'
 import { createCredentialSearch } from '../shared/upstream/credentials.ts'
 import { fetchOnce } from '../shared/upstream/fetch.ts'
 import { RetryBudget } from '../shared/upstream/retry-budget.ts'
 import type { TraceCall } from '../shared/upstream/trace-call.ts'
 import {
+  CircuitOpenError,
   type Fetch,
   isNeverSent,
   UpstreamInvalidError,
@@ -60,6 +60,11 @@ export interface UpstreamOptions {
   readonly log?: Log
   /** Receives every call that has ended. `status` is 0 if there was no response. */
   readonly observe?: (call: { action: Operation['action']; status: number; seconds: number }) => void
+  /**
+   * Learns of every read whose call has failed before the response: whether it was `sent` again, or `refused`, because
+   * a tenth of the calls have been sent again lately.
+   */
+  readonly observeRetry?: (outcome: 'sent' | 'refused') => void
   /** Traces every call: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
   readonly traceCall?: TraceCall
 }
@@ -110,7 +115,7 @@ interface HeldPermit {
  */
 export const createUpstream = (options: UpstreamOptions): Upstream => {
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog } = options
-  const { clock = systemClock, observe, traceCall } = options
+  const { clock = systemClock, observe, observeRetry, traceCall } = options
   checkCollaborator('kind', kind)
   checkAbove0({ timeoutMs, maxResponseBytes })
   const send = options.fetch ?? fetchOnce
@@ -178,7 +183,10 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
         response = await request(operation, caller, signal, held)
       } catch (error) {
         if (error instanceof Problem || signal.aborted || !isReadOnly(operation)) throw error
-        if (error instanceof CircuitOpenError || !retries.take()) throw error
+        if (error instanceof CircuitOpenError) throw error
+        const mayRetry = retries.take()
+        observeRetry?.(mayRetry ? 'sent' : 'refused')
+        if (!mayRetry) throw error
         // The connection failed before the response. A read-only operation is safe to retry, once.
         const heldForRetry = held && (await acquire(held.limiter, caller, signal))
         response = await request(operation, caller, signal, heldForRetry)

@@ -9,6 +9,7 @@ import {
   type ResponseDescription,
   routeOptions,
 } from '../../plugins/shared/plugin/openapi.ts'
+import type { CircuitState } from '../../plugins/shared/upstream/circuit-breaker.ts'
 
 /** The state that the health routes report. */
 export interface Health {
@@ -24,6 +25,10 @@ export interface Health {
   readonly draining: () => boolean
   /** State of each upstream. For information only: an upstream that is down does not make the server unready. */
   readonly upstreams: () => Readonly<Record<string, string>>
+  /** How many circuits of upstreams have each state. For information only. Undefined: there are none. */
+  readonly circuits?: (() => Readonly<Record<CircuitState, number>>) | undefined
+  /** How many failed reads were sent again, and how many were not. For information only. Undefined: nobody counts. */
+  readonly retries?: Readonly<Record<'sent' | 'refused', number>>
 }
 
 const docs = (operationId: string, summary: string, responses: Readonly<Record<string, ResponseDescription>>) =>
@@ -40,6 +45,7 @@ const healthzDocs = docs('checkLiveness', 'Whether the process runs', {
   200: jsonResponse('It runs', alive, noStoreHeader),
 })
 
+const count = Type.Integer({ minimum: 0 })
 const partState = Type.Union([Type.Literal('ok'), Type.Literal('full'), Type.Literal('down')])
 const readiness = Type.Object(
   {
@@ -47,6 +53,24 @@ const readiness = Type.Object(
     database: partState,
     storage: Type.Optional(partState),
     upstreams: Type.Record(Type.String(), Type.String(), { description: 'The state of each upstream, in words' }),
+    circuits: Type.Optional(
+      Type.Object(
+        { closed: count, open: count, 'half-open': count },
+        {
+          description:
+            'Upstreams and actions by whether this process sends their calls: not while `open`, and one at a time while `half-open`',
+        },
+      ),
+    ),
+    retries: Type.Optional(
+      Type.Object(
+        { sent: count, refused: count },
+        {
+          description:
+            'Failed reads of the asset library that this process has sent again since its start, or has not, to spare the upstream',
+        },
+      ),
+    ),
   },
   { title: 'Readiness' },
 )
@@ -59,7 +83,7 @@ const readyzDocs = docs('checkReadiness', 'Whether the server can accept request
  * `GET /healthz`: 200 while the process runs. `GET /readyz`: 200 when the server can accept requests, else 503; the
  * body names what is down.
  */
-export const health = ({ database, storage, draining, upstreams }: Health) =>
+export const health = ({ database, storage, draining, upstreams, circuits, retries }: Health) =>
   new Elysia({ name: 'sluice/health' })
     .get('/healthz', () => json(200, { status: 'ok' }), healthzDocs)
     .get(
@@ -72,10 +96,16 @@ export const health = ({ database, storage, draining, upstreams }: Health) =>
           database: databaseState,
           ...(storageState && { storage: storageState }),
           upstreams: upstreams(),
+          ...(circuits && { circuits: statesOf(circuits()) }),
+          ...(retries && { retries }),
         })
       },
       readyzDocs,
     )
+
+const statesOf = ({ closed, open, 'half-open': halfOpen }: Readonly<Record<CircuitState, number>>) => ({
+  ...{ closed, open, 'half-open': halfOpen },
+})
 
 /** The states of a part: it works, has no room, or does not work. */
 export const partStates = ['ok', 'full', 'down'] as const

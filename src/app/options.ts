@@ -23,7 +23,7 @@ import type { ServerOidcLogin } from './oidc-login.ts'
 
 /** Options of `createApp`: those of the parts, without what `createApp` passes to all of them. */
 export interface AppOptions {
-  readonly gateway: Omit<GatewayOptions, 'usageLimits' | 'log' | 'audit' | 'observe' | 'traceCall'>
+  readonly gateway: Omit<GatewayOptions, 'usageLimits' | 'log' | 'audit' | 'observe' | 'observeRetry' | 'traceCall'>
   readonly text: Omit<
     TextGenerationOptions,
     'limits' | 'assets' | 'log' | 'audit' | 'observe' | 'observeUsage' | 'traceCall'

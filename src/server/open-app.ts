@@ -76,7 +76,7 @@ export const openApp = async (
       identify: identifyEither,
       requireSameOrigin: sessionsOfSameOrigin(publicUrl),
     })
-  const circuits = createCircuitBreakers()
+  const circuits = createCircuitBreakers({ log })
   return createApp({
     circuits,
     gateway: {

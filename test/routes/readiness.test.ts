@@ -33,6 +33,17 @@ test('/readyz says which part has no room: without the database nothing works, w
   expect(await ready({ storage: () => Promise.reject(full()) })).toMatchObject([200, { status: 'ok', storage: 'full' }])
 })
 
+test('/readyz says how many circuits of upstreams are open, and how many reads were sent again', async () => {
+  const circuits = () => ({ closed: 3, open: 1, 'half-open': 0, refused: 7 })
+  expect(await ready({ circuits, retries: { sent: 2, refused: 5 } })).toEqual([
+    200,
+    {
+      ...{ status: 'ok', database: 'ok', upstreams: {} },
+      ...{ circuits: { closed: 3, open: 1, 'half-open': 0 }, retries: { sent: 2, refused: 5 } },
+    },
+  ])
+})
+
 test('before the database was available, a database without room is full, and every route says 503 in its form', async () => {
   let reason: unknown = new Error('refused')
   const waiting = createWaitingApp({

@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import {
-  type CircuitBreakerOptions,
-  CircuitOpenError,
-  createCircuitBreakers,
-} from '../../plugins/shared/upstream/circuit-breaker.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { type CircuitBreakerOptions, createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { RetryBudget } from '../../plugins/shared/upstream/retry-budget.ts'
-import { isNeverSent } from '../../plugins/shared/upstream/upstream-error.ts'
+import {
+  CircuitOpenError,
+  isNeverSent,
+  UpstreamUnreachableError,
+} from '../../plugins/shared/upstream/upstream-error.ts'
 
 type Reply = number | 'unreachable' | 'timeout' | 'left' | Promise<number>
 
@@ -14,7 +15,13 @@ const setUp = (options: CircuitBreakerOptions = {}) => {
   const time = { now: 1_000_000 }
   let sent = 0
   let reply: Reply = 200
-  const circuits = createCircuitBreakers({ ...options, clock: { now: () => time.now } })
+  const logged: [string, object][] = []
+  const log = {
+    ...noLog,
+    warn: (fields: object) => void logged.push(['warn', fields]),
+    info: (fields: object) => void logged.push(['info', fields]),
+  }
+  const circuits = createCircuitBreakers({ ...options, clock: { now: () => time.now }, log })
   const fetch = circuits.wrap(async (_url, { signal }) => {
     sent++
     const now = reply
@@ -38,7 +45,7 @@ const setUp = (options: CircuitBreakerOptions = {}) => {
     for (let at = 0; at < count; at++) last = await call(next, path)
     return last
   }
-  return { call, calls, circuits, time }
+  return { call, calls, circuits, fetch, logged, time }
 }
 
 describe('a circuit', () => {
@@ -143,6 +150,79 @@ describe('a circuit', () => {
     expect(await call(200)).toBe('200')
   })
 
+  test('sends the next try after four seconds, if one gets no response', async () => {
+    const { call, calls, time } = setUp()
+    await calls(5, 'unreachable')
+    time.now += 1_000
+    const [first, second] = [Promise.withResolvers<number>(), Promise.withResolvers<number>()]
+    const probes = [call(first.promise)]
+    time.now += 3_999
+    expect(await call(200)).toBe('refused unsent')
+    time.now += 1
+    probes.push(call(second.promise))
+    expect(await call(200)).toBe('refused unsent')
+    // The upstream is back: either may tell.
+    first.resolve(200)
+    await probes[0]
+    expect(await call(200)).toBe('200')
+    // What the other one tells is not new.
+    second.resolve(503)
+    await probes[1]
+    expect(await call(200)).toBe('200')
+  })
+
+  test('opens when 20 calls wait and none has got a response for 30 seconds, and closes at the first one', async () => {
+    const { call, circuits, time } = setUp()
+    const answers = Array.from({ length: 21 }, () => Promise.withResolvers<number>())
+    const [first, ...others] = answers as [(typeof answers)[0], ...typeof answers]
+    const waiting = [call(first.promise)]
+    // One that waits for long does not count by itself.
+    time.now += 60_000
+    for (const { promise } of others.slice(0, 19)) waiting.push(call(promise))
+    time.now += 29_999
+    expect(await call('left')).toBe('failed')
+    first.resolve(200)
+    await waiting[0]
+    waiting.push(call((others[19] as typeof first).promise))
+    time.now += 29_999
+    expect(await call('left')).toBe('failed')
+    time.now += 1
+    expect(await call(200)).toBe('refused unsent')
+    expect(circuits.counts().open).toBe(1)
+    others[0]?.resolve(200)
+    await waiting[1]
+    expect(await call(200)).toBe('200')
+    // Those that still wait have done so for long, but there was a response.
+    expect(circuits.counts()).toMatchObject({ closed: 1, open: 0 })
+  })
+
+  test('tells callers when to come again, and its log once when it opens and once when it closes', async () => {
+    const { call, calls, fetch, logged, time } = setUp()
+    await calls(5, 'unreachable')
+    const rejection = () =>
+      fetch('https://upstream.example/api/assets', { method: 'GET' }).then(
+        () => undefined,
+        (cause: unknown) => new UpstreamUnreachableError(cause, !isNeverSent(cause)).headers['retry-after'],
+      )
+    expect(await rejection()).toBe('1')
+    time.now += 1_000
+    expect(await call(503)).toBe('503')
+    expect(await rejection()).toBe('2')
+    time.now += 1_999
+    expect(await rejection()).toBe('1')
+    time.now += 1
+    const answer = Promise.withResolvers<number>()
+    const probe = call(answer.promise)
+    expect(await rejection()).toBe('4')
+    answer.resolve(200)
+    await probe
+    const circuit = 'GET https://upstream.example/api/assets '
+    expect(logged).toEqual([
+      ['warn', { circuit, reason: '5 calls in a row got no response' }],
+      ['info', { circuit }],
+    ])
+  })
+
   test('is one of its upstream and action: ids in a path make no difference', async () => {
     const { call, calls } = setUp()
     await calls(5, 'unreachable', '/api/v3/tasks/cgt-1?x=1')
@@ -162,11 +242,11 @@ describe('a circuit', () => {
   })
 
   test('fails with an error that proves that nothing was sent', () => {
-    expect(isNeverSent(new CircuitOpenError())).toBe(true)
+    expect(isNeverSent(new CircuitOpenError(1))).toBe(true)
   })
 
   test('rejects options that are not above 0', () => {
-    for (const option of ['failures', 'calls', 'ratio', 'windowMs', 'openMs', 'maxOpenMs'])
+    for (const option of ['failures', 'calls', 'ratio', 'windowMs', 'silentMs', 'openMs', 'maxOpenMs'])
       expect(() => createCircuitBreakers({ [option]: 0 })).toThrow(TypeError)
   })
 })

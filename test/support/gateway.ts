@@ -65,6 +65,7 @@ export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store'
   readonly mcp?: Partial<AppOptions['mcp']>
   readonly metricsToken?: string
   readonly tracing?: AppOptions['tracing']
+  readonly circuits?: AppOptions['circuits']
 }
 
 /** Starts a gateway on a real socket. Defaults: an emulated upstream without rate limits, and a database in memory. */
@@ -131,6 +132,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
     health: { database: () => store.ready(), draining: () => false },
     metricsToken: options.metricsToken,
     tracing: options.tracing,
+    ...(options.circuits && { circuits: options.circuits }),
     log: options.log ?? noLog,
     audit: options.audit ?? noAudit,
   })

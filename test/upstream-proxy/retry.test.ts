@@ -35,6 +35,17 @@ describe('a read operation is retried once', () => {
     expect(upstream.seen).toHaveLength(2)
   })
 
+  test('while a tenth of the calls, or three, were not sent again lately', async () => {
+    await using upstream = await startScriptedUpstream(reset)
+    const outcomes: string[] = []
+    const client = upstream.upstream({ observeRetry: (outcome) => outcomes.push(outcome) })
+    for (let at = 0; at < 5; at++) await failure(client.send({ action: 'GetAsset', id: 'a' }))
+    expect(outcomes).toEqual(['sent', 'sent', 'sent', 'refused', 'refused'])
+    expect(upstream.seen).toHaveLength(8)
+    await failure(client.send({ action: 'DeleteAsset', asset: ownAsset('a') }))
+    expect(outcomes).toHaveLength(5)
+  })
+
   test('and not after the start of a response or after an error response', async () => {
     for (const step of [json('{}', 500), json('{}', 429)]) {
       await using upstream = await startScriptedUpstream(step)

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '../clock.ts'
 import { checkAbove0 } from '../plugin/options.ts'
-import type { Fetch } from './upstream-error.ts'
+import { type Log, noLog } from '../problem.ts'
+import { CircuitOpenError, type Fetch } from './upstream-error.ts'
 
 /** Options of `createCircuitBreakers`. */
 export interface CircuitBreakerOptions {
@@ -13,6 +14,12 @@ export interface CircuitBreakerOptions {
   /** Length of a window in milliseconds. Default 10,000. */
   readonly windowMs?: number
   /**
+   * Milliseconds without any response after which a circuit opens, while at least `calls` calls wait for one. Default
+   * 30,000. So callers without a time limit of their own, such as those of streams, do not pile up before an upstream
+   * that has stopped.
+   */
+  readonly silentMs?: number
+  /**
    * Milliseconds for which a circuit opens first. Each failed probe doubles them, up to `maxOpenMs`. Defaults 1,000 and
    * 4,000: so an upstream that is back is used within five seconds.
    */
@@ -20,6 +27,8 @@ export interface CircuitBreakerOptions {
   readonly maxOpenMs?: number
   /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>
+  /** Receives a warning when a circuit opens, and a line when it closes. Default: nothing. */
+  readonly log?: Log
 }
 
 /** `open`: calls fail at once. `half-open`: one call at a time tries whether the upstream is back. */
@@ -36,14 +45,6 @@ export interface CircuitBreakers {
   counts(): Readonly<Record<CircuitState, number>> & { readonly refused: number }
 }
 
-/** The upstream was not called: its circuit is open. */
-export class CircuitOpenError extends Error {
-  constructor() {
-    super('the upstream has failed repeatedly, and is tried again in a moment')
-    this.name = 'CircuitOpenError'
-  }
-}
-
 /**
  * Creates circuit breakers: while an upstream fails, callers get their error at once, and hold nothing until a timeout.
  * As it closes within seconds, no failed call is repeated.
@@ -55,9 +56,10 @@ export class CircuitOpenError extends Error {
  * const upstream = createUpstream({ kind, fetch: circuits.wrap(fetch) })
  */
 export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): CircuitBreakers => {
-  const { failures = 5, calls = 20, ratio = 0.5, windowMs = 10_000, openMs = 1_000, maxOpenMs = 4_000 } = options
-  checkAbove0({ failures, calls, ratio, windowMs, openMs, maxOpenMs })
-  const rules = { failures, calls, ratio, windowMs, openMs, maxOpenMs, clock: options.clock ?? systemClock }
+  const { failures = 5, calls = 20, ratio = 0.5, windowMs = 10_000 } = options
+  const { silentMs = 30_000, openMs = 1_000, maxOpenMs = 4_000, clock = systemClock, log = noLog } = options
+  checkAbove0({ failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs })
+  const rules = { failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs, clock, log }
   const circuits = new Map<string, Circuit>()
   /** By the whole address, of each method: to find the action of one takes longer. */
   const byAddress = new Map<string, Map<string, Circuit>>()
@@ -74,7 +76,7 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
       byAddress.clear()
     }
     byAddress.set(method, known)
-    const circuit = circuits.get(key) ?? new Circuit(rules)
+    const circuit = circuits.get(key) ?? new Circuit(key, rules)
     circuits.set(key, circuit)
     if (known.size >= maxCircuits) known.clear()
     known.set(url, circuit)
@@ -84,11 +86,12 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
   return {
     wrap: (fetch) => (url, init) => {
       const circuit = circuitOf(init.method ?? 'GET', url)
-      const isProbe = circuit.isOpen
-      if (isProbe && !circuit.beginProbe()) {
+      const how = circuit.begin()
+      if (how === 'refused') {
         refused++
-        return Promise.reject(new CircuitOpenError())
+        return Promise.reject(new CircuitOpenError(circuit.retrySeconds))
       }
+      const isProbe = how === 'probe'
       return fetch(url, init).then(
         (response) => {
           circuit.end(failedStatuses.has(response.status) ? 'failed' : 'succeeded', isProbe)
@@ -133,24 +136,28 @@ type Rules = Required<CircuitBreakerOptions>
 /** How a call has ended. `unreachable`: there was no response. `left`: its client has left. */
 type CallEnd = 'succeeded' | 'failed' | 'unreachable' | 'left'
 
-/** The circuit of one upstream and action. */
+/** The circuit of one upstream and action. Of this process: others find out for themselves, with five calls each. */
 class Circuit {
+  readonly #name: string
   readonly #rules: Rules
   #unreachableInARow = 0
   #windowEnd = 0
   #calls = 0
   #failed = 0
-  /** When the next probe may be sent. Undefined: the circuit is closed. */
+  /** Calls without a response. */
+  #waiting = 0
+  /** Since when at least `calls` of them wait, and none has got a response. */
+  #silentSince = 0
+  /** Until when no call is sent. Undefined: the circuit is closed. */
   #openUntil: number | undefined
   #openMs = 0
-  #isProbing = false
+  /** Until when the response to a probe is waited for, before another one is sent. */
+  #probingUntil = 0
+  #isSilent = false
 
-  constructor(rules: Rules) {
+  constructor(name: string, rules: Rules) {
+    this.#name = name
     this.#rules = rules
-  }
-
-  get isOpen(): boolean {
-    return this.#openUntil !== undefined
   }
 
   get state(): CircuitState {
@@ -158,44 +165,83 @@ class Circuit {
     return this.#rules.clock.now() < this.#openUntil ? 'open' : 'half-open'
   }
 
-  /** Begins the one call that tries whether the upstream is back. False: it is too early, or one is in progress. */
-  beginProbe(): boolean {
-    if (this.#isProbing || this.#rules.clock.now() < (this.#openUntil ?? 0)) return false
-    this.#isProbing = true
-    return true
+  /** Seconds after which a call that is refused now may be sent. */
+  get retrySeconds(): number {
+    const next = Math.max(this.#openUntil ?? 0, this.#probingUntil)
+    return Math.max(1, Math.ceil((next - this.#rules.clock.now()) / 1_000))
+  }
+
+  /** Whether a call is sent. `probe`: it tries whether the upstream is back. */
+  begin(): 'sent' | 'probe' | 'refused' {
+    if (this.#openUntil === undefined && this.#waiting >= this.#rules.calls) this.#checkSilence()
+    if (this.#openUntil !== undefined) {
+      const { clock, maxOpenMs } = this.#rules
+      const now = clock.now()
+      if (now < this.#openUntil || now < this.#probingUntil) return 'refused'
+      // A probe may get no response until its time limit, long after the upstream is back.
+      this.#probingUntil = now + maxOpenMs
+      return 'probe'
+    }
+    if (++this.#waiting === this.#rules.calls) this.#silentSince = this.#rules.clock.now()
+    return 'sent'
   }
 
   end(how: CallEnd, isProbe: boolean): void {
-    if (isProbe) this.#endProbe(how)
-    // The calls of before the circuit opened tell nothing new.
-    else if (how !== 'left' && !this.isOpen) this.#endCall(how)
+    if (!isProbe) this.#waiting--
+    if (this.#openUntil === undefined) {
+      // A probe of before the circuit closed tells nothing new.
+      if (how !== 'left' && !isProbe) this.#endCall(how)
+    } else if (isProbe) this.#endProbe(how)
+    // Of the calls of before the circuit opened, only those that show that the upstream is not silent tell something.
+    else if (this.#isSilent && how === 'succeeded') this.#close()
   }
 
-  #endCall(how: CallEnd): void {
+  #endCall(how: Exclude<CallEnd, 'left'>): void {
+    const now = this.#rules.clock.now()
+    if (how !== 'unreachable') this.#silentSince = now
     this.#unreachableInARow = how === 'unreachable' ? this.#unreachableInARow + 1 : 0
-    this.#count(how !== 'succeeded')
+    this.#count(how !== 'succeeded', now)
     if (how === 'succeeded') return
-    const { failures, calls, ratio, openMs } = this.#rules
-    const hasFailed = this.#calls >= calls && this.#failed >= ratio * this.#calls
-    if (hasFailed || this.#unreachableInARow >= failures) this.#open(openMs)
+    const { failures, calls, ratio } = this.#rules
+    if (this.#unreachableInARow >= failures) this.#open(`${failures} calls in a row got no response`)
+    else if (this.#calls >= calls && this.#failed >= ratio * this.#calls)
+      this.#open(`${this.#failed} of ${this.#calls} calls have failed`)
   }
 
   #endProbe(how: CallEnd): void {
-    this.#isProbing = false
-    if (how === 'failed' || how === 'unreachable') this.#open(Math.min(2 * this.#openMs, this.#rules.maxOpenMs))
-    if (how !== 'succeeded') return
-    this.#openUntil = undefined
-    this.#unreachableInARow = 0
-    this.#windowEnd = 0
+    this.#probingUntil = 0
+    if (how === 'succeeded') this.#close()
+    else if (how !== 'left') this.#openFor(Math.min(2 * this.#openMs, this.#rules.maxOpenMs))
   }
 
-  #open(ms: number): void {
+  #checkSilence(): void {
+    const { clock, silentMs } = this.#rules
+    if (clock.now() - this.#silentSince < silentMs) return
+    this.#isSilent = true
+    this.#open(`${this.#waiting} calls have got no response for ${silentMs} ms`)
+  }
+
+  #open(reason: string): void {
+    this.#rules.log.warn({ circuit: this.#name, reason }, 'calls to an upstream fail at once until it responds again')
+    this.#probingUntil = 0
+    this.#openFor(this.#rules.openMs)
+  }
+
+  #openFor(ms: number): void {
     this.#openMs = ms
     this.#openUntil = this.#rules.clock.now() + ms
   }
 
-  #count(isFailure: boolean): void {
-    const now = this.#rules.clock.now()
+  #close(): void {
+    this.#rules.log.info({ circuit: this.#name }, 'calls to an upstream are sent again')
+    this.#openUntil = undefined
+    this.#isSilent = false
+    this.#silentSince = this.#rules.clock.now()
+    this.#unreachableInARow = 0
+    this.#windowEnd = 0
+  }
+
+  #count(isFailure: boolean, now: number): void {
     if (now >= this.#windowEnd) {
       this.#windowEnd = now + this.#rules.windowMs
       this.#calls = 0

@@ -26,12 +26,28 @@ export class UpstreamRejectedError extends Problem {
   }
 }
 
-/** There was no complete response. `sent` is false if the upstream certainly did not receive the request. */
+/** The upstream was not called: its circuit is open. A `fetch` of `createCircuitBreakers` rejects with it. */
+export class CircuitOpenError extends Error {
+  /** Seconds after which a call may be sent again. */
+  readonly retrySeconds: number
+
+  constructor(retrySeconds: number) {
+    super('the upstream has failed repeatedly, and is tried again in a moment')
+    this.name = 'CircuitOpenError'
+    this.retrySeconds = retrySeconds
+  }
+}
+
+/**
+ * There was no complete response. `sent` is false if the upstream certainly did not receive the request. While its
+ * circuit is open, the response has a `Retry-After`.
+ */
 export class UpstreamUnreachableError extends Problem {
   readonly sent: boolean
 
   constructor(cause: unknown, sent: boolean, message = 'Seedance upstream unavailable') {
-    super(502, message, { cause })
+    const isOpen = cause instanceof CircuitOpenError
+    super(502, message, { cause, ...(isOpen && { headers: { 'retry-after': String(cause.retrySeconds) } }) })
     this.sent = sent
   }
 }
@@ -50,7 +66,7 @@ export const toResponse = ({ status, headers, bytes }: RawResponse): Response =>
 /** Whether the error proves that no connection was made. Any other error counts as sent. */
 export const isNeverSent = (error: unknown): boolean => {
   if (!(error instanceof Error)) return false
-  if (error.name === 'CircuitOpenError') return true
+  if (error instanceof CircuitOpenError) return true
   const code = 'code' in error ? String(error.code) : ''
   return (
     /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|ENETUNREACH|EHOSTUNREACH|ConnectionRefused|FailedToOpenSocket|DNS)/i.test(

@@ -7,6 +7,8 @@ export interface DeadlineOptions {
   readonly clock: Clock
   /** The deadline, in milliseconds since 1970. */
   readonly at: number
+  /** Whether it is the caller's own. Then a call that it aborts does not count as a failure of the upstream. */
+  readonly isCallers?: boolean
   /** Aborts when the caller disconnects; this aborts the call too. */
   readonly caller: AbortSignal
   /**
@@ -71,7 +73,8 @@ export class Deadline implements Disposable, EventListenerObject {
   readonly #expire = (): void => {
     if (this.signal.aborted) return
     this.#passed = true
-    this.#controller.abort(new Error('time limit of a non-streaming request exceeded'))
+    const message = 'time limit of a non-streaming request exceeded'
+    this.#controller.abort(this.#options.isCallers ? new Error(message) : new DOMException(message, 'TimeoutError'))
   }
 
   readonly #revoke = (): void => {

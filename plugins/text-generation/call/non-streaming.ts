@@ -38,6 +38,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     // The upstream continues a background response without a client. Therefore the gateway has to learn its id and
     // record the owner, even if the caller has disconnected.
     at: exchange.respondsAtOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + limitMs,
+    isCallers: limitMs < timeoutMs,
     caller: request.signal,
     lingerMs: exchange.respondsAtOnce ? timeoutMs : 0,
     whenRevoked: call.whenRevoked,

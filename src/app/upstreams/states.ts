@@ -9,6 +9,10 @@ export interface UpstreamStates {
   text(name: string, call: ObservedCall): void
   /** The same for the upstream of video generation. */
   video(call: ObservedCall): void
+  /** Call this for each read of the asset library that failed: it was sent again, or was not, to spare the upstream. */
+  retry(outcome: 'sent' | 'refused'): void
+  /** How many there were of each. */
+  readonly retries: Readonly<Record<'sent' | 'refused', number>>
   /**
    * The states: `assets`, `video`, `text` (all upstreams of text generation together: as good as the best of them), and
    * `text NAME` for each.
@@ -36,10 +40,13 @@ export const createUpstreamStates = (
 ): UpstreamStates => {
   const assets = new CallHistory(clock)
   const video = new CallHistory(clock)
+  const retries = { sent: 0, refused: 0 }
   const texts = new Map(configured.texts.map((name) => [name, new CallHistory(clock)]))
   return {
     assets: (status) => assets.add({ status, keyRejected: status === 401 }),
     video: (call) => video.add(call),
+    retry: (outcome) => void retries[outcome]++,
+    retries,
     text: (name, call) => texts.get(name)?.add(call),
     all() {
       const best = callStates.find((word) => [...texts.values()].some(({ state }) => state === word))

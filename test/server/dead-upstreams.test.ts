@@ -1,0 +1,120 @@
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
+import { fetchOnce, fetchPooledPost } from '../../plugins/shared/upstream/fetch.ts'
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
+import type { EmulatorAction } from '../../src/emulator/action-names.ts'
+import type { FaultKind } from '../../src/emulator/index.ts'
+import { MODEL, text } from '../emulator/video-client.ts'
+import { internalDetails, startGateway, type User } from '../support/gateway.ts'
+
+setDefaultTimeout(60_000)
+
+/** An action of each upstream, and a call that needs it. */
+const calls = {
+  assets: {
+    action: 'ListAssets',
+    path: '/api/media/proxy/assets?PageSize=10&PageNumber=1',
+    failure: { success: false, error: { message: 'Seedance upstream unavailable', type: 'media_proxy_error' } },
+  },
+  text: {
+    action: 'CreateChatCompletion',
+    path: '/v1/chat/completions',
+    body: { model: 'doubao-seed-emulated', messages: [{ role: 'user', content: 'x' }] },
+    failure: { error: { message: 'upstream unavailable', type: 'server_error', param: null, code: null } },
+  },
+  video: {
+    action: 'CreateVideoTask',
+    path: '/api/v3/contents/generations/tasks',
+    body: { model: MODEL, content: [text('a cat')] },
+    failure: { error: { code: 'UpstreamUnavailable', message: 'upstream unavailable', param: '', type: 'BadGateway' } },
+  },
+} satisfies Record<string, { action: EmulatorAction; path: string; body?: object; failure: object }>
+
+type Kind = keyof typeof calls
+
+/** How an upstream dies, and how many calls open its circuit. */
+const deaths: Readonly<Record<string, { readonly fault: FaultKind; readonly calls: number }>> = {
+  'refuses to go on (reset)': { fault: { kind: 'reset-before' }, calls: 5 },
+  'stops (frozen)': { fault: { kind: 'hang' }, calls: 5 },
+  'has no room (503)': { fault: { kind: 'status', status: 503 }, calls: 20 },
+}
+
+/** At its time limit, a chat request without streaming gets what has arrived: here nothing. */
+const hasAnswer = ({ status, headers }: Response): boolean => status < 500 && !headers.has('x-upstream-partialresponse')
+
+const open = async () => {
+  const time = { now: Date.now() }
+  const circuits = createCircuitBreakers({ clock: { now: () => time.now } })
+  /**
+   * Calls that were sent, without the lists that look for a lost video. The emulator may see a read twice: Bun sends it
+   * again after a reset.
+   */
+  const sent = { assets: 0, text: 0, video: 0 }
+  const counted = (kind: Kind, fetch: Fetch): Fetch =>
+    circuits.wrap((url, init) => {
+      if (kind !== 'video' || init.method === 'POST') sent[kind]++
+      return fetch(url, init)
+    })
+  const gateway = await startGateway({
+    ...{ circuits, fetch: counted('assets', fetchOnce), timeoutMs: 300 },
+    text: { fetch: counted('text', fetchPooledPost), timeoutMs: 300 },
+    video: { fetch: counted('video', fetchOnce), createTimeoutMs: 3_000, settleWaitMs: 1 },
+  })
+  const user = await gateway.addUser('ann')
+  const ask = (kind: Kind, by: User = user) => {
+    const { path, ...call } = calls[kind]
+    return fetch(gateway.url + path, {
+      method: 'body' in call ? 'POST' : 'GET',
+      headers: { authorization: `Bearer ${by.token}`, 'content-type': 'application/json' },
+      ...('body' in call && { body: JSON.stringify(call.body) }),
+    })
+  }
+  const group = await user.ask('POST', '/assets/groups', { Name: 'a' })
+  expect(group.status).toBe(200)
+  return { gateway, circuits, time, user, ask, sent }
+}
+
+describe.each(Object.keys(calls) as Kind[])('an upstream of %s', (kind) => {
+  const { action, failure } = calls[kind]
+  const others = (Object.keys(calls) as Kind[]).filter((other) => other !== kind)
+
+  test.each(Object.entries(deaths))('that %s is left alone, and used again when it is back', async (_, death) => {
+    const { gateway, circuits, time, user, ask, sent } = await open()
+    await using _gateway = gateway
+    const { emulator } = gateway
+    const statusOf = async (asked: Kind) => (await ask(asked)).status
+    expect(await statusOf(kind)).toBe(200)
+    emulator.faults.add({ ...death.fault, action, times: Number.POSITIVE_INFINITY })
+    const failed = await Promise.all(Array.from({ length: death.calls }, () => ask(kind)))
+    expect(failed.filter(hasAnswer)).toEqual([])
+    expect(circuits.counts().open).toBe(1)
+
+    const before = sent[kind]
+    const refused = await Promise.all(Array.from({ length: 100 }, () => ask(kind)))
+    for (const response of refused) {
+      expect([response.status, response.headers.get('retry-after')]).toEqual([502, '1'])
+      const body = await response.text()
+      expect(JSON.parse(body)).toEqual(failure)
+      expect(body).not.toMatch(internalDetails)
+    }
+    expect(sent[kind]).toBe(before)
+    // Other upstreams, other actions of this one, and what needs none, work.
+    for (const other of others) expect(await statusOf(other)).toBe(200)
+    expect((await user.ask('GET', '/assets/groups?PageSize=10&PageNumber=1')).status).toBe(200)
+    const ready = await fetch(`${gateway.url}/readyz`)
+    expect([ready.status, await ready.json()]).toMatchObject([200, { circuits: { open: 1, 'half-open': 0 } }])
+
+    const earlier = sent[kind]
+    time.now += 1_000
+    const tried = await Promise.all(Array.from({ length: 100 }, () => ask(kind)))
+    expect(sent[kind]).toBe(earlier + 1)
+    expect(tried.filter(hasAnswer)).toEqual([])
+    expect(circuits.counts().refused).toBeGreaterThanOrEqual(199)
+
+    emulator.faults.clear()
+    time.now += 2_000
+    expect(await statusOf(kind)).toBe(200)
+    expect(await Promise.all(Array.from({ length: 20 }, () => statusOf(kind)))).toEqual(Array(20).fill(200))
+    expect(circuits.counts()).toMatchObject({ open: 0, 'half-open': 0 })
+  })
+})
