@@ -5,7 +5,7 @@ import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import type { EmulatorAction } from '../../src/emulator/action-names.ts'
 import type { FaultKind } from '../../src/emulator/index.ts'
 import { MODEL, text } from '../emulator/video-client.ts'
-import { internalDetails, startGateway, type User } from '../support/gateway.ts'
+import { internalDetails, startGateway } from '../support/gateway.ts'
 
 setDefaultTimeout(60_000)
 
@@ -42,7 +42,7 @@ const deaths: Readonly<Record<string, { readonly fault: FaultKind; readonly call
 /** At its time limit, a chat request without streaming gets what has arrived: here nothing. */
 const hasAnswer = ({ status, headers }: Response): boolean => status < 500 && !headers.has('x-upstream-partialresponse')
 
-const open = async () => {
+const open = async ({ textTimeoutMs = 3_000 } = {}) => {
   const time = { now: Date.now() }
   const circuits = createCircuitBreakers({ clock: { now: () => time.now } })
   /**
@@ -56,16 +56,16 @@ const open = async () => {
       return fetch(url, init)
     })
   const gateway = await startGateway({
-    ...{ circuits, fetch: counted('assets', fetchOnce), timeoutMs: 300 },
-    text: { fetch: counted('text', fetchPooledPost), timeoutMs: 300 },
+    ...{ circuits, fetch: counted('assets', fetchOnce), timeoutMs: 3_000 },
+    text: { fetch: counted('text', fetchPooledPost), timeoutMs: textTimeoutMs },
     video: { fetch: counted('video', fetchOnce), createTimeoutMs: 3_000, settleWaitMs: 1 },
   })
   const user = await gateway.addUser('ann')
-  const ask = (kind: Kind, by: User = user) => {
+  const ask = (kind: Kind, headers: Readonly<Record<string, string>> = {}) => {
     const { path, ...call } = calls[kind]
     return fetch(gateway.url + path, {
       method: 'body' in call ? 'POST' : 'GET',
-      headers: { authorization: `Bearer ${by.token}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json', ...headers },
       ...('body' in call && { body: JSON.stringify(call.body) }),
     })
   }
@@ -117,4 +117,20 @@ describe.each(Object.keys(calls) as Kind[])('an upstream of %s', (kind) => {
     expect(await Promise.all(Array.from({ length: 20 }, () => statusOf(kind)))).toEqual(Array(20).fill(200))
     expect(circuits.counts()).toMatchObject({ open: 0, 'half-open': 0 })
   })
+})
+
+test('time limits that a client has set, and its wrong requests, open no circuit', async () => {
+  const { gateway, circuits, user, ask } = await open({ textTimeoutMs: 200_000 })
+  await using _gateway = gateway
+  const held = gateway.emulator.faults.add({ kind: 'hang', action: 'CreateChatCompletion', times: 10 })
+  // The header in which the client library of OpenAI sends its time limit, in seconds.
+  const impatient = await Promise.all(Array.from({ length: 10 }, () => ask('text', { 'x-stainless-timeout': '0.2' })))
+  expect(impatient.filter(hasAnswer)).toEqual([])
+  expect(held.hits).toBe(10)
+  expect((await ask('text')).status).toBe(200)
+  gateway.emulator.faults.add({ kind: 'status', status: 400, action: 'ListAssets', times: 30 })
+  for (let at = 0; at < 30; at++) expect((await ask('assets')).status).toBe(400)
+  expect((await ask('assets')).status).toBe(200)
+  expect((await user.ask('GET', '/assets?PageSize=10&PageNumber=1')).status).toBe(200)
+  expect(circuits.counts()).toMatchObject({ open: 0, 'half-open': 0, refused: 0 })
 })
