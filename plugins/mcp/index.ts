@@ -6,6 +6,7 @@ import { createErrorHandler, type ErrorsOption } from '../shared/http/error-hand
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type PublicUrl, publicBase, type RequireSameOrigin } from '../shared/http/origin.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
+import type { JsonLimits } from '../shared/json/json.ts'
 import {
   checkAbove0,
   checkElysia,
@@ -123,7 +124,7 @@ export const mcp = <const Prefix extends string = '/mcp'>(
   const respond = async (request: Request): Promise<Response> => {
     const identity = await requireIdentity(identify, request)
     if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-    const { json } = await readJsonBody(request, maxBodyBytes)
+    const { json } = await readJsonBody(request, maxBodyBytes, messageLimits)
     const { respondToMessage } = await loadProtocol()
     return respondToMessage({ request, identity, message: json.value() }, { tools, fetch, clock, log })
   }
@@ -178,6 +179,9 @@ const toolsOf = (options: McpOptions, createLink: (headers: Headers) => UploadLi
       : [...videoTools({ videos, models, confirmAbove, confirmations }), ...taskTools(videos, maxWaitMs)]),
   ]
 }
+
+/** The protocol's library looks at each value several times, in one turn of the event loop. */
+const messageLimits: JsonLimits = { maxValues: 1_000, maxKeyBytes: 2 ** 15 }
 
 /** Loaded with the first message: a server without clients of the protocol needs neither its time nor its memory. */
 const loadProtocol = () => import('./protocol.ts')

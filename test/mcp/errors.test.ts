@@ -54,3 +54,28 @@ for (const era of eras) {
       })
   })
 }
+
+test('a message with more values, or longer keys, than a message needs is refused: the library would look at each of them', async () => {
+  const app = new Elysia().use(
+    mcp({
+      ...{ fetch: () => Promise.reject(new Error('not called')), videos: '/api/v3', publicUrl: 'http://localhost' },
+      identify: () => ({ user: 'ann' }),
+      secrets: ['a secret of the test suite'],
+    }),
+  )
+  const statusOf = async (params: object) => {
+    const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list', params })
+    const response = await app.handle(new Request('http://localhost/mcp', { method: 'POST', headers, body }))
+    await response.text()
+    return response.status
+  }
+  const keys = (count: number, name = 'k') =>
+    Object.fromEntries(Array.from({ length: count }, (_, nth) => [name + nth, 1]))
+  expect(await statusOf({ _meta: keys(990) })).toBe(200)
+  expect(await statusOf({ _meta: keys(1_000) })).toBe(400)
+  expect(await statusOf({ arguments: keys(80_000) })).toBe(400)
+  expect(await statusOf({ _meta: { list: Array.from({ length: 1_000 }, () => null) } })).toBe(400)
+  expect(await statusOf({ _meta: keys(300, 'k'.repeat(90)) })).toBe(200)
+  expect(await statusOf({ _meta: keys(400, 'k'.repeat(90)) })).toBe(400)
+})
