@@ -6,7 +6,7 @@ import { createErrorHandler, type ErrorsOption } from '../shared/http/error-hand
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type PublicUrl, publicBase, type RequireSameOrigin } from '../shared/http/origin.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
-import type { JsonLimits } from '../shared/json/json.ts'
+import { type JsonLimits, nextTurn } from '../shared/json/json.ts'
 import {
   checkAbove0,
   checkElysia,
@@ -125,6 +125,7 @@ export const mcp = <const Prefix extends string = '/mcp'>(
     const identity = await requireIdentity(identify, request)
     if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
     const { json } = await readJsonBody(request, maxBodyBytes, messageLimits)
+    if (json.entryCount > entriesAtOnce) await nextTurn()
     const { respondToMessage } = await loadProtocol()
     return respondToMessage({ request, identity, message: json.value() }, { tools, fetch, clock, log })
   }
@@ -179,6 +180,9 @@ const toolsOf = (options: McpOptions, createLink: (headers: Headers) => UploadLi
       : [...videoTools({ videos, models, confirmAbove, confirmations }), ...taskTools(videos, maxWaitMs)]),
   ]
 }
+
+/** A message with more keys and values is handled in a turn of the event loop of its own. Few have so many. */
+const entriesAtOnce = 64
 
 /** The protocol's library looks at each value several times, in one turn of the event loop. */
 const messageLimits: JsonLimits = { maxValues: 1_000, maxKeyBytes: 2 ** 15 }

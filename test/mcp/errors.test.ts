@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { mcp } from 'sluice/mcp'
 import type { Log } from 'sluice/shared'
+import { turns } from '../../plugins/shared/background/turns.ts'
 import { createNodeServer } from '../../src/node-server.ts'
 import { connectMcp, eras } from './fixture.ts'
 
@@ -72,7 +73,12 @@ test('a message with more values, or longer keys, than a message needs is refuse
   }
   const keys = (count: number, name = 'k') =>
     Object.fromEntries(Array.from({ length: count }, (_, nth) => [name + nth, 1]))
+  // Messages with many values take turns.
+  const before = turns.count
+  expect(await statusOf({ _meta: keys(20) })).toBe(200)
+  expect(turns.count).toBe(before)
   expect(await statusOf({ _meta: keys(990) })).toBe(200)
+  expect(turns.count).toBe(before + 1)
   expect(await statusOf({ _meta: keys(1_000) })).toBe(400)
   expect(await statusOf({ arguments: keys(80_000) })).toBe(400)
   expect(await statusOf({ _meta: { list: Array.from({ length: 1_000 }, () => null) } })).toBe(400)

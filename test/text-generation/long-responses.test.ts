@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { turns } from '../../plugins/shared/background/turns.ts'
+import { relayEvents } from '../../plugins/text-generation/websocket/events.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { openApp, streamingText } from './fixture.ts'
 
@@ -96,3 +98,45 @@ for (const [name, respond] of Object.entries(upstreams)) {
     })
   }
 }
+
+test('a long response that is retrieved is read in several turns', async () => {
+  const app = openApp(() => Response.json(response('completed')), { objects: store })
+  const retrieve = async () => {
+    const sent = await app.get('/responses/resp_1')
+    expect(sent.status).toBe(200)
+    expect(((await sent.text()).match(/k":1/g) ?? []).length).toBe(20_000)
+  }
+  const before = turns.count
+  const { parsed } = await mostOf(retrieve)
+  expect(parsed).toBeLessThan(0.6 * length)
+  // Those of reading it, and those of its objects.
+  expect(turns.count - before).toBeGreaterThan(8)
+})
+
+test('long events are sent as messages of a WebSocket in their order, and read in several turns', async () => {
+  const messages: string[] = []
+  const whole = `${stream}data: {"type":"error"}\n\n`
+  const relay = async () => {
+    messages.length = 0
+    // A body in pieces: an event that arrives while one before it is read waits.
+    const pieces = whole.match(/.{1,100000}/gs) ?? []
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        for (const piece of pieces) controller.enqueue(new TextEncoder().encode(piece))
+        controller.close()
+      },
+    })
+    const send = (event: string) => void messages.push(event)
+    const complete = await relayEvents(new Response(body), { send, signal: new AbortController().signal })
+    expect(complete?.get('id')?.string()).toBe('resp_1')
+  }
+  const before = turns.count
+  const { parsed } = await mostOf(relay)
+  expect(messages.map((message) => /"type":"([^"]+)"/.exec(message)?.[1])).toEqual([
+    'response.created',
+    'response.in_progress',
+    'response.completed',
+  ])
+  expect(turns.count - before).toBeGreaterThan(3)
+  expect(parsed).toBeLessThan(0.6 * length)
+})

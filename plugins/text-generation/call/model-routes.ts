@@ -151,5 +151,5 @@ const forward = async (
     signal: deadline.signal,
   })
   const { bytes } = await readResponse(response, upstream, maxResponseBytes)
-  return { status: response.status, headers, bytes, json: readJsonObject(bytes) }
+  return { status: response.status, headers, bytes, json: await readJsonObject(bytes) }
 }

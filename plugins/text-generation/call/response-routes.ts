@@ -1,5 +1,6 @@
 import type { Audit, AuditAction } from '../../shared/audit.ts'
-import type { Json } from '../../shared/json/json.ts'
+import { isLarge, type Json } from '../../shared/json/json.ts'
+import { parseJsonInTurns } from '../../shared/json/parse-in-turns.ts'
 import { toResponse } from '../../shared/upstream/upstream-error.ts'
 import type { ModelRouting, TextUpstream } from '../models/routing.ts'
 import { isResponseEnded, type RecordBackgroundUsage } from '../objects/background-responses.ts'
@@ -106,7 +107,8 @@ const forwardOwned = async (
     options,
   )
   if (action === 'ListInputItems') await options.objects.recordCursors(own, idsOf(json?.get('data')))
-  if (action === 'GetResponse') await issued?.recordResponse(json?.value())
+  if (action === 'GetResponse' && issued)
+    await issued.recordResponse(json && isLarge(json) ? await parseJsonInTurns(json.raw) : json?.value())
   if (own.dueAt !== undefined) {
     const state = { status: json?.get('status')?.string(), usage: json?.get('usage')?.value() }
     // A response that is deleted before it ends will never end: its call is recorded now, without usage.
@@ -156,7 +158,7 @@ const forward = async (
   })
   const { bytes } = await readResponse(response, upstream, maxResponseBytes)
   // An empty body is valid only after a deletion.
-  const json = bytes.length === 0 && action === 'DeleteResponse' ? undefined : readJsonObject(bytes)
+  const json = bytes.length === 0 && action === 'DeleteResponse' ? undefined : await readJsonObject(bytes)
   return { status: response.status, headers, bytes, json }
 }
 

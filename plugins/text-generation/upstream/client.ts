@@ -1,6 +1,13 @@
 import { readAtMost } from '../../shared/http/body/read-body.ts'
 import { forwardedHeaders, responseHeaders } from '../../shared/http/headers.ts'
-import { type Json, JsonError, readJson, responseLimits } from '../../shared/json/json.ts'
+import {
+  type Json,
+  JsonError,
+  maxBytesAtOnce,
+  readJson,
+  readJsonInTurns,
+  responseLimits,
+} from '../../shared/json/json.ts'
 import type { Log, Problem } from '../../shared/problem.ts'
 import { decodeText } from '../../shared/text.ts'
 import { connectionLost, fetchPooledPost } from '../../shared/upstream/fetch.ts'
@@ -163,9 +170,10 @@ export const readResponse = async (
 }
 
 /** The JSON object in a response body. Throws UpstreamInvalidError for anything else. */
-export const readJsonObject = (bytes: Uint8Array): Json => {
+export const readJsonObject = async (bytes: Uint8Array): Promise<Json> => {
   try {
-    const json = readJson(bytes, responseLimits)
+    const isLong = bytes.length > maxBytesAtOnce
+    const json = isLong ? await readJsonInTurns(bytes, responseLimits) : readJson(bytes, responseLimits)
     if (json.isObject) return json
   } catch (error) {
     if (!(error instanceof JsonError)) throw error

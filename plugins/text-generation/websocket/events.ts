@@ -1,5 +1,15 @@
+import { Buffer } from 'node:buffer'
+import { type Awaitable, andThen, isPromise } from '../../shared/awaitable.ts'
 import { byteSourceOf, sourceFrom } from '../../shared/http/body/byte-source.ts'
-import { type Json, readJson, responseLimits } from '../../shared/json/json.ts'
+import {
+  type Json,
+  JsonError,
+  type JsonLimits,
+  maxBytesAtOnce,
+  readJson,
+  readJsonInTurns,
+  responseLimits,
+} from '../../shared/json/json.ts'
 import { parseOrUndefined } from '../../shared/json/lossless.ts'
 import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import type { Problem } from '../../shared/problem.ts'
@@ -72,28 +82,42 @@ export const relayEvents = async (response: Response, { send, signal }: RelayedE
   let complete: Json | undefined
   const onFrame = ({ event }: Frame) => {
     if (!event || hasEnded || event.data === '[DONE]') return undefined
-    const ending = mayEnd.test(event.data) ? asJsonObject(parseOrUndefined(event.data)) : undefined
-    if (ending?.type === 'error') {
-      hasEnded = true
-      return send(JSON.stringify(withStatus(ending)))
-    }
-    if (endings.has(String(ending?.type))) {
-      hasEnded = true
-      if (ending?.type !== 'response.failed') complete = readJson(event.data, responseLimits).get('response')
-    }
-    return send(event.data)
+    const { data } = event
+    return mayEnd.test(data) ? andThen(readEvent(data), (json) => onEnding(data, json)) : send(data)
   }
+  const onEnding = (data: string, json: Json | undefined) => {
+    const type = json?.get('type')?.string() ?? ''
+    if (type === 'error') {
+      hasEnded = true
+      return send(JSON.stringify(withStatus(asJsonObject(parseOrUndefined(data)) ?? {})))
+    }
+    if (endings.has(type)) {
+      hasEnded = true
+      if (type !== 'response.failed') complete = json?.get('response')
+    }
+    return send(data)
+  }
+  /** The events that wait for one before them. */
+  let waiting: Promise<void> | undefined
   const write = (bytes: Uint8Array) => {
-    let pending: Promise<void> | undefined
-    for (const frame of splitter.push(bytes)) pending = onFrame(frame) ?? pending
-    return pending
+    for (const frame of splitter.push(bytes)) {
+      const sent = waiting ? waiting.then(() => onFrame(frame)) : onFrame(frame)
+      waiting = isPromise(sent) ? sent : undefined
+    }
+    const last = waiting
+    const clear = () => {
+      if (waiting === last) waiting = undefined
+    }
+    last?.then(clear, clear)
+    return last
   }
   try {
     signal.addEventListener('abort', cancel)
     if (signal.aborted) cancel()
     await source?.writeTo(write)
+    await waiting
     const last = splitter.end()
-    if (last) onFrame(last)
+    if (last) await onFrame(last)
   } finally {
     signal.removeEventListener('abort', cancel)
     if (!hasEnded && !signal.aborted)
@@ -101,6 +125,23 @@ export const relayEvents = async (response: Response, { send, signal }: RelayedE
   }
   return complete
 }
+
+/** The JSON of an event, undefined if it is none. Long data is read over several turns of the event loop. */
+const readEvent = (data: string): Awaitable<Json | undefined> => {
+  if (data.length > maxBytesAtOnce) return readJsonInTurns(Buffer.from(data), eventLimits).catch(ignoreInvalid)
+  try {
+    return readJson(data, eventLimits)
+  } catch (error) {
+    return ignoreInvalid(error)
+  }
+}
+
+const ignoreInvalid = (error: unknown): undefined => {
+  if (!(error instanceof JsonError)) throw error
+}
+
+/** A response may repeat its request, which has at most 64 levels. */
+const eventLimits: JsonLimits = { ...responseLimits, maxDepth: 128 }
 
 const endings: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete', 'response.failed'])
 const mayEnd = /"type"\s*:\s*"(?:response\.(?:completed|incomplete|failed)|error)"/
