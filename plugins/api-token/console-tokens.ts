@@ -33,6 +33,8 @@ export interface StoredToken {
   readonly lastUsedAt?: number
   /** Until when the secret before the last rotation works. Undefined: it does not. */
   readonly oldUntil?: number
+  /** Whether an operator has given it limits of its own. Undefined: no, or the store does not know. */
+  readonly hasLimits?: boolean
 }
 
 /** The store port of `consoleTokens`. `user` is the id of a user. */
@@ -49,7 +51,7 @@ export interface ConsoleTokenStore {
    * They hold for concurrent calls.
    */
   addToken(
-    token: Omit<StoredToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'oldUntil'> & {
+    token: Omit<StoredToken, 'id' | 'revokedAt' | 'lastUsedAt' | 'oldUntil' | 'hasLimits'> & {
       readonly user: string
       readonly hash: string
     },
@@ -251,7 +253,17 @@ const readExpiry = (json: Json | undefined, now: number): number | undefined => 
   return at
 }
 
-const toTokenJson = ({ id, label, start, createdAt, expiresAt, scopes, models, lastUsedAt }: StoredToken) => ({
+const toTokenJson = ({
+  id,
+  label,
+  start,
+  createdAt,
+  expiresAt,
+  scopes,
+  models,
+  lastUsedAt,
+  hasLimits = false,
+}: StoredToken) => ({
   id,
   label: label ?? null,
   start,
@@ -260,6 +272,7 @@ const toTokenJson = ({ id, label, start, createdAt, expiresAt, scopes, models, l
   scopes: scopes ?? null,
   models: models ?? null,
   last_used_at: timeOf(lastUsedAt),
+  has_limits: hasLimits,
 })
 
 const timeOf = (at: number | undefined): string | null => (at === undefined ? null : new Date(at).toISOString())

@@ -31,6 +31,8 @@ export interface TokenInfo {
   readonly models: readonly string[] | null
   /** ISO 8601, in UTC, a minute late at most. Null: not used yet. */
   readonly last_used_at: string | null
+  /** Whether an operator has given it limits of its own. `limitRoutes` of `usage-limits` shows them. */
+  readonly has_limits: boolean
   /**
    * ISO 8601, in UTC: until when the secret before the last rotation works. Null: it does not. Undefined: the store
    * rotates no tokens.
@@ -99,6 +101,9 @@ const fields = {
   models: Type.Union([Type.Array(Type.String()), Type.Null()], { description: modelsMeaning }),
   last_used_at: Type.Union([Type.String(), Type.Null()], {
     description: 'ISO 8601, in UTC, a minute late at most. Null: not used yet',
+  }),
+  has_limits: Type.Boolean({
+    description: 'Whether an operator has given it limits of its own: `GET /api/limits?token=` shows them',
   }),
   old_secret_until: Type.Optional(
     Type.Union([Type.String(), Type.Null()], {

@@ -54,7 +54,8 @@ export interface LimitRoutesOptions {
 
 /**
  * The route by which callers see their limits. `GET` of the prefix: those of the account, of the user and the user's
- * team, and of the token that the caller uses, with what is used, reserved and left of each.
+ * team, and of the token that the caller uses, with what is used, reserved and left of each. With a session,
+ * `?token=ID` adds those of one of the user's tokens. An id of no such token adds none.
  *
  * Throws TypeError for a wrong `prefix`, `limits` or `identify`.
  *
@@ -72,7 +73,7 @@ export const limitRoutes = <const Prefix extends string = '/api/limits'>(
   const { limits, identify } = options
   const errors = createErrorHandler(options)
   const list = async (request: Request): Promise<Response> => {
-    const { user, token } = await requireIdentity(identify, request)
+    const { user, token = tokenIn(request) } = await requireIdentity(identify, request)
     return noStoreJson({
       success: true,
       limits: await storeCall(limits.report({ user, token }), 'limits could not be loaded'),
@@ -82,4 +83,13 @@ export const limitRoutes = <const Prefix extends string = '/api/limits'>(
     .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), limitDocs)
     .use(fallbackRoutes(errors))
   return plugin
+}
+
+/** Longest id of a token. */
+const maxIdLength = 256
+
+/** The token that a request asks about. What cannot be an id is none. */
+const tokenIn = (request: Request): string | undefined => {
+  const id = new URL(request.url).searchParams.get('token') ?? ''
+  return id === '' || id.length > maxIdLength || id.includes('\0') ? undefined : id
 }

@@ -6,6 +6,7 @@ import {
   jsonResponse,
   noStoreHeader,
   nullable,
+  queryParameter,
   type RouteOptions,
   routeOptions,
   type SchemaOf,
@@ -21,7 +22,9 @@ export interface LimitList {
 }
 
 /** The limits route below its prefix, for Eden. */
-export type LimitRoutes = { get: Route<Responses<LimitList, ErrorBody, 401 | 429 | 500 | 503>> }
+export type LimitRoutes = {
+  get: Route<Responses<LimitList, ErrorBody, 401 | 429 | 500 | 503>, { query: { readonly token?: string } }>
+}
 
 /** One of some words. */
 const word = <Word extends string>(description: string, words: readonly Word[]) =>
@@ -61,6 +64,13 @@ export const limitDocs: RouteOptions = routeOptions({
   operationId: 'listLimits',
   summary: "List the caller's limits, with what is used and left of each",
   tags: ['usage'],
+  parameters: [
+    queryParameter(
+      'token',
+      "With a session: id of one of the caller's tokens, whose limits are listed too",
+      Type.String(),
+    ),
+  ],
   responses: {
     200: jsonResponse('The limits of the account, the team, the user and the token', limitList, noStoreHeader),
     ...errorResponses(errorBody, 401, 429, 500, 503),

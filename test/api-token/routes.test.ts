@@ -25,7 +25,13 @@ describe('a token created in the console', () => {
       start: token.slice(0, 9),
       created_at: new Date(clock.now).toISOString(),
       expires_at: '2030-01-31T02:00:00.000Z',
-      ...{ scopes: ['media', 'text', 'video'], models: null, last_used_at: null, old_secret_until: null },
+      ...{
+        scopes: ['media', 'text', 'video'],
+        models: null,
+        last_used_at: null,
+        has_limits: false,
+        old_secret_until: null,
+      },
     })
     expect((await ask(app, 'GET', '/asset', { authorization: `Bearer ${token}` })).json).toBe(ann)
     expect(await store.ownerOf(hashToken(token))).toMatchObject({ user: ann, token: rest.id })

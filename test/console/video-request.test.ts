@@ -9,6 +9,7 @@ interface Plan {
   readonly lastFrame?: Input
   readonly references: readonly Input[]
   readonly draftTask?: string
+  readonly autoAssets?: boolean
   readonly fields: Readonly<Record<string, string | boolean>>
   readonly extras: string
 }
@@ -55,6 +56,19 @@ describe('the request of a video', () => {
       content: [text, ...items],
       return_last_frame: true,
     })
+  })
+
+  test.each([
+    ['text', {}, undefined],
+    ['frames', {}, 'auto'],
+    ['references', {}, 'auto'],
+    ['references', { service_tier: 'flex' }, undefined],
+    ['draft', {}, undefined],
+  ])('in the mode %s with %j asks for assets of refused pictures as %s', (mode, fields, expected) => {
+    // A model of the family that has the tier flex.
+    const wish = plan({ ...files, model: 'doubao-seedance-1-5-pro-251215', mode, fields, autoAssets: true })
+    expect((requestOf(wish).body as { references?: string }).references).toBe(expected)
+    expect(requestOf({ ...wish, autoAssets: false }).body).not.toHaveProperty('references')
   })
 
   const fields = {

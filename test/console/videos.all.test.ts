@@ -123,9 +123,11 @@ describeWithBrowser('a video', () => {
     for (const type of ['Image', 'Video', 'Audio']) await page.getByRole('checkbox', { name: `my ${type}` }).check()
     await page.getByRole('button', { name: 'Use 3 assets' }).click()
     await page.getByRole('button', { name: 'Remove my Video' }).click()
+    await page.getByRole('checkbox', { name: 'Make assets of refused pictures of persons' }).check()
     const sent = page.waitForRequest((request) => request.method() === 'POST' && request.url().endsWith('/tasks'))
     await submit(page).click()
-    const content: readonly { role?: string }[] = (await sent).postDataJSON().content
+    const { content, references } = (await sent).postDataJSON() as { content: { role?: string }[]; references?: string }
+    expect(references).toBe('auto')
     expect(content.map(({ role }) => role)).toEqual([undefined, 'reference_image', 'reference_audio'])
     await page.getByText('The model is making the video.').waitFor()
     expect(onlyTask(fixture).request.mode).toBe('references')

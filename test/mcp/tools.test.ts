@@ -80,6 +80,23 @@ for (const era of eras) {
       })
     })
 
+    test('makes assets of refused pictures of persons, if it is asked to', async () => {
+      const { tasks } = fixture.emulator.video
+      // The upstream of the tests refuses an address with this name, and reads none.
+      const picture = `https://files.example/real-face/${era}.png`
+      const video = { model: MODEL, prompt: 'she waves', reference_images: [picture], duration: 4, resolution: '480p' }
+      const refused = await ann.call('create_video', video)
+      expect([refused.isError, refused.error?.code]).toEqual([
+        ...[true, 'InputImageSensitiveContentDetected.PrivacyInformation'],
+      ])
+      const before = tasks().length
+      const created = await ann.call('create_video', { ...video, auto_references: true })
+      const ended = await ann.call('wait_for_video', { video_id: created.video_id, wait_seconds: 60 })
+      expect([ended.status, tasks().length]).toEqual(['succeeded', before + 1])
+      const body = tasks()[before]?.body as { content: { image_url?: { url: string } }[] } | undefined
+      expect(body?.content[1]?.image_url?.url).toStartWith('asset://')
+    })
+
     test('adds a small file in base64, to the same group', async () => {
       const first = await ann.call('create_asset', { data: png.toBase64(), name: 'first' })
       const second = await ann.call('create_asset', { data: png.toBase64(), wait_seconds: 0 })

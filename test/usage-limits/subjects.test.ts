@@ -1,6 +1,8 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { type Limit, usageLimits } from 'sluice/usage-limits'
+import { Elysia } from 'elysia'
+import { type Limit, type LimitList, limitRoutes, usageLimits } from 'sluice/usage-limits'
+import type { Identity } from '../../plugins/shared/identity/identify.ts'
 import { RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
@@ -71,6 +73,35 @@ eachDatabase('the limits of a user', (database) => {
     await store.changeUser(user, { limits: null, team: null }, { now: 1 })
     time.now += 1_000
     expect(await listed(user)).toEqual([account, ['user', name, 10, 'day']])
+  })
+
+  test('are listed by the route with those of the token of the call, or of an own token that a session names', async () => {
+    const { limits } = open()
+    const createdAt = 1
+    const [ann, bob] = [randomUUID(), randomUUID()]
+    const tokenOf = async (user: string, label: string) => {
+      const token = await store.addToken({ user, hash: randomUUID(), start: 'sk-abc', label, createdAt })
+      await store.changeToken(token, { limits: json(requests(3, 'hour')) })
+      return token
+    }
+    const [one, two, other] = [await tokenOf(ann, 'one'), await tokenOf(ann, 'two'), await tokenOf(bob, 'other')]
+    let identity: Identity | undefined
+    const app = new Elysia().use(limitRoutes({ limits, identify: () => identity }))
+    const tokensAt = async (query: string) => {
+      const response = await app.handle(new Request(`http://localhost/api/limits${query}`))
+      expect(response.status).toBe(200)
+      const listed = ((await response.json()) as LimitList).limits
+      return listed.filter(({ subject }) => subject.type === 'token').map(({ subject }) => subject.name)
+    }
+    identity = { user: ann }
+    expect(await tokensAt('')).toEqual([])
+    expect(await tokensAt(`?token=${one}`)).toEqual(['one'])
+    for (const id of [other, 'none', '', 'a%00', 'a'.repeat(257)]) expect(await tokensAt(`?token=${id}`)).toEqual([])
+    identity = { user: ann, token: two }
+    expect(await tokensAt(`?token=${one}`)).toEqual(['two'])
+    expect((await store.listTokens(ann)).map(({ hasLimits }) => hasLimits)).toEqual([true, true])
+    await store.changeToken(one, { limits: json() })
+    expect((await store.listTokens(ann, 5)).filter(({ hasLimits }) => hasLimits)).toHaveLength(1)
   })
 
   test('of a host app, whom the store does not know, are those of all users', async () => {

@@ -8,6 +8,7 @@ import accountLogin from '../page/account/login.js' with { type: 'text' }
 import accountPrograms from '../page/account/programs.js' with { type: 'text' }
 import accountSessions from '../page/account/sessions.js' with { type: 'text' }
 import accountTokenForm from '../page/account/token-form.js' with { type: 'text' }
+import accountTokenLimits from '../page/account/token-limits.js' with { type: 'text' }
 import accountTokens from '../page/account/tokens.js' with { type: 'text' }
 import accountWebhooks from '../page/account/webhooks.js' with { type: 'text' }
 import accountWords from '../page/account/words.js' with { type: 'text' }
@@ -71,6 +72,7 @@ export const screenModules: Readonly<Record<string, string>> = {
   'account/programs.js': accountPrograms,
   'account/sessions.js': accountSessions,
   'account/token-form.js': accountTokenForm,
+  'account/token-limits.js': accountTokenLimits,
   'account/tokens.js': accountTokens,
   'account/webhooks.js': accountWebhooks,
   'account/words.js': accountWords,

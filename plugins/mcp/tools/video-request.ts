@@ -27,6 +27,12 @@ export const videoFields = (models: readonly string[]) => ({
   generate_audio: Type.Optional(Type.Boolean({ description: 'Whether the video has sound. Default true' })),
   watermark: Type.Optional(Type.Boolean({ description: 'Default false' })),
   seed: Type.Optional(Type.Integer({ minimum: -1, maximum: 2 ** 31 - 1 })),
+  auto_references: Type.Optional(
+    Type.Boolean({
+      description:
+        'Whether a picture at a public address that the vendor refuses for the person in it becomes an asset of the caller, with which the video is tried again. Only for persons who do not exist. Needs the scope media. Default false',
+    }),
+  ),
   return_last_frame: Type.Optional(Type.Boolean({ description: 'Also keep the last picture. Default false' })),
 })
 
@@ -45,6 +51,7 @@ export const videoRequestOf = (fields: VideoFields) => {
       ...mediaOf('video_url', 'reference_video', ...(reference_videos ?? [])),
       ...mediaOf('audio_url', 'reference_audio', ...(reference_audios ?? [])),
     ],
+    ...(fields.auto_references === true && { references: 'auto' }),
     ...Object.fromEntries(parameters.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]]))),
   }
 }

@@ -37,6 +37,8 @@ export interface Token {
   readonly lastUsedAt?: number
   /** Until when the secret before the last rotation works. Undefined: it does not. */
   readonly oldUntil?: number
+  /** Whether an operator has given it limits of its own. Undefined: no. */
+  readonly hasLimits?: true
 }
 
 /**
@@ -95,14 +97,16 @@ const dayMs = 86_400_000
 const listedColumns = fragment`
   tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start, tokens.label,
   tokens.created_at as "createdAt", tokens.expires_at as "expiresAt", tokens.revoked_at as "revokedAt",
-  tokens.scopes, tokens.models, tokens.last_used_at as "lastUsedAt", tokens.old_until as "oldUntil"`
+  tokens.scopes, tokens.models, tokens.last_used_at as "lastUsedAt", tokens.old_until as "oldUntil",
+  case when tokens.limits is null or tokens.limits = '[]' then 0 else 1 end as limited`
 
-type TokenRow = Omit<Token, 'scopes' | 'models'> & TokenListColumns
+type TokenRow = Omit<Token, 'scopes' | 'models' | 'hasLimits'> & TokenListColumns & { readonly limited: 0 | 1 }
 
-const toToken = ({ scopes, models, ...token }: TokenRow): Token => ({
+const toToken = ({ scopes, models, limited, ...token }: TokenRow): Token => ({
   ...token,
   scopes: scopesOf(scopes),
   ...(models !== undefined && { models: modelsOf(models) }),
+  ...(limited === 1 && { hasLimits: true }),
 })
 
 type OwnerRow = Omit<TokenOwner, 'scopes' | 'models'> & TokenListColumns

@@ -193,6 +193,29 @@ describeWithBrowser('an admin', () => {
     await page.getByRole('heading', { level: 1, name: 'holder-1' }).waitFor()
   })
 
+  test('sees what is left of the limits of an own token', async () => {
+    const secret = `sk-${'o'.repeat(43)}`
+    await fixture.store.addUserToken(fixture.admin.id, {
+      ...{ hash: hashToken(secret), start: secret.slice(0, 9), label: 'own', scopes: ['text'], createdAt: Date.now() },
+      limits: JSON.stringify([{ unit: 'requests', amount: 40, window: 'day' }]),
+    })
+    const asked = await fetch(`${fixture.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ model: 'doubao-seed-emulated', messages: [{ role: 'user', content: 'Hi' }] }),
+    })
+    expect([asked.status, await asked.text()]).toEqual([200, expect.any(String)])
+    await using visiting = await visitAdmin(browser, fixture, 'overview')
+    const { page } = visiting
+    await page.goto(`${fixture.url}/console#/tokens`)
+    const limits = page.getByRole('list', { name: 'Limits of own' })
+    await limits.getByText('39 of 40 left').waitFor()
+    expect(await limits.getByRole('listitem').allInnerTexts()).toEqual([
+      expect.stringMatching(/^Requests a day\s+One token\s+39 of 40 left\s+Returns \d/i),
+    ])
+    expect(visiting.errors).toEqual([])
+  })
+
   test('sets limits of a user with a form that explains them, and takes them away again', async () => {
     await using visiting = await openNewUser('limited')
     const { page, user } = visiting

@@ -12,11 +12,12 @@ import { showToast } from '../controls/toast.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { formatDate, formatTime, parseTime } from '../words/format.js'
 import { TokenForm } from './token-form.js'
+import { TokenLimits } from './token-limits.js'
 import { t } from './words.js'
 
 /**
  * @typedef {{ id: string, label: string | null, start: string, created_at: string, expires_at: string | null, scopes?:
- * readonly import('./token-form.js').Scope[] | null, models?: readonly string[] | null, last_used_at?: string | null, old_secret_until?: string | null }} Token
+ * readonly import('./token-form.js').Scope[] | null, models?: readonly string[] | null, last_used_at?: string | null, has_limits?: boolean, old_secret_until?: string | null }} Token
  */
 
 /** The user's API tokens. */
@@ -143,6 +144,7 @@ const Row = ({ token, isCurrent, onRotate, onRevoke }) => {
             </p>
           `
         }
+        ${token.has_limits && html`<${TokenLimits} id=${token.id} name=${title} />`}
       </div>
       <div class="actions">
         ${onRotate && token.old_secret_until !== undefined && html`<button type="button" class="small" aria-label=${t.tokens.rotateOf(title)} onClick=${() => onRotate(token)}>${t.tokens.rotate}</button>`}

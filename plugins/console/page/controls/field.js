@@ -23,19 +23,24 @@ export const Field = ({ label, hint, multiline, ...input }) => {
 }
 
 /**
- * A checkbox with a label beside it.
- * @param {{ label: string, checked: boolean, onChange: (checked: boolean) => void }} props
+ * A checkbox with a label beside it. `hint` is its accessible description.
+ * @param {{ label: string, hint?: string, checked: boolean, onChange: (checked: boolean) => void }} props
  */
-export const Check = ({ label, checked, onChange }) => html`
-  <label class="check">
-    <input
-      type="checkbox"
-      checked=${checked}
-      onChange=${(/** @type {Event} */ event) => onChange(/** @type {HTMLInputElement} */ (event.currentTarget).checked)}
-    />
-    <span>${label}</span>
-  </label>
-`
+export const Check = ({ label, hint, checked, onChange }) => {
+  const id = useId()
+  const box = html`
+    <label class="check">
+      <input
+        type="checkbox"
+        checked=${checked}
+        aria-describedby=${hint ? id : undefined}
+        onChange=${(/** @type {Event} */ event) => onChange(/** @type {HTMLInputElement} */ (event.currentTarget).checked)}
+      />
+      <span>${label}</span>
+    </label>
+  `
+  return hint ? html`<div>${box}<p id=${id} class="hint">${hint}</p></div>` : box
+}
 
 /**
  * A select with a label.

@@ -30,12 +30,20 @@ export const Limits = () => {
   return html`
     <section>
       <h2>${t.limits.title}</h2>
-      <ul class="limit-uses" aria-label=${t.limits.title}>
-        ${loaded.value.map((limit) => html`<${Use} key=${JSON.stringify([limit.subject, limit.unit, limit.window, limit.model])} limit=${limit} />`)}
-      </ul>
+      <${LimitUses} label=${t.limits.title} limits=${loaded.value} />
     </section>
   `
 }
+
+/**
+ * Limits, with what is left of each.
+ * @param {{ label: string, limits: readonly Limit[] }} props
+ */
+export const LimitUses = ({ label, limits }) => html`
+  <ul class="limit-uses" aria-label=${label}>
+    ${limits.map((limit) => html`<${Use} key=${JSON.stringify([limit.subject, limit.unit, limit.window, limit.model])} limit=${limit} />`)}
+  </ul>
+`
 
 /** @param {Pick<Limit, 'unit'>} limit @param {number} amount */
 const format = ({ unit }, amount) =>

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
 import { AssetPicker } from '../assets/asset-picker.js'
+import { Check } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { httpUrl } from '../controls/preview.js'
 import { Thumbnail } from '../controls/thumbnail.js'
 import { t } from '../words/words.js'
 import { familyOf } from './video-models.js'
+import { mayHaveAutoAssets } from './video-request.js'
 
 /** @typedef {import('./video-request.js').Input} Input */
 /** @typedef {import('./video-request.js').Mode} Mode */
@@ -41,6 +43,7 @@ export const VideoInputs = ({ plan, change }) => {
     </fieldset>
     ${mode === 'frames' && html`<${Frames} plan=${plan} change=${change} />`}
     ${mode === 'references' && html`<${References} plan=${plan} change=${change} />`}
+    ${mayHaveAutoAssets(plan) && html`<${Check} label=${t.videos.autoAssets} hint=${t.videos.autoAssetsHint} checked=${plan.autoAssets === true} onChange=${(/** @type {boolean} */ autoAssets) => change({ autoAssets })} />`}
     ${mode === 'draft' && html`<p class="hint">${t.videos.fromDraft} <code>${draftTask}</code></p>`}
   `
 }
@@ -85,19 +88,24 @@ const References = ({ plan: { references }, change }) => {
   }
   const remove = (/** @type {Input} */ input) => change({ references: references.filter((one) => one !== input) })
   return html`
-    <ul class="inputs">
-      ${references.map(
-        (input) => html`
-          <li key=${input.url}>
-            <${Thumbnail} type=${input.type} address=${input.preview ?? httpUrl(input.url)} />
-            <p><strong>${t.assets.types[input.type]}</strong><br />${input.title}</p>
-            <div class="actions">
-              <button type="button" class="small" aria-label=${t.videos.removeOf(input.title)} onClick=${() => remove(input)}>${t.videos.remove}</button>
-            </div>
-          </li>
-        `,
-      )}
-    </ul>
+    ${
+      references.length > 0 &&
+      html`
+        <ul class="inputs">
+          ${references.map(
+            (input) => html`
+              <li key=${input.url}>
+                <${Thumbnail} type=${input.type} address=${input.preview ?? httpUrl(input.url)} />
+                <p><strong>${t.assets.types[input.type]}</strong><br />${input.title}</p>
+                <div class="actions">
+                  <button type="button" class="small" aria-label=${t.videos.removeOf(input.title)} onClick=${() => remove(input)}>${t.videos.remove}</button>
+                </div>
+              </li>
+            `,
+          )}
+        </ul>
+      `
+    }
     <p><button type="button" onClick=${() => setPicking(true)}><${Icon} name="add" />${t.videos.addReferences}</button></p>
     ${
       picking &&

@@ -16,6 +16,7 @@ import { familyOf } from './video-models.js'
  * @property {Input} [firstFrame]
  * @property {Input} [lastFrame]
  * @property {readonly Input[]} references
+ * @property {boolean} [autoAssets] whether a picture that is refused for a person becomes an asset
  * @property {string} [draftTask] id of the user's draft
  * @property {Readonly<Record<string, string | boolean>>} fields by the name of the request's field; an empty text: the
  * model's default
@@ -33,6 +34,14 @@ export const filesOf = ({ mode, firstFrame, lastFrame, references }) => {
   if (mode === 'references') return references
   return mode === 'frames' ? [firstFrame, lastFrame].filter((input) => input !== undefined) : []
 }
+
+/**
+ * Whether the request may ask that refused pictures become assets. The server does it for no task of the tier flex.
+ * @param {Plan} plan
+ */
+export const mayHaveAutoAssets = ({ model, mode, fields }) =>
+  (mode === 'frames' || mode === 'references') &&
+  !(fields.service_tier === 'flex' && familyOf(model).fields.includes('service_tier'))
 
 const roles = { Image: 'reference_image', Video: 'reference_video', Audio: 'reference_audio' }
 
@@ -92,7 +101,8 @@ export const requestOf = (plan) => {
   if (plan.model.trim() === '') return { problem: 'model' }
   if (!extras) return { problem: 'extras' }
   if (content.length === 0) return { problem: 'empty' }
-  return { body: { model: plan.model.trim(), content, ...fieldsOf(plan), ...extras } }
+  const references = plan.autoAssets && mayHaveAutoAssets(plan) ? { references: 'auto' } : {}
+  return { body: { model: plan.model.trim(), content, ...fieldsOf(plan), ...references, ...extras } }
 }
 
 /**

@@ -28,6 +28,7 @@ export const account = {
     models: 'Models',
     modelsHint: 'Their names, with commas between them. A * at the end of one stands for any rest. None: all models.',
     rotate: 'Rotate',
+    limitsOf: (/** @type {string} */ name) => `Limits of ${name}`,
     rotateOf: (/** @type {string} */ name) => `Rotate ${name}`,
     rotateLead: 'The token gets a new secret. Its label, uses, models and limits stay.',
     overlap: 'The old secret works',

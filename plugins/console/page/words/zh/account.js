@@ -28,6 +28,7 @@ export const account = {
     models: '模型',
     modelsHint: '模型名称，用逗号分隔。末尾的 * 表示任意后缀。不填则可用所有模型。',
     rotate: '轮换',
+    limitsOf: (name) => `${name} 的限额`,
     rotateOf: (name) => `轮换 ${name}`,
     rotateLead: '为令牌生成新密钥，其标签、用途、模型和限额不变。',
     overlap: '旧密钥继续有效',

@@ -95,6 +95,9 @@ export const videos = {
     changeOf: (label) => `更换${label}`,
     remove: '移除',
     removeOf: (name) => `移除 ${name}`,
+    autoAssets: '将被拒的人物图片转为素材',
+    autoAssetsHint:
+      '如果供应商因图片中的人物而拒绝，该图片会成为您的素材组中的素材，然后重试视频。仅限不存在的人物：真实人物须先通过人脸验证表示同意。',
     addReferences: '添加参考素材',
     group: '素材组',
     allGroups: '全部素材组',
