@@ -163,7 +163,7 @@ export const assetDetail = step(
     const own = asset && model.ownsAsset(user, id)
     const expected = expectedResponse(fault, asset && !asset.deleted ? 200 : 404, 'read')
     if (expected.status === 200) {
-      if (!own) return checkError(reply, 403, messages.asset)
+      if (!(asset && model.readsAsset(user, id))) return checkError(reply, 403, messages.asset)
       checkExpected(reply, expected)
       return checkAsset(fixture.emulator.library, id, reply.json.Result)
     }

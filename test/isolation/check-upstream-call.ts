@@ -9,6 +9,8 @@ export interface RequestScope {
   readonly user: number
   /** Ids in the request, or texts that contain ids. The gateway may look up such an asset before it knows the owner. */
   readonly named: readonly string[]
+  /** Whether the request may list what others lend to the user. */
+  readonly readsLent: boolean
 }
 
 /** Throws for an upstream call that the user's request does not justify. */
@@ -24,7 +26,9 @@ export const checkUpstreamCall = (call: Call, fixture: Fixture, model: Model, re
   // One group that no user can have may be listed alone: it checks that the upstream applies the filter.
   assert.ok(!model.groups.has(nobodysGroup.id))
   if (action === 'ListAssets' && groups.length === 1 && groups[0] === nobodysGroup.id) return
-  for (const id of groups) owned(id)
+  const readable = (id: string) =>
+    assert.ok(model.readsGroup(request.user, id), `${action} names a foreign group: ${id}`)
+  for (const id of groups) action.startsWith('List') && request.readsLent ? readable(id) : owned(id)
   if (action.startsWith('List')) {
     assert.ok(groups.length > 0, `${action} without GroupIds`)
     for (const id of groups) {

@@ -74,11 +74,14 @@ export const groupDetail = step(
   async ({ user, group, fault }, model, fixture) => {
     const id = groupId(model, user, group)
     injectFault(fixture.emulator, fault, 'ListAssetGroups')
-    const reply = await sendChecked(fixture, model, { user, method: 'GET', path: groupPath(id), named: [id] })
-    const own = ownGroup(model, user, id)
-    if (!own) return checkForeignGroup(reply, id)
+    const reply = await sendChecked(fixture, model, {
+      ...{ user, method: 'GET', path: groupPath(id), named: [id] },
+      readsLent: true,
+    })
+    const shown = model.readsGroup(user, id) ? model.groups.get(id) : undefined
+    if (!shown) return checkForeignGroup(reply, id)
     assert.equal(reply.status, 200, reply.text)
-    checkGroup(fixture.emulator.library, own, fault, reply.json.Result)
+    checkGroup(fixture.emulator.library, shown, fault, reply.json.Result, model.accessOf(user, id))
   },
 )
 

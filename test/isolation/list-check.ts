@@ -49,14 +49,17 @@ export const checkList = (
     return
   }
   const type = request.filter.type as GroupType
-  if (!(request.filter.ids ?? []).every((id) => model.ownsGroup(user, id, type))) {
+  const all = model.groupsIn(request.filter.scope ?? 'own', user, type)
+  if (!(request.filter.ids ?? []).every((id) => all.some((group) => group.id === id))) {
     checkError(reply, 403, messages.groups)
     return
   }
-  const own = model.groupsOf(user, type).filter(({ id }) => request.filter.ids?.includes(id) ?? true)
+  const own = all.filter(({ id }) => request.filter.ids?.includes(id) ?? true)
   // Whether the gateway detects an endless list depends on the number of pages it reads.
   if (fault === 'repeats its cursor' && reply.status === 502) return
-  const rows = endpoint === 'groups' ? groupRows(library, request, own, fault) : assetRows(library, request, own, fault)
+  const accessOf = (id: string) => model.accessOf(user, id)
+  const rows =
+    endpoint === 'groups' ? groupRows(library, request, own, fault, accessOf) : assetRows(library, request, own, fault)
   if ('status' in rows) {
     checkExpected(reply, rows)
     return
@@ -123,13 +126,14 @@ const groupRows = (
   request: ResolvedRequest,
   own: readonly ModelGroup[],
   fault: ListFaultName,
+  accessOf: (id: string) => string | undefined,
 ): Row[] => {
   const candidates = own.filter((group) => request.filter.name === undefined || group.name === request.filter.name)
   const failed =
     fault in listFaults ? / Id$|data/.test(fault) : expectedResponse(fault as FaultName, 200, 'read').status !== 200
   return candidates.map((group) => {
     const found = failed ? undefined : library.group(group.id)
-    const shown = found ? shownGroup(found, group, fault) : recordOf(group)
+    const shown = { ...(found ? shownGroup(found, group, fault) : recordOf(group)), Access: accessOf(group.id) }
     // The order by CreateTime is that of the records. They have the time from the upstream.
     const key = request.sortBy === 'CreateTime' ? group.recordedAt : keyOf(shown, request.sortBy)
     return { id: group.id, key, shown }
@@ -200,8 +204,15 @@ export const checkGroup = (
   group: ModelGroup,
   fault: ListFaultName,
   shown: Record<string, unknown>,
+  access?: 'read' | 'use',
 ): void => {
-  const [row] = groupRows(library, { filter: {}, sortBy: 'CreateTime' } as ResolvedRequest, [group], fault)
+  const [row] = groupRows(
+    library,
+    { filter: {}, sortBy: 'CreateTime' } as ResolvedRequest,
+    [group],
+    fault,
+    () => access,
+  )
   assert.ok(row)
   assert.deepEqual(only(shown, Object.keys(row.shown)), row.shown)
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { faults, type ListFaultName, listFaults } from './faults.ts'
 import { hostileText } from './hostile-text.ts'
-import type { Model } from './model.ts'
+import type { Model, Scope } from './model.ts'
 
 export type Endpoint = 'groups' | 'assets'
 
@@ -131,6 +131,7 @@ export interface ResolvedRequest {
     readonly ids: readonly string[] | undefined
     readonly name: string | undefined
     readonly statuses: readonly string[] | undefined
+    readonly scope: Scope | undefined
   }
   readonly sortBy: string
   readonly sortOrder: string
@@ -150,6 +151,7 @@ export const resolveRequest = (
   user: number,
   endpoint: Endpoint,
   request: ListRequest,
+  scope?: Scope,
 ): ResolvedRequest => {
   const flatten = (given: ListParameters, typeOf: string): Flat => {
     const { GroupIds, NextToken, ...rest } = given
@@ -179,6 +181,7 @@ export const resolveRequest = (
     const lists = [query[name], body?.[name]].map((list) => [...new Set(present(list))])
     return lists.find((list) => list.length > 0)
   }
+  if (scope) parameters.append('scope', scope)
   const search = parameters.size > 0 ? `?${parameters}` : ''
   const exactly = ({ GroupIds, ...rest }: Flat) =>
     ({
@@ -196,6 +199,7 @@ export const resolveRequest = (
       ids: many('GroupIds'),
       name: one('Name'),
       statuses: endpoint === 'assets' ? many('Statuses') : undefined,
+      scope,
     },
     sortBy: one('SortBy') ?? 'CreateTime',
     sortOrder: one('SortOrder') ?? 'Desc',

@@ -31,6 +31,20 @@ export interface ModelAsset {
   deleted: boolean
 }
 
+/** A group that its owner lends. */
+export interface ModelShare {
+  readonly id: string
+  readonly group: string
+  /** Index of the user who lends it. */
+  readonly owner: number
+  /** Index of a user, or the team of the model. */
+  readonly borrower: number | 'team'
+  access: 'read' | 'use'
+  expiresAt: number | undefined
+}
+
+export type Scope = 'own' | 'shared' | 'all'
+
 /** A NextToken and the position after which its next page begins. */
 export interface ModelToken {
   readonly text: string
@@ -55,11 +69,50 @@ export class Model {
   readonly tokens: ModelToken[] = []
   /** Names of creations and renamings whose result is unknown. */
   readonly blocked = new Set<string>()
+  /** Those that no step has ended. They may have expired, or their group may have another owner. */
+  shares: ModelShare[] = []
+  /** The users who are in the team. */
+  readonly team = new Set<number>()
   readonly #library: Library
+  readonly #now: () => number
 
-  constructor(users: readonly User[], library: Library) {
+  constructor(users: readonly User[], library: Library, now: () => number) {
     this.users = users
     this.#library = library
+    this.#now = now
+  }
+
+  /** The shares that have not ended. */
+  openShares(): ModelShare[] {
+    return this.shares.filter(
+      ({ group, owner, expiresAt }) =>
+        this.groups.get(group)?.owner === owner && (expiresAt === undefined || this.#now() < expiresAt),
+    )
+  }
+
+  /** What a user may do with a group of another user. */
+  accessOf(user: number, id: string): 'read' | 'use' | undefined {
+    const found = this.openShares().filter(
+      ({ group, owner, borrower }) =>
+        group === id && owner !== user && (borrower === user || (borrower === 'team' && this.team.has(user))),
+    )
+    return found.find(({ access }) => access === 'use')?.access ?? found[0]?.access
+  }
+
+  readsGroup(user: number, id: string): boolean {
+    return this.ownsGroup(user, id) || this.accessOf(user, id) !== undefined
+  }
+
+  readsAsset(user: number, id: string): boolean {
+    return this.readsGroup(user, this.assets.get(id)?.group ?? '')
+  }
+
+  /** The groups that a list with this scope takes. */
+  groupsIn(scope: Scope, user: number, type?: GroupType): ModelGroup[] {
+    const lent = [...this.groups.values()].filter(
+      (group) => this.accessOf(user, group.id) !== undefined && (!type || group.type === type),
+    )
+    return [...(scope === 'shared' ? [] : this.groupsOf(user, type)), ...(scope === 'own' ? [] : lent)]
   }
 
   groupsOf(user: number, type?: GroupType): ModelGroup[] {

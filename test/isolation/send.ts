@@ -14,6 +14,8 @@ export interface TestRequest {
   readonly headers?: Record<string, string>
   /** Ids that the request contains. */
   readonly named?: readonly string[]
+  /** Whether it may list what others lend to the user. Default false. */
+  readonly readsLent?: boolean
 }
 
 /** Sends a request and checks every upstream call it causes. Call it before the model is updated. */
@@ -21,8 +23,8 @@ export const sendChecked = async (fixture: Fixture, model: Model, request: TestR
   fixture.emulator.clearCalls()
   const reply = await send(model, request)
   const calls = [...fixture.emulator.calls]
-  const { user, named = [] } = request
-  for (const call of calls) checkUpstreamCall(call, fixture, model, { user, named })
+  const { user, named = [], readsLent = false } = request
+  for (const call of calls) checkUpstreamCall(call, fixture, model, { user, named, readsLent })
   const changes = calls.filter((call) => /^(?:Create|Update|Delete)/.test(call.action))
   assert.ok(changes.length <= 1, `${changes.length} changes for one request`)
   fixture.emulator.faults.clear()
@@ -45,11 +47,12 @@ export const send = async (
 const checkNoLeak = (reply: Reply, model: Model, user: number, named: readonly string[]): void => {
   const leaks = (id: string) => reply.text.includes(id) && !named.some((name) => name.includes(id))
   for (const group of model.groups.values()) {
-    assert.ok(group.creator === user || !leaks(group.id), `leaks the group ${group.id}`)
+    const mayShow = group.creator === user || model.readsGroup(user, group.id)
+    assert.ok(mayShow || !leaks(group.id), `leaks the group ${group.id}`)
   }
   for (const asset of model.assets.values()) {
     const creator = model.groups.get(asset.group)?.creator
-    assert.ok(creator === user || !leaks(asset.id), `leaks the asset ${asset.id}`)
+    assert.ok(creator === user || model.readsAsset(user, asset.id) || !leaks(asset.id), `leaks the asset ${asset.id}`)
   }
   if (reply.status >= 400) assert.doesNotMatch(reply.text, internalDetails)
 }
@@ -63,6 +66,8 @@ export const messages = {
   asset: 'asset not found in your asset group',
   taken: 'an asset group with the same Name and GroupType already exists',
   pending: 'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
+  borrower: 'there is no such user or team to lend to',
+  share: 'share not found',
   unavailable: 'Seedance upstream unavailable',
   invalid: 'upstream returned an invalid response',
 } as const

@@ -6,24 +6,17 @@ import { followToken, list, listTogether } from './list-steps.ts'
 import type { Model } from './model.ts'
 import { addFace, addForeignGroup, changeUpstream, sendMalformedTarget, sendUnauthenticated } from './other-steps.ts'
 
+const steps = [
+  ...[createGroup, createGroup, createGroup, addFace, addFace, addForeignGroup],
+  ...[createAsset, createAsset, createAsset, createAsset, changeUpstream],
+  ...[list('groups'), list('groups'), list('groups'), list('assets'), list('assets'), list('assets'), list('assets')],
+  ...[listTogether, followToken, followToken, followToken, groupDetail, updateGroup, updateGroup, deleteGroup],
+  ...[assetDetail, assetDetail, updateAsset, updateAsset, updateAsset, deleteAsset, deleteAsset],
+  ...[sendMalformedTarget, sendMalformedTarget, sendUnauthenticated],
+]
+
 /** Up to 40 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. Steps that change data are more frequent. */
-export const sequences = (): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, Fixture>>> =>
-  fc.commands(
-    [
-      ...[createGroup, createGroup, createGroup, addFace, addFace, addForeignGroup],
-      ...[createAsset, createAsset, createAsset, createAsset, changeUpstream],
-      ...[
-        list('groups'),
-        list('groups'),
-        list('groups'),
-        list('assets'),
-        list('assets'),
-        list('assets'),
-        list('assets'),
-      ],
-      ...[listTogether, followToken, followToken, followToken, groupDetail, updateGroup, updateGroup, deleteGroup],
-      ...[assetDetail, assetDetail, updateAsset, updateAsset, updateAsset, deleteAsset, deleteAsset],
-      ...[sendMalformedTarget, sendMalformedTarget, sendUnauthenticated],
-    ],
-    { maxCommands: 40, size: 'max' },
-  )
+export const sequences = (
+  more: readonly fc.Arbitrary<fc.AsyncCommand<Model, Fixture>>[] = [],
+): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, Fixture>>> =>
+  fc.commands([...steps, ...more], { maxCommands: 40, size: 'max' })

@@ -1,0 +1,19 @@
+/** Runs with `--all`: 250 random sequences for each kind of upstream. isolation-in-small.test.ts runs a few. */
+import { describe, expect, test } from 'bun:test'
+import { runSequences } from '../run.ts'
+
+/** A multiplier for 250 sequences. Without it the seed is fixed: then only a change of the code can make the test fail. */
+const runs = process.env.SLUICE_RUNS
+const times = Number(runs ?? 1)
+const seed = runs === undefined ? 20_261_127 : undefined
+const sequences = 250 * times
+
+describe.each(['rest', 'ark'] as const)('with an upstream of kind %s', (kind) => {
+  test(
+    'three users see own and lent groups and assets, and change only their own, in every random sequence',
+    async () => {
+      expect(await runSequences({ kind, sequences, seed, lends: true })).toEqual({ sequences, violation: undefined })
+    },
+    300_000 * times,
+  )
+})
