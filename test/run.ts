@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { longTests, readArguments } from './runner/arguments.ts'
+import { OutsideErrors } from './runner/outside-errors.ts'
 import { readReport, type TestReport } from './runner/report.ts'
 
 interface Outcome {
@@ -13,23 +14,30 @@ interface Outcome {
   readonly skipped: number
 }
 
-/** Runs this runtime and shows what it prints. `ok`: it exited with status 0. `broken`: an error was thrown outside of all tests, which no report of the runner has. */
-const run = (...args: readonly string[]): Promise<{ ok: boolean; broken: boolean }> =>
+interface Run {
+  /** Whether it exited with status 0. */
+  readonly ok: boolean
+  /** The files during which an error was thrown outside of all tests. */
+  readonly outside: ReadonlySet<string>
+}
+
+/** Runs this runtime and shows what it prints. */
+const run = (...args: readonly string[]): Promise<Run> =>
   new Promise((resolve) => {
     console.log(`\n$ bun ${args.join(' ')}`)
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    let broken = false
+    const errors = new OutsideErrors()
     for (const [input, output] of [
       [child.stdout, process.stdout],
       [child.stderr, process.stderr],
     ] as const) {
       createInterface({ input }).on('line', (line) => {
-        broken ||= line === '# Unhandled error between tests'
+        if (output === process.stderr) errors.read(line)
         output.write(`${line}\n`)
       })
     }
-    child.on('error', () => resolve({ ok: false, broken: true }))
-    child.on('close', (code) => resolve({ ok: code === 0, broken }))
+    child.on('error', () => resolve({ ok: false, outside: new Set(['']) }))
+    child.on('close', (code) => resolve({ ok: code === 0, outside: errors.files }))
   })
 
 const check = async (script: string): Promise<Outcome> => {
@@ -44,7 +52,7 @@ const check = async (script: string): Promise<Outcome> => {
  */
 const timeout = '--timeout=300000'
 
-const test = async (...args: readonly string[]): Promise<{ ok: boolean; broken: boolean; report: TestReport }> => {
+const test = async (...args: readonly string[]): Promise<Run & { report: TestReport }> => {
   const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
   const file = join(folder, 'report.xml')
   try {
@@ -60,19 +68,24 @@ const maxFilesRunAgain = 12
 
 /**
  * Runs the tests, five files at a time, because many wait for timers; each of the five processes has one PostgreSQL for all its files. Then runs each file that
- * failed, if there are few, once more and alone. A fault fails both times. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
+ * failed, if there are few, once more and alone. A fault fails both times, also one outside of the tests, such as a rejection that nothing
+ * awaits. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
   const first = await test('--parallel=5', '--no-isolate', ...selection.args)
   const { failuresByFile, skipped, skippedByReason } = first.report
-  let { passed, failed } = first.report
-  // The runner failed for something that is no test: an error outside of them, or a filter that matches nothing.
-  const broken = first.broken || passed + failed === 0 || (!first.ok && failed === 0)
+  /** Number of failures by file. An error outside of its tests is one. */
+  const failures = new Map(failuresByFile)
+  for (const file of first.outside) failures.set(file, (failures.get(file) ?? 0) + 1)
+  let passed = first.report.passed
+  let failed = first.report.failed + first.outside.size
+  // The runner failed for something that is of no file, such as a filter that matches nothing.
+  const broken = first.outside.has('') || passed + failed === 0 || (!first.ok && failed === 0)
   const unsteady: string[] = []
-  for (const [file, count] of broken || failuresByFile.size > maxFilesRunAgain ? [] : failuresByFile) {
+  for (const [file, count] of broken || failures.size > maxFilesRunAgain ? [] : failures) {
     if (!(await test(`./${file}`)).ok) continue
     unsteady.push(`${file} (${count})`)
-    passed += count
+    passed += failuresByFile.get(file) ?? 0
     failed -= count
   }
   for (const [reason, count] of skippedByReason) console.log(`skipped ${count}: ${reason}`)
@@ -81,7 +94,7 @@ const tests = async (): Promise<Outcome> => {
     console.log(
       `not run: ${globSync(`test/${longTests}`).length} files of long tests, which \`bun run test --all\` runs`,
     )
-  return { passed, failed: broken ? failed + 1 : failed, skipped }
+  return { passed, failed: broken ? Math.max(failed, 1) : failed, skipped }
 }
 
 // The checks take turns: each would take memory, and one processor, from the tests.

@@ -45,7 +45,7 @@ for (const [name, command] of Object.entries(runtimes)) {
       const { url, remove } = await freshDatabase(kind)
       const added = await run(command, ['user', 'add', 'ann', '--password', '-'], url, 'open sesame street\n')
       expect(added).toEqual({ status: 0, out: expect.stringMatching(/^\S+\n$/), err: '' })
-      const store = openStore(url)
+      const store = openStore(url, { deadlineMs: 60_000 })
       expect((await store.userByName('ann'))?.id).toBe(added.out.trim())
       const token = await run(command, ['token', 'add', 'ann'], url)
       expect((await store.ownerOf(hashToken(token.out.trim())))?.user).toBe(added.out.trim())

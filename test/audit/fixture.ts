@@ -41,7 +41,7 @@ const reset: readonly Statement[] = [
 export const openChain = async ({ kind, url }: TestDatabase, options: StoreOptions = {}): Promise<Chain> => {
   const opened: Store[] = []
   const open = (more: StoreOptions = {}) => {
-    const store = openStore(url, { clock: { now: () => now }, ...options, ...more })
+    const store = openStore(url, { deadlineMs: 60_000, clock: { now: () => now }, ...options, ...more })
     opened.push(store)
     return store
   }

@@ -5,7 +5,7 @@ import { type NewAuditEntry, openStore } from '../../src/store/index.ts'
 // when its batch is written. Like the audit trail, it tries a batch again that another process has kept from the lock
 // for too long.
 const [url = '', count = ''] = process.argv.slice(2)
-const store = openStore(url)
+const store = openStore(url, { deadlineMs: 60_000 })
 
 const write = async (entries: readonly NewAuditEntry[], attempts = 30): Promise<void> => {
   try {

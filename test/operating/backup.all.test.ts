@@ -30,7 +30,7 @@ const runCommands = async (name: string, cwd: string, env: Record<string, string
 
 /** Adds a user with a token and a group. */
 const addData = async (url: string, name: string) => {
-  const store = openStore(url)
+  const store = openStore(url, { deadlineMs: 60_000 })
   await store.migrate()
   const id = await store.addUser({ name, createdAt: Date.now() })
   const token = createToken()

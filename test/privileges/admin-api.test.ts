@@ -78,7 +78,7 @@ const sorted = <State extends Awaited<ReturnType<typeof stateOf>>>(state: State)
 
 const run = async (kind: (typeof databaseNames)[number], admins: number, steps: readonly Step[]) => {
   const made = await migratedDatabase(kind)
-  const store = openStore(made.url)
+  const store = openStore(made.url, { deadlineMs: 60_000 })
   try {
     await store.migrate()
     const { api, model } = await openModel(store, admins)
@@ -118,7 +118,7 @@ for (const kind of databaseNames) {
 test('the last enabled admin stays, whatever admins do at once', async () => {
   for (const kind of databaseNames) {
     const made = await migratedDatabase(kind)
-    const store = openStore(made.url)
+    const store = openStore(made.url, { deadlineMs: 60_000 })
     await store.migrate()
     const api = await openAdmin(store)
     const admins = await Promise.all(Array.from({ length: 4 }, () => addUser(store, 'admin', ['admin'], randomUUID())))

@@ -282,7 +282,10 @@ test('a host app says whom it knows', async () => {
 describe.each(databaseNames)('on %s', (kind) => {
   test('a share that another process revokes ends when the process learns it, 900 ms later at most', async () => {
     const database = await freshDatabase(kind)
-    const [here, there] = [openStore(database.url), openStore(database.url)]
+    const [here, there] = [
+      openStore(database.url, { deadlineMs: 60_000 }),
+      openStore(database.url, { deadlineMs: 60_000 }),
+    ]
     let now = 0
     const revisionClock = new RevisionClock((since) => there.revision(since), { clock: { now: () => now } })
     try {

@@ -139,7 +139,7 @@ describe.each(databaseNames)('the store on %s', (kind) => {
   afterAll(() => database.remove())
 
   test('has no secret without a name, which could be guessed', async () => {
-    const store = openStore(database.url)
+    const store = openStore(database.url, { deadlineMs: 60_000 })
     await store.migrate()
     for (const name of [undefined, null, '', 5, {}])
       expect(await failure(() => store.secret(name as never))).toBeInstanceOf(TypeError)
@@ -148,7 +148,7 @@ describe.each(databaseNames)('the store on %s', (kind) => {
   })
 
   test('adds no event without a user, of a type that nobody can subscribe to, or with data that is no JSON object', async () => {
-    const store = openStore(database.url)
+    const store = openStore(database.url, { deadlineMs: 60_000 })
     await store.migrate()
     const event = { user: 'ann', type: 'order.sent', data: '{"order":7}', at: 1_000 }
     for (const wrong of [

@@ -64,7 +64,7 @@ eachEmptyDatabase('a database of a version whose tokens and sessions had foreign
     ]
     expect(indexNames.length).toBeGreaterThan(5)
 
-    const store = openStore(tested.url)
+    const store = openStore(tested.url, { deadlineMs: 60_000 })
     await store.migrate()
     expect(await tokenRows(database)).toEqual(tokens)
     expect(await sessionRows(database)).toEqual(sessions)

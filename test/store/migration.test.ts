@@ -14,7 +14,7 @@ eachDatabase('migration', ({ kind }) => {
 
   test('many stores can migrate a new database concurrently, and again', async () => {
     const { url, remove } = await fresh()
-    const stores = Array.from({ length: 6 }, () => openStore(url))
+    const stores = Array.from({ length: 6 }, () => openStore(url, { deadlineMs: 60_000 }))
     await Promise.all(stores.map((store) => store.migrate()))
     await Promise.all(stores.map((store) => store.migrate()))
     expect(await stores[0]?.revision()).toBe(1)
@@ -55,7 +55,7 @@ eachDatabase('migration', ({ kind }) => {
     const { connect, url, remove } = await fresh()
     const database = connect()
     await database.exclusively(() => migrate(1, [...migrations, [sql`create table later (id bigint)`]]))
-    const store = openStore(url)
+    const store = openStore(url, { deadlineMs: 60_000 })
     await expect(store.migrate()).rejects.toThrow(
       `the database is newer than this program: it has migration ${migrations.length + 1}, this program knows ${migrations.length}`,
     )

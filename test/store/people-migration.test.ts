@@ -48,7 +48,7 @@ eachEmptyDatabase('a database of a version without roles and teams', (tested) =>
     const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 60_000 })
     await database.exclusively(() => migrate(1, before))
     await database.batch(oldRows)
-    const store = openStore(tested.url)
+    const store = openStore(tested.url, { deadlineMs: 60_000 })
     await store.migrate()
     const user = { role: 'user', service: 0, name_shared: 0 }
     expect(await users(database)).toEqual([
@@ -89,7 +89,7 @@ eachEmptyDatabase('a database of a version without roles and teams', (tested) =>
       sql`insert into teams (id, name, name_key, created_at) values ('t1', 'A', 'a', 1), ('t2', 'B', 'b', 1)`,
       sql`insert into users (id, name, team_id, created_at) values ('u1', 'x', 't1', 1), ('u2', 'y', 't1', 1)`,
     ])
-    const store = openStore(url)
+    const store = openStore(url, { deadlineMs: 60_000 })
     await store.migrate()
     expect([(await store.team('t1'))?.members, (await store.team('t2'))?.members]).toEqual([2, 0])
     await Promise.all([database.close(), store.close()])

@@ -284,7 +284,7 @@ eachDatabase('usage', (database) => {
       insert into tokens (id, user_id, hash, start, created_at)
       values ('t', 'u', 'h', 'sk-abcdef', 1)`)
     await before.close()
-    const migrated = openStore(url)
+    const migrated = openStore(url, { deadlineMs: 60_000 })
     await migrated.migrate()
     expect(await migrated.ownerOf('h')).toMatchObject({ user: 'u', token: 't' })
     migrated.recordUsage({ ...entry('u'), token: 't' })

@@ -128,7 +128,7 @@ export interface PostgresServer {
   freeze(): Promise<() => void>
 }
 
-const startMs = 60_000
+const startMs = 300_000
 
 /** Starts PostgreSQL on a free port. When this process ends, also by a signal, the server stops and its files are removed. */
 const startPostgres = async (attempts = 5): Promise<PostgresServer> => {

@@ -93,7 +93,7 @@ describe.each(databaseNames)('face verifications and the limit on groups (%s)', 
 
   test('counts for the user, the team and everybody, and for ten minutes after its end, when a result may be late', async () => {
     const { url, remove } = await migratedDatabase(database)
-    const store = openStore(url)
+    const store = openStore(url, { deadlineMs: 60_000 })
     await store.migrate()
     const groups: Limit = { unit: 'groups', amount: 9 }
     const team = await store.addTeam({ name: 'red', limits: JSON.stringify([groups]), createdAt: 1 })

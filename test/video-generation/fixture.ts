@@ -66,7 +66,7 @@ export const openVideoFixture = async (options: VideoFixtureOptions = {}): Promi
   const background = new Background()
   // A database of its own: two emulators may give the same ids.
   const database = options.database && (await migratedDatabase(options.database))
-  const store = options.store ?? openStore(database?.url ?? 'sqlite::memory:')
+  const store = options.store ?? openStore(database?.url ?? 'sqlite::memory:', { deadlineMs: 60_000 })
   const gateway = await startGateway({
     ...options.more,
     emulator,

@@ -23,7 +23,7 @@ describe.each([...databaseNames])('a video task with an Idempotency-Key (%s)', (
   /** With a database of its own: ids of emulated tasks repeat. */
   const open = async (options: (store: Store) => VideoFixtureOptions = () => ({})): Promise<VideoFixture> => {
     const database = await migratedDatabase(kind)
-    const store = openStore(database.url)
+    const store = openStore(database.url, { deadlineMs: 60_000 })
     const fixture = await openVideoFixture({ store, ...options(store) })
     return {
       ...fixture,

@@ -21,7 +21,7 @@ describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
 
   test('is what a caller waits for too when the store fails after the upstream has accepted the task', async () => {
     const database = await migratedDatabase(kind)
-    const store = openStore(database.url)
+    const store = openStore(database.url, { deadlineMs: 60_000 })
     let failures = 1
     const confirmVideoTask: typeof store.confirmVideoTask = async (...confirmation) => {
       if (failures-- > 0) throw new Error('the store does not respond')

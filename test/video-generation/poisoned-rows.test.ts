@@ -44,7 +44,7 @@ describe.each(databaseNames)('the end of a task (%s)', (database) => {
 
   test('that the store does not accept is put off, and the ends of the other tasks are stored', async () => {
     const fresh = await migratedDatabase(database)
-    const store = openStore(fresh.url)
+    const store = openStore(fresh.url, { deadlineMs: 60_000 })
     let poisoned = ''
     const moveVideoTasks: typeof store.moveVideoTasks = async (moves, at) => {
       if (moves.some(({ id, status }) => id === poisoned && status === 'succeeded')) throw new Error('not accepted')
@@ -71,7 +71,7 @@ describe.each(databaseNames)('the end of a task (%s)', (database) => {
 describe.each(databaseNames)('a waiting task whose request is damaged (%s)', (database) => {
   test('fails, and leaves its slot to the next one', async () => {
     const fresh = await migratedDatabase(database)
-    const store = openStore(fresh.url)
+    const store = openStore(fresh.url, { deadlineMs: 60_000 })
     let poisoned = ''
     const claimVideoTask: typeof store.claimVideoTask = async (...claim) => {
       const task = await store.claimVideoTask(...claim)

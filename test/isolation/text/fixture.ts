@@ -78,7 +78,7 @@ export const openFixture = async (database: 'sqlite' | 'postgres', mutant?: Muta
     clock: clock.now,
     text: accountOptions,
   })
-  const stores = [openStore(url), openStore(url)]
+  const stores = [openStore(url, { deadlineMs: 60_000 }), openStore(url, { deadlineMs: 60_000 })]
   let users: readonly User[] = []
   const currentRequest = new AsyncLocalStorage<CurrentRequest>()
 

@@ -26,7 +26,7 @@ export const openFixture = async (
   { slots = false, mutant }: { readonly slots?: boolean; readonly mutant?: Mutant | undefined } = {},
 ): Promise<Fixture> => {
   const database = await migratedDatabase(kind)
-  const store = openStore(database.url)
+  const store = openStore(database.url, { deadlineMs: 60_000 })
   const mutated = mutant?.({ store }) ?? {}
   const video = await openVideoFixture({
     store: mutated.store ?? store,

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { OutsideErrors } from './outside-errors.ts'
+
+const sources = {
+  'passes.test.ts': `test('passes', () => console.log('# Unhandled error between tests is no line of its own'))`,
+  'throws.test.ts': `test('fails', () => { throw new Error('in a test') })`,
+  'loads.test.ts': `throw new Error('before any test')`,
+  'late.test.ts': `
+    test('is too slow', async () => { await Bun.sleep(400); throw new Error('after its timeout') }, 100)
+    test('waits', () => Bun.sleep(800))`,
+}
+
+test.each([
+  ['beside others', ['--parallel=2', '--no-isolate']],
+  ['alone', []],
+])(
+  'an error outside of all tests is one of the file that ran %s',
+  async (_how, options) => {
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-outside-'))
+    try {
+      for (const [name, source] of Object.entries(sources))
+        writeFileSync(join(folder, name), `import { test } from 'bun:test'\n${source}`)
+      const command = [process.execPath, 'test', ...options]
+      const run = Bun.spawn(command, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
+      const errors = new OutsideErrors()
+      for (const line of (await new Response(run.stderr).text()).split('\n')) errors.read(line)
+      expect(await run.exited).not.toBe(0)
+      expect([...errors.files].toSorted()).toEqual(['late.test.ts', 'loads.test.ts'])
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  },
+  300_000,
+)
