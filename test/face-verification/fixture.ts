@@ -16,7 +16,7 @@ export type FaceStore = ReturnType<typeof storeOn>
 export const storeOn = (database: Database) => ({ ...createGroupStore(database), ...createVerificationStore(database) })
 
 export const openDatabase = async (url: string): Promise<Database> => {
-  const database = databaseKindOf(url)?.open(url, { deadlineMs: 10_000 })
+  const database = databaseKindOf(url)?.open(url, { deadlineMs: 60_000 })
   if (!database) throw new Error(`${url} is not the URL of a database`)
   await database.exclusively(() => migrate(0))
   return database

@@ -36,7 +36,7 @@ eachDatabase('a fault in roles, scopes and owners', (tested) => {
   beforeAll(async () => {
     store = await tested.open()
     emulator = await openEmulator()
-    database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 3_000 })
+    database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 60_000 })
   })
   afterAll(async () => {
     await emulator.stop()

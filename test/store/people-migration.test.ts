@@ -83,7 +83,7 @@ eachEmptyDatabase('a database of a version without roles and teams', (tested) =>
 
   test('counts the users of each team', async () => {
     const { url, remove } = await freshDatabase(tested.kind)
-    const database = databaseKinds[tested.kind].open(url, { deadlineMs: 3_000 })
+    const database = databaseKinds[tested.kind].open(url, { deadlineMs: 60_000 })
     await database.exclusively(() => migrate(1, migrations.slice(0, migrations.indexOf(peopleIndexes))))
     await database.batch([
       sql`insert into teams (id, name, name_key, created_at) values ('t1', 'A', 'a', 1), ('t2', 'B', 'b', 1)`,

@@ -116,7 +116,7 @@ eachDatabase('rows of several users in one transaction', (database) => {
 
 /** Makes the database reject the settlement of holders of limits whose name begins with `poisoned`. */
 const rejectDeletion = async ({ kind, url }: TestDatabase): Promise<void> => {
-  const connection = databaseKinds[kind].open(url, { deadlineMs: 3_000 })
+  const connection = databaseKinds[kind].open(url, { deadlineMs: 60_000 })
   if (kind === 'sqlite')
     await connection.query(sql`
       create trigger reject_deletion before delete on limit_holders

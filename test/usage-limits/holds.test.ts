@@ -13,7 +13,7 @@ eachDatabase('what a task holds', (database) => {
   let raw: Database
   beforeAll(async () => {
     store = await database.open()
-    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 3_000 })
+    const opened = databaseKindOf(database.url)?.open(database.url, { deadlineMs: 60_000 })
     if (!opened) throw new Error('no database')
     raw = opened
     return () => raw.close()
