@@ -189,13 +189,26 @@ eachDatabase('a creation with an Idempotency-Key', (database) => {
       const attempt = await crash(things, 'k')
       things.pass(10_000)
       const settled: string[] = []
+      // The one that settles waits until the others are refused, however slow they are.
+      let refused = 0
+      const over = Promise.withResolvers<void>()
+      const note = () => {
+        if (settled.length + refused === 4) over.resolve()
+      }
       const settle = async ({ id, startedAt }: { id: string; startedAt: number }) => {
         settled.push(id)
         expect(startedAt).toBe(1_000_000)
-        await new Promise((resolve) => setTimeout(resolve, 20))
+        note()
+        await over.promise
         return { outcome: 'created', response: Response.json({ thing: 'found' }) } as const
       }
-      const results = await Promise.allSettled(([0, 1, 0, 1] as const).map((by) => things.create('k', { by, settle })))
+      const create = (by: 0 | 1) =>
+        things.create('k', { by, settle }).catch((error: unknown) => {
+          refused++
+          note()
+          throw error
+        })
+      const results = await Promise.allSettled(([0, 1, 0, 1] as const).map(create))
       expect(settled as unknown[]).toEqual([attempt])
       expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
       const again = await things.create('k')

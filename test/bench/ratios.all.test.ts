@@ -1,3 +1,4 @@
+/** Runs with `--all`: a benchmark with four processes under load, whose CPU time it compares. The tests of test/routes and test/text-generation hold what these requests do. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Case, cases, chat, type Front } from './cases.ts'
@@ -30,7 +31,7 @@ const relayTimes = 2
 const attempts = 4
 
 const startMs = 300_000
-const runMs = 120_000
+const runMs = 300_000
 
 describe('the CPU time of a request is a small multiple of the bare relay’s', () => {
   let load: Worker<Job, LoadResult>
