@@ -125,8 +125,8 @@ export const mcp = <const Prefix extends string = '/mcp'>(
     const identity = await requireIdentity(identify, request)
     if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
     const { json } = await readJsonBody(request, maxBodyBytes, messageLimits)
-    if (json.entryCount > entriesAtOnce) await nextTurn()
     const { respondToMessage } = await loadProtocol()
+    if (json.entryCount > entriesAtOnce) await nextTurn()
     return respondToMessage({ request, identity, message: json.value() }, { tools, fetch, clock, log })
   }
 
@@ -185,7 +185,7 @@ const toolsOf = (options: McpOptions, createLink: (headers: Headers) => UploadLi
 const entriesAtOnce = 64
 
 /** The protocol's library looks at each value several times, in one turn of the event loop. */
-const messageLimits: JsonLimits = { maxValues: 1_000, maxKeyBytes: 2 ** 15 }
+const messageLimits: JsonLimits = { maxValues: 300, maxKeyBytes: 2 ** 14 }
 
 /** Loaded with the first message: a server without clients of the protocol needs neither its time nor its memory. */
 const loadProtocol = () => import('./protocol.ts')

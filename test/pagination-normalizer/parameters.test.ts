@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import { type ListRequest, readListRequest } from '../../plugins/pagination-normalizer/index.ts'
+import { JsonDocument } from '../../plugins/shared/json/document.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { defaults, read, rejectionOf, rules } from './read-request.ts'
 
 describe('an absent parameter has its default', () => {
@@ -224,4 +226,16 @@ describe('the rules of an endpoint', () => {
     )
     expect(rules.endpoint).toBe('things')
   })
+})
+
+test('keys of a large body that are no parameters are not decoded', () => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, nth) => [`${nth}k`, 1]))
+  const body = readJson(JSON.stringify({ ...many, Filter: { ...many, Name: 'n' }, PageSize: 7 }))
+  const decode = spyOn(JsonDocument.prototype, 'string')
+  try {
+    expect(readListRequest(rules, new URLSearchParams(), body)).toMatchObject({ pageSize: 7, filter: { Name: 'n' } })
+    expect(decode.mock.calls.length).toBeLessThan(100)
+  } finally {
+    decode.mockRestore()
+  }
 })

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { turns } from '../../plugins/shared/background/turns.ts'
+import { readJson } from '../../plugins/shared/json/json.ts'
 import { relayEvents } from '../../plugins/text-generation/websocket/events.ts'
+import { steeringFailed } from '../../plugins/text-generation/websocket/steering.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { openApp, streamingText } from './fixture.ts'
 
@@ -139,4 +141,16 @@ test('long events are sent as messages of a WebSocket in their order, and read i
   ])
   expect(turns.count - before).toBeGreaterThan(3)
   expect(parsed).toBeLessThan(0.6 * length)
+})
+
+test('an input that is sent back, because responses cannot be steered, is not parsed', async () => {
+  const input = `[1.0,12345678901234567890,${JSON.stringify(metadata)}]`
+  const message = readJson(`{"type":"response.steer","input":${input},"x":1}`)
+  let answer = ''
+  const { parsed } = await mostOf(async () => {
+    answer = steeringFailed(message)
+  })
+  expect(parsed).toBeLessThan(1_000)
+  const end = '"error":{"code":"steering_not_supported","message":"responses cannot be steered here"}}'
+  expect(answer).toBe(`{"type":"response.steer.failed","sequence_number":0,"steer":{"input":${input}},${end}`)
 })

@@ -1,6 +1,4 @@
-import type { Json } from '../../shared/json/json.ts'
-import { parseLossless } from '../../shared/json/lossless.ts'
-import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
+import { composeObject, type Json, toJson } from '../../shared/json/json.ts'
 
 export const isSteering = (type: string | undefined): boolean => type === 'response.steer'
 
@@ -8,12 +6,11 @@ export const isSteering = (type: string | undefined): boolean => type === 'respo
  * The answer to `response.steer`: upstreams get one request for each response, which cannot be steered. It returns the
  * input, as the protocol requires.
  */
-export const steeringFailed = (message: Json): JsonObject => {
-  const { input, previous_response_id } = asJsonObject(parseLossless(message.raw)) ?? {}
-  return {
-    type: 'response.steer.failed',
-    sequence_number: 0,
-    steer: { previous_response_id, input },
-    error: { code: 'steering_not_supported', message: 'responses cannot be steered here' },
-  }
-}
+export const steeringFailed = (message: Json): string =>
+  composeObject({
+    type: toJson('response.steer.failed'),
+    sequence_number: toJson(0),
+    // The input may be long: it is not parsed.
+    steer: composeObject({ previous_response_id: message.get('previous_response_id'), input: message.get('input') }),
+    error: toJson({ code: 'steering_not_supported', message: 'responses cannot be steered here' }),
+  }).raw
