@@ -314,6 +314,13 @@ describe.each(databaseNames)('on %s', (kind) => {
       await here.disableUser('ann', 1)
       now += 900
       expect(await seen()).toEqual([403, 403, []])
+      await here.enableUser('ann')
+      await lend(ann, group, { User: bob.id })
+      now += 900
+      expect(await seen()).toEqual([200, 200, [group]])
+      expect((await ann.ask('DELETE', `/assets/groups/${group}`)).status).toBe(200)
+      now += 900
+      expect(await seen()).toEqual([403, 403, []])
     } finally {
       await Promise.all([here.close(), there.close()])
       await database.remove()
