@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { adoptFace, eachKind, type Fixture, ids, messageOf, newAsset, newGroup, openFixture } from './fixture.ts'
 
 const furnished = async (options: Parameters<typeof openFixture>[0]) => {
@@ -11,6 +11,19 @@ const furnished = async (options: Parameters<typeof openFixture>[0]) => {
   for (const group of groups) for (const Name of ['x', 'y', 'xy']) await newAsset(ann, group, { Name })
   await newAsset(ann, face, { GroupType: 'LivenessFace', Name: 'x' })
   return { ...fixture, groups, face }
+}
+
+/** Opens a fixture for all tests of a suite. It is available in tests. */
+const sharedFixture = (open: () => ReturnType<typeof openFixture>) => {
+  let fixture: Awaited<ReturnType<typeof openFixture>> | undefined
+  beforeAll(async () => {
+    fixture = await open()
+  })
+  afterAll(() => fixture?.[Symbol.asyncDispose]())
+  return () => {
+    if (!fixture) throw new Error('the fixture is available in tests')
+    return fixture
+  }
 }
 
 /** Items, TotalCount and NextToken, without the request id, which differs between calls. */
@@ -77,41 +90,49 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
       ).toBe(200)
     })
 
-    test.each([
-      ...[
-        '{',
-        'x',
-        '{"Filter":}',
-        '\ufeff{}',
-        '[]',
-        '7',
-        'null',
-        '"a"',
-        '{"a":1}{}',
-        `${'['.repeat(65)}${']'.repeat(65)}`,
-      ],
-      ...['{"Filter":[]}', '{"Filter":7}', '{"Filter":{"GroupIds":"a"}}', '{"Filter":{"GroupIds":[7]}}'],
-      ...[
-        '{"Filter":{"Name":7}}',
-        '{"Filter":{"Name":["a"]}}',
-        '{"PageSize":true}',
-        '{"PageSize":1.5}',
-        '{"PageSize":[1]}',
-      ],
-      ...['{"PageSize":0}', '{"PageSize":101}', '{"PageNumber":0}', '{"NextToken":7}', '{"SortBy":{}}'],
-      ...[
-        '{"Filter":{"GroupIds":[],"GroupIds":["a"]}}',
-        '{"Filter":{},"Filter":{"Name":"a"}}',
-        '{"PageSize":1,"PageSize":2}',
-      ],
-    ])('%s as a body is 400', async (body) => {
-      await using fixture = await openFixture({ kindOf })
-      await newGroup(fixture.ann, 'a')
-      fixture.calls()
-      const reply = await fixture.ann.ask('GET', path, body)
-      expect(reply.status).toBe(400)
-      messageOf(reply)
-      expect(fixture.calls()).toEqual([])
+    describe('a malformed body', () => {
+      // No request changes anything, so all use one gateway.
+      const opened = sharedFixture(async () => {
+        const fixture = await openFixture({ kindOf })
+        await newGroup(fixture.ann, 'a')
+        return fixture
+      })
+
+      test.each([
+        ...[
+          '{',
+          'x',
+          '{"Filter":}',
+          '\ufeff{}',
+          '[]',
+          '7',
+          'null',
+          '"a"',
+          '{"a":1}{}',
+          `${'['.repeat(65)}${']'.repeat(65)}`,
+        ],
+        ...['{"Filter":[]}', '{"Filter":7}', '{"Filter":{"GroupIds":"a"}}', '{"Filter":{"GroupIds":[7]}}'],
+        ...[
+          '{"Filter":{"Name":7}}',
+          '{"Filter":{"Name":["a"]}}',
+          '{"PageSize":true}',
+          '{"PageSize":1.5}',
+          '{"PageSize":[1]}',
+        ],
+        ...['{"PageSize":0}', '{"PageSize":101}', '{"PageNumber":0}', '{"NextToken":7}', '{"SortBy":{}}'],
+        ...[
+          '{"Filter":{"GroupIds":[],"GroupIds":["a"]}}',
+          '{"Filter":{},"Filter":{"Name":"a"}}',
+          '{"PageSize":1,"PageSize":2}',
+        ],
+      ])('%s as a body is 400', async (body) => {
+        const fixture = opened()
+        fixture.calls()
+        const reply = await fixture.ann.ask('GET', path, body)
+        expect(reply.status).toBe(400)
+        messageOf(reply)
+        expect(fixture.calls()).toEqual([])
+      })
     })
 
     test('a body of another content type and an empty body are ignored', async () => {
