@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'bun:test'
 import OpenAI from 'openai'
 import type { Call } from '../../src/emulator/index.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
@@ -57,10 +58,22 @@ export type Variant = (typeof variants)[number]
 /** A gateway on a real socket with an emulated upstream, two users, and OpenAI's client of one of them. */
 export const openFixture = async ({ client, ...options }: Options = {}): Promise<Fixture> => {
   const gateway = await startGateway(options)
+  return { ...(await fixtureOn(gateway, client)), [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose]() }
+}
+
+/** Two new users of a gateway. */
+const fixtureOn = async (
+  gateway: TestGateway,
+  client: Options['client'],
+): Promise<Omit<Fixture, typeof Symbol.asyncDispose>> => {
   const { emulator, store } = gateway
-  const ann = await gateway.addUser('ann')
-  const bob = await gateway.addUser('bob')
+  const nth = gateways.get(gateway) ?? 0
+  gateways.set(gateway, nth + 1)
+  const named = (name: string) => (nth === 0 ? name : `${name} ${nth}`)
+  const ann = await gateway.addUser(named('ann'))
+  const bob = await gateway.addUser(named('bob'))
   const baseURL = `${gateway.url}/v1`
+  const firstCall = emulator.calls.length
   return {
     ...{ gateway, emulator, ann, bob, baseURL, apiKey: ann.token },
     openai: new OpenAI({ baseURL, apiKey: ann.token, maxRetries: 0, ...client }),
@@ -77,10 +90,13 @@ export const openFixture = async ({ client, ...options }: Options = {}): Promise
         reasoning: sum(({ reasoningTokens }) => reasoningTokens),
       }
     },
-    generatingCalls: () => emulator.calls.filter(({ action }) => /^Create(?:ChatCompletion|Response)$/.test(action)),
-    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+    generatingCalls: () =>
+      emulator.calls.slice(firstCall).filter(({ action }) => /^Create(?:ChatCompletion|Response)$/.test(action)),
   }
 }
+
+/** Number of fixtures of each gateway. */
+const gateways = new WeakMap<TestGateway, number>()
 
 /** The same with a variant of the upstream. */
 export const openFixtureFor = async (variant: Variant, options: Options = {}): Promise<Fixture> => {
@@ -94,6 +110,24 @@ export const openFixtureFor = async (variant: Variant, options: Options = {}): P
       await fixture[Symbol.asyncDispose]()
       if (!given) await emulator.stop()
     },
+  }
+}
+
+/**
+ * Fixtures for the tests of a suite: one gateway for all, with new users for each test. Disposing one removes the faults
+ * of the upstream.
+ */
+export const fixturesFor = (variant: Variant): (() => Promise<Fixture>) => {
+  let shared: Fixture | undefined
+  beforeAll(async () => {
+    shared = await openFixtureFor(variant)
+  })
+  afterAll(() => shared?.[Symbol.asyncDispose]())
+  return async () => {
+    if (!shared) throw new Error('the gateway is available in tests')
+    const { gateway, emulator } = shared
+    const clear = async () => emulator.faults.clear()
+    return { ...(await fixtureOn(gateway, undefined)), [Symbol.asyncDispose]: clear }
   }
 }
 

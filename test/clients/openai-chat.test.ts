@@ -6,6 +6,7 @@ import { newAsset, newGroup } from '../routes/fixture.ts'
 import {
   all,
   chatTools,
+  fixturesFor,
   hello,
   model,
   ofChat,
@@ -55,9 +56,10 @@ const questions = {
 
 for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'))) {
   describe(`chat completions, upstream: ${variant.name}`, () => {
+    const open = fixturesFor(variant)
     for (const [title, question] of Object.entries(questions)) {
       test(`${title}: the response equals that of the upstream`, async () => {
-        await using fixture = await openFixtureFor(variant)
+        await using fixture = await open()
         const response = await fixture.openai.chat.completions.create({ model, ...question })
         const own = await fixture.direct.chat.completions.create({ model, ...question })
         expect(withoutIdsAndTimes(response)).toEqual(withoutIdsAndTimes(own))
@@ -65,7 +67,7 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
       })
 
       test(`${title}: the stream helper builds the same response`, async () => {
-        await using fixture = await openFixtureFor(variant)
+        await using fixture = await open()
         const stream_options = { include_usage: true }
         const response = fixture.openai.chat.completions.stream({ model, ...question, stream_options } as never)
         const own = fixture.direct.chat.completions.stream({ model, ...question, stream_options } as never)
@@ -79,7 +81,7 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
     }
 
     test('the chunks of a stream equal those of the upstream, and usage is sent only on request', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const messages = hello('hi')
       const generatingCalls = { model, messages, stream: true as const, stream_options: { include_usage: true } }
       const chunks = await all(await fixture.openai.chat.completions.create(generatingCalls))
@@ -100,7 +102,7 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
     })
 
     test('the tool runner works', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const cities: unknown[] = []
       const runner = fixture.openai.chat.completions.runTools({
         model,
@@ -128,7 +130,7 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
     })
 
     test('the streaming tool runner works', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const runner = fixture.openai.chat.completions.runTools({
         model,
         stream: true,
@@ -151,7 +153,7 @@ for (const variant of variants.filter(({ name }) => !name.startsWith('chat only'
     })
 
     test('a structured output is parsed', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
       const response_format = zodResponseFormat(Person, 'person')
       const question = { model, messages: hello('who?'), response_format }

@@ -6,6 +6,7 @@ import {
   all,
   chatTools,
   type Fixture,
+  fixturesFor,
   hello,
   model,
   ofChat,
@@ -95,9 +96,10 @@ const plain = (value: unknown): unknown =>
   )
 
 describe('a caller of chat completions does not notice', () => {
+  const open = fixturesFor(native)
   for (const fault of harmlessFaults) {
     test(nameOf(fault), async () => {
-      await using fixture = await openFixtureFor(native)
+      await using fixture = await open()
       const { direct, openai } = fixture
       for (const ask of [chatQuestion, { model, messages: hello('hi'), ...thought }]) {
         const own = await direct.chat.completions.create(ask)
@@ -120,9 +122,10 @@ describe('a caller of chat completions does not notice', () => {
 
 for (const variant of [native, chatOnly]) {
   describe(`a caller of responses does not notice, upstream: ${variant.name}`, () => {
+    const open = fixturesFor(variant)
     for (const fault of variant === chatOnly ? [...harmlessFaults, ...disturbingFaults] : harmlessFaults) {
       test(nameOf(fault), async () => {
-        await using fixture = await openFixtureFor(variant)
+        await using fixture = await open()
         const { openai } = fixture
         for (const ask of [responseQuestion, { model, input: 'hi', reasoning: { effort: 'low' as const } }]) {
           const sound = await openai.responses.create(ask)
@@ -222,9 +225,10 @@ const each = (variant: Variant) =>
 for (const variant of [native, chatOnly]) {
   for (const [title, ask] of each(variant)) {
     describe(`${title}: an interruption is never treated as the end`, () => {
+      const open = fixturesFor(variant)
       for (const fault of interruptions) {
         test(nameOf(fault), async () => {
-          await using fixture = await openFixtureFor(variant)
+          await using fixture = await open()
           injectFault(fixture, fault)
           const caught = await thrown(() => ask(fixture) as Promise<unknown>)
           expect(caught).toBeInstanceOf(OpenAI.APIError)

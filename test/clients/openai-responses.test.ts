@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { newAsset, newGroup } from '../routes/fixture.ts'
 import {
   all,
+  fixturesFor,
   model,
   ofResponses,
   openFixture,
@@ -91,9 +92,10 @@ for (const variant of variants) {
     bridged ? essence(response) : withoutIdsAndTimes(response)
 
   describe(`responses, upstream: ${variant.name}`, () => {
+    const open = fixturesFor(variant)
     for (const [title, question] of Object.entries(questions)) {
       test(`${title}: the response equals that of the upstream`, async () => {
-        await using fixture = await openFixtureFor(variant)
+        await using fixture = await open()
         const response = await fixture.openai.responses.create({ model, ...question })
         const own = await fixture.direct.responses.create({ model, ...question })
         expect(view(response)).toEqual(view(own))
@@ -101,7 +103,7 @@ for (const variant of variants) {
       })
 
       test(`${title}: the stream helper builds the same response`, async () => {
-        await using fixture = await openFixtureFor(variant)
+        await using fixture = await open()
         const response = await fixture.openai.responses.stream({ model, ...question } as never).finalResponse()
         const own = await fixture.direct.responses.create({ model, ...question })
         const text = (response: OpenAI.Responses.Response) => ({ ...response, output_parsed: undefined })
@@ -113,7 +115,7 @@ for (const variant of variants) {
       })
 
       test(`${title}: the events of a stream are numbered and end with the response`, async () => {
-        await using fixture = await openFixtureFor(variant)
+        await using fixture = await open()
         const events = await all(await fixture.openai.responses.create({ model, ...question, stream: true }))
         expect(events.map(({ sequence_number }) => sequence_number)).toEqual([...events.keys()])
         expect(events[0]?.type).toBe('response.created')
@@ -130,7 +132,7 @@ for (const variant of variants) {
     }
 
     test('the output of a tool is sent with the previous items', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const input: OpenAI.Responses.ResponseInput = [{ role: 'user', content: 'call weather and call time' }]
       const question = { model, tools: responsesTools, reasoning: { effort: 'low' as const } }
       const first = await fixture.openai.responses.create({ ...question, input })
@@ -157,7 +159,7 @@ for (const variant of variants) {
     })
 
     test('a structured output is parsed', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const Person = z.object({ name: z.string(), age: z.number().int(), tags: z.array(z.string()) })
       const question = { model, input: 'who?', text: { format: zodTextFormat(Person, 'person') } }
       const response = await fixture.openai.responses.parse(question)
@@ -167,7 +169,7 @@ for (const variant of variants) {
     })
 
     test('the arguments of a tool call are parsed', async () => {
-      await using fixture = await openFixtureFor(variant)
+      await using fixture = await open()
       const response = await fixture.openai.responses.parse({ model, input: 'call weather', tools: responsesTools })
       const [call] = response.output.filter((item) => item.type === 'function_call')
       expect(call?.parsed_arguments).toEqual({ city: 'city' })
