@@ -12,6 +12,7 @@ import { paginationNormalizer } from '../pagination-normalizer/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
+import type { LeaseStore } from '../shared/background/lease-store.ts'
 import { systemClock } from '../shared/clock.ts'
 import {
   createErrorHandler,
@@ -40,6 +41,10 @@ import {
   upstreamProxy,
 } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
+import { batchRoutes } from './batches/batch-routes.ts'
+import { batchDocs } from './batches/openapi.ts'
+import { runBatches } from './batches/run-batches.ts'
+import type { AssetBatchStore } from './batches/store.ts'
 import { createPictureAssets, type PictureOptions } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
@@ -56,6 +61,8 @@ import { keepWhileFull } from './watch/asset-event-queue.ts'
 import type { AssetEvents } from './watch/asset-events.ts'
 import { watchAssets } from './watch/asset-watch.ts'
 
+export type * from './batches/store.ts'
+export type * from './batches/view.ts'
 export type { DigestOf } from './pictures/digest.ts'
 export type { PictureOptions } from './pictures/picture-assets.ts'
 export type * from './pictures/store.ts'
@@ -115,6 +122,11 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    * With it, users lend groups to users and teams, and lists take `scope`. Default: each user has own groups alone.
    */
   readonly shares?: ShareOptions | undefined
+  /**
+   * Where batches of assets are kept: `sluice/store` has it. With it, many assets can be created with one request, by
+   * the processes with `background`. Default: there are no routes for batches.
+   */
+  readonly batches?: (AssetBatchStore & LeaseStore) | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
   readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */
@@ -202,6 +214,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   }
   const background = backgroundOf(options.background)
   if (background) reconcileGroups(library, store, background)
+  const { batches } = options
+  const running = background && batches && options.kind && runBatches(library, rules, batches, background)
   if (background && options.events && options.kind) watchAssets(library, options.events, rules, background)
 
   const handler = createErrorHandler({ errors, log, audit })
@@ -269,6 +283,15 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
         ownsGroup: 'group_id',
         ...docs.countGroupUses,
       })
+  }
+  if (batches) {
+    const { create, list, get, items, cancel } = batchRoutes(library, batches, () => running?.wake())
+    chain
+      .post('/assets/batches', route(create), { caller: true, ...batchDocs.createBatch })
+      .get('/assets/batches', route(list), { caller: true, ...batchDocs.listBatches })
+      .get('/assets/batches/:batch_id', route(get), { caller: true, ...batchDocs.getBatch })
+      .get('/assets/batches/:batch_id/items', route(items), { caller: true, ...batchDocs.listBatchItems })
+      .post('/assets/batches/:batch_id/cancel', route(cancel), { caller: true, ...batchDocs.cancelBatch })
   }
   const routes: AnyElysia = chain.use(fallbackRoutes(handler))
   const assets = options.kind && rules

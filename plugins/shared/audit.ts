@@ -29,6 +29,8 @@ export const auditActions = [
   'asset.create',
   'asset.update',
   'asset.delete',
+  'asset_batch.create',
+  'asset_batch.cancel',
   'verification.create',
   'upload.create',
   'webhook.create',

@@ -86,6 +86,7 @@ export const openApp = async (
       idempotency: store.idempotency,
       events: store,
       shares: { store },
+      batches: store,
       pictures: pictureOptions(config, store, stored?.results),
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,

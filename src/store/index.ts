@@ -1,7 +1,7 @@
 import type { AdminStore } from '../../plugins/admin/store.ts'
 import type { UserImportStore } from '../../plugins/admin/user-import.ts'
 import type { TokenStore } from '../../plugins/api-token/store.ts'
-import type { AssetWatchStore, PictureStore } from '../../plugins/asset-library/index.ts'
+import type { AssetBatchStore, AssetWatchStore, PictureStore } from '../../plugins/asset-library/index.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { DeliveryStore } from '../../plugins/events/webhooks/delivery-store.ts'
 import type { WebhookStore } from '../../plugins/events/webhooks/webhook-store.ts'
@@ -40,6 +40,7 @@ import { createWebhookStore } from './events/webhooks.ts'
 import { createFileStore } from './files.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import { createLeaseStore, writeProbe } from './leases.ts'
+import { createAssetBatchStore } from './library/asset-batches.ts'
 import { createAssetWatchStore } from './library/asset-watches.ts'
 import { createClaimStore } from './library/claims.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
@@ -133,6 +134,7 @@ export interface Store
     LeaseStore,
     EventStore,
     AssetWatchStore,
+    AssetBatchStore,
     PictureStore,
     ShareStore,
     Required<FileStore>,
@@ -220,6 +222,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createSqlVideoQueue(database),
     ...createLeaseStore(database),
     ...createAssetWatchStore(database),
+    ...createAssetBatchStore(database),
     ...createPictureStore(database),
     ...createShareStore(database),
     ...createWebhookStore(database),

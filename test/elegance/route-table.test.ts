@@ -45,6 +45,7 @@ describe('the route table of the gateway', () => {
       shares: { store },
       identify,
       secrets: ['page-secret, a secret of the tests'],
+      batches: openStore('sqlite::memory:'),
       uses: () => {
         throw new Error('is called for no route')
       },

@@ -147,7 +147,7 @@ const assetId = (
   if (of === 'own') return own[at % own.length]?.id ?? 'asset-20260101000000-yyyyy'
   if (of === 'mixed') return `${own[at % own.length]?.id ?? ''}${['/../', '\0', ',', '?', '#', ' '][at % 6]}${other}`
   // These texts are no path segment, or they select another route.
-  return of === 'other' ? other : /^(?:\.{1,2}|groups)$/.test(text) ? 'asset' : text
+  return of === 'other' ? other : /^(?:\.{1,2}|groups|batches)$/.test(text) ? 'asset' : text
 }
 
 export const assetDetail = step(

@@ -36,6 +36,30 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     }),
   }),
 
+  'a batch is shown to every user': ({ store }) => {
+    const owners = new Map<string, string>()
+    return {
+      store: {
+        ...store,
+        addAssetBatch: (batch, ...more) => {
+          owners.set(batch.id, batch.user)
+          return store.addAssetBatch(batch, ...more)
+        },
+        assetBatch: (user, id) => store.assetBatch(owners.get(id) ?? user, id),
+      },
+    }
+  },
+
+  'the batches of all users are listed': ({ store }) => ({
+    store: {
+      ...store,
+      assetBatches: async (_user, page) => {
+        const users = (await store.listUsers()).slice(-3)
+        return (await Promise.all(users.map(({ id }) => store.assetBatches(id, page)))).flat()
+      },
+    },
+  }),
+
   'the record of a deleted group remains': ({ store }) => ({
     store: { ...store, removeGroup: async () => {} },
   }),

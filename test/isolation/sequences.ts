@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { assetDetail, createAsset, deleteAsset, updateAsset } from './asset-steps.ts'
+import { createBatch, listBatches, readBatch } from './batch-steps.ts'
 import type { Fixture } from './fixture.ts'
 import { createGroup, deleteGroup, groupDetail, updateGroup } from './group-steps.ts'
 import { followToken, list, listTogether } from './list-steps.ts'
@@ -13,6 +14,7 @@ const steps = [
   ...[listTogether, followToken, followToken, followToken, groupDetail, updateGroup, updateGroup, deleteGroup],
   ...[assetDetail, assetDetail, updateAsset, updateAsset, updateAsset, deleteAsset, deleteAsset],
   ...[sendMalformedTarget, sendMalformedTarget, sendUnauthenticated],
+  ...[createBatch, readBatch, listBatches],
 ]
 
 /** Up to 40 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. Steps that change data are more frequent. */

@@ -48,7 +48,15 @@ const allRoutes = async (): Promise<readonly Route[]> => {
   const uses = () => {
     throw new Error('nobody asks for uses')
   }
-  const { gateway, upstream } = assetLibrary({ kind, store, shares: { store }, identify: noIdentity, secrets, uses })
+  const { gateway, upstream } = assetLibrary({
+    kind,
+    store,
+    shares: { store },
+    identify: noIdentity,
+    secrets,
+    uses,
+    batches: store,
+  })
   const app = new Elysia()
     .use(gateway)
     .use(textGeneration({ upstreams: [], identify: noIdentity }))

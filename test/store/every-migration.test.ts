@@ -133,6 +133,8 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
   video_pools: [{ pool: 'seedance', turn: 1, pass: 1, paused_until: 0, pauses: 0, used_at: 1 }],
   video_turns: [{ pool: 'seedance', user_id: 'u1', pass: 1 }],
   files: [{ key: 'file', user_id: 'u1', kind: 'upload', bytes: 3, created_at: 1, expires_at: at * 2 }],
+  asset_batches: [{ id: 'b1', user_id: 'u1', group_id: 'up-1', group_type: 'AIGC', created_at: 1, due_at: 1 }],
+  asset_batch_items: [{ batch_id: 'b1', position: 1, state: 'waiting', attempts: 0, name: 'a', body: '{}' }],
   asset_watches: [{ asset_id: 'a1', group_id: 'up-1', user_id: 'u1', created_at: 1, due_at: 1, polls: 1 }],
   video_request_pieces: [{ task_id: 'v1', position: 0, written_at: 1, piece: '{' }],
   stored_pieces: [{ response_id: 'resp_1', item: -1, position: 0, piece: '{' }],

@@ -30,7 +30,7 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
     : rest({ url, key: 'upstream-key' })
   const log = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore }
   const app = createApp({
-    gateway: { kind, store, shares: { store }, identify, secrets, segment },
+    gateway: { kind, store, shares: { store }, identify, secrets, segment, batches: store },
     text: { upstreams: [], identify },
     video: { store, identify },
     people: { store, secrets, publicUrl: 'http://localhost', face: {} },

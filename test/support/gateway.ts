@@ -93,6 +93,7 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       shares: { store },
       ...options,
       store,
+      batches: store,
       pictures: { store, ...(results && { keepFile: keepPictures(results) }), ...options.pictures },
     },
     text: {

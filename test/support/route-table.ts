@@ -19,6 +19,11 @@ export const libraryRoutes = [
   ['PATCH', '/assets/:asset_id', 'ownsAsset'],
   ['DELETE', '/assets/:asset_id', 'ownsAsset'],
   ['GET', '/assets/:asset_id/uses', 'ownsAsset'],
+  ['POST', '/assets/batches', 'caller'],
+  ['GET', '/assets/batches', 'caller'],
+  ['GET', '/assets/batches/:batch_id', 'caller'],
+  ['GET', '/assets/batches/:batch_id/items', 'caller'],
+  ['POST', '/assets/batches/:batch_id/cancel', 'caller'],
   ['GET', '/assets/groups/:group_id/uses', 'ownsGroup'],
 ] as const
 

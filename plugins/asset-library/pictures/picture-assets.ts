@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import type { OwnedGroup } from '../../ownership/index.ts'
 import { JsonBody } from '../../shared/http/body/body.ts'
-import { readId } from '../../shared/id.ts'
 import { toJson } from '../../shared/json/json.ts'
 import type { NewPicture, PictureAsset, PictureAssets } from '../../shared/media/picture-assets.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { itemsOf, UpstreamBusyError, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { UpstreamBusyError, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { addAsset, recordAsset } from '../creation/add-asset.ts'
+import { assetsNamed } from '../creation/named-assets.ts'
 import { addGroup, isGone } from '../routes/groups.ts'
-import { type Creator, createdId, createWithinLimits, effectOf, type Library, type Owners } from '../routes/library.ts'
-import { watchAsset } from '../watch/asset-watch.ts'
+import { type Creator, createdId, effectOf, type Library, type Owners } from '../routes/library.ts'
 import { type DigestOf, holdsFile, pictureDigest } from './digest.ts'
 import { isUsable, rejectedPicture, stateIn } from './states.ts'
 import type { PictureRecord, PictureStore } from './store.ts'
@@ -41,9 +41,6 @@ export const pictureGroup = (user: string): Pick<OwnedGroup, 'name' | 'descripti
   description: 'Made by the gateway for video tasks with references: auto',
 })
 
-/** Of the assets with one name, which are few. */
-const maxPages = 20
-
 /** Name of an asset, by which it is found after a lost response. */
 const nameOf = ({ digest }: Pick<PictureRecord, 'digest'>): string => `picture ${digest.slice(0, 40)}`
 
@@ -59,7 +56,7 @@ export const createPictureAssets = (
   owners: Owners,
   { store, digestOf, keepFile }: PictureOptions,
 ): PictureAssets => {
-  const { upstream, claimMs, clock, log, audit } = library
+  const { claimMs, clock, log, audit } = library
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the picture could not be recorded')
 
   const stateOf = async (user: string, asset: string): Promise<PictureAsset> => {
@@ -91,35 +88,19 @@ export const createPictureAssets = (
 
   /** The asset of a record whose call has ended without a known outcome. Undefined: it has made none. */
   const lostAsset = async (record: PictureRecord, group: OwnedGroup): Promise<string | undefined> => {
-    const query = { groupType: group.type, groups: [group], sortBy: 'CreateTime', sortOrder: 'Desc' } as const
-    let nextToken: string | undefined
-    for (let page = 0; page < maxPages; page++) {
-      const paging = { maxResults: 100, nextToken }
-      const response = await upstream.send(
-        { action: 'ListAssets', query: { ...query, name: nameOf(record), paging } },
-        { user: record.user },
-      )
-      const found = itemsOf(response).find(
-        (item) => item.get('Name')?.string() === nameOf(record) && item.get('GroupId')?.string() === group.id,
-      )
-      const id = readId(found?.get('Id')?.string())
-      if (id !== undefined) return id
-      nextToken = response.json?.get('Result')?.get('NextToken')?.string() || undefined
-      if (nextToken === undefined) break
-    }
+    for await (const { id } of assetsNamed(library, group, nameOf(record), record.user)) return id
     return undefined
   }
 
-  /** The asset exists: its record says so, and it belongs to the user. */
-  const record = async (claim: PictureRecord, asset: string, group: OwnedGroup): Promise<void> => {
-    await owners.record(asset, group)
+  /** The asset exists: its record says so. */
+  const confirm = async (claim: PictureRecord, asset: string): Promise<true> => {
     if (!(await inStore(store.confirmPicture(claim, asset))))
       log.error({ asset, user: claim.user }, 'a picture may have become two assets: its record has changed')
     audit.note({
       ...{ action: 'asset.create', user: claim.user, target: { kind: 'asset', id: asset } },
       reason: 'references: auto',
     })
-    await watchAsset(library, asset, group)
+    return true
   }
 
   /** Settles a record without an asset. `undefined`: it is forgotten, and the asset can be made. */
@@ -130,44 +111,45 @@ export const createPictureAssets = (
       throw error
     })
     const asset = group && (await lostAsset(claim, group))
-    if (asset === undefined) {
+    if (!group || asset === undefined) {
       await inStore(store.forgetPicture(claim))
       return undefined
     }
-    await record(claim, asset, group as OwnedGroup)
+    await confirm(claim, asset)
+    await recordAsset(library, owners, { asset, group })
     log.info({ asset, user: claim.user }, 'found the asset of a lost response')
     return stateOf(claim.user, asset)
   }
 
-  const create = (picture: NewPicture, digest: string, group: OwnedGroup): Promise<PictureAsset> => {
+  const create = async (picture: NewPicture, digest: string, group: OwnedGroup): Promise<PictureAsset> => {
     const { user } = picture
-    const uses = { assets: 1 }
-    return createWithinLimits(library, { ...picture, uses }, async (held) => {
+    let claim: PictureRecord | undefined
+    let made: string | undefined
+    const begin = async (): Promise<JsonBody | undefined> => {
       const name = nameOf({ digest })
       const isFile = keepFile !== undefined && holdsFile(picture.url)
       const url = isFile ? await keepFile({ ...picture, name: name.replace(' ', '-') }) : picture.url
       const now = clock.now()
-      const claim = { user, digest, group: group.id, claimedAt: now, leaseUntil: now + claimMs }
-      if (!(await inStore(store.claimPicture(claim)))) return { state: 'busy' }
-      const asset = await send(claim, { GroupId: group.id, URL: url, AssetType: 'Image', Name: name }, group)
-      await record(claim, asset, group)
-      held?.settle(uses)
-      return { state: 'processing', asset }
-    })
-  }
-
-  /** Sends the call of a record. When it has certainly made nothing, the record is forgotten. */
-  const send = async (claim: PictureRecord, body: object, group: OwnedGroup): Promise<string> => {
-    try {
+      const wanted = { user, digest, group: group.id, claimedAt: now, leaseUntil: now + claimMs }
+      if (!(await inStore(store.claimPicture(wanted)))) return undefined
+      claim = wanted
       // This process was suspended: the call would not end before another one settles the record.
-      if (clock.now() > claim.claimedAt + claimMs / 4) throw new UpstreamBusyError(503, 'the creation began too late')
-      const operation = { action: 'CreateAsset', group, body: new JsonBody(toJson(body)) } as const
-      return createdId(await upstream.send(operation, { user: claim.user }))
+      if (clock.now() > now + claimMs / 4) throw new UpstreamBusyError(503, 'the creation began too late')
+      return new JsonBody(toJson({ GroupId: group.id, URL: url, AssetType: 'Image', Name: name }))
+    }
+    const created = async (asset: string): Promise<true> => {
+      made = asset
+      return confirm(claim as PictureRecord, asset)
+    }
+    try {
+      await addAsset(library, owners, picture, { group, begin, created })
     } catch (error) {
-      if (effectOf(error) === 'none') await inStore(store.forgetPicture(claim))
+      // When the call has certainly made nothing, the record is forgotten.
+      if (claim && made === undefined && effectOf(error) === 'none') await inStore(store.forgetPicture(claim))
       if (error instanceof UpstreamRejectedError && isGone(error)) await owners.remove(group)
       throw error
     }
+    return made === undefined ? { state: 'busy' } : { state: 'processing', asset: made }
   }
 
   const register = async (picture: NewPicture): Promise<PictureAsset> => {

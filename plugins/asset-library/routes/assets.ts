@@ -3,20 +3,13 @@ import type { Listing } from '../../pagination-normalizer/index.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { Problem } from '../../shared/problem.ts'
 import { type Caller, toResponse, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
+import { addAsset } from '../creation/add-asset.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
 import { scopeOf } from '../schema/lists.ts'
-import { tellDeletedAsset, watchAsset } from '../watch/asset-watch.ts'
+import { tellDeletedAsset } from '../watch/asset-watch.ts'
 import { type AssetRow, assetSources } from './asset-sources.ts'
 import { envelope } from './envelope.ts'
-import {
-  createdId,
-  createOnce,
-  createWithinLimits,
-  creatorOf,
-  type Evidence,
-  type Library,
-  type Owners,
-} from './library.ts'
+import { createOnce, creatorOf, type Evidence, type Library, type Owners } from './library.ts'
 import { assetSearch } from './search.ts'
 import { settleAsset } from './settle.ts'
 
@@ -33,7 +26,7 @@ interface CreateContext {
 export const createAsset =
   (library: Library) =>
   async ({ request, user, owners }: CreateContext): Promise<Response> => {
-    const { upstream, log, audit } = library
+    const { audit } = library
     const body = await readJsonBody(request, library.maxBodyBytes)
     const { group: id, groupType } = readNewAsset(body)
     const caller = { headers: request.headers, user }
@@ -46,23 +39,19 @@ export const createAsset =
       const group = await owners.group(user, id, groupType)
       for (const named of groupsNamed(body)) await owners.group(user, named)
       if (attempt && library.clock.now() >= attempt.leaseUntil) throw tookTooLong()
-      const uses = { assets: 1 }
-      return createWithinLimits(library, { ...creatorOf(request, user), uses }, async (held) => {
-        const response = await upstream.send({ action: 'CreateAsset', group, body: withoutGroupType(body) }, caller)
-        const asset = createdId(response)
-        audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
-        const created = toResponse(response)
-        // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless its
-        // response is kept.
-        if (attempt && !(await attempt.remember(created))) return created
-        // A failed record is only logged: the asset exists, and the gateway can ask the upstream for its group later.
-        const recorded = owners
-          .record(asset, group)
-          .then(() => held?.settle(uses))
-          .catch((err: unknown) => log.warn({ err, asset }, 'asset could not be recorded'))
-        await Promise.all([recorded, watchAsset(library, asset, group)])
-        return created
+      const { headers } = request
+      let kept: Response | undefined
+      await addAsset(library, owners, creatorOf(request, user), {
+        ...{ group, headers, begin: async () => withoutGroupType(body) },
+        created: async (asset, response) => {
+          audit.note({ action: 'asset.create', target: { kind: 'asset', id: asset } }, request)
+          kept = toResponse(response)
+          // `settleAsset` takes a recorded asset for that of another request, so this one must not be recorded unless
+          // its response is kept.
+          return !attempt || attempt.remember(kept)
+        },
       })
+      return kept as Response
     })
   }
 

@@ -6,10 +6,16 @@ import { groupTypes } from './lists.ts'
 /** Checks the fields of "create asset" that decide about ownership. The upstream validates the others. */
 export const readNewAsset = (body: JsonBody): { readonly group: string; readonly groupType: string } => {
   rejectDuplicateKeys(body.json)
-  const group = body.json.get('GroupId')?.string()
-  if (!group) throw new Problem(400, 'group_id is required')
   const type = body.json.get('GroupType')
-  const groupType = type ? type.string() : 'AIGC'
+  return checkGroup(body.json.get('GroupId')?.string(), type ? type.string() : 'AIGC')
+}
+
+/** Checks the group of a creation. */
+export const checkGroup = (
+  group: string | undefined,
+  groupType: string | undefined,
+): { readonly group: string; readonly groupType: string } => {
+  if (!group) throw new Problem(400, 'group_id is required')
   if (!groupTypes.some((known) => known === groupType)) {
     throw new Problem(400, `GroupType must be one of ${groupTypes.join(', ')}`)
   }

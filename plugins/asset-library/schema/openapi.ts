@@ -1,7 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import {
-  errorBody,
-  forwardedErrors,
   idempotencyKeyParameter,
   jsonBody,
   jsonResponse,
@@ -12,7 +10,6 @@ import {
   type RouteOptions,
   replayedHeaders,
   routeOptions,
-  type SchemaOf,
 } from '../../shared/plugin/openapi.ts'
 import {
   asset,
@@ -29,20 +26,10 @@ import {
   useCounts,
   usePage,
 } from './bodies.ts'
-import type { LibraryResult } from './types.ts'
-
-const result = <Value>(description: string, schema: SchemaOf<Value>): ResponseDescription => {
-  const body: SchemaOf<LibraryResult<Value>> = Type.Unsafe<LibraryResult<Value>>(Type.Object({ Result: schema }))
-  return jsonResponse(description, body)
-}
+import { createErrors, keysetParameters, libraryOperation, pageSize, result } from './operations.ts'
 
 /** The upstream decides the status of a success. Its response may have no body. */
 const changed = { '2XX': jsonResponse("The upstream's response, unchanged. It may have no body", Type.Object({})) }
-
-const errors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 413, 415, 429, 500, 502, 503)
-
-/** What the creations add: they honor `Idempotency-Key`. */
-const createErrors = forwardedErrors(errorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 502, 503)
 
 const createRoute = (
   operationId: string,
@@ -55,14 +42,6 @@ const createRoute = (
     responses: { 200: { ...success, headers: replayedHeaders }, ...createErrors },
   })
 
-const route = (
-  operationId: string,
-  summary: string,
-  success: OperationDescription['responses'],
-  { responses: _, ...more }: Partial<OperationDescription> = {},
-): RouteOptions =>
-  routeOptions({ operationId, summary, tags: ['asset library'], ...more, responses: { ...success, ...errors } })
-
 const idList = Type.Array(Type.String())
 
 const words = (all: readonly string[], preset: string) =>
@@ -74,8 +53,6 @@ const words = (all: readonly string[], preset: string) =>
 const status = Type.Union([Type.Literal('Active'), Type.Literal('Processing'), Type.Literal('Failed')])
 
 const assetType = Type.Union([Type.Literal('Image'), Type.Literal('Video'), Type.Literal('Audio')])
-
-const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 10 })
 
 const scopeParameter = queryParameter(
   'scope',
@@ -114,19 +91,19 @@ export const docs = {
     requestBody: jsonBody(newGroup),
   }),
   listGroups: (hasShares: boolean) =>
-    route(
+    libraryOperation(
       'listAssetGroups',
       'List asset groups',
       { 200: result('A page of groups', page('AssetGroupPage', group)) },
       { ...listBody, parameters: listParameters(['CreateTime', 'UpdateTime'], hasShares) },
     ),
-  getGroup: route('getAssetGroup', 'Get an asset group', { 200: result('The group', group) }, groupId),
+  getGroup: libraryOperation('getAssetGroup', 'Get an asset group', { 200: result('The group', group) }, groupId),
   updateGroup: (method: 'PUT' | 'PATCH') =>
-    route(`${method === 'PUT' ? 'put' : 'patch'}AssetGroup`, 'Rename or describe an asset group', changed, {
+    libraryOperation(`${method === 'PUT' ? 'put' : 'patch'}AssetGroup`, 'Rename or describe an asset group', changed, {
       ...groupId,
       requestBody: jsonBody(groupChange),
     }),
-  deleteGroup: route('deleteAssetGroup', 'Delete an asset group and the assets in it', changed, groupId),
+  deleteGroup: libraryOperation('deleteAssetGroup', 'Delete an asset group and the assets in it', changed, groupId),
   createAsset: createRoute(
     'createAsset',
     'Create an asset',
@@ -134,7 +111,7 @@ export const docs = {
     { requestBody: jsonBody(newAsset) },
   ),
   listAssets: (hasShares: boolean) =>
-    route(
+    libraryOperation(
       'listAssets',
       'List assets',
       { 200: result('A page of assets', page('AssetPage', asset)) },
@@ -147,26 +124,22 @@ export const docs = {
         ],
       },
     ),
-  getAsset: route('getAsset', 'Get an asset', { 200: result('The asset', asset) }, assetId),
+  getAsset: libraryOperation('getAsset', 'Get an asset', { 200: result('The asset', asset) }, assetId),
   updateAsset: (method: 'PUT' | 'PATCH') =>
-    route(`${method === 'PUT' ? 'put' : 'patch'}Asset`, 'Modify an asset', changed, {
+    libraryOperation(`${method === 'PUT' ? 'put' : 'patch'}Asset`, 'Modify an asset', changed, {
       ...assetId,
       requestBody: jsonBody(assetChange),
     }),
-  deleteAsset: route('deleteAsset', 'Delete an asset', changed, assetId),
-  listUses: route(
+  deleteAsset: libraryOperation('deleteAsset', 'Delete an asset', changed, assetId),
+  listUses: libraryOperation(
     'listAssetUses',
     'List the video tasks that use an asset',
     { 200: result('The tasks, newest first', usePage) },
     {
-      parameters: [
-        ...assetId.parameters,
-        queryParameter('NextToken', 'NextToken of the page before', Type.String()),
-        queryParameter('MaxResults', 'Items on a page', pageSize),
-      ],
+      parameters: [...assetId.parameters, ...keysetParameters],
     },
   ),
-  countGroupUses: route(
+  countGroupUses: libraryOperation(
     'countAssetGroupUses',
     'Count the video tasks that use an asset of a group',
     { 200: result('The numbers', useCounts) },
@@ -177,13 +150,13 @@ export const docs = {
     requestBody: jsonBody(newShare),
     description: 'A share with the same borrower is changed. Borrowers can neither change the group nor lend it on',
   }),
-  listShares: route(
+  listShares: libraryOperation(
     'listAssetGroupShares',
     'List to whom an asset group is lent',
     { 200: result('All shares of the group', page('GroupSharePage', share)) },
     groupId,
   ),
-  deleteShare: route(
+  deleteShare: libraryOperation(
     'revokeAssetGroupShare',
     'End a share of an asset group',
     { 200: result('The id of the share, which has ended', idBody) },

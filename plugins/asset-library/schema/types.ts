@@ -1,5 +1,6 @@
 import type { ErrorBody, UpstreamErrorBody } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { AssetBatchItemView, AssetBatchStateName, AssetBatchView } from '../batches/view.ts'
 
 // The upstream may add fields to all of these.
 
@@ -72,6 +73,13 @@ export interface ResultPage<Item> {
   readonly NextToken: string
   /** Number of items on all pages. */
   readonly TotalCount: number
+}
+
+/** A page of a list whose pages follow one another. */
+export interface KeysetPage<Item> {
+  readonly Items: readonly Item[]
+  /** Cursor of the next page; empty on the last one. */
+  readonly NextToken: string
 }
 
 /** How many video tasks of the caller use an asset, or an asset of a group. */
@@ -170,6 +178,11 @@ type CreateRoute<Body, Success = CreatedId, Parts = unknown> = LibraryRoute<
 >
 
 type WithGroupId = { params: { group_id: string } }
+type WithBatchId = { params: { batch_id: string } }
+interface KeysetQuery {
+  readonly NextToken?: string
+  readonly MaxResults?: number
+}
 type WithAssetId = { params: { asset_id: string } }
 
 /** The routes of `gateway` below its prefix, for Eden. */
@@ -192,6 +205,23 @@ export type LibraryRoutes = {
           post: CreateRoute<NewShare, GroupShare, WithGroupId>
           ':share_id': { delete: LibraryRoute<LibraryResult<CreatedId>, WithShareId> }
         }
+      }
+    }
+    batches: {
+      get: LibraryRoute<LibraryResult<KeysetPage<AssetBatchView>>, { query: KeysetQuery }>
+      post: Route<
+        { 202: LibraryResult<AssetBatchView> } & { [Each in ErrorStatus | 409]: ErrorBody | UpstreamErrorBody },
+        { query: { readonly GroupId: string; readonly GroupType?: 'AIGC' | 'LivenessFace' } }
+      >
+      ':batch_id': {
+        get: LibraryRoute<LibraryResult<AssetBatchView>, WithBatchId>
+        items: {
+          get: LibraryRoute<
+            LibraryResult<KeysetPage<AssetBatchItemView>>,
+            WithBatchId & { query: KeysetQuery & { readonly State?: AssetBatchStateName } }
+          >
+        }
+        cancel: { post: LibraryRoute<LibraryResult<AssetBatchView>, WithBatchId> }
       }
     }
     ':asset_id': {

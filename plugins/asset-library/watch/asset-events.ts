@@ -11,13 +11,13 @@ export interface AssetWatch {
   readonly polls: number
 }
 
-/** The types of the events of an asset. */
-export type AssetEventType = `asset.${'processing' | 'active' | 'failed' | 'deleted'}`
+/** The types of the events of assets and batches of them. */
+export type AssetEventType = `asset.${'processing' | 'active' | 'failed' | 'deleted'}` | 'asset_batch.ended'
 
-/** What has become of an asset. */
+/** What has become of an asset, or a batch. */
 export interface AssetProgress {
   readonly type: AssetEventType
-  /** The fields of the asset that the event contains, as a JSON object. */
+  /** The fields of the asset or the batch that the event contains, as a JSON object. */
   readonly data: string
   readonly at: number
 }

@@ -1,5 +1,6 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
+import { assetBatchTables } from './asset-batch-tables.ts'
 import { assetUseTables } from './asset-use-tables.ts'
 import { auditChainTables } from './audit-chain-tables.ts'
 import { auditReportTables } from './audit-report-tables.ts'
@@ -260,6 +261,7 @@ export const migrations: readonly Migration[] = [
   tokenListIndexes,
   renamingIndexes,
   assetUseTables,
+  assetBatchTables,
 ]
 
 /**

@@ -1,0 +1,149 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { responseOf } from '../../shared/http/body/known-body.ts'
+import { noStoreHeaders, noStoreText } from '../../shared/http/no-store.ts'
+import { identityOf } from '../../shared/identity/identify.ts'
+import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
+import { createOnce, type Library, type Owners } from '../routes/library.ts'
+import { checkGroup } from '../schema/asset.ts'
+import { readBatch } from './read-batch.ts'
+import { type AssetBatchItemState, type AssetBatchStore, type CountedAssetBatch, itemStates } from './store.ts'
+import { type AssetBatchView, stateNames, viewOfBatch, viewOfItem } from './view.ts'
+
+/** Batches of a user that have not ended. */
+const maxOpen = 10
+const maxPageSize = 100
+
+interface BatchContext {
+  readonly request: Request
+  readonly user: string
+  readonly owners: Owners
+  /** Path parameters, decoded. */
+  readonly params: { readonly batch_id?: string }
+}
+
+/** The routes of batches. @param onAdded called when a batch has been added or cancelled */
+export const batchRoutes = (library: Library, store: AssetBatchStore, onAdded: () => void) => {
+  const { clock, audit, maxBodyBytes } = library
+
+  const batchOf = async ({ user, params }: BatchContext): Promise<CountedAssetBatch> => {
+    const id = params.batch_id ?? ''
+    const batch = isBatchId(id) ? await read(store.assetBatch(user, id)) : undefined
+    if (!batch) throw new Problem(404, 'asset batch not found')
+    return batch
+  }
+
+  return {
+    /** `POST /assets/batches`. */
+    async create({ request, user, owners }: BatchContext): Promise<Response> {
+      const query = new URL(request.url).searchParams
+      const named = checkGroup(query.get('GroupId') ?? undefined, query.get('GroupType') || 'AIGC')
+      const { groupType } = named
+      const group = await owners.group(user, named.group, groupType)
+      const series = randomBytes(4).toString('hex')
+      const { items, bytes } = await readBatch(request, maxBodyBytes, (position) => `batch ${series} ${position}`)
+      const { token } = identityOf(request) ?? {}
+      const creation = {
+        ...{ user, route: 'createAssetBatch', body: withGroup(bytes, group.id, groupType) },
+        async settle({ id, startedAt }: { readonly id: string; readonly startedAt: number }) {
+          const batch = await read(store.assetBatch(user, batchIdOf(startedAt, id)))
+          // Its row is written in one step, and not after the lease.
+          return batch ? ({ outcome: 'created', response: accepted(batch) } as const) : ({ outcome: 'none' } as const)
+        },
+      }
+      return createOnce(library, request, creation, async (attempt) => {
+        const now = clock.now()
+        if (attempt && now >= attempt.leaseUntil)
+          throw new Problem(503, 'the request took too long', { headers: { 'retry-after': '1' } })
+        const id = batchIdOf(attempt?.startedAt ?? now, attempt?.id ?? randomBytes(16).toString('hex'))
+        const batch = { id, user, ...(token !== undefined && { token }), group: group.id, groupType, createdAt: now }
+        if (!(await storeCall(store.addAssetBatch(batch, items, maxOpen), 'the batch could not be recorded')))
+          throw new Problem(429, `a user may have at most ${maxOpen} batches that have not ended`, {
+            headers: { 'retry-after': '60' },
+          })
+        audit.note({ action: 'asset_batch.create', target: { kind: 'asset_batch', id } }, request)
+        onAdded()
+        return accepted({ ...batch, counts: { waiting: items.length } })
+      }) as Promise<Response>
+    },
+
+    /** `GET /assets/batches`: newest first. */
+    async list({ request, user }: BatchContext): Promise<Response> {
+      const query = new URL(request.url).searchParams
+      const [limit, after] = [pageSizeIn(query), query.get('NextToken') || undefined]
+      if (after !== undefined && !isBatchId(after)) return page([], '')
+      const found = await read(store.assetBatches(user, { after, limit: limit + 1 }))
+      const shown = found.slice(0, limit)
+      return page(shown.map(viewOfBatch), found.length > limit ? (shown.at(-1)?.id ?? '') : '')
+    },
+
+    /** `GET /assets/batches/{id}`: its progress. */
+    get: async (context: BatchContext): Promise<Response> => noStoreText(bodyOf(viewOfBatch(await batchOf(context)))),
+
+    /** `GET /assets/batches/{id}/items`: an outcome for each item. */
+    async items(context: BatchContext): Promise<Response> {
+      const query = new URL(context.request.url).searchParams
+      const [limit, state] = [pageSizeIn(query), stateIn(query)]
+      const after = query.get('NextToken') || '0'
+      if (!/^\d{1,9}$/.test(after)) throw new Problem(400, 'NextToken must be that of the page before')
+      const { id } = await batchOf(context)
+      const found = await read(store.assetBatchItems(id, { after: Number(after), limit: limit + 1, state }))
+      const shown = found.slice(0, limit)
+      return page(shown.map(viewOfItem), found.length > limit ? String(shown.at(-1)?.position ?? '') : '')
+    },
+
+    /** `POST /assets/batches/{id}/cancel`: what has been created stays. */
+    async cancel(context: BatchContext): Promise<Response> {
+      const { id, endedAt, cancelledAt } = await batchOf(context)
+      if (endedAt === undefined && cancelledAt === undefined) {
+        await storeCall(store.cancelAssetBatch(context.user, id, clock.now()), 'the batch could not be cancelled')
+        audit.note({ action: 'asset_batch.cancel', target: { kind: 'asset_batch', id } }, context.request)
+        onAdded()
+      }
+      return noStoreText(bodyOf(viewOfBatch(await batchOf(context))))
+    },
+  }
+}
+
+const read = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'failed to read the batches')
+
+/** The time, so that ids sort by creation, and what makes it unique. */
+const batchIdOf = (time: number, seed: string): string =>
+  `batch-${time.toString(36).padStart(9, '0')}${createHash('sha256').update(seed).digest('hex').slice(0, 23)}`
+
+const isBatchId = (text: string): boolean => /^batch-[0-9a-z]{9}[0-9a-f]{23}$/.test(text)
+
+/** A repetition of a request must have the same group, too. */
+const withGroup = (bytes: Uint8Array, group: string, type: string): Uint8Array => {
+  const head = new TextEncoder().encode(`${JSON.stringify([group, type])}\n`)
+  const whole = new Uint8Array(head.length + bytes.length)
+  whole.set(head)
+  whole.set(bytes, head.length)
+  return whole
+}
+
+const bodyOf = (batch: AssetBatchView): string => JSON.stringify({ Result: batch })
+
+const accepted = (batch: CountedAssetBatch): Response =>
+  responseOf(bodyOf(viewOfBatch(batch)), {
+    status: 202,
+    headers: { 'content-type': 'application/json', ...noStoreHeaders },
+  })
+
+const page = (items: readonly object[], next: string): Response =>
+  noStoreText(JSON.stringify({ Result: { Items: items, NextToken: next } }))
+
+const pageSizeIn = (query: URLSearchParams): number => {
+  const size = query.get('MaxResults') || '10'
+  if (!/^[1-9]\d{0,2}$/.test(size) || Number(size) > maxPageSize)
+    throw new Problem(400, `MaxResults must be an integer from 1 to ${maxPageSize}`)
+  return Number(size)
+}
+
+const stateIn = (query: URLSearchParams): AssetBatchItemState | undefined => {
+  const name = query.get('State') || undefined
+  if (name === undefined) return undefined
+  const state = itemStates.find((each) => stateNames[each] === name)
+  if (!state) throw new Problem(400, `State must be one of ${Object.values(stateNames).join(', ')}`)
+  return state
+}
