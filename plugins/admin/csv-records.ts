@@ -50,12 +50,24 @@ const byteOrderMark = [0xef, 0xbb, 0xbf]
 function* linesOf(bytes: Uint8Array): Generator<Line> {
   let from = byteOrderMark.every((byte, index) => bytes[index] === byte) ? byteOrderMark.length : 0
   for (let line = 1; from < bytes.length; line++) {
+    // Quickly: a file may have a million empty lines.
+    for (let length = emptyLine(bytes, from); length > 0; length = emptyLine(bytes, from)) {
+      from += length
+      line++
+    }
+    if (from >= bytes.length) return
     const found = bytes.indexOf(lineFeed, from)
     const next = found === -1 ? bytes.length : found
     const end = next > from && bytes[next - 1] === carriageReturn ? next - 1 : next
     if (end > from) yield { line, ...parsed(bytes.subarray(from, end)) }
     from = next + 1
   }
+}
+
+/** Bytes of the empty line that begins here; 0 if it is not empty. */
+const emptyLine = (bytes: Uint8Array, at: number): number => {
+  if (bytes[at] === lineFeed) return 1
+  return bytes[at] === carriageReturn && bytes[at + 1] === lineFeed ? 2 : 0
 }
 
 const parsed = (bytes: Uint8Array): Omit<Line, 'line'> => {

@@ -1,4 +1,5 @@
 import type { AuditEvent } from '../../shared/audit.ts'
+import { nextTurn, Pace } from '../../shared/background/turns.ts'
 import { nameKey } from '../../shared/identity/name-key.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
@@ -82,9 +83,11 @@ const readLines = async (csv: Uint8Array, store: UserImportStore): Promise<reado
   const teamOf = createTeamReader(store)
   const seen = { name: new Map<string, number>(), external_id: new Map<string, number>() }
   const lines: ReadLine[] = []
+  const pace = new Pace()
   for (const record of csvRecords(csv, columns, 'name')) {
     if (lines.length === maxImportedUsers)
       throw new Problem(413, `the file has more than ${maxImportedUsers} users: split it`)
+    if (pace.isDue()) await nextTurn()
     const { user, fields, reasons } = readUser(record)
     const { line } = record
     const note = (column: keyof typeof seen, value: string | undefined) => {
