@@ -1,13 +1,33 @@
 import { locale } from './words.js'
 
-const date = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' })
-const dateTime = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' })
-const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' })
-const shortDay = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
-const compact = new Intl.NumberFormat(locale, { notation: 'compact' })
-const number = new Intl.NumberFormat(locale)
-const wholeCost = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
-const cost = new Intl.NumberFormat(locale, { minimumFractionDigits: 2, maximumFractionDigits: 6 })
+/**
+ * A formatter that is made when it is first used. Making one takes milliseconds on a phone, and no screen needs all of
+ * them.
+ * @template Formatter
+ * @param {() => Formatter} make
+ */
+const whenUsed = (make) => {
+  /** @type {Formatter | undefined} */
+  let formatter
+  return () => {
+    formatter ??= make()
+    return formatter
+  }
+}
+
+/** A formatter of times, made when it is first used. @param {Intl.DateTimeFormatOptions} options */
+export const dates = (options) => whenUsed(() => new Intl.DateTimeFormat(locale, options))
+/** A formatter of numbers, made when it is first used. @param {Intl.NumberFormatOptions} [options] */
+export const numbers = (options) => whenUsed(() => new Intl.NumberFormat(locale, options))
+
+const date = dates({ dateStyle: 'medium' })
+const dateTime = dates({ dateStyle: 'medium', timeStyle: 'short' })
+const day = dates({ dateStyle: 'medium', timeZone: 'UTC' })
+const shortDay = dates({ day: 'numeric', month: 'short', timeZone: 'UTC' })
+const compact = numbers({ notation: 'compact' })
+const number = numbers()
+const wholeCost = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 2 })
+const cost = numbers({ minimumFractionDigits: 2, maximumFractionDigits: 6 })
 
 /**
  * Parses a time of the API; without a time zone it is UTC. Undefined when it is not a time.
@@ -21,16 +41,16 @@ export const parseTime = (text) => {
 }
 
 /** @param {Date} time */
-export const formatDate = (time) => date.format(time)
+export const formatDate = (time) => date().format(time)
 /** @param {Date} time */
-export const formatTime = (time) => dateTime.format(time)
+export const formatTime = (time) => dateTime().format(time)
 /**
  * A day in UTC.
  * @param {string} text `YYYY-MM-DD`
  */
 export const formatDay = (text) => {
   const time = parseTime(`${text}T00:00:00Z`)
-  return time ? day.format(time) : text
+  return time ? day().format(time) : text
 }
 /**
  * A day in UTC without its year.
@@ -38,17 +58,17 @@ export const formatDay = (text) => {
  */
 export const formatShortDay = (text) => {
   const time = parseTime(`${text}T00:00:00Z`)
-  return time ? shortDay.format(time) : text
+  return time ? shortDay().format(time) : text
 }
 /** A number in few characters, such as 12K. @param {number} value */
-export const formatCompact = (value) => compact.format(value)
+export const formatCompact = (value) => compact().format(value)
 /** @param {number} value */
-export const formatNumber = (value) => number.format(value)
+export const formatNumber = (value) => number().format(value)
 /**
  * An amount in the operator's currency, which the console does not know.
  * @param {number} value
  */
-export const formatCost = (value) => (Math.abs(value) < 1 ? cost : wholeCost).format(value)
+export const formatCost = (value) => (Math.abs(value) < 1 ? cost : wholeCost)().format(value)
 
 /**
  * A length of a file, as `1.5 MB`.

@@ -1,7 +1,6 @@
 import { html } from '../../controls/html.js'
 import { Icon } from '../../controls/icons.js'
-import { formatDuration, formatNumber } from '../../words/format.js'
-import { locale } from '../../words/words.js'
+import { formatDuration, formatNumber, numbers } from '../../words/format.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { w } from '../words/words.js'
@@ -55,16 +54,17 @@ const Row = ({ alert: { name, severity, state, since, labels, value } }) => html
   </li>
 `
 
-const percent = new Intl.NumberFormat(locale, { style: 'percent', maximumSignificantDigits: 3 })
+const percent = numbers({ style: 'percent', maximumSignificantDigits: 3 })
+const formatPercent = (/** @type {number} */ value) => percent().format(value)
 
 /** What the value of a rule is, where it is not a number of things. @type {Record<string, (value: number) => string>} */
 const forms = {
-  SluiceErrors: percent.format,
-  SluiceUpstreamFailing: percent.format,
-  SluiceUpstreamSlow: percent.format,
-  SluiceUsageUnreported: percent.format,
-  SluiceWebhooksFailing: percent.format,
-  SluiceLimitNearlyUsed: percent.format,
+  SluiceErrors: formatPercent,
+  SluiceUpstreamFailing: formatPercent,
+  SluiceUpstreamSlow: formatPercent,
+  SluiceUsageUnreported: formatPercent,
+  SluiceWebhooksFailing: formatPercent,
+  SluiceLimitNearlyUsed: formatPercent,
   SluiceBusy: (value) => w.overview.perMinute(few(60 * value)),
   SluiceUpstreamRejectsAccount: (value) => w.overview.perMinute(few(60 * value)),
   SluiceUpstreamRateLimited: (value) => w.overview.perMinute(few(60 * value)),

@@ -2,8 +2,8 @@ import { html } from '../../controls/html.js'
 import { Failure, Loading } from '../../controls/placeholder.js'
 import { Plot } from '../../controls/plot.js'
 import { useLoaded, usePolling } from '../../frame/hooks.js'
-import { formatNumber } from '../../words/format.js'
-import { locale, t } from '../../words/words.js'
+import { dates, formatNumber } from '../../words/format.js'
+import { t } from '../../words/words.js'
 import { useAdminApi } from '../parts/admin-api.js'
 import { Table } from '../parts/table.js'
 import { w } from '../words/words.js'
@@ -74,8 +74,8 @@ export const Overview = () => {
   `
 }
 
-const hourOf = new Intl.DateTimeFormat(locale, { hour: '2-digit', minute: '2-digit' })
-const dateHourOf = new Intl.DateTimeFormat(locale, { weekday: 'short', hour: '2-digit', minute: '2-digit' })
+const hourOf = dates({ hour: '2-digit', minute: '2-digit' })
+const dateHourOf = dates({ weekday: 'short', hour: '2-digit', minute: '2-digit' })
 
 /** @param {{ hours: Activity['hours'] }} props */
 const Hours = ({ hours }) => {
@@ -90,7 +90,7 @@ const Hours = ({ hours }) => {
   return html`
     <section>
       <h2>${w.overview.hours}</h2>
-      <${Plot} title=${w.overview.hours} labels=${hours.map(({ at }) => at)} series=${series} format=${formatNumber} formatLabel=${(/** @type {string} */ at) => hourOf.format(new Date(at))} />
+      <${Plot} title=${w.overview.hours} labels=${hours.map(({ at }) => at)} series=${series} format=${formatNumber} formatLabel=${(/** @type {string} */ at) => hourOf().format(new Date(at))} />
       <details class="more">
         <summary>${w.usage.plotTable}</summary>
         <${Table} caption=${w.overview.hours} columns=${hourColumns} rows=${hours.toReversed()} keyOf=${(/** @type {Activity['hours'][number]} */ { at }) => at} />
@@ -104,7 +104,7 @@ const hourColumns = [
   {
     name: 'hour',
     label: w.overview.hour,
-    cell: ({ at }) => html`<time datetime=${at}>${dateHourOf.format(new Date(at))}</time>`,
+    cell: ({ at }) => html`<time datetime=${at}>${dateHourOf().format(new Date(at))}</time>`,
   },
   { name: 'requests', label: w.overview.rows.requests, figure: true, cell: ({ requests }) => formatNumber(requests) },
   { name: 'rejected', label: w.overview.rows.rejected, figure: true, cell: ({ rejected }) => formatNumber(rejected) },

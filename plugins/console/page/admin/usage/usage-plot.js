@@ -1,8 +1,7 @@
 import { html } from '../../controls/html.js'
 import { maxSeries, Plot } from '../../controls/plot.js'
 import { useLoaded } from '../../frame/hooks.js'
-import { formatCost, formatDay, formatNumber } from '../../words/format.js'
-import { locale } from '../../words/words.js'
+import { formatCost, formatDay, formatNumber, formatShortDay } from '../../words/format.js'
 import { useAdminApi } from '../parts/admin-api.js'
 import { Table } from '../parts/table.js'
 import { w } from '../words/words.js'
@@ -54,12 +53,10 @@ export const UsagePlot = ({ filter, figure, onFigure }) => {
     <div class="tabs" role="group" aria-label=${w.usage.figure}>
       ${figures.map((one) => html`<button key=${one} type="button" aria-pressed=${one === figure} onClick=${() => onFigure(one)}>${w.usage.figures[one]}</button>`)}
     </div>
-    <${Plot} title=${title} labels=${days} series=${series} format=${format} formatLabel=${(/** @type {string} */ day) => shortDay.format(new Date(`${day}T00:00:00Z`))} />
+    <${Plot} title=${title} labels=${days} series=${series} format=${format} formatLabel=${formatShortDay} />
     <details class="more">
       <summary>${w.usage.plotTable}</summary>
       <${Table} caption=${title} columns=${columns} rows=${days.map((_, at) => at)} keyOf=${String} />
     </details>
   `
 }
-
-const shortDay = new Intl.DateTimeFormat(locale, { day: 'numeric', month: 'short', timeZone: 'UTC' })
