@@ -192,15 +192,25 @@ export const readConfig = (env: Environment): Config | Problems => {
     databaseKindOf(storeUrl)?.passwordOf(storeUrl),
     ...traceSecrets,
   ]
-  return { ...config, secrets: secrets.filter((secret) => secret !== undefined) }
+  const valid: Config = { ...config, secrets: secrets.filter((secret) => secret !== undefined) }
+  environments.set(valid, env)
+  return valid
 }
+
+/** What each configuration was read from, for `settingsInForce`. */
+const environments = new WeakMap<Config, Environment>()
 
 /** Reads one variable from the environment of this process. On Deno, each variable needs a permission. */
 export const environmentVariable = (name: string): string | undefined => process.env[name]
 
-/** The settings of this process, for operators. A variable that a permission of Deno hides counts as unset. */
-export const settingsFromEnvironment = (config: Config): Settings =>
-  settingsOf(new Proxy(process.env, { get: (env, name) => readable(() => env[String(name)]) }), config)
+/**
+ * The settings from which a configuration was read, for operators. A variable that a permission of Deno hides counts as
+ * unset.
+ */
+export const settingsInForce = (config: Config): Settings => {
+  const environment = environments.get(config) ?? process.env
+  return settingsOf(new Proxy(environment, { get: (env, name) => readable(() => env[String(name)]) }), config)
+}
 
 const readable = (read: () => string | undefined): string | undefined => {
   try {

@@ -4,7 +4,7 @@ import type { MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
 import type { UpstreamCallReport, UpstreamStates } from '../app/upstreams/states.ts'
-import { type Config, settingsFromEnvironment } from '../config.ts'
+import { type Config, settingsInForce } from '../config.ts'
 import type { Store } from '../store/index.ts'
 import { createActivityReport } from './activity.ts'
 import { createAlertReport } from './alerts.ts'
@@ -32,7 +32,7 @@ export const adminOptions = (config: Config, { store, usageLimits, ...parts }: A
   idempotency: store.idempotency,
   videos: createAdminVideos(store, systemClock),
   upstreamReport: createUpstreamReport({ config, store, clock: systemClock }),
-  settings: () => settingsFromEnvironment(config),
+  settings: () => settingsInForce(config),
   activity: createActivityReport({ store, clock: systemClock }),
   alertReport: createAlertReport({ store, clock: systemClock }),
   limits: (user) => usageLimits.report({ user }),

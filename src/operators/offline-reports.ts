@@ -3,7 +3,7 @@ import { systemClock } from '../../plugins/shared/clock.ts'
 import { nameOf } from '../../plugins/text-generation/models/routing.ts'
 import { createUpstreamStates } from '../app/upstreams/states.ts'
 import type { Problems } from '../config/environment/reader.ts'
-import { configFromEnvironment, settingsFromEnvironment } from '../config.ts'
+import { configFromEnvironment, settingsInForce } from '../config.ts'
 import type { Store } from '../store/index.ts'
 import { createUpstreamReport } from './upstreams.ts'
 
@@ -20,5 +20,5 @@ export const offlineReports = (store: Store): SystemReports | Problems => {
     video: config.video.upstream !== undefined,
   })
   const report = createUpstreamReport({ config, store, clock: systemClock })
-  return { upstreams: () => report(states.reports()), settings: () => settingsFromEnvironment(config) }
+  return { upstreams: () => report(states.reports()), settings: () => settingsInForce(config) }
 }

@@ -81,4 +81,11 @@ describe('the demo', () => {
     const { limits } = (await ask('/api/limits')) as { limits: { unit: string }[] }
     expect(limits.map(({ unit }) => unit).sort()).toEqual(['cost', 'tokens', 'videos'])
   })
+
+  test('shows operators the settings that it works with', async () => {
+    const { settings } = (await ask('/api/admin/settings', { cookie })) as { settings: Record<string, unknown> }
+    expect([settings.DATABASE_URL, settings.MEDIA_UPSTREAM_KIND, settings.TEXT_PRICES === null]).toEqual([
+      ...[expect.stringMatching(/^sqlite:.*demo\.db$/), 'ark', false],
+    ])
+  })
 })
