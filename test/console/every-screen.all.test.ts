@@ -6,85 +6,9 @@ import { visitAdmin } from './admin/fixture.ts'
 import { openAxe } from './axe.ts'
 import { describeWithBrowser, desktop, openBrowser } from './browser.ts'
 import { openEveryScreen, screenNames, screens, walkScreens } from './every-screen.ts'
-import { hasOutline } from './keyboard.ts'
+import { hiddenTabs, narrow, sizes, tooWide, unreached } from './screen-faults.ts'
 
 setDefaultTimeout(600_000)
-
-/** A desktop at a zoom of 200 %: half as many CSS pixels. */
-const zoomed = { width: desktop.width / 2, height: desktop.height / 2 }
-/** The narrowest screen of WCAG 2.2, 1.4.10. */
-const narrow = { width: 320, height: 640 }
-
-/** What is wider than the screen. A page scrolls in one direction only. */
-const tooWide = (page: Page): Promise<readonly string[]> =>
-  page.evaluate<string[]>(`(() => {
-    const width = document.documentElement.clientWidth
-    if (document.documentElement.scrollWidth <= width) return []
-    return [...document.querySelectorAll('body *')]
-      .filter((element) => element.getBoundingClientRect().right > width + 1)
-      .map((element) => element.outerHTML.slice(0, 120))
-  })()`)
-
-/** The current tabs that are outside of the box in which tabs scroll. */
-const hiddenTabs = (page: Page): Promise<readonly string[]> =>
-  page.evaluate<string[]>(`[...document.querySelectorAll('main .tabs [aria-current]')].filter((tab) => {
-    const [inner, outer] = [tab.getBoundingClientRect(), tab.parentElement.getBoundingClientRect()]
-    return inner.left < outer.left - 1 || inner.right > outer.right + 1
-  }).map((tab) => tab.outerHTML + ' is not in view')`)
-
-/** Numbers what Tab must reach, and returns how much that is. Radio buttons of a group are one stop. */
-const markStops = `(() => {
-  const groups = new Set()
-  let stops = 0
-  for (const element of document.querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')) {
-    if (element.tabIndex < 0 || element.disabled || !element.checkVisibility({ visibilityProperty: true })) continue
-    if (element.type === 'radio') {
-      if (groups.has(element.name) || !(element.checked || ![...document.getElementsByName(element.name)].some((one) => one.checked))) continue
-      groups.add(element.name)
-    }
-    element.dataset.stop = stops++
-  }
-  document.activeElement.blur()
-  return stops
-})()`
-
-/** The number of the element with the focus, its words, and what hides all of it. */
-const currentStop = `(() => {
-  const { activeElement: element } = document
-  const box = element.getBoundingClientRect()
-  const [top, bottom] = [Math.max(0, box.top), Math.min(innerHeight, box.bottom)]
-  const x = Math.min(innerWidth - 1, Math.max(0, box.left + 4))
-  const covers = [1, 3, 5, 7, 9].map((tenth) => {
-    const at = document.elementFromPoint(x, top + ((bottom - top) * tenth) / 10)
-    for (let over = at; over; over = over.parentElement)
-      if (['fixed', 'sticky'].includes(getComputedStyle(over).position) && !over.contains(element) && !element.contains(over)) return over
-  })
-  return {
-    stop: element.dataset.stop,
-    words: (element.getAttribute('aria-label') ?? element.labels?.[0]?.textContent ?? element.textContent).trim().slice(0, 60),
-    coveredBy: bottom <= top ? 'the end of the screen' : covers.every((over) => over) ? covers[0].outerHTML.slice(0, 80) : undefined,
-  }
-})()`
-
-/** Presses Tab until everything had the focus, visibly. Returns what did not. */
-const unreached = async (page: Page): Promise<readonly string[]> => {
-  const stops = await page.evaluate<number>(markStops)
-  const left = new Set(Array.from({ length: stops }, (_, stop) => String(stop)))
-  const faults: string[] = []
-  for (let press = 0; press < 2 * stops + 20 && left.size > 0; press++) {
-    await page.keyboard.press('Tab')
-    const { stop, words, coveredBy } = await page.evaluate<{ stop?: string; words: string; coveredBy?: string }>(
-      currentStop,
-    )
-    if (stop === undefined || !left.delete(stop)) continue
-    if (!(await hasOutline(page))) faults.push(`${words} has no outline`)
-    if (coveredBy) faults.push(`${words} is behind ${coveredBy}`)
-  }
-  const names = await page.evaluate<string[]>(
-    `${JSON.stringify([...left])}.map((stop) => document.querySelector('[data-stop="' + stop + '"]')?.outerHTML.slice(0, 120) ?? '')`,
-  )
-  return [...faults, ...names.filter((name) => name !== '').map((name) => `not reached: ${name}`)]
-}
 
 describeWithBrowser('every screen', () => {
   let browser: Browser
@@ -123,12 +47,7 @@ describeWithBrowser('every screen', () => {
     expect([...new Set(operators)].sort()).toEqual([...admin].sort())
   })
 
-  for (const [title, options] of Object.entries({
-    'on a desktop, in light colours, in English': { viewport: desktop, colorScheme: 'light', locale: 'en-GB' },
-    'on a desktop, in dark colours, in Chinese': { viewport: desktop, colorScheme: 'dark', locale: 'zh-CN' },
-    'on 320 pixels, in dark colours, in English': { viewport: narrow, colorScheme: 'dark', locale: 'en-GB' },
-    'at a zoom of 200 %, in light colours, in Chinese': { viewport: zoomed, colorScheme: 'light', locale: 'zh-CN' },
-  } as const)) {
+  for (const [title, options] of Object.entries(sizes)) {
     test(`is accessible and fits, ${title}`, async () => {
       // The script of axe must bypass the content security policy.
       await walk({ ...options, bypassCSP: true }, async (page) => {
