@@ -91,7 +91,7 @@ describeWithBrowser('axe finds no violation', () => {
         await open('Send')
         await page.getByText(/tokens out/).waitFor()
         await check('a conversation')
-      }, 240_000)
+      }, 300_000)
     }
   }
 })

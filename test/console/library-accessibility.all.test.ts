@@ -113,6 +113,6 @@ describeWithBrowser('axe finds no violation, and nothing is wider than the scree
       await go('videos')
       await page.locator('.video-row').waitFor()
       await check('the list of videos')
-    }, 240_000)
+    }, 300_000)
   }
 })

@@ -83,6 +83,6 @@ describeWithBrowser('axe finds no violation, and nothing is wider than the scree
       await press('Save the video as an asset')
       await page.getByRole('option', { name: 'holidays' }).waitFor({ state: 'attached' })
       await check('saving a result')
-    }, 240_000)
+    }, 300_000)
   }
 })

@@ -49,7 +49,7 @@ for (const { runtime, getBodies } of [
         expect(ended).toMatchObject({ isError: false, status: 'succeeded' })
         expect(messages.length).toBeGreaterThan(0)
         expect((await (await fetch(ended.video_url)).bytes()).length).toBe(2 ** 22)
-      }, 60_000)
+      }, 300_000)
     }
 
     test('a person confirms in a dialog', async () => {

@@ -200,7 +200,7 @@ describe.each(Object.entries(runtimes))('a WebSocket connection on %s', (_name, 
   beforeAll(async () => {
     program = await startProgram(command, './web-socket-echo.ts', '500')
     patient = await startProgram(command, './web-socket-echo.ts', '3600000')
-  }, 60_000)
+  }, 300_000)
   afterAll(async () => {
     await program[Symbol.asyncDispose]()
     await patient[Symbol.asyncDispose]()

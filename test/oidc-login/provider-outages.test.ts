@@ -15,7 +15,7 @@ describe('a provider that fails logs nobody in, and works again afterwards', () 
     for (const [name, [respond, cause, page]] of Object.entries(outages)) {
       test(`at ${step}: it ${name}`, async () => {
         // Only a provider that is silent should meet this deadline, also on a busy machine.
-        await using host = await openFixture({ timeoutMs: name.includes('never') ? 300 : 30_000 })
+        await using host = await openFixture({ timeoutMs: name.includes('never') ? 3_000 : 300_000 })
         host.provider.faults.respond = (path, response) => {
           if (path === failing) respond(response)
           return path === failing

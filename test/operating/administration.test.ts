@@ -142,7 +142,7 @@ describeIf(hasCurl, 'curl or bash is not installed')("the page of operators' tas
     } finally {
       await rm(folder, { recursive: true, force: true })
     }
-  }, 120_000)
+  }, 300_000)
 })
 
 describe('the check of the page finds', () => {

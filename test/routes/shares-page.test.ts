@@ -30,5 +30,5 @@ describeIf(isInstalled, 'curl or bash is not installed')('the page of shares', (
       ])
       for (const [name] of variables) env = { ...env, [name]: (found[0] as { Result: { Id: string } }).Result.Id }
     }
-  }, 60_000)
+  }, 300_000)
 })

@@ -325,5 +325,5 @@ describe.each(databaseNames)('on %s', (kind) => {
       await Promise.all([here.close(), there.close()])
       await database.remove()
     }
-  }, 60_000)
+  }, 300_000)
 })

@@ -231,5 +231,5 @@ eachEmptyDatabase('a database of the first version', (tested) => {
     expect(assets).toMatchObject([{ used: 1 }])
     expect(await store.team('team')).toMatchObject({ members: 1 })
     await Promise.all([store.close(), database.close()])
-  }, 60_000)
+  }, 300_000)
 })

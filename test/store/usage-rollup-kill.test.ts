@@ -32,5 +32,5 @@ eachDatabase('roll-ups of usage whose processes are killed', (tested) => {
     const [rows, report] = [await reader.listUsage(), await store.sumUsage({ filter: {}, by: [], limit: 1 })]
     expect(report.rows[0]?.calls).toBe(rows.reduce((sum, { calls }) => sum + calls, 0))
     await Promise.all([database.close(), reader.close()])
-  }, 120_000)
+  }, 300_000)
 })

@@ -99,7 +99,7 @@ eachDatabase('roll-ups of usage', (tested) => {
       },
     )
     await fc.assert(property, { numRuns: 40 })
-  }, 60_000)
+  }, 300_000)
 
   test('of a model that had text only, all counts as video from its first video on, as its row does', async () => {
     await clear()
@@ -277,5 +277,5 @@ eachEmptyDatabase('a database of a version without roll-ups', (tested) => {
     expect(pages).toBe(6)
     await expectExactRollups(database)
     await Promise.all([database.close(), store.close()])
-  }, 60_000)
+  }, 300_000)
 })

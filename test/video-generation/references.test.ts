@@ -92,7 +92,7 @@ describe.each(databaseNames)('references: auto (%s)', (kind) => {
     expect(emulator.library.assets()).toHaveLength(wanted.size)
     expect(emulator.library.groups()).toHaveLength(2)
     expect(emulator.video.tasks()).toHaveLength(100)
-  }, 120_000)
+  }, 300_000)
 
   test('settles a creation whose answer was lost: the asset is found, and made only once', async () => {
     await using fixture = await open({ database: kind })

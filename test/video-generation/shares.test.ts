@@ -127,7 +127,7 @@ describe.each(databaseNames)('on %s', (database) => {
     freeSlot(lent.fixture)
     expect(await errorOf(bob, waiting)).toBeUndefined()
     expect(JSON.stringify(emulator.video.tasks()[1]?.body)).toContain(lent.asset)
-  }, 60_000)
+  }, 300_000)
 })
 
 test('of 30 tasks that wait, none is sent after the share has been revoked', async () => {

@@ -11,5 +11,5 @@ describe.each(databaseNames)('two gateways with one %s database and one text acc
   test('three users read, continue, cancel and delete only their own objects in a few random sequences', async () => {
     const open = () => openFixture(database)
     expect(await runSequences({ open, sequences, seed })).toEqual({ sequences, violation: undefined })
-  }, 120_000)
+  }, 300_000)
 })

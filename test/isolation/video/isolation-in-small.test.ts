@@ -11,5 +11,5 @@ describe.each(databaseNames)('with one %s database and one video account, with a
   test('three users create, read, list, cancel and delete only their own tasks in a few random sequences', async () => {
     await using fixture = await openFixture(database, { slots: true })
     expect(await findViolation(fixture, { runs, seed })).toBeUndefined()
-  }, 120_000)
+  }, 300_000)
 })
