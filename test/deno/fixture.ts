@@ -1,5 +1,4 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -113,15 +112,6 @@ export const writeImportMap = (path: string): void => {
   const imports = [...doors()].map(([subpath, file]) => [`sluice${subpath.slice(1)}`, pathToFileURL(file).href])
   writeFileSync(path, JSON.stringify({ imports: Object.fromEntries(imports) }))
 }
-
-/** A port of 127.0.0.1 that is free now. A permission cannot name a port that the system chooses later. */
-export const freePort = (): Promise<number> =>
-  new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 /** Runs a program on Deno: see `startProgram`. */
 export const startDeno = (args: readonly string[], environment: Readonly<Record<string, string>> = {}) =>

@@ -1,4 +1,5 @@
 /** Runs with `--all`: servers of several processes on Deno. test/runtime compares both runtimes. */
+
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, writeFileSync } from 'node:fs'
@@ -6,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readConfig } from '../../src/config.ts'
 import { workerFlags } from '../../src/server/deno-flags.ts'
+import { freePort } from '../support/free-port.ts'
 import { denoBinary, NotListening, root, type ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { commandsOf, freePort, valuesOf, withValues } from './fixture.ts'
+import { commandsOf, valuesOf, withValues } from './fixture.ts'
 
 setDefaultTimeout(300_000)
 

@@ -1,4 +1,5 @@
 /** Runs with `--all`: restores backups of both databases with the programs of the system. */
+
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { globSync, readFileSync, statSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises'
@@ -6,9 +7,10 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { openStore } from '../../src/store/index.ts'
+import { freePort } from '../support/free-port.ts'
 import { describeIf } from '../support/run-if.ts'
 import { startServer } from '../support/server.ts'
-import { findProgram, freePort, operatingFile, run } from './fixture.ts'
+import { findProgram, operatingFile, run } from './fixture.ts'
 
 /** The commands of a code block in the page about operating. */
 const commands = (name: string): string => {

@@ -1,5 +1,4 @@
 import { accessSync, constants } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 
 /** Path of a file in `examples/operating`. */
@@ -27,13 +26,3 @@ export const run = async (
   const [output, errors] = await Promise.all([new Response(child.stdout).text(), new Response(child.stderr).text()])
   return { status: await child.exited, output, errors }
 }
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createClientAddressOf, setPeerAddress } from '../../plugins/shared/http/client-address.ts'
+import { freePort } from '../support/free-port.ts'
 import { describeIf } from '../support/run-if.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { findProgram, freePort, run } from './fixture.ts'
+import { findProgram, run } from './fixture.ts'
 import { proxies, type ReverseProxy, type RunningProxy, read, startProxy } from './proxies.ts'
 
 /** Sends a request from another address than that of the proxy. */

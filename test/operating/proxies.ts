@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { findProgram, freePort, operatingFile } from './fixture.ts'
+import { freePort } from '../support/free-port.ts'
+import { findProgram, operatingFile } from './fixture.ts'
 
 export const read = (name: string) => readFileSync(operatingFile(name), 'utf8')
 

@@ -1,9 +1,11 @@
 /** Runs with `--all`: restarts both processes of a gateway behind each proxy twice, under load. */
+
 import { expect, test } from 'bun:test'
+import { freePort } from '../support/free-port.ts'
 import { describeIf } from '../support/run-if.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
-import { findProgram, freePort } from './fixture.ts'
+import { findProgram } from './fixture.ts'
 import { type LoadKind, startLoad } from './load.ts'
 import { proxies, startProxy } from './proxies.ts'
 

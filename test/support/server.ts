@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { checkRemoteServer } from './checked-servers.ts'
+import { freePort } from './free-port.ts'
 
 /** The project's folder. */
 export const root = new URL('../../', import.meta.url).pathname
@@ -49,11 +50,13 @@ export const denoBinary = (): string => {
 export type Runtime = keyof typeof commands
 
 /** Starts the default server in a process, on a free port. Rejects with `NotListening` when it ends before it listens. */
-export const startServer = (
+export const startServer = async (
   environment: Record<string, string | undefined>,
   runtime: Runtime = 'bun',
   denoFlags: readonly string[] = ['-A'],
 ): Promise<ServerProcess> => {
+  // Workers share a port, so their supervisor must choose it before they listen.
+  const port = Number(environment.WORKERS ?? 1) > 1 ? await freePort() : 0
   const [program = '', ...args] = commands[runtime](denoFlags)
   const child = spawn(program, args, {
     cwd: root,
@@ -61,7 +64,7 @@ export const startServer = (
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NO_COLOR: '1',
-      PORT: '0',
+      PORT: String(port),
       LOG_LEVEL: 'warn',
       DRAIN_GRACE_SECONDS: '0',
       ...environment,
