@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
-import { newGroup } from '../routes/fixture.ts'
+import { newAsset, newGroup } from '../routes/fixture.ts'
 import { databaseNames } from '../support/database.ts'
 import { startGateway } from '../support/gateway.ts'
 import {
@@ -118,6 +118,19 @@ describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
     const [a, b] = await itemsOf(ann, id)
     expect([a?.State, a?.Error?.Code, b?.State]).toEqual(['Unknown', 'OutcomeUnknown', 'Created'])
     expect(fixture.creations()).toBe(2)
+  })
+
+  test('an asset that its user was told of is not taken for the one of a lost response', async () => {
+    await using fixture = await openBatchFixture(kind)
+    const { ann, emulator } = fixture
+    const group = await newGroup(ann, 'people')
+    const known = await newAsset(ann, group, { Name: 'a' })
+    emulator.faults.add({ kind: 'reset-before', action: 'CreateAsset' })
+    const id = await newBatch(ann, group, [itemOf('a')])
+    await endedMeanwhile(fixture, id)
+    const [a] = await itemsOf(ann, id)
+    expect(a?.State).toBe('Created')
+    expect(emulator.library.assets().map((asset) => asset.id)).toEqual([known, a?.AssetId ?? ''])
   })
 
   test('goes on in another process, which has nothing of the first one but the database', async () => {
