@@ -116,8 +116,6 @@ export interface Ownership<Evidence = unknown> {
   describe(group: OwnedGroup, description: string): Promise<void>
   /** Stores the upstream's `CreateTime` of groups that a user may see. */
   date(user: string, dated: readonly Pick<ReadableGroup, 'id' | 'createdAt'>[]): Promise<void>
-  /** Reads a group's record without the cache. Undefined if it does not exist. */
-  current(group: OwnedGroup): Promise<Group | undefined>
   /**
    * Removes a group and its user's list from the cache. Call it when the group was created or its record has changed.
    */

@@ -275,11 +275,6 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       lent?.forget(user)
     },
 
-    async current(group: OwnedGroup): Promise<Group | undefined> {
-      requireOwned('group', group)
-      return store.group(group.id, group.user).catch(failCheck)
-    },
-
     changed(group: Pick<Group, 'id' | 'user'>): void {
       evict(group)
     },
