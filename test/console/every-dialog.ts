@@ -49,6 +49,9 @@ export const openDialogs = async (
     await page.evaluate(rested)
     if (await page.evaluate<boolean>(isOpen)) {
       const title = await page.evaluate<string>(`document.querySelector('dialog[open] h2').textContent`)
+      // No rule of axe looks for the name of a `dialog`.
+      if ((await page.getByRole('dialog', { name: title, exact: true }).count()) !== 1)
+        throw new Error(`the dialog ${title} has no name`)
       titles.push(title)
       await check(title)
     }

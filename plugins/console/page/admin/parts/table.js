@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks'
 import { html } from '../../controls/html.js'
 
 /**
@@ -15,7 +16,9 @@ import { html } from '../../controls/html.js'
  * @param {{ caption: string, columns: readonly Column<Row>[], rows: readonly Row[], keyOf: (row: Row) => string, busy?:
  * boolean, total?: Row, totalLabel?: string }} props `total`: a last row with sums
  */
-export const Table = ({ caption, columns, rows, keyOf, busy = false, total, totalLabel }) => html`
+export const Table = ({ caption, columns, rows, keyOf, busy = false, total, totalLabel }) => {
+  const shown = rows.slice(0, useGrowingCount(rows.length))
+  return html`
   <div class="scroll dense" role="region" aria-label=${caption} tabindex="0" aria-busy=${busy}>
     <table>
       <caption class="visually-hidden">${caption}</caption>
@@ -25,7 +28,7 @@ export const Table = ({ caption, columns, rows, keyOf, busy = false, total, tota
         </tr>
       </thead>
       <tbody>
-        ${rows.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column, at) => cellOf(column, row, at))}</tr>`)}
+        ${shown.map((row) => html`<tr key=${keyOf(row)}>${columns.map((column, at) => cellOf(column, row, at))}</tr>`)}
       </tbody>
       ${
         total &&
@@ -40,6 +43,25 @@ export const Table = ({ caption, columns, rows, keyOf, busy = false, total, tota
     </table>
   </div>
 `
+}
+
+/** Rows that are rendered in one task. A page of a list has no more by default; the settings of a server are more. */
+const rowsAtOnce = 50
+
+/**
+ * How many rows to render: some for the first paint, and the rest in tasks after it, of which none keeps the user
+ * waiting.
+ * @param {number} count
+ */
+const useGrowingCount = (count) => {
+  const [rendered, setRendered] = useState(rowsAtOnce)
+  useEffect(() => {
+    if (rendered >= count) return undefined
+    const timer = setTimeout(() => setRendered(rendered + rowsAtOnce))
+    return () => clearTimeout(timer)
+  }, [rendered, count])
+  return rendered
+}
 
 /**
  * @template Row
