@@ -12,4 +12,9 @@ describe.each(databaseNames)('with one %s database and one video account, with a
     await using fixture = await openFixture(database, { slots: true })
     expect(await findViolation(fixture, { runs, seed })).toBeUndefined()
   }, 300_000)
+
+  test('no task is sent with an asset that is not lent any more, in a few random sequences', async () => {
+    await using fixture = await openFixture(database, { slots: true })
+    expect(await findViolation(fixture, { runs, seed, lends: true })).toBeUndefined()
+  }, 300_000)
 })

@@ -21,4 +21,13 @@ describe.each(databaseNames)('with one %s database and one video account', (data
     },
     120_000 * Math.max(1, times),
   )
+
+  test(
+    'with a queue: no task is sent with an asset that is not lent any more, in every random sequence',
+    async () => {
+      await using fixture = await openFixture(database, { slots: true })
+      expect(await findViolation(fixture, { runs, seed, lends: true })).toBeUndefined()
+    },
+    300_000 * Math.max(1, times),
+  )
 })

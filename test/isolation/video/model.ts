@@ -14,6 +14,8 @@ export interface ModelTask {
   deleted: boolean
   /** Whether it names the asset of its user. */
   readonly usesAsset: boolean
+  /** The user whose asset it shows. Undefined: it shows none of another user. */
+  readonly lender?: number
 }
 
 const ranks: Readonly<Record<string, number>> = { queued: 0, running: 1 }
@@ -26,6 +28,10 @@ export class Model {
   /** Assets by user. */
   readonly assets: readonly string[]
   readonly fixture: Fixture
+  /** By lender and borrower. */
+  readonly #lent = new Map<string, { readonly access: 'read' | 'use'; readonly share: string }>()
+  /** How many tasks of a borrower with the asset of a lender the upstream may have, at most. */
+  readonly #frozen = new Map<string, number>()
   readonly #before: number
 
   constructor(users: readonly VideoUser[], assets: readonly string[], fixture: Fixture) {
@@ -46,6 +52,42 @@ export class Model {
   /** The tasks of the upstream that were made since the model was. */
   upstreamTasks() {
     return this.fixture.video.emulator.video.tasks().slice(this.#before)
+  }
+
+  accessOf(lender: number, borrower: number): 'read' | 'use' | undefined {
+    return this.#lent.get(`${lender} ${borrower}`)?.access
+  }
+
+  shareOf(lender: number, borrower: number): string | undefined {
+    return this.#lent.get(`${lender} ${borrower}`)?.share
+  }
+
+  lend(lender: number, borrower: number, access: 'read' | 'use', share: string): void {
+    this.#lent.set(`${lender} ${borrower}`, { access, share })
+    if (access === 'use') this.#frozen.delete(`${lender} ${borrower}`)
+  }
+
+  endShare(lender: number, borrower: number): void {
+    this.#lent.delete(`${lender} ${borrower}`)
+  }
+
+  /** From now on the upstream gets no task of the borrower with the asset of the lender. Waits for those on their way. */
+  async freeze(lender: number, borrower: number): Promise<void> {
+    const { store } = this.fixture.video
+    const user = this.user(borrower).id
+    for (const task of this.tasks.filter((each) => each.owner === borrower && each.lender === lender))
+      while ((await store.videoTask(user, task.id))?.phase === 'submitting')
+        await new Promise((resolve) => setTimeout(resolve, 2))
+    this.#frozen.set(`${lender} ${borrower}`, this.#sent(lender, borrower))
+  }
+
+  #sent(lender: number, borrower: number): number {
+    const asset = this.assets[lender] ?? ''
+    return this.upstreamTasks().filter(
+      ({ body, request }) =>
+        JSON.stringify(body).includes(asset) &&
+        this.tasks.some(({ owner, secret }) => owner === borrower && request.prompt.includes(secret)),
+    ).length
   }
 
   own(user: number): ModelTask[] {
@@ -84,6 +126,7 @@ export class Model {
       for (const [, id = ''] of task ? sent.matchAll(/asset:\/\/([\w-]+)/g) : []) {
         const group = this.fixture.video.emulator.library.asset(id)?.groupId ?? ''
         const owner = await this.fixture.video.store.group(group)
+        if (task?.lender !== undefined && id === this.assets[task.lender]) continue
         assert.equal(owner?.user, this.user(task?.owner ?? 0).id, `the asset ${id} of another user in ${sent}`)
       }
     }
@@ -120,7 +163,12 @@ export class Model {
       assert.equal(body.safety_identifier, expected, 'a task has the identifier of another user')
       assert.ok(!('priority' in body), 'a priority has reached the upstream')
       for (const [index, asset] of this.assets.entries())
-        if (index !== owner.owner) assert.ok(!JSON.stringify(body).includes(asset), `a foreign asset: ${owner.id}`)
+        if (index !== owner.owner && index !== owner.lender)
+          assert.ok(!JSON.stringify(body).includes(asset), `a foreign asset: ${owner.id}`)
+    }
+    for (const [pair, most] of this.#frozen) {
+      const [lender = 0, borrower = 0] = pair.split(' ').map(Number)
+      assert.ok(this.#sent(lender, borrower) <= most, `a task was sent after its share had ended: ${pair}`)
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Runs with `--all`: random sequences, which must detect every mutant. */
 import { describe, expect, test } from 'bun:test'
 import { openFixture } from './fixture.ts'
+import { lendMutants } from './lend-mutants.ts'
 import { mutants } from './mutants.ts'
 import { findViolation } from './run.ts'
 
@@ -27,6 +28,17 @@ describe('the isolation test of video generation detects the mutant', () => {
     async (name, mutant) => {
       await using fixture = await openFixture('sqlite', { mutant })
       expect(await findViolation(fixture, { runs, seed, skipped: skipped[name], shrink: false })).toBeDefined()
+    },
+    300_000,
+  )
+})
+
+describe('the isolation test of lent assets detects the mutant', () => {
+  test.each(Object.entries(lendMutants))(
+    '%s',
+    async (_, mutant) => {
+      await using fixture = await openFixture('sqlite', { mutant, slots: true })
+      expect(await findViolation(fixture, { runs, seed, shrink: false, lends: true })).toBeDefined()
     },
     300_000,
   )

@@ -4,7 +4,7 @@ import type { Store } from '../../../src/store/index.ts'
 import type { Mutant } from './fixture.ts'
 
 /** The store with some methods replaced. */
-const changed = (store: Store, methods: Partial<Store>): Store =>
+export const changed = (store: Store, methods: Partial<Store>): Store =>
   new Proxy(store, {
     get(target, name) {
       const value: unknown = Reflect.get(methods, name) ?? Reflect.get(target, name)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { newAsset, newGroup } from '../../routes/fixture.ts'
 import type { Fixture } from './fixture.ts'
+import { lendSteps } from './lend-steps.ts'
 import { Model } from './model.ts'
 import { sequences } from './steps.ts'
 
@@ -12,15 +13,18 @@ export const findViolation = async (
     seed,
     skipped = 0,
     shrink = true,
+    lends = false,
   }: {
     readonly runs: number
     readonly seed: number | undefined
     /** How many sequences of the seed are skipped. */
     readonly skipped?: number | undefined
     readonly shrink?: boolean
+    /** Whether users lend their assets, too. Default false. */
+    readonly lends?: boolean
   },
 ): Promise<string | undefined> => {
-  const property = fc.asyncProperty(sequences(), async (steps) => {
+  const property = fc.asyncProperty(sequences(lends ? lendSteps : []), async (steps) => {
     const users = await fixture.newUsers()
     const assets = await Promise.all(users.map(async (user) => newAsset(user, await newGroup(user, 'people'))))
     const model = new Model(users, assets, fixture)

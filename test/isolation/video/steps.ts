@@ -61,6 +61,8 @@ const create = step(
   }),
   async ({ owner, asset, lost, draft }, model) => {
     const { emulator } = model.fixture.video
+    // The steps of lending use it.
+    if (asset === 'foreign' && model.accessOf((owner + 1) % 3, owner) === 'use') return
     const secret = model.newSecret()
     const urls = {
       ...{ own: `asset://${model.assets[owner]}`, foreign: `asset://${model.assets[(owner + 1) % 3]}` },
@@ -106,7 +108,9 @@ const createFromDraft = step(
       const unknown = [{ type: 'draft_task', draft_task: { id: unknownTask } }]
       const expected = await model.user(owner).send('POST', '', { model: MODEL_25, content: unknown })
       assert.equal(`${reply.status} ${reply.text}`, `400 ${expected.text}`)
-    } else if (reply.status === 200)
+    } else if (reply.status === 200) {
+      const { lender } = task
+      assert.ok(lender === undefined || model.accessOf(lender, owner) === 'use', 'a video of a draft that is not lent')
       model.tasks.push({
         id: reply.json.id,
         owner,
@@ -114,7 +118,9 @@ const createFromDraft = step(
         status: 'queued',
         deleted: false,
         usesAsset: false,
+        ...(lender !== undefined && { lender }),
       })
+    }
   },
 )
 
@@ -209,7 +215,7 @@ const finish = step('finish', fc.record({ nth: fc.nat(20), fails: fc.boolean() }
 })
 
 /** Sequences of steps. */
-export const sequences = (): fc.Arbitrary<Step[]> =>
+export const sequences = (more: readonly fc.WeightedArbitrary<Step>[] = []): fc.Arbitrary<Step[]> =>
   fc.array(
     fc.oneof(
       { arbitrary: create, weight: 5 },
@@ -219,6 +225,8 @@ export const sequences = (): fc.Arbitrary<Step[]> =>
       { arbitrary: remove, weight: 3 },
       { arbitrary: uses, weight: 1 },
       { arbitrary: finish, weight: 4 },
+      ...more,
     ),
-    { minLength: 5, maxLength: 40 },
+    // With more kinds of steps it takes more of them.
+    more.length > 0 ? { minLength: 25, maxLength: 40 } : { minLength: 5, maxLength: 40 },
   )
