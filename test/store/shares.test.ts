@@ -120,8 +120,11 @@ eachDatabase('shares', (database) => {
 
     await store.removeGroup(one)
     expect(await lentTo(bob)).toEqual([`${two.id} use`])
-    await store.adoptGroup({ ...one, user: eve, type: 'AIGC', name: one.id, createdAt: 1 })
-    expect(await lentTo(bob)).toEqual([`${two.id} use`])
+    for (const user of [eve, ann]) {
+      await store.adoptGroup({ ...one, user, type: 'AIGC', name: one.id, createdAt: 1 })
+      expect(await lentTo(bob)).toEqual([`${two.id} use`])
+      await store.removeGroup({ ...one, user })
+    }
 
     const change = (user: string, disabled: boolean) => () => store.changeUser(user, { disabled }, { now: 1 })
     expect(await changesOf(change(bob, true))).toContainEqual(sharesChange)

@@ -176,6 +176,22 @@ test('a video of a draft needs the assets of the draft to be lent still', async 
   expect(emulator.video.tasks()).toHaveLength(2)
 })
 
+test('a video of a draft that waits is not sent when the assets of the draft are no longer lent', async () => {
+  await using lent = await openLent({ gateway: { slots: { '*': { running: 1 } } } })
+  const { bob, emulator } = lent.fixture
+  const draft = await bob.created('x', { model: MODEL_25, draft: true, content: content(lent.asset) })
+  freeSlot(lent.fixture)
+  await until(async () => (await bob.statusOf(draft)) === 'succeeded')
+  await bob.created('first', { model: MODEL_25 })
+  const ofDraft = { model: MODEL_25, content: [{ type: 'draft_task', draft_task: { id: draft } }] }
+  const waiting = await bob.created('x', ofDraft)
+  expect(await bob.statusOf(waiting)).toBe('queued')
+  await lent.revoke()
+  freeSlot(lent.fixture)
+  expect(await errorOf(bob, waiting)).toBe('share_ended')
+  expect(emulator.video.tasks()).toHaveLength(2)
+})
+
 test('a lent asset of a person counts only while the upstream has it', async () => {
   await using fixture = await openVideoFixture()
   const { ann, bob, emulator, store } = fixture
