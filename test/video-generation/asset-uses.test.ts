@@ -26,6 +26,7 @@ describe.each(databaseNames)('the uses of an asset (%s)', (kind) => {
     const group = await newGroup(ann, 'people')
     const [asset, other, unused] = [await newAsset(ann, group), await newAsset(ann, group), await newAsset(ann, group)]
     const first = await ann.created('a', using(asset, other))
+    await until(async () => (await ann.statusOf(first)) === 'running')
     const second = await ann.created('b', using(asset))
     const third = await ann.created('c', using(other, other))
     await ann.created('d')
