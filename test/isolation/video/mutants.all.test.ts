@@ -10,8 +10,8 @@ const seed = 42
 const runs = 60
 
 /**
- * How many sequences of the seed are skipped: the next one is the first that has shown the mutant. Default 0. If a change
- * of the steps hides the mutant in it, the search goes on with those that follow.
+ * How many sequences of the seed are skipped in a first, short search: the next one has shown the mutant. Default 0. What
+ * a sequence shows also depends on when the gateway polls. Where this search finds nothing, the whole one begins.
  */
 const skipped: Readonly<Record<string, number>> = {
   'a list has the tasks of all users': 7,
@@ -30,7 +30,10 @@ describe('the isolation test of video generation detects the mutant', () => {
     '%s',
     async (name, mutant) => {
       await using fixture = await openFixture('sqlite', { mutant })
-      expect(await findViolation(fixture, { runs, seed, skipped: skipped[name], shrink: false })).toBeDefined()
+      const found =
+        (await findViolation(fixture, { runs: 3, seed, skipped: skipped[name], shrink: false })) ??
+        (await findViolation(fixture, { runs, seed, shrink: false }))
+      expect(found).toBeDefined()
     },
     300_000,
   )
