@@ -179,6 +179,33 @@ describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
     expect((await ann.ask('POST', `${batchesPath}/${id}/cancel`)).json.Result).toEqual(progress)
   })
 
+  test('is cancelled when its user is disabled, and none is added to it from a request before that', async () => {
+    await using fixture = await openBatchFixture(kind)
+    const { ann, bob, emulator, store } = fixture
+    const group = await newGroup(ann, 'people')
+    const held = emulator.faults.add({ kind: 'hold', action: 'CreateAsset', when: 'after' })
+    const id = await newBatch(
+      ann,
+      group,
+      names(5).map((name) => itemOf(name)),
+    )
+    await until(() => fixture.creations() === 1)
+    await store.changeUser(ann.id, { disabled: true }, { now: Date.now() })
+    const late = { id: 'batch-late', user: ann.id, group, groupType: 'AIGC', createdAt: 0 }
+    expect(await store.addAssetBatch(late, [{ name: 'a', body: '{}' }], 10)).toBe(false)
+    held.release()
+    await until(async () => (await store.assetBatch(ann.id, id))?.endedAt !== undefined)
+    expect((await store.assetBatch(ann.id, id))?.counts).toEqual({ created: 1, cancelled: 4 })
+    expect(fixture.creations()).toBe(1)
+    // Others go on, also users of a host app, until they are disabled themselves.
+    const other = await newBatch(bob, await newGroup(bob, 'places'), [itemOf('one')])
+    await ended(bob, other)
+    const host = { id: 'batch-host', user: 'host ann', group, groupType: 'AIGC', createdAt: Number.MAX_SAFE_INTEGER }
+    expect(await store.addAssetBatch(host, [{ name: 'a', body: '{}' }], 10)).toBe(true)
+    await store.disableHostUser('host ann', Date.now())
+    expect((await store.assetBatch('host ann', 'batch-host'))?.counts).toEqual({ cancelled: 1 })
+  })
+
   test('a limit of its user ends the items above it, and those of a deleted group fail', async () => {
     await using fixture = await openBatchFixture(kind, {
       limitsOf: (store) => usageLimits({ store: store.limits, userLimits: [{ unit: 'assets', amount: 3 }] }),

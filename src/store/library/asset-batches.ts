@@ -44,6 +44,17 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
         where user_id = ${user}
         and ended_at is null`
       if (Number(open?.count) >= maxOpen) return false
+      // The request may be older than the disabling of its user, which has cancelled the batches that there were.
+      const disabled = yield sql`
+        select id
+        from users
+        where id = ${user}
+        and disabled_at is not null
+        union all
+        select id
+        from disabled_host_users
+        where id = ${user}`
+      if (disabled.length > 0) return false
       yield sql`
         insert into asset_batches (id, user_id, token_id, group_id, group_type, created_at, due_at)
         values (${id}, ${user}, ${token}, ${group}, ${groupType}, ${createdAt}, ${createdAt})`

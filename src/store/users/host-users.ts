@@ -1,6 +1,7 @@
 import { type Database, sql } from '../database/database.ts'
 import { sharesChange, userChanged } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
+import { cancelBatchesOf } from '../library/batches-of-disabled-users.ts'
 import { endSharesOf } from '../library/shares.ts'
 
 /**
@@ -43,6 +44,7 @@ export const createHostUserStore = (database: Database): HostUserRecords => ({
         where user_id = ${id}
         and host_user_name is not null`,
       ...endSharesOf(id),
+      ...cancelBatchesOf(id, now),
       ...userChanged(id),
       sharesChange,
     ])
