@@ -33,11 +33,16 @@ export class VirtualClock implements Clock {
     return this.#timers.size
   }
 
+  /** Waits until nothing happens without time. */
+  protected settled(): Promise<void> {
+    return settled(this.#turns)
+  }
+
   /** Advances the clock by `ms` milliseconds and runs the timers that are due, in order. */
   async pass(ms: number): Promise<void> {
     const until = this.#now + ms
     for (;;) {
-      await settled(this.#turns)
+      await this.settled()
       const due = [...this.#timers].sort((a, b) => a.time - b.time)[0]
       if (!due || due.time > until) break
       this.#timers.delete(due)

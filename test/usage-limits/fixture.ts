@@ -1,28 +1,14 @@
 import { setImmediate } from 'node:timers/promises'
 import { LimitProblem, type UsageLimits, type UsageLimitsOptions, usageLimits } from 'sluice/usage-limits'
-import type { Clock } from '../../plugins/shared/clock.ts'
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 
 /** A clock that only the test advances, and that stands still while a store is asked. */
-export class StoreClock implements Clock {
-  #now: number
+export class StoreClock extends VirtualClock {
   #asked = 0
-  readonly #timers = new Set<{ readonly time: number; readonly run: () => void }>()
 
   constructor(start = Date.parse('2026-03-01T12:00:00Z')) {
-    this.#now = start
-  }
-
-  now = (): number => this.#now
-
-  at(time: number, run: () => void): () => void {
-    const timer = { time, run }
-    this.#timers.add(timer)
-    return () => this.#timers.delete(timer)
-  }
-
-  sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.at(this.#now + ms, resolve))
+    super(1, start)
   }
 
   /** The same store, whose calls the clock waits for. */
@@ -46,25 +32,15 @@ export class StoreClock implements Clock {
   }
 
   /** Waits until nothing happens without time. */
-  async settled(): Promise<void> {
+  override async settled(): Promise<void> {
     for (let quiet = 0; quiet < 4; quiet++) {
       await setImmediate()
       if (this.#asked > 0) quiet = 0
     }
   }
 
-  /** Advances the clock, and runs the timers that are due, in order. */
-  async pass(ms: number): Promise<void> {
-    const until = this.#now + ms
-    for (;;) {
-      await this.settled()
-      const due = [...this.#timers].sort((a, b) => a.time - b.time)[0]
-      if (!due || due.time > until) break
-      this.#timers.delete(due)
-      this.#now = Math.max(this.#now, due.time)
-      due.run()
-    }
-    this.#now = until
+  override async pass(ms: number): Promise<void> {
+    await super.pass(ms)
     await this.settled()
   }
 }
