@@ -84,7 +84,7 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
 /** Ends the shares that a disabled user has given or got, and those to a team that their owner leaves. */
 function* endShares(id: string, disabled: boolean, leaves: string | undefined): Steps<boolean> {
   const statements = [
-    ...(disabled ? endSharesOf(id) : []),
+    ...(disabled ? [endSharesOf(id)] : []),
     ...(leaves === undefined ? [] : [endSharesWithTeam(id, leaves)]),
   ]
   let ended = 0

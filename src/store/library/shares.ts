@@ -213,43 +213,23 @@ const isFull = ({ ofGroup = 0, ofOwner = 0, ofBorrower = 0 }: Readonly<Record<st
   Number(ofBorrower) >= maxSharesOfBorrower
 
 /** Ends what a user lends and borrows, if the user is disabled by now. `sharesChange` must follow. */
-export const endSharesOf = (user: string): readonly Statement[] => [
-  sql`
-    delete from group_shares
-    where owner_id = ${user}
-    and (
-      exists (
-        select 1
-        from users
-        where users.id = ${user}
-        and disabled_at is not null
-      )
-      or exists (
-        select 1
-        from disabled_host_users
-        where disabled_host_users.id = ${user}
-      )
+export const endSharesOf = (user: string): Statement => sql`
+  delete from group_shares
+  where (owner_id = ${user} or (borrower_kind = 'user' and borrower_id = ${user}))
+  and (
+    exists (
+      select 1
+      from users
+      where users.id = ${user}
+      and disabled_at is not null
     )
-    returning id`,
-  sql`
-    delete from group_shares
-    where borrower_kind = 'user'
-    and borrower_id = ${user}
-    and (
-      exists (
-        select 1
-        from users
-        where users.id = ${user}
-        and disabled_at is not null
-      )
-      or exists (
-        select 1
-        from disabled_host_users
-        where disabled_host_users.id = ${user}
-      )
+    or exists (
+      select 1
+      from disabled_host_users
+      where disabled_host_users.id = ${user}
     )
-    returning id`,
-]
+  )
+  returning id`
 
 /** Ends what a user lends to a team: the user leaves it. `sharesChange` must follow. */
 export const endSharesWithTeam = (user: string, team: string): Statement => sql`

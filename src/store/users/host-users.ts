@@ -43,7 +43,7 @@ export const createHostUserStore = (database: Database): HostUserRecords => ({
         delete from sessions
         where user_id = ${id}
         and host_user_name is not null`,
-      ...endSharesOf(id),
+      endSharesOf(id),
       ...cancelBatchesOf(id, now),
       ...userChanged(id),
       sharesChange,
