@@ -11,8 +11,11 @@ const root = new URL('../../', import.meta.url).pathname
 const withoutSuccess = ['~1v1~1responses', '~1api~1session~1oidc', '~1api~1session~1oidc~1callback']
 /** Takes no parameter and asks for no credentials. */
 const withoutRejection = ['~1api~1failure-advice']
+/** The router prefers the path without a parameter, and no id of an asset is `groups` or `batches`. */
+const ambiguous = ['assets~1{asset_id}~1uses', 'assets~1batches~1{batch_id}']
+const ambiguousPaths = `[${ambiguous.map((path) => `'#/paths/~1api~1media~1proxy~1${path}'`)}]`
 const responsesOf = (paths: readonly string[]) => `[${paths.map((path) => `'#/paths/${path}/get/responses'`)}]`
-const exceptions = `openapi.json: { operation-2xx-response: ${responsesOf(withoutSuccess)}, operation-4xx-response: ${responsesOf(withoutRejection)} }\n`
+const exceptions = `openapi.json: { operation-2xx-response: ${responsesOf(withoutSuccess)}, operation-4xx-response: ${responsesOf(withoutRejection)}, no-ambiguous-paths: ${ambiguousPaths} }\n`
 
 /**
  * Lints a document with the strictest rule sets of the linter: the rules of the specification, and `recommended` with warnings as errors. The latter
@@ -46,7 +49,7 @@ test('the OpenAPI document of the server has no errors and no warnings', async (
   expect(await lint(document)).toEqual({
     errors: 0,
     warnings: 0,
-    ignored: withoutSuccess.length + withoutRejection.length,
+    ignored: withoutSuccess.length + withoutRejection.length + ambiguous.length,
     rules: [],
   })
 })

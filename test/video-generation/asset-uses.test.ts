@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { newAsset, newGroup } from '../routes/fixture.ts'
 import { databaseNames } from '../support/database.ts'
+import { userAt } from '../support/gateway.ts'
 import { MODEL, media, openVideoFixture, text, until, type VideoUser } from './fixture.ts'
 
 const using = (...assets: string[]) => ({
@@ -77,6 +79,24 @@ describe.each(databaseNames)('the uses of an asset (%s)', (kind) => {
     expect((await usesOf(ann, asset, '?NextToken=other')).ids).toEqual([])
     for (const size of ['0', '101', 'x', '-1', '1.5'])
       expect((await ann.ask('GET', `/assets/${asset}/uses?MaxResults=${size}`)).status).toBe(400)
+  })
+
+  test('need the scope that reads videos', async () => {
+    await using fixture = await openVideoFixture({ database: kind })
+    const { ann, gateway, store } = fixture
+    const asset = await newAsset(ann, await newGroup(ann, 'people'))
+    for (const [scopes, status] of [
+      [['media'], 403],
+      [['media', 'video'], 200],
+      [['read'], 200],
+    ] as const) {
+      const token = createToken()
+      await store.addToken({ user: ann.id, hash: hashToken(token), start: 'sk-', createdAt: Date.now(), scopes })
+      expect([scopes, (await userAt(gateway.url, ann.id, token).ask('GET', `/assets/${asset}/uses`)).status]).toEqual([
+        scopes,
+        status,
+      ])
+    }
   })
 
   test('are those of tasks of /v1/videos and with references: auto, too', async () => {

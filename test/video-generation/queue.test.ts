@@ -49,6 +49,24 @@ describe.each(databaseNames)('with slots (%s)', (database) => {
     expect(emulator.video.tasks()).toHaveLength(1)
   })
 
+  test('the waiting tasks of a user who is disabled are not sent, and those of others are', async () => {
+    await using fixture = await openVideoFixture({ database, gateway: oneSlot })
+    const { ann, bob, emulator, store } = fixture
+    const running = await ann.created('a')
+    await until(async () => (await ann.statusOf(running)) === 'running')
+    const waiting = [await ann.created('b'), await ann.created('c')]
+    const other = await bob.created('d')
+    await store.changeUser(ann.id, { disabled: true }, { now: Date.now() })
+    emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
+    await until(async () => (await bob.statusOf(other)) === 'running')
+    emulator.video.finish(emulator.video.tasks()[1]?.id ?? '')
+    await until(async () => (await bob.statusOf(other)) === 'succeeded')
+    for (const id of waiting) await until(async () => (await store.videoTask(ann.id, id))?.status === 'expired')
+    expect(emulator.video.tasks()).toHaveLength(2)
+    // What runs already goes on.
+    expect((await store.videoTask(ann.id, running))?.status).toBe('succeeded')
+  })
+
   test('an error of the upstream that comes later ends the task as failed; one that comes at once reaches the caller', async () => {
     await using fixture = await openVideoFixture({ database, gateway: oneSlot })
     const { ann, emulator } = fixture

@@ -1,5 +1,7 @@
 import type { OwnedAsset, OwnedGroup } from '../../ownership/index.ts'
 import { noStoreJson } from '../../shared/http/no-store.ts'
+import { identityOf } from '../../shared/identity/identify.ts'
+import { requireScope } from '../../shared/identity/require-scope.ts'
 import { composeArray, composeObject, toJson } from '../../shared/json/json.ts'
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
 import { Problem } from '../../shared/problem.ts'
@@ -12,10 +14,15 @@ interface AssetContext {
   readonly asset: OwnedAsset<Evidence>
 }
 
+/** Tasks have results: a token that must not read them elsewhere does not read them here. */
+const requireVideoScope = requireScope('video', identityOf)
+
 /** `GET /assets/{id}/uses`: the video tasks of the caller that use the asset, newest first. */
 export const listUses =
   (usesOf: () => AssetUses) =>
   async ({ request, user, asset }: AssetContext): Promise<Response> => {
+    await requireVideoScope(request)
+
     const uses = usesOf()
     const page = readPage(new URL(request.url).searchParams)
     const [{ tasks, next = '' }, { total, waiting }] = await Promise.all([

@@ -4,9 +4,9 @@ import type { Role } from '../../../plugins/shared/identity/scopes.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { sharesChange, userChanged } from '../database/revision.ts'
 import { lockAdmins, lockKnownUser } from '../database/user-locks.ts'
-import { cancelBatchesOf } from '../library/batches-of-disabled-users.ts'
 import { endSharesOf, endSharesWithTeam } from '../library/shares.ts'
 import { addNameParts, endInvitationOf, endSessionsOf, nameTakenBy } from '../users/user-rows.ts'
+import { endWorkOf } from '../users/work-of-disabled-users.ts'
 import { countMembers } from './teams.ts'
 import { again, flag, OvertakenError } from './transaction.ts'
 
@@ -75,7 +75,7 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
   if (promotes || disabled !== undefined || password !== undefined) yield endSessionsOf(id)
   if (promotes || disabled === true || password !== undefined) yield endInvitationOf(id)
   const ended = yield* endShares(id, disabled === true, team === undefined ? undefined : user.team)
-  if (disabled === true) for (const statement of cancelBatchesOf(id, options.now)) yield statement
+  if (disabled === true) for (const statement of endWorkOf(id, options.now)) yield statement
   yield* userChanged(id)
   if (ended) yield sharesChange
   return 'changed'

@@ -1,8 +1,8 @@
 import { type Database, sql } from '../database/database.ts'
 import { sharesChange, userChanged } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
-import { cancelBatchesOf } from '../library/batches-of-disabled-users.ts'
 import { endSharesOf } from '../library/shares.ts'
+import { endWorkOf } from './work-of-disabled-users.ts'
 
 /**
  * Users of a host app. The store knows only their ids: each id that none of its own users has when a token or session
@@ -44,7 +44,7 @@ export const createHostUserStore = (database: Database): HostUserRecords => ({
         where user_id = ${id}
         and host_user_name is not null`,
       endSharesOf(id),
-      ...cancelBatchesOf(id, now),
+      ...endWorkOf(id, now),
       ...userChanged(id),
       sharesChange,
     ])

@@ -12,7 +12,7 @@ describe('the simulations of limits', () => {
   let folder = ''
   beforeAll(() => {
     folder = mkdtempSync(join(tmpdir(), 'sluice-fault-'))
-    for (const path of ['plugins', 'src', 'test/usage-limits', 'package.json', 'tsconfig.json'])
+    for (const path of ['plugins', 'src', 'test/usage-limits', 'test/support', 'package.json', 'tsconfig.json'])
       cpSync(join(root, path), join(folder, path), { recursive: true })
     symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
   })
