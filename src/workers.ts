@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import { type Clock, systemClock } from '../plugins/shared/clock.ts'
 import type { Log } from '../plugins/shared/problem.ts'
 import { createWorkerMetrics } from './workers/metrics.ts'
 
@@ -16,6 +17,8 @@ export interface WorkersOptions {
    * the worker ends again, up to 32 times the first one, until the worker has run for that longest pause.
    */
   readonly restartMs?: number
+  /** Default: the system clock. */
+  readonly clock?: Clock
   readonly log: Log
 }
 
@@ -45,6 +48,7 @@ export const startWorkers = ({
   environment,
   isListening,
   restartMs = 1_000,
+  clock = systemClock,
   log,
 }: WorkersOptions): Workers => {
   const [program, ...args] = command
@@ -60,9 +64,9 @@ export const startWorkers = ({
       const startAgain = (reason: object) => {
         if (stopping) return
         log.error({ worker, ...reason, restartMs: pauseMs }, 'worker died')
-        setTimeout(() => {
+        clock.at(clock.now() + pauseMs, () => {
           if (!stopping) start()
-        }, pauseMs)
+        })
         pauseMs = Math.min(2 * pauseMs, maxDoubled * restartMs)
       }
       const start = () => {
@@ -70,18 +74,18 @@ export const startWorkers = ({
         running.set(worker, child)
         metrics.add(child)
         let listening = false
-        let isSound: ReturnType<typeof setTimeout> | undefined
+        let cancelReset: (() => void) | undefined
         child.stdout?.on('data', (chunk: Buffer) => {
           if (listening || !isListening(String(chunk))) return
           listening = true
           hasListened = true
-          isSound = setTimeout(() => {
+          cancelReset = clock.at(clock.now() + maxDoubled * restartMs, () => {
             pauseMs = restartMs
-          }, maxDoubled * restartMs)
+          })
           resolve()
         })
         const remove = () => {
-          clearTimeout(isSound)
+          cancelReset?.()
           running.delete(worker)
           metrics.remove(child)
         }

@@ -2,11 +2,13 @@ import { expect, test } from 'bun:test'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { Clock } from '../../plugins/shared/clock.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { startWorkers } from '../../src/workers.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 
 /** Starts two workers that run a script. It can use `worker`, the number of the worker, `start`, which counts its starts, and `listen`. */
-const startTwo = async (script: string) => {
+const startTwo = async (script: string, clock?: Clock) => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-workers-'))
   await writeFile(
     join(folder, 'worker.cjs'),
@@ -23,6 +25,7 @@ const startTwo = async (script: string) => {
   )
   const deaths: Readonly<Record<string, unknown>>[] = []
   let onDeath = () => {}
+  let seen = 0
   const log: Log = {
     ...noLog,
     error(fields) {
@@ -34,8 +37,13 @@ const startTwo = async (script: string) => {
     count: 2,
     command: ['sh', '-c', `cd ${folder} && exec ${process.execPath} worker.cjs`],
     environment: (worker) => ({ PATH: process.env.PATH, WORKER: String(worker) }),
-    isListening: (line) => line.includes('listening'),
+    isListening(line) {
+      const listens = line.includes('listening')
+      if (listens) seen++
+      return listens
+    },
     restartMs: 1,
+    ...(clock && { clock }),
     log,
   })
   const starts = async (worker: number) => (await readdir(folder)).filter((name) => name.startsWith(`${worker}-`))
@@ -47,8 +55,9 @@ const startTwo = async (script: string) => {
       const name = (await starts(worker)).find((one) => one.startsWith(`${worker}-${start}-`))
       return Number(name?.split('-')[2])
     },
-    listened: async (worker: number, start: number) => {
-      while (!(await readdir(folder)).includes(`listens-${worker}-${start}`)) await new Promise(setImmediate)
+    /** Waits until so many starts of both workers were seen to listen. */
+    seen: async (count: number) => {
+      while (seen < count) await new Promise(setImmediate)
     },
     died: async (count: number) => {
       while (deaths.length < count)
@@ -100,17 +109,16 @@ test('a program that cannot be started is given up', async () => {
 })
 
 test('the pause is short again after a worker has run for the longest one', async () => {
-  await using two = await startTwo('listen()')
-  await two.workers.listening
-  for (let start = 1; start <= 3; start++) {
+  const clock = new VirtualClock()
+  await using two = await startTwo('listen()', clock)
+  await two.seen(2)
+  for (let start = 1; start <= 4; start++) {
+    if (start === 4) await clock.pass(32)
     process.kill(await two.pid(2, start), 'SIGKILL')
     await two.died(start)
-    while ((await two.starts(2)).length < start + 1) await new Promise(setImmediate)
+    await clock.pass(8)
+    await two.seen(start + 2)
   }
-  await two.listened(2, 4)
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  process.kill(await two.pid(2, 4), 'SIGKILL')
-  await two.died(4)
   expect(two.deaths.map(({ restartMs }) => restartMs)).toEqual([1, 2, 4, 1])
 })
 
