@@ -1,30 +1,16 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createIdempotency, type IdempotencyStore } from '../idempotency/index.ts'
-import {
-  type ClaimStore,
-  createOwnership,
-  type Identify,
-  type OwnershipStore,
-  ownership,
-  type RevisionClock,
-} from '../ownership/index.ts'
+import { createIdempotency } from '../idempotency/index.ts'
+import { createOwnership, type Identify, ownership } from '../ownership/index.ts'
 import { paginationNormalizer } from '../pagination-normalizer/index.ts'
-import { type Audit, noAudit } from '../shared/audit.ts'
+import { noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
-import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
-import type { LeaseStore } from '../shared/background/lease-store.ts'
+import { backgroundOf } from '../shared/background/background.ts'
 import { systemClock } from '../shared/clock.ts'
-import {
-  createErrorHandler,
-  type ErrorHandler,
-  type ErrorsOption,
-  type HandlerContext,
-} from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorHandler, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
-import { identifySameOrigin, type RequireSameOrigin } from '../shared/http/origin.ts'
+import { identifySameOrigin } from '../shared/http/origin.ts'
 import { identityOf } from '../shared/identity/identify.ts'
 import type { AssetOwners } from '../shared/media/asset-ownership.ts'
-import type { AssetUses } from '../shared/media/asset-uses.ts'
 import type { PictureAssets } from '../shared/media/picture-assets.ts'
 import { checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
@@ -36,109 +22,37 @@ import {
   type MediaKind,
   maxQueueMs,
   type Upstream,
-  type UpstreamOptions,
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../upstream-proxy/index.ts'
-import type { UsageLimits } from '../usage-limits/index.ts'
 import { batchRoutes } from './batches/batch-routes.ts'
 import { batchDocs } from './batches/openapi.ts'
 import { runBatches } from './batches/run-batches.ts'
-import type { AssetBatchStore } from './batches/store.ts'
-import { createPictureAssets, type PictureOptions } from './pictures/picture-assets.ts'
+import type { GatewayOptions } from './options.ts'
+import { createPictureAssets } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
 import { authorizedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
-import { createShare, deleteShare, listShares, type ShareOptions } from './routes/shares.ts'
+import { createShare, deleteShare, listShares } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
 import { assetList, groupList, withScope } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
 import { keepWhileFull } from './watch/asset-event-queue.ts'
-import type { AssetEvents } from './watch/asset-events.ts'
 import { watchAssets } from './watch/asset-watch.ts'
 
 export type * from './batches/store.ts'
 export type * from './batches/view.ts'
+export type { GatewayOptions } from './options.ts'
 export type { DigestOf } from './pictures/digest.ts'
 export type { PictureOptions } from './pictures/picture-assets.ts'
 export type * from './pictures/store.ts'
 export type { ShareOptions } from './routes/shares.ts'
 export type * from './schema/types.ts'
 export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './watch/asset-events.ts'
-
-/** Options of `gateway` and `assetLibrary`. */
-export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
-  /** The asset library's upstream. Undefined: all its routes respond with 502. */
-  readonly kind: MediaKind | undefined
-  readonly store: OwnershipStore & ClaimStore
-  /** Identifies the caller: `identifyByToken`, or a function of the host app. */
-  readonly identify: Identify
-  /**
-   * Throws when a page of another origin sends the request, see `requireSameOrigin` of `sluice/shared`. It is called
-   * for identified callers of routes that change something. Default: no check, for callers with a token. Needed where
-   * `identify` reads a cookie.
-   */
-  readonly requireSameOrigin?: RequireSameOrigin
-  /**
-   * Keys that sign page tokens, of at least 16 characters: the first signs, all verify. All processes need the same
-   * ones.
-   */
-  readonly secrets: readonly string[]
-  /** The product word in `prefix` and in the type of errors. One path segment, default `media`. */
-  readonly segment?: string
-  /** Base path of the routes. Default `/api/{segment}/proxy`. */
-  readonly prefix?: string
-  /**
-   * The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default:
-   * `problemBody('{segment}_proxy_error')`.
-   */
-  readonly errors?: ErrorsOption
-  /** Maximum length of a request body, in bytes; a longer one is rejected with 413. Default 1 MiB. */
-  readonly maxBodyBytes?: number
-  /**
-   * With it, the creation of a group or an asset honors the header `Idempotency-Key`. Default: the header is ignored.
-   */
-  readonly idempotency?: IdempotencyStore
-  /**
-   * Where events of assets are recorded, for `sluice/events`. With `background`, assets in progress are polled for
-   * them. Default: nowhere.
-   */
-  readonly events?: AssetEvents
-  /**
-   * With it, other plugins can make assets of the pictures that their callers have: `AssetLibrary.pictures`. Default:
-   * they cannot.
-   */
-  readonly pictures?: PictureOptions | undefined
-  /**
-   * Which video tasks use the assets: `createVideoService(…).uses`. It is called when a request needs it, because that
-   * service is made of parts of this library. Default: there are no routes for the uses.
-   */
-  readonly uses?: (() => AssetUses) | undefined
-  /**
-   * With it, users lend groups to users and teams, and lists take `scope`. Default: each user has own groups alone.
-   */
-  readonly shares?: ShareOptions | undefined
-  /**
-   * Where batches of assets are kept: `sluice/store` has it. With it, many assets can be created with one request, by
-   * the processes with `background`. Default: there are no routes for batches.
-   */
-  readonly batches?: (AssetBatchStore & LeaseStore) | undefined
-  /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
-  readonly usageLimits?: UsageLimits | undefined
-  /** Records every change and every rejected request. Default: no audit. */
-  readonly audit?: Audit
-  /** Pass the clock of `identifyByToken`, so that one query to the store serves both. Default: a clock of its own. */
-  readonly revisionClock?: RevisionClock
-  /**
-   * Reconciles open claims at once and every minute, and polls assets in progress. Undefined: this process does
-   * neither.
-   */
-  readonly background?: BackgroundOption
-}
 
 /**
  * The asset library gateway as an Elysia plugin. Throws TypeError for a wrong `prefix`, `segment` or `secrets`, and

@@ -308,7 +308,7 @@ const rewriting =
   }
 
 /** Changes the query of a list request without a body before the gateway reads it. */
-const retargeting =
+export const retargeting =
   (change: (url: URL) => void) =>
   (handle: FetchHandler): FetchHandler =>
   (request) => {

@@ -1,6 +1,6 @@
-import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { Group, LentGroupRecord, Share } from '../../../plugins/ownership/index.ts'
 import type { Mutant, MutantContext } from '../fixture.ts'
+import { retargeting } from '../mutants.ts'
 
 /** Mutants of the gateway: each has one defect in how it lends groups. All are for the kind `rest`. */
 export const mutants: Readonly<Record<string, Mutant>> = {
@@ -190,15 +190,3 @@ const asOwner = async (context: MutantContext, request: Request): Promise<Reques
   if (token) owned.headers.set('authorization', `Bearer ${token}`)
   return owned
 }
-
-/** Changes the query of a list request without a body before the gateway reads it. */
-const retargeting =
-  (change: (url: URL) => void) =>
-  (handle: FetchHandler): FetchHandler =>
-  (request) => {
-    const url = new URL(request.url)
-    if (request.method !== 'GET' || request.headers.has('content-length')) return handle(request)
-    const before = url.search
-    change(url)
-    return handle(url.search === before ? request : new Request(url.href, request))
-  }
