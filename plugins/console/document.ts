@@ -36,6 +36,10 @@ export interface ConsolePaths {
   readonly admin?: string | undefined
   /** The routes of `failureAdvice`. */
   readonly failureAdvice?: string | undefined
+  /** The groups of an asset library with `shares`: what lends one is below it. */
+  readonly shares?: string | undefined
+  /** The batches of an asset library with `batches`. */
+  readonly batches?: string | undefined
   /** The MCP server: the route of `mcp`. */
   readonly mcp?: string | undefined
 }

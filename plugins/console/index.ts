@@ -28,7 +28,9 @@ export interface ConsolePagesOptions {
    * usually `/api/invitations`, it has no screen for them. With `account`, usually `/api/account`, users see their
    * account; with `admin`, usually `/api/admin`, admins have the operators' screens. Without `failureAdvice`, usually
    * `/api/failure-advice`, it shows the vendor's message about a failure without advice. `limits` is usually
-   * `/api/limits`, `mcp` is usually `/mcp`, and `documentation` the page of your API documentation.
+   * `/api/limits`, `mcp` is usually `/mcp`, and `documentation` the page of your API documentation. With `shares`,
+   * usually `/api/media/proxy/assets/groups`, users lend groups, and with `batches`, usually
+   * `/api/media/proxy/assets/batches`, they add many assets at once.
    *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */

@@ -23,6 +23,8 @@ export const consoleOptions = (
   { video, files, events, people, admin, usageLimits, oidc, mcp }: ConsoleParts,
 ): NonNullable<AccountOptions['console']> => ({
   library: `/api/${segment}/proxy`,
+  shares: `/api/${segment}/proxy/assets/groups`,
+  batches: `/api/${segment}/proxy/assets/batches`,
   video: video.upstream && '/api/v3',
   uploads: files && '/api/uploads',
   ...{ events: '/api/events', failureAdvice: '/api/failure-advice' },

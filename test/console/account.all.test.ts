@@ -58,14 +58,19 @@ describeWithBrowser('the own account', () => {
     await other.page.getByRole('heading', { level: 1, name: 'Usage' }).waitFor()
   })
 
-  test('lists its sessions, and ends another one', async () => {
-    await using fixture = await openAdminFixture()
+  test('shows what is left of each limit, lists its sessions, and ends another one', async () => {
+    const limits = [{ unit: 'tokens', amount: 1_000, window: 'day' }]
+    await using fixture = await openAdminFixture({ USER_LIMITS: JSON.stringify(limits) })
     await using visiting = await visit(browser, fixture)
     await using other = await visit(browser, fixture, { userAgent: 'Mozilla/5.0 (Windows NT 10.0) Firefox/150.0' })
     await login(other.page)
     const { page } = visiting
     await login(page)
     await page.goto(`${fixture.url}/console#/account`)
+    const limit = page.getByRole('list', { name: 'Limits' }).getByRole('listitem')
+    expect(await limit.allInnerTexts()).toEqual([
+      expect.stringMatching(/^Tokens a day\s+1,000 of 1,000 left\s*Returns \d+ \w+ \d{4}, 00:00$/),
+    ])
     await page.getByRole('button', { name: 'Log out Firefox on Windows' }).click()
     await page.getByText('Logged out there').waitFor()
     expect(await page.getByText('This browser').count()).toBe(1)

@@ -187,7 +187,7 @@ describeWithBrowser('a chat', () => {
     expect(errors).toEqual([])
   })
 
-  test('is kept in the browser, opened by its address, exported and deleted', async () => {
+  test('is kept in the browser, found by its words, opened by its address, exported and deleted', async () => {
     await using fixture = await openMediaFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
@@ -206,6 +206,10 @@ describeWithBrowser('a chat', () => {
     const download = await downloading
     expect(download.suggestedFilename()).toBe('Where-are-the-ports-.md')
     expect(await readFile(await download.path(), 'utf8')).toContain('An **answer**')
+    await page.getByRole('dialog').getByLabel('Find a conversation').fill('answers')
+    await page.getByText('No question and no answer contains this').waitFor()
+    expect(await page.getByRole('link', { name: 'Where are the ports?' }).count()).toBe(0)
+    await page.getByRole('dialog').getByLabel('Find a conversation').fill('aN **answer')
     await page.getByRole('link', { name: 'Where are the ports?' }).click()
     await page.locator('.markdown strong').getByText('answer').waitFor()
     await page.getByRole('button', { name: 'History' }).click()

@@ -11,10 +11,12 @@ export const screens = [
     'groups/AIGC',
     'groups/LivenessFace',
     'groups/all',
+    'groups/shared',
     'groups/AIGC/*',
     'groups/LivenessFace/*',
     'asset/*',
   ],
+  ...['shares/*', 'batches', 'batches/*', 'batches/new', 'batches/new/AIGC/*', 'batches/new/LivenessFace/*'],
   ...['videos', 'videos/new', 'videos/*', 'face', 'chat', 'usage', 'account'],
   ...['tokens', 'tokens/connect', 'tokens/webhooks'],
   ...['admin', 'admin/overview', 'admin/users', 'admin/users/*', 'admin/teams', 'admin/tokens', 'admin/usage'],
@@ -23,6 +25,7 @@ export const screens = [
 
 /** Screens of what is not there, which no link leads to. */
 export const missing = [
+  ...['batches/batch-20260101000000-abcde', 'shares/group-20260101000000-abcde'],
   ...['groups/AIGC/group-20260101000000-abcde', 'asset/asset-20260101000000-abcde', 'videos/cgt-20260101000000-abcde'],
   ...['admin/users/nobody', 'admin/nothing'],
 ]
@@ -31,7 +34,7 @@ export const missing = [
 export const routeOf = (hash: string): string =>
   decodeURIComponent(hash.replace(/^#\//, '').split('?')[0] ?? '')
     .split('/')
-    .map((part) => (/\d{5}|^[\da-f]{8}-/.test(part) ? '*' : part))
+    .map((part) => (/\d{5}|^[\da-f]{8}-|^batch-/.test(part) ? '*' : part))
     .join('/')
 
 const page = join(import.meta.dir, '../../plugins/console/page')
@@ -67,6 +70,7 @@ export const openEveryScreen = async (): Promise<AdminFixture> => {
   await fillLibrary(fixture)
   await fillReports(fixture)
   await fillVideos(fixture)
+  await fillLent(fixture)
   return fixture
 }
 
@@ -122,6 +126,34 @@ const fillVideos = async ({ store, emulator, admin, url }: AdminFixture): Promis
     const task = emulator.video.tasks()[nth]
     if (nth === 0 && task) emulator.video.finish(task.id)
   }
+}
+
+/** A batch with an item that fails, and a group that a colleague lends. */
+const fillLent = async (fixture: AdminFixture): Promise<void> => {
+  const { store, emulator, admin, url } = fixture
+  const token = createToken()
+  await store.addToken({ user: admin.id, hash: hashToken(token), start: token.slice(0, 9), createdAt: Date.now() })
+  const group = emulator.library.groups()[0]?.id ?? ''
+  const lines = ['http://files.example/refused.png', 'https://files.example/added.png'].map((URL, nth) =>
+    JSON.stringify({ URL, AssetType: 'Image', Name: `${nth}-${longName}`.slice(0, 64) }),
+  )
+  const created = await fetch(`${url}/api/media/proxy/assets/batches?GroupId=${group}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  })
+  if (!created.ok) throw new Error(await created.text())
+  const [colleague] = await addUsers(fixture, 1, () => ({ name: 'colleague' }))
+  const lend = async (group: { id: string; user: string }, user: string) => {
+    const more = { access: 'use', expiresAt: Date.now() + 1e9, isKnown: true, now: Date.now() } as const
+    const share = await store.lendGroup({ group, borrower: { user }, ...more })
+    if (typeof share === 'string') throw new Error(share)
+  }
+  for (const { id } of emulator.library.groups()) await lend({ id, user: admin.id }, colleague?.id ?? '')
+  const { id } = emulator.library.addGroup({ name: longName, description: 'Beach and mountains' })
+  const lent = { id, user: colleague?.id ?? '', type: 'AIGC', name: longName, createdAt: Date.now() } as const
+  await store.adoptGroup(lent)
+  await lend(lent, admin.id)
 }
 
 /** Waits until the page shows what it has loaded, in two frames that follow each other. */

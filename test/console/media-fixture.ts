@@ -63,6 +63,7 @@ export const openMediaFixture = async (options: MediaFixtureOptions = {}): Promi
       const paths = {
         video: '/api/v3',
         uploads: '/api/uploads',
+        batches: '/api/media/proxy/assets/batches',
         webhooks: '/api/webhooks',
         failureAdvice: '/api/failure-advice',
         ...(options.live !== false && { events: '/api/events' }),

@@ -24,6 +24,15 @@ import assetsGroup from '../page/assets/group.js' with { type: 'text' }
 import assetsGroups from '../page/assets/groups.js' with { type: 'text' }
 import assetsSelection from '../page/assets/selection.js' with { type: 'text' }
 import assetsUses from '../page/assets/uses.js' with { type: 'text' }
+import batchesAddresses from '../page/batches/addresses.js' with { type: 'text' }
+import batchesBatch from '../page/batches/batch.js' with { type: 'text' }
+import batchesBatchDetail from '../page/batches/batch-detail.js' with { type: 'text' }
+import batchesBatchItems from '../page/batches/batch-items.js' with { type: 'text' }
+import batchesBatchList from '../page/batches/batch-list.js' with { type: 'text' }
+import batchesBatchScreen from '../page/batches/batch-screen.js' with { type: 'text' }
+import batchesNewBatch from '../page/batches/new-batch.js' with { type: 'text' }
+import batchesProgress from '../page/batches/progress.js' with { type: 'text' }
+import batchesWords from '../page/batches/words.js' with { type: 'text' }
 import chatChat from '../page/chat/chat.js' with { type: 'text' }
 import chatComposer from '../page/chat/composer.js' with { type: 'text' }
 import chatConversation from '../page/chat/conversation.js' with { type: 'text' }
@@ -36,6 +45,10 @@ import chatStream from '../page/chat/stream.js' with { type: 'text' }
 import faceFace from '../page/face/face.js' with { type: 'text' }
 import faceQrCode from '../page/face/qr-code.js' with { type: 'text' }
 import faceVerification from '../page/face/verification.js' with { type: 'text' }
+import sharesShare from '../page/shares/share.js' with { type: 'text' }
+import sharesShareForm from '../page/shares/share-form.js' with { type: 'text' }
+import sharesShares from '../page/shares/shares.js' with { type: 'text' }
+import sharesWords from '../page/shares/words.js' with { type: 'text' }
 import uploadsDroppedFiles from '../page/uploads/dropped-files.js' with { type: 'text' }
 import uploadsUploadFile from '../page/uploads/upload-file.js' with { type: 'text' }
 import uploadsUploadList from '../page/uploads/upload-list.js' with { type: 'text' }
@@ -88,6 +101,15 @@ export const screenModules: Readonly<Record<string, string>> = {
   'assets/groups.js': assetsGroups,
   'assets/selection.js': assetsSelection,
   'assets/uses.js': assetsUses,
+  'batches/addresses.js': batchesAddresses,
+  'batches/batch.js': batchesBatch,
+  'batches/batch-detail.js': batchesBatchDetail,
+  'batches/batch-items.js': batchesBatchItems,
+  'batches/batch-list.js': batchesBatchList,
+  'batches/batch-screen.js': batchesBatchScreen,
+  'batches/new-batch.js': batchesNewBatch,
+  'batches/progress.js': batchesProgress,
+  'batches/words.js': batchesWords,
   'chat/chat.js': chatChat,
   'chat/composer.js': chatComposer,
   'chat/conversation.js': chatConversation,
@@ -100,6 +122,10 @@ export const screenModules: Readonly<Record<string, string>> = {
   'face/face.js': faceFace,
   'face/qr-code.js': faceQrCode,
   'face/verification.js': faceVerification,
+  'shares/share.js': sharesShare,
+  'shares/share-form.js': sharesShareForm,
+  'shares/shares.js': sharesShares,
+  'shares/words.js': sharesWords,
   'uploads/dropped-files.js': uploadsDroppedFiles,
   'uploads/upload-file.js': uploadsUploadFile,
   'uploads/upload-list.js': uploadsUploadList,

@@ -1,11 +1,13 @@
 import { useState } from 'preact/hooks'
-import { ApiError } from '../api/api-error.js'
+import { ApiError, shownError } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
+import { CopyButton } from '../controls/copy-button.js'
 import { Field, Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useAction, useApi, useLoaded } from '../frame/hooks.js'
+import { LimitUses, readLimits } from '../usage/limits.js'
 import { preferences, setPreferences, showTheme } from '../words/preferences.js'
 import { Sessions } from './sessions.js'
 import { t } from './words.js'
@@ -17,9 +19,14 @@ export const AccountScreen = () => {
   const api = useApi()
   const loaded = useLoaded(async (signal) => {
     if (paths.account === undefined) return undefined
-    return /** @type {Account} */ ((await api.request(paths.account, { signal })).account)
+    // Both at once, so that what is below them does not move.
+    const [{ account }, limits] = await Promise.all([
+      api.request(paths.account, { signal }),
+      readLimits(api, signal).catch(shownError),
+    ])
+    return { account: /** @type {Account} */ (account), limits }
   }, [])
-  const account = loaded.value
+  const { account, limits } = loaded.value ?? {}
   return html`
     <div class="heading"><h1 tabindex="-1">${t.account.title}</h1></div>
     <${Failure} message=${loaded.error} retry=${loaded.reload} />
@@ -32,14 +39,33 @@ export const AccountScreen = () => {
           <div><dt>${t.account.role}</dt><dd>${t.account.roles[account.role]}</dd></div>
           ${account.team !== null && html`<div><dt>${t.account.team}</dt><dd>${account.team}</dd></div>`}
           <div><dt>${t.account.login}</dt><dd>${t.account.logins[account.login]}</dd></div>
+          ${paths.shares !== undefined && html`<div class="own-id"><dt>${t.account.id}</dt><dd class="copied"><code>${account.id}</code><${CopyButton} text=${account.id} label=${t.copy} title=${t.account.copyId} /></dd><dd class="hint">${t.account.idHint}</dd></div>`}
         </dl>
       `
     }
+    ${limits && html`<${LimitSection} limits=${limits} reload=${loaded.reload} />`}
     ${(account || !loaded.busy) && html`<${Display} />`}
     ${account?.login === 'password' && html`<${Password} />`}
     ${account && html`<${Sessions} path=${`${paths.account}/sessions`} />`}
   `
 }
+
+/**
+ * What is left of each limit, and when it returns.
+ * @param {{ limits: readonly import('../usage/limits.js').Limit[] | ApiError, reload: () => void }} props
+ */
+const LimitSection = ({ limits, reload }) => html`
+  <section>
+    <h2>${t.account.limits}</h2>
+    ${
+      limits instanceof ApiError
+        ? html`<${Failure} message=${limits} retry=${reload} />`
+        : limits.length > 0
+          ? html`<${LimitUses} label=${t.account.limits} limits=${limits} />`
+          : html`<p class="lead">${t.account.noLimits}</p>`
+    }
+  </section>
+`
 
 /** The language and the colours. */
 const Display = () => {

@@ -10,6 +10,7 @@ import { paths } from './paths.js'
  * @typedef {object} RequestOptions
  * @property {string} [method] default GET
  * @property {unknown} [body] sent as JSON
+ * @property {readonly object[]} [lines] sent as JSON, one in each line, instead of a body
  * @property {string} [idempotencyKey] the server runs requests with the same key once
  * @property {AbortSignal} [signal]
  * @property {boolean} [keepalive] whether the request outlives the page
@@ -23,16 +24,18 @@ import { paths } from './paths.js'
  * @returns {Promise<Response>}
  */
 export const send = async (path, options = {}) => {
-  const { method = 'GET', body, idempotencyKey, signal, keepalive, cache = 'no-store', token } = options
+  const { method = 'GET', body, lines, idempotencyKey, signal, keepalive, cache = 'no-store', token } = options
   /** @type {Record<string, string>} */
   const headers = { accept: 'application/json, text/event-stream' }
   if (body !== undefined) headers['content-type'] = 'application/json'
+  if (lines !== undefined) headers['content-type'] = 'application/x-ndjson'
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey
   if (token !== undefined) headers.authorization = `Bearer ${token}`
   // A request with a token is sent without the session cookie.
   const credentials = token === undefined ? 'same-origin' : 'omit'
   const json = body === undefined ? undefined : JSON.stringify(body)
-  const init = { method, headers, body: json, signal, keepalive, credentials, cache, redirect: 'error' }
+  const sent = lines?.map((line) => JSON.stringify(line)).join('\n') ?? json
+  const init = { method, headers, body: sent, signal, keepalive, credentials, cache, redirect: 'error' }
   const response = await fetch(path, /** @type {RequestInit} */ (init)).catch((error) => {
     if (isAbort(error)) throw error
     lost()

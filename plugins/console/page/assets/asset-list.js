@@ -17,7 +17,7 @@ import { referenceOf, statusOf, titleOf, typeOf } from './asset.js'
  * @property {ReturnType<typeof import('../lists/long-list.js').useLongList<Asset>>} list
  * @property {Selection} selection
  * @property {ReadonlyMap<string, string>} [groups] names of groups by id, where assets of several are shown
- * @property {(task: Task) => void} onTask
+ * @property {((task: Task) => void) | undefined} onTask undefined: the assets are lent, and cannot be changed
  */
 
 /** Of the style sheet, in CSS pixels. */
@@ -148,13 +148,18 @@ const Choose = ({ asset, at, selection }) => {
   `
 }
 
-/** @param {{ asset: Asset, onTask: (task: Task) => void }} props */
+/** @param {{ asset: Asset } & Pick<ListProps, 'onTask'>} props */
 const Actions = ({ asset, onTask }) => {
   const title = titleOf(asset)
   return html`
     <${CopyButton} text=${referenceOf(asset)} label=${t.assets.copyId} title=${t.assets.copyIdOf(title)} />
-    <button type="button" class="small" aria-label=${t.renameOf(title)} onClick=${() => onTask({ kind: 'rename', asset })}>${t.rename}</button>
-    <button type="button" class="small danger" aria-label=${t.deleteOf(title)} onClick=${() => onTask({ kind: 'delete', asset })}>${t.delete}</button>
+    ${
+      onTask &&
+      html`
+        <button type="button" class="small" aria-label=${t.renameOf(title)} onClick=${() => onTask({ kind: 'rename', asset })}>${t.rename}</button>
+        <button type="button" class="small danger" aria-label=${t.deleteOf(title)} onClick=${() => onTask({ kind: 'delete', asset })}>${t.delete}</button>
+      `
+    }
   `
 }
 

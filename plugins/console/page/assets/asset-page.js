@@ -53,6 +53,7 @@ export const AssetPage = ({ id, videos }) => {
       <h1 tabindex="-1">${title}</h1>
       ${
         asset &&
+        !group?.Access &&
         html`
           <div class="actions">
             <button type="button" onClick=${() => setOpen('rename')}>${t.rename}</button>
@@ -73,6 +74,7 @@ export const AssetPage = ({ id, videos }) => {
           </div>
           <div>
             <${Verdict} asset=${asset} group=${type} />
+            ${group?.Access && html`<p class="hint">${t.groups.lentHint[group.Access]}</p>`}
             <dl class="facts">
               <div class="long"><dt>${t.assets.reference}</dt><dd class="copied"><code>${referenceOf(asset)}</code><${CopyButton} text=${referenceOf(asset)} label=${t.copy} title=${t.assets.copyReference} /></dd></div>
               <div class="long"><dt>ID</dt><dd class="copied"><code>${asset.Id}</code><${CopyButton} text=${asset.Id} label=${t.copy} title=${t.assets.copyPlainId} /></dd></div>
@@ -82,8 +84,8 @@ export const AssetPage = ({ id, videos }) => {
             </dl>
           </div>
         </div>
-        <${Uses} id=${asset.Id} videos=${videos} />
-        ${asset.Status !== 'Failed' && html`<${Code} asset=${asset} />`}
+        ${!group?.Access && html`<${Uses} id=${asset.Id} videos=${videos} />`}
+        ${asset.Status !== 'Failed' && group?.Access !== 'read' && html`<${Code} asset=${asset} />`}
       `
     }
     ${

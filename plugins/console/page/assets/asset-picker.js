@@ -19,25 +19,49 @@ import { groupTypeChoices, listGroups } from './group.js'
 /** @typedef {import('./group.js').GroupType} GroupType */
 /** @typedef {import('../videos/video-request.js').Input} Input */
 
+/** Groups that a list of assets may name. */
+const maxNamed = 100
+
+/** The groups to choose among: own ones, and those that others lend for videos. */
+const sources = {
+  AIGC: { type: /** @type {GroupType} */ ('AIGC'), scope: '' },
+  LivenessFace: { type: /** @type {GroupType} */ ('LivenessFace'), scope: '' },
+  lent: { type: /** @type {GroupType} */ ('AIGC'), scope: 'shared' },
+  lentFaces: { type: /** @type {GroupType} */ ('LivenessFace'), scope: 'shared' },
+}
+
+/** @type {readonly (readonly [string, string])[]} */
+const lentChoices = [
+  ['lent', t.groups.shared],
+  ['lentFaces', t.groups.sharedFaces],
+]
+
 /**
- * A dialog in which the user chooses among the own assets that can be used now.
- * @param {{ title: string, types: readonly Input['type'][], multiple?: boolean, onPick: (inputs: readonly Input[]) =>
- * void, onClose: () => void }} props
+ * A dialog in which the user chooses among the assets that can be used now.
+ * @param {{ title: string, types: readonly Input['type'][], multiple?: boolean, lent?: boolean, onPick: (inputs: readonly
+ * Input[]) => void, onClose: () => void }} props `lent`: also among those that others lend for videos
  */
-export const AssetPicker = ({ title, types, multiple = false, onPick, onClose }) => {
+export const AssetPicker = ({ title, types, multiple = false, lent = false, onPick, onClose }) => {
   const api = useApi()
-  const [groupType, setGroupType] = useState('AIGC')
+  const [source, setSource] = useState(/** @type {keyof typeof sources} */ ('AIGC'))
+  const { type, scope } = sources[source]
   const [group, setGroup] = useState('')
   const [part, setPart] = useState('')
   const [picked, setPicked] = useState(/** @type {readonly Asset[]} */ ([]))
-  const groups = useLoaded((signal) => listGroups(api, /** @type {GroupType} */ (groupType), signal), [groupType])
-  /** @type {ReturnType<typeof useLongList<Asset>>} */
-  const list = useLongList(assetsPath, {
-    ...{ GroupType: groupType, GroupIds: group, NameContains: part, Statuses: 'Active' },
+  const groups = useLoaded(
+    async (signal) => {
+      const found = await listGroups(api, type, { scope, signal })
+      return scope ? found.filter(({ Access }) => Access === 'use').slice(0, maxNamed) : found
+    },
+    [type, scope],
+  )
+  const usable = scope && !groups.busy ? (groups.value ?? []).map(({ Id }) => Id).join() : ''
+  const query = {
+    ...{ GroupType: type, GroupIds: group || usable, NameContains: part, Statuses: 'Active', scope },
     // With all types, the server need not search.
     AssetTypes: types.length < Object.keys(t.assets.types).length ? types.join() : '',
     ...{ SortBy: 'CreateTime', SortOrder: 'Desc' },
-  })
+  }
   const toggle = (/** @type {Asset} */ asset) => {
     const others = picked.filter(({ Id }) => Id !== asset.Id)
     if (others.length < picked.length) setPicked(others)
@@ -52,9 +76,9 @@ export const AssetPicker = ({ title, types, multiple = false, onPick, onClose })
     <${Dialog} title=${title} wide onClose=${onClose}>
       <div class="picker">
         <${SearchFilters} text=${part} onChange=${setPart}>
-          <${Select} label=${t.groups.types} value=${groupType} choices=${groupTypeChoices} onChange=${setFrom(
-            (type) => {
-              setGroupType(type)
+          <${Select} label=${t.groups.types} value=${source} choices=${lent ? [...groupTypeChoices, ...lentChoices] : groupTypeChoices} onChange=${setFrom(
+            (chosen) => {
+              setSource(/** @type {keyof typeof sources} */ (chosen))
               setGroup('')
             },
           )} />
@@ -64,18 +88,38 @@ export const AssetPicker = ({ title, types, multiple = false, onPick, onClose })
           ]} />
         <//>
         <form onSubmit=${submit}>
-          <${Failure} message=${list.error} retry=${list.reload} />
-          ${list.total === undefined && list.busy && html`<${Loading} kind="rows" />`}
-          ${(list.total ?? 0) > 0 && html`<${Choices} list=${list} multiple=${multiple} picked=${picked} toggle=${toggle} />`}
-          ${list.total === 0 && html`<p class="lead">${part ? t.assets.emptyFiltered : t.videos.nothingToPick}</p>`}
+          ${
+            scope && !usable
+              ? html`
+                  <${Failure} message=${groups.error} retry=${groups.reload} />
+                  ${groups.busy ? html`<${Loading} kind="rows" />` : html`<p class="lead">${t.groups.noneToUse}</p>`}
+                `
+              : html`<${Found} query=${query} multiple=${multiple} picked=${picked} toggle=${toggle} />`
+          }
           <div class="actions">
-            <p class="hint" role="status">${list.total ? t.assets.count(list.total, formatNumber(list.total)) : ''}</p>
             <button type="button" onClick=${onClose}>${t.cancel}</button>
             <button type="submit" class="primary" aria-disabled=${picked.length === 0}>${t.videos.usePicked(picked.length)}</button>
           </div>
         </form>
       </div>
     <//>
+  `
+}
+
+/**
+ * The assets of a query, of which the user chooses some.
+ * @param {{ query: Readonly<Record<string, string>>, multiple: boolean, picked: readonly Asset[], toggle: (asset: Asset)
+ * => void }} props
+ */
+const Found = ({ query, multiple, picked, toggle }) => {
+  /** @type {ReturnType<typeof useLongList<Asset>>} */
+  const list = useLongList(assetsPath, query)
+  return html`
+    <${Failure} message=${list.error} retry=${list.reload} />
+    ${list.total === undefined && list.busy && html`<${Loading} kind="rows" />`}
+    ${(list.total ?? 0) > 0 && html`<${Choices} list=${list} multiple=${multiple} picked=${picked} toggle=${toggle} />`}
+    ${list.total === 0 && html`<p class="lead">${query.NameContains ? t.assets.emptyFiltered : t.videos.nothingToPick}</p>`}
+    <p class="hint" role="status">${list.total ? t.assets.count(list.total, formatNumber(list.total)) : ''}</p>
   `
 }
 

@@ -5,6 +5,7 @@ import { Field, Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { showToast } from '../controls/toast.js'
 import { useApi } from '../frame/hooks.js'
+import { linkTo } from '../frame/route.js'
 import { t } from '../words/words.js'
 
 /**
@@ -62,13 +63,17 @@ export const statusChoices = [['', t.assets.anyStatus], ...Object.entries(t.asse
 /** @type {readonly (readonly [string, string])[]} */
 export const typeChoices = [['', t.assets.anyType], ...Object.entries(t.assets.types)]
 
-/** @param {string} address */
-const typeByExtension = (address) => (/\.(?:mp4|mov|webm|m4v)(?:[?#]|$)/i.test(address) ? 'Video' : 'Image')
+/** What a file seems to be. @param {string} address */
+export const typeByExtension = (address) => {
+  if (/\.(?:mp4|mov|webm|m4v)(?:[?#]|$)/i.test(address)) return 'Video'
+  return /\.(?:mp3|wav)(?:[?#]|$)/i.test(address) ? 'Audio' : 'Image'
+}
 
 /** @type {readonly (readonly [string, string])[]} */
 const types = [
   ['Image', t.assets.types.Image],
   ['Video', t.assets.types.Video],
+  ['Audio', t.assets.types.Audio],
 ]
 
 /**
@@ -104,6 +109,7 @@ export const AddAsset = ({ group, type, onDone, onClose }) => {
       />
       <${Select} label=${t.assets.kind} name="AssetType" value=${kind} choices=${types} onChange=${choose} />
       <${Field} label=${t.assets.name} hint=${t.optional} name="Name" maxlength="64" autocomplete="off" />
+      ${paths.batches && html`<p><a href=${linkTo('batches', 'new', type, group)}>${t.assets.addMany}</a></p>`}
     <//>
   `
 }

@@ -52,10 +52,18 @@ export const GroupAssets = ({ type, id, uploads }) => {
   const [filters, setFilters] = useAddress(noFilters)
   const [open, setOpen] = useState(/** @type {'add' | 'edit' | 'delete' | undefined} */ (undefined))
   /** @type {List} */
-  const list = useLongList(assetsPath, { GroupType: type, GroupIds: id, ...parametersOf(filters) })
+  const list = useLongList(assetsPath, {
+    ...{ GroupType: type, GroupIds: id, ...parametersOf(filters) },
+    // Whether it is lent is not known yet.
+    scope: paths.shares ? 'all' : '',
+  })
   const close = () => setOpen(undefined)
   const title = group.value?.Name || id
-  const addFiles = paths.uploads
+  const access = group.value?.Access
+  const back = access
+    ? { href: linkTo('groups', 'shared'), label: t.groups.shared }
+    : { href: linkTo('groups', type), label: t.groups.type[type] }
+  const addFiles = paths.uploads && !access
     ? (/** @type {readonly File[]} */ files) => uploads.add(files, { id, type })
     : undefined
   const dragging = useDroppedFiles(addFiles)
@@ -73,35 +81,41 @@ export const GroupAssets = ({ type, id, uploads }) => {
     `
   }
   return html`
-    <a class="back" href=${linkTo('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
+    <a class="back" href=${back.href}><${Icon} name="back" />${back.label}</a>
     <div class="heading">
       <h1 tabindex="-1">${group.busy && !group.value ? t.loading : title}</h1>
       <div class="actions">
         ${
           group.value &&
+          !access &&
           html`
             <button type="button" onClick=${() => setOpen('edit')}>${t.edit}</button>
+            ${paths.shares && html`<a class="button" href=${linkTo('shares', id)}>${t.groups.lend}</a>`}
             <button type="button" class="danger" onClick=${() => setOpen('delete')}>${t.delete}</button>
           `
         }
-        <button type="button" class=${addFiles ? '' : 'primary'} onClick=${() => setOpen('add')}><${Icon} name="add" />${t.assets.add}</button>
+        ${!access && html`<button type="button" class=${addFiles ? '' : 'primary'} onClick=${() => setOpen('add')}><${Icon} name="add" />${t.assets.add}</button>`}
         ${addFiles && html`<${FilePicker} label=${t.uploads.choose} onFiles=${addFiles} />`}
       </div>
     </div>
     ${group.value?.Description && html`<p class="lead">${group.value.Description}</p>`}
     <p class="hint"><code>${id}</code></p>
-    <p class=${addFiles ? 'hint drop-hint' : 'hint'}>${addFiles ? t.uploads.dropHint : t.uploads.notOffered}</p>
+    <p class=${addFiles ? 'hint drop-hint' : 'hint'}>${access ? t.groups.lentHint[access] : addFiles ? t.uploads.dropHint : t.uploads.notOffered}</p>
     <${Failure} message=${group.error} retry=${group.reload} />
-    <${UploadList} uploads=${uploads} group=${id} />
+    <${UploadList} uploads=${uploads} group=${id} onAdded=${list.reload} />
     ${dragging && html`<div class="drop-target"><p><${Icon} name="upload" />${t.uploads.drop(title)}</p></div>`}
     <${Filters} filters=${filters} setFilters=${setFilters} />
-    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} hasError=${group.error !== undefined}
-      empty=${html`
-        <${Empty} icon="picture" title=${t.assets.empty}>
-          <p>${t.assets.emptyHint}</p>
-          <button type="button" class="primary" onClick=${() => setOpen('add')}><${Icon} name="add" />${t.assets.addFirst}</button>
-        <//>
-      `} />
+    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} isLent=${access !== undefined} hasError=${group.error !== undefined}
+      empty=${
+        access
+          ? html`<${Empty} icon="picture" title=${t.assets.empty}><p>${t.assets.emptyLent}</p><//>`
+          : html`
+              <${Empty} icon="picture" title=${t.assets.empty}>
+                <p>${t.assets.emptyHint}</p>
+                <button type="button" class="primary" onClick=${() => setOpen('add')}><${Icon} name="add" />${t.assets.addFirst}</button>
+              <//>
+            `
+      } />
     ${open === 'add' && html`<${AddAsset} group=${id} type=${type} onDone=${list.upsert} onClose=${close} />`}
     ${
       open === 'edit' &&
@@ -122,12 +136,14 @@ export const GroupAssets = ({ type, id, uploads }) => {
  */
 export const AllAssets = ({ uploads }) => {
   const api = useApi()
-  const [filters, setFilters] = useAddress({ ...noFilters, of: 'AIGC', group: '' })
+  const [filters, setFilters] = useAddress({ ...noFilters, of: 'AIGC', group: '', whose: 'own' })
   const type = filters.of === 'LivenessFace' ? filters.of : 'AIGC'
-  const groups = useLoaded((signal) => listGroups(api, type, signal), [type])
+  const isLent = filters.whose === 'shared'
+  const scope = isLent ? 'shared' : ''
+  const groups = useLoaded((signal) => listGroups(api, type, { scope, signal }), [type, scope])
   const names = new Map((groups.value ?? []).map(({ Id, Name }) => [Id, Name || Id]))
   /** @type {List} */
-  const list = useLongList(assetsPath, { GroupType: type, GroupIds: filters.group, ...parametersOf(filters) })
+  const list = useLongList(assetsPath, { GroupType: type, GroupIds: filters.group, ...parametersOf(filters), scope })
   const choices = [['', t.assets.anyGroup], ...names]
   if (filters.group && !names.has(filters.group)) choices.push([filters.group, filters.group])
   return html`
@@ -135,10 +151,11 @@ export const AllAssets = ({ uploads }) => {
     <p class="lead">${t.assets.allLead}</p>
     <${GroupTabs} current="all" />
     <${Filters} filters=${filters} setFilters=${setFilters}>
+      ${paths.shares && html`<${Select} label=${t.assets.whose} value=${filters.whose} choices=${Object.entries(t.assets.whoseOf)} onChange=${setFrom((whose) => setFilters({ whose, group: '' }))} />`}
       <${Select} label=${t.groups.types} value=${type} choices=${groupTypeChoices} onChange=${setFrom((of) => setFilters({ of, group: '' }))} />
       <${Select} label=${t.assets.group} value=${filters.group} choices=${choices} onChange=${setFrom((group) => setFilters({ group }))} />
     <//>
-    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} groups=${names}
+    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} groups=${names} isLent=${isLent}
       empty=${html`
         <${Empty} icon="picture" title=${t.assets.empty}>
           <p>${t.groups.emptyHint.AIGC}</p>
@@ -169,9 +186,9 @@ const Filters = ({ filters, setFilters, children }) => html`
 
 /**
  * @param {{ list: List, filters: FilterValues, setFilters: SetFilters, uploads: Uploads, groups?: ReadonlyMap<string,
- * string>, hasError?: boolean, empty: unknown }} props
+ * string>, isLent?: boolean, hasError?: boolean, empty: unknown }} props `isLent`: the user cannot change the assets
  */
-const AssetList = ({ list, filters, setFilters, uploads, groups, hasError = false, empty }) => {
+const AssetList = ({ list, filters, setFilters, uploads, groups, isLent = false, hasError = false, empty }) => {
   const api = useApi()
   const selection = useSelection(list.items)
   const [task, setTask] = useState(/** @type {import('./asset-list.js').Task | undefined} */ (undefined))
@@ -202,12 +219,12 @@ const AssetList = ({ list, filters, setFilters, uploads, groups, hasError = fals
     ${
       list.total !== undefined &&
       (list.total > 0
-        ? html`<${View} list=${list} selection=${selection} groups=${groups} onTask=${setTask} />`
+        ? html`<${View} list=${list} selection=${selection} groups=${groups} onTask=${isLent ? undefined : setTask} />`
         : isFiltered
           ? html`<${Empty} icon="picture" title=${t.assets.emptyFiltered}><p>${t.assets.emptyFilteredHint}</p><//>`
           : empty)
     }
-    <${SelectionBar} selection=${selection} onDeleted=${list.remove} />
+    <${SelectionBar} selection=${selection} onDeleted=${isLent ? undefined : list.remove} />
     ${task?.kind === 'rename' && html`<${RenameAsset} asset=${task.asset} onDone=${list.upsert} onClose=${close} />`}
     ${
       task?.kind === 'delete' &&

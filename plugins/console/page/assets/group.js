@@ -13,7 +13,7 @@ import { UsesWarning } from './uses.js'
 /** @typedef {'AIGC' | 'LivenessFace'} GroupType */
 /**
  * @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime:
- * string }} Group
+ * string, Access?: 'read' | 'use' }} Group `Access`: what a group that is lent to the user may be used for
  */
 /** @typedef {import('../api/api.js').Api} Api */
 
@@ -34,11 +34,12 @@ export const readGroup = async (api, id, signal) => (await api.requestWithToken(
  * The newest groups of one type, at most 100.
  * @param {Api} api
  * @param {GroupType} type
- * @param {AbortSignal} [signal]
+ * @param {{ scope?: string, signal: AbortSignal }} options `scope`: `shared` for those that others lend
  * @returns {Promise<readonly Group[]>}
  */
-export const listGroups = async (api, type, signal) => {
+export const listGroups = async (api, type, { scope, signal }) => {
   const query = new URLSearchParams({ GroupType: type, PageSize: '100', SortBy: 'CreateTime', SortOrder: 'Desc' })
+  if (scope) query.set('scope', scope)
   return (await api.requestWithToken(`${groupsPath}?${query}`, { signal })).Result?.Items ?? []
 }
 
@@ -48,15 +49,24 @@ export const groupTypeChoices = [
   ['LivenessFace', t.groups.type.LivenessFace],
 ]
 
+/** The lists of the library, in the order of their tabs. @type {readonly (readonly [string, string])[]} */
+const lists = [
+  ['AIGC', t.groups.type.AIGC],
+  ['all', t.assets.all],
+  ['LivenessFace', t.groups.type.LivenessFace],
+  ...(paths.shares === undefined ? [] : [/** @type {const} */ (['shared', t.groups.shared])]),
+  ...(paths.batches === undefined ? [] : [/** @type {const} */ (['batches', t.groups.batches])]),
+]
+
 /**
  * The lists of the library.
- * @param {{ current: GroupType | 'all' }} props
+ * @param {{ current: GroupType | 'all' | 'shared' | 'batches' }} props
  */
 export const GroupTabs = ({ current }) => html`
   <nav class="tabs" aria-label=${t.groups.types}>
-    ${[groupTypeChoices[0], /** @type {const} */ (['all', t.assets.all]), groupTypeChoices[1]].map(
-      ([type, label] = ['all', '']) =>
-        html`<a key=${type} href=${linkTo('groups', type)} aria-current=${type === current ? 'true' : undefined}>${label}</a>`,
+    ${lists.map(
+      ([list, label]) =>
+        html`<a key=${list} href=${list === 'batches' ? linkTo(list) : linkTo('groups', list)} aria-current=${list === current ? 'true' : undefined}>${label}</a>`,
     )}
   </nav>
 `

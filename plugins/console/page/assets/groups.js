@@ -14,7 +14,7 @@ import { useShown, useVisibleRows } from '../lists/visible-rows.js'
 import { formatNumber, formatTime, parseTime } from '../words/format.js'
 import { t } from '../words/words.js'
 import { rangeOf } from './asset-list.js'
-import { DeleteGroup, EditGroup, GroupFields, GroupTabs, groupsPath } from './group.js'
+import { DeleteGroup, EditGroup, GroupFields, GroupTabs, groupsPath, groupTypeChoices } from './group.js'
 
 /** @typedef {import('./group.js').Group} Group */
 /** @typedef {import('./group.js').GroupType} GroupType */
@@ -22,15 +22,19 @@ import { DeleteGroup, EditGroup, GroupFields, GroupTabs, groupsPath } from './gr
 /** @typedef {ReturnType<typeof useLongList<Group>>} List */
 
 /**
- * The caller's groups of one type.
- * @param {{ type: GroupType }} props
+ * The caller's groups of one type, or those that others lend.
+ * @param {{ type: GroupType | 'shared' }} props
  */
 export const Groups = ({ type }) => {
   const api = useApi()
-  const [{ q, order }, setFilters] = useAddress({ q: '', order: 'CreateTime Desc' })
+  const isShared = type === 'shared'
+  const [{ q, order, of }, setFilters] = useAddress({ q: '', order: 'CreateTime Desc', of: 'AIGC' })
   const [open, setOpen] = useState(/** @type {Open | undefined} */ (undefined))
   /** @type {List} */
-  const list = useLongList(groupsPath, { GroupType: type, NameContains: q, ...sortOf(order) })
+  const list = useLongList(groupsPath, {
+    ...{ GroupType: isShared ? of : type, NameContains: q, ...sortOf(order) },
+    scope: isShared ? type : '',
+  })
   const close = () => setOpen(undefined)
 
   const create = async (/** @type {Record<string, string>} */ { Name = '', Description }) => {
@@ -49,9 +53,10 @@ export const Groups = ({ type }) => {
       }
       ${type === 'LivenessFace' && html`<a class="button primary" href=${linkTo('face')}><${Icon} name="face" />${t.groups.verify}</a>`}
     </div>
-    <p class="lead">${t.groups.lead[type]}</p>
+    <p class="lead">${isShared ? t.groups.sharedLead : t.groups.lead[type]}</p>
     <${GroupTabs} current=${type} />
     <${SearchFilters} text=${q} onChange=${(/** @type {string} */ q) => setFilters({ q })}>
+      ${isShared && html`<${Select} label=${t.groups.types} value=${of} choices=${groupTypeChoices} onChange=${setFrom((of) => setFilters({ of }))} />`}
       <${Select} label=${t.sort} value=${order} choices=${orders} onChange=${setFrom((order) => setFilters({ order }))} />
     <//>
     <${Failure} message=${list.error} retry=${list.reload} />
@@ -103,19 +108,25 @@ const Row = ({ group, setOpen }) => {
     <div class="item-text">
       <h2 title=${name}><a href=${linkTo('groups', group.GroupType, group.Id)}>${name}</a></h2>
       <p class="hint">
+        ${group.Access && html`<span class="badge">${t.groups.lentAccess[group.Access]}</span>`}
         ${group.Description && html`<span class="one-line" title=${group.Description}>${group.Description}</span>`}
         ${created && html`<span>${t.createdAt} <time datetime=${created.toISOString()}>${formatTime(created)}</time></span>`}
       </p>
     </div>
-    <div class="actions">
-      <button type="button" class="small" aria-label=${t.editOf(name)} onClick=${() => setOpen({ kind: 'edit', group })}>${t.edit}</button>
-      <button type="button" class="small danger" aria-label=${t.deleteOf(name)} onClick=${() => setOpen({ kind: 'delete', group })}>${t.delete}</button>
-    </div>
+    ${
+      !group.Access &&
+      html`
+        <div class="actions">
+          <button type="button" class="small" aria-label=${t.editOf(name)} onClick=${() => setOpen({ kind: 'edit', group })}>${t.edit}</button>
+          <button type="button" class="small danger" aria-label=${t.deleteOf(name)} onClick=${() => setOpen({ kind: 'delete', group })}>${t.delete}</button>
+        </div>
+      `
+    }
   `
 }
 
 /**
- * @param {GroupType} type
+ * @param {GroupType | 'shared'} type
  * @param {string} name
  * @param {(open: Open) => void} setOpen
  */
@@ -129,6 +140,8 @@ const emptyList = (type, name, setOpen) => {
       <//>
     `
   }
+  if (type === 'shared')
+    return html`<${Empty} icon="groups" title=${t.groups.empty.shared}><p>${t.groups.emptyHint.shared}</p><a class="button" href=${linkTo('account')}>${t.nav.account}</a><//>`
   return html`
     <${Empty} icon="face" title=${t.groups.empty.LivenessFace}>
       <p>${t.groups.emptyHint.LivenessFace}</p>

@@ -49,7 +49,8 @@ export const useSelection = (items) => {
 
 /**
  * What can be done with all selected assets.
- * @param {{ selection: Selection, onDeleted: (ids: readonly string[]) => void }} props
+ * @param {{ selection: Selection, onDeleted: ((ids: readonly string[]) => void) | undefined }} props `onDeleted` undefined:
+ * they are lent, and cannot be deleted
  */
 export const SelectionBar = ({ selection, onDeleted }) => {
   const [deleting, setDeleting] = useState(false)
@@ -60,12 +61,13 @@ export const SelectionBar = ({ selection, onDeleted }) => {
       <p role="status">${t.assets.selected(assets.length)}</p>
       <div class="actions">
         <${CopyButton} text=${assets.map(referenceOf).join('\n')} label=${t.assets.copyReferences} />
-        <button type="button" class="small danger" onClick=${() => setDeleting(true)}>${t.delete}</button>
+        ${onDeleted && html`<button type="button" class="small danger" onClick=${() => setDeleting(true)}>${t.delete}</button>`}
         <button type="button" class="small plain" aria-label=${t.assets.clearSelection} onClick=${selection.clear}><${Icon} name="close" /></button>
       </div>
     </div>
     ${
       deleting &&
+      onDeleted &&
       html`<${DeleteSelected} assets=${assets} onClose=${() => setDeleting(false)}
         onDeleted=${(/** @type {readonly string[]} */ ids) => {
           selection.drop(ids)

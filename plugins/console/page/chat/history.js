@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { Dialog, FormDialog } from '../controls/dialog.js'
+import { Field } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Loading } from '../controls/placeholder.js'
 import { useLoaded } from '../frame/hooks.js'
@@ -24,6 +25,7 @@ export const History = ({ conversation, onClose }) => {
   const { kept, id: current, clear } = conversation
   const talks = useLoaded(() => kept.all(), [])
   const [deletingAll, setDeletingAll] = useState(false)
+  const [wanted, setWanted] = useState('')
   const remove = async (/** @type {string} */ id) => {
     await kept.remove(id)
     if (id === current) clear()
@@ -34,7 +36,8 @@ export const History = ({ conversation, onClose }) => {
     clear()
     onClose()
   }
-  const list = talks.value ?? []
+  const all = talks.value ?? []
+  const list = all.filter(({ value }) => contains(value, wanted.trim().toLowerCase()))
   if (deletingAll) {
     return html`
       <${FormDialog} danger title=${t.chat.deleteAll} submitLabel=${t.chat.deleteAll} action=${removeAll} onClose=${() => setDeletingAll(false)}>
@@ -46,7 +49,11 @@ export const History = ({ conversation, onClose }) => {
     <${Dialog} title=${t.chat.history} wide onClose=${onClose}>
       <p class="hint">${t.chat.historyHint}</p>
       ${talks.busy && !talks.value && html`<${Loading} kind="rows" />`}
-      ${talks.value && list.length === 0 && html`<p class="lead">${t.chat.noHistory}</p>`}
+      ${
+        all.length > 0 &&
+        html`<${Field} label=${t.chat.find} type="search" autocomplete="off" spellcheck=${false} value=${wanted} onInput=${(/** @type {Event} */ event) => setWanted(/** @type {HTMLInputElement} */ (event.currentTarget).value)} />`
+      }
+      <p class="lead" role="status">${talks.value && list.length === 0 && (all.length === 0 ? t.chat.noHistory : t.chat.noneFound)}</p>
       <ul class="rows talks">
         ${list.map(
           ({ id, at, value }) => html`
@@ -64,12 +71,15 @@ export const History = ({ conversation, onClose }) => {
         )}
       </ul>
       <div class="actions">
-        ${list.length > 0 && html`<button type="button" class="danger" onClick=${() => setDeletingAll(true)}>${t.chat.deleteAll}</button>`}
+        ${all.length > 0 && html`<button type="button" class="danger" onClick=${() => setDeletingAll(true)}>${t.chat.deleteAll}</button>`}
         <button type="button" class="primary" autofocus onClick=${onClose}>${t.done}</button>
       </div>
     <//>
   `
 }
+
+/** Whether a question or an answer contains a text, in any case. @param {Talk} talk @param {string} text */
+const contains = ({ turns }, text) => text === '' || turns.some(({ content }) => content.toLowerCase().includes(text))
 
 /** Saves a conversation as a file of Markdown. @param {Talk} talk */
 const save = (talk) => {

@@ -12,9 +12,9 @@ import { t } from '../words/words.js'
 import { useAction } from './hooks.js'
 import { useRole } from './role.js'
 import { linkTo, useRoute } from './route.js'
-import { screenNamed, useScreen } from './screens.js'
+import { screenNamed, sectionOf, useScreen } from './screens.js'
 
-/** The screens of the navigation. @type {readonly Exclude<import('./screens.js').ScreenName, 'asset'>[]} */
+/** The screens of the navigation. @type {readonly ReturnType<typeof sectionOf>[]} */
 const navigation = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
 
 /**
@@ -34,8 +34,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   const verification = useVerification()
   const uploads = useUploads()
   const videos = useVideos({ shown: current === 'videos', user: user.id })
-  // An asset is a part of the library.
-  const section = current === 'asset' ? 'groups' : current
+  const section = sectionOf(current)
   const loggingOut = useAction(logout)
   useEffect(() => {
     if (loggingOut.error) showToast(loggingOut.error.message, { isError: true })

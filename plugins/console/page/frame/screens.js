@@ -23,6 +23,14 @@ const screens = {
     const { AssetPage } = await import('../assets/asset-page.js')
     return ({ parts: [id = ''], videos }) => html`<${AssetPage} key=${id} id=${id} videos=${videos} />`
   },
+  shares: async () => {
+    const { Shares } = await import('../shares/shares.js')
+    return ({ parts: [id = ''] }) => html`<${Shares} key=${id} id=${id} />`
+  },
+  batches: async () => {
+    const { BatchScreen } = await import('../batches/batch-screen.js')
+    return ({ parts, uploads }) => html`<${BatchScreen} parts=${parts} uploads=${uploads} />`
+  },
   videos: async () => {
     const { VideoScreen } = await import('../videos/video-screen.js')
     return ({ parts, videos }) => html`<${VideoScreen} videos=${videos} part=${parts[0]} />`
@@ -60,6 +68,13 @@ const groups = ({ parts, uploads }) => html`<${AssetScreen} parts=${parts} uploa
 
 /** The screens whose modules are loaded. @type {Map<ScreenName, Screen>} */
 const loaded = new Map([['groups', groups]])
+
+/** The screens that are a part of the asset library. @type {ReadonlySet<string>} */
+const ofLibrary = new Set(['asset', 'shares', 'batches'])
+
+/** The entry of the navigation to which a screen belongs. @param {ScreenName} name */
+export const sectionOf = (name) =>
+  ofLibrary.has(name) ? 'groups' : /** @type {Exclude<ScreenName, 'asset' | 'shares' | 'batches'>} */ (name)
 
 /** @param {string} name of a route @returns {ScreenName} an unknown one is that of the first screen */
 export const screenNamed = (name) => (Object.hasOwn(screens, name) ? /** @type {ScreenName} */ (name) : 'groups')

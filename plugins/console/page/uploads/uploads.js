@@ -3,6 +3,7 @@ import { ApiError, isAbort, messageOf } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
 import { assetsPath, readAsset, titleOf } from '../assets/asset.js'
 import { useAssetWatch } from '../assets/asset-watch.js'
+import { createBatch, maxItems, uniqueName } from '../batches/batch.js'
 import { showToast } from '../controls/toast.js'
 import { useApi } from '../frame/hooks.js'
 import { t } from '../words/words.js'
@@ -14,13 +15,16 @@ import { t } from '../words/words.js'
  * @property {number} id
  * @property {File} file
  * @property {Target} target
- * @property {'waiting' | 'sending' | 'creating' | 'processing' | 'failed'} state
+ * @property {'waiting' | 'sending' | 'sent' | 'creating' | 'processing' | 'failed'} state `sent`: it waits for the others
+ * of its batch
  * @property {number} sent bytes
  * @property {string} key the Idempotency-Key of the asset's creation: a retry creates no second asset
+ * @property {string} [batch] key of the files that become assets with one request
  * @property {string} [address] of the uploaded file
  * @property {Asset} [asset]
  * @property {string} [error]
  */
+/** @typedef {{ id: string, target: Target }} AddedBatch */
 /** @typedef {ReturnType<typeof useUploads>} Uploads */
 
 /**
@@ -28,6 +32,9 @@ import { t } from '../words/words.js'
  * requests.
  */
 const maxConcurrent = 3
+
+/** From so many files on, a batch creates the assets: single creations would soon meet a rate limit. */
+const manyFiles = 10
 
 /**
  * Uploads of local files, each of which becomes an asset. An upload leaves the list when its asset is active, or when
@@ -38,41 +45,65 @@ const maxConcurrent = 3
 export const useUploads = () => {
   const api = useApi()
   const [items, setItems] = useState(/** @type {readonly Upload[]} */ ([]))
+  const [batches, setBatches] = useState(/** @type {readonly AddedBatch[]} */ ([]))
   const lastId = useRef(0)
   const requests = useRef(/** @type {Map<number, AbortController>} */ (new Map()))
   const listeners = useRef(/** @type {Set<(asset: Asset) => void>} */ (new Set()))
 
-  const change = (/** @type {number} */ id, /** @type {Partial<Upload>} */ changes) =>
-    setItems((before) => before.map((item) => (item.id === id ? { ...item, ...changes } : item)))
-  const remove = (/** @type {number} */ id) => {
-    requests.current.get(id)?.abort()
-    setItems((before) => before.filter((item) => item.id !== id))
+  const changeAll = (/** @type {readonly number[]} */ ids, /** @type {Partial<Upload>} */ changes) =>
+    setItems((before) => before.map((item) => (ids.includes(item.id) ? { ...item, ...changes } : item)))
+  const change = (/** @type {number} */ id, /** @type {Partial<Upload>} */ changes) => changeAll([id], changes)
+  const removeAll = (/** @type {readonly number[]} */ ids) => {
+    for (const id of ids) requests.current.get(id)?.abort()
+    setItems((before) => before.filter(({ id }) => !ids.includes(id)))
   }
+  const remove = (/** @type {number} */ id) => removeAll([id])
   const notify = (/** @type {Asset} */ asset) => {
     for (const listener of listeners.current) listener(asset)
   }
 
   /** Sends the file, unless that is done already, and creates the asset. @param {Upload} upload */
-  const run = async ({ id, file, target, key, address: sent }) => {
+  const run = async ({ id, file, target, key, batch, address: sent }) => {
     const controller = new AbortController()
     requests.current.set(id, controller)
     change(id, { state: sent ? 'creating' : 'sending', sent: sent ? file.size : 0, error: undefined })
     try {
       const address = sent ?? (await sendFile(api, id, file, controller.signal, change))
+      if (batch !== undefined) {
+        requests.current.delete(id)
+        return change(id, { state: 'sent', sent: file.size, address })
+      }
       change(id, { state: 'creating', address })
       const asset = await createAsset(api, { file, target, key, address })
       change(id, { state: 'processing', asset })
       notify(asset)
     } catch (error) {
-      if (!isAbort(error)) change(id, { state: 'failed', error: messageOf(error) })
+      // The others of its batch go on without it.
+      if (!isAbort(error)) change(id, { state: 'failed', error: messageOf(error), batch: undefined })
     }
     requests.current.delete(id)
   }
 
+  /** Creates the assets of the files that were sent. @param {string} key @param {readonly Upload[]} set */
+  const runBatch = async (key, set) => {
+    const [first] = set
+    if (!first) return
+    const ids = set.map(({ id }) => id)
+    changeAll(ids, { state: 'creating', error: undefined })
+    try {
+      const { Id } = await createBatch(api, first.target, itemsOf(set), key)
+      removeAll(ids)
+      setBatches((before) => [...before, { id: Id, target: first.target }])
+    } catch (error) {
+      changeAll(ids, { state: 'failed', error: messageOf(error) })
+    }
+  }
+
   useEffect(() => {
-    const running = items.filter(({ state }) => state === 'sending' || state === 'creating').length
+    const running = items.filter(({ state, batch }) => state === 'sending' || (state === 'creating' && !batch)).length
     for (const item of items.filter(({ state }) => state === 'waiting').slice(0, maxConcurrent - running))
       void run(item)
+    for (const [key, set] of setsOf(items)) if (set.every(({ state }) => state === 'sent')) void runBatch(key, set)
   }, [items])
   useEffect(
     () => () => {
@@ -102,25 +133,42 @@ export const useUploads = () => {
     processing.map(({ asset }) => asset?.Id ?? ''),
     read,
   )
-  useWarningBeforeClose(items.some(({ state }) => state === 'waiting' || state === 'sending' || state === 'creating'))
+  useWarningBeforeClose(items.some(({ state }) => state !== 'processing' && state !== 'failed'))
 
   return {
-    items,
+    /** Those of one file each. */
+    items: items.filter(({ batch }) => batch === undefined),
+    /** Those that become assets with one request, by their key. */
+    sets: setsOf(items),
+    /** Batches that were created of such files. */
+    batches,
+    /** @param {string} id */
+    forgetBatch: (id) => setBatches((before) => before.filter((one) => one.id !== id)),
     /**
      * @param {readonly File[]} files
      * @param {Target} target
      */
-    add: (files, target) =>
+    add: (files, target) => {
+      const keys = files.length >= manyFiles && paths.batches ? keysFor(files) : []
       setItems((before) => [
         ...before,
-        ...files.map((file) => ({
+        ...files.map((file, at) => ({
           ...{ id: ++lastId.current, file, target, sent: 0, key: crypto.randomUUID() },
-          state: /** @type {const} */ ('waiting'),
+          ...{ state: /** @type {const} */ ('waiting'), batch: keys[Math.floor(at / maxItems)] },
         })),
-      ]),
+      ])
+    },
     /** @param {number} id */
     retry: (id) => change(id, { state: 'waiting' }),
+    /** Tries the creation of a batch again. @param {readonly Upload[]} set */
+    retryAll: (set) =>
+      changeAll(
+        set.map(({ id }) => id),
+        { state: 'sent' },
+      ),
     remove,
+    /** @param {readonly Upload[]} set */
+    removeAll: (set) => removeAll(set.map(({ id }) => id)),
     /**
      * Calls a listener with each new state of an asset that an upload has created. Returns a function that removes the
      * listener.
@@ -133,6 +181,31 @@ export const useUploads = () => {
       }
     }, []),
   }
+}
+
+/** A key for each batch of some files. @param {readonly File[]} files */
+const keysFor = (files) => Array.from({ length: Math.ceil(files.length / maxItems) }, () => crypto.randomUUID())
+
+/** The files of each batch. @param {readonly Upload[]} items @returns {ReadonlyMap<string, readonly Upload[]>} */
+const setsOf = (items) => {
+  /** @type {Map<string, Upload[]>} */
+  const sets = new Map()
+  for (const item of items) {
+    if (item.batch === undefined) continue
+    const set = sets.get(item.batch)
+    if (set) set.push(item)
+    else sets.set(item.batch, [item])
+  }
+  return sets
+}
+
+/** The assets of files that were sent: each has a name of its own. @param {readonly Upload[]} set */
+const itemsOf = (set) => {
+  /** @type {Set<string>} */
+  const taken = new Set()
+  return set.map(({ file, address = '' }) => ({
+    ...{ URL: address, AssetType: typeOf(address), Name: uniqueName(taken, nameOf(file) || t.uploads.file) },
+  }))
 }
 
 /**

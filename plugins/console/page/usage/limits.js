@@ -18,13 +18,19 @@ import { t } from './words.js'
  * @property {string | null} resets_at
  */
 
+/**
+ * The limits that apply to the user. Undefined: the server does not tell them.
+ * @param {import('../api/api.js').Api} api
+ * @param {AbortSignal} signal
+ * @returns {Promise<readonly Limit[] | undefined>}
+ */
+export const readLimits = async (api, signal) =>
+  paths.limits === undefined ? undefined : (await api.request(paths.limits, { signal })).limits
+
 /** The limits that apply to the user: what is left of each, and when it returns. Nothing where there are none. */
 export const Limits = () => {
   const api = useApi()
-  const loaded = useLoaded(async (signal) => {
-    if (paths.limits === undefined) return []
-    return /** @type {readonly Limit[]} */ ((await api.request(paths.limits, { signal })).limits)
-  }, [])
+  const loaded = useLoaded((signal) => readLimits(api, signal), [])
   if (loaded.error) return html`<${Failure} message=${loaded.error} retry=${loaded.reload} />`
   if (!loaded.value || loaded.value.length === 0) return undefined
   return html`

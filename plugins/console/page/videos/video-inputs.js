@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { paths } from '../api/paths.js'
 import { AssetPicker } from '../assets/asset-picker.js'
 import { Check } from '../controls/field.js'
 import { html } from '../controls/html.js'
@@ -13,6 +14,8 @@ import { mayHaveAutoAssets } from './video-request.js'
 /** @typedef {import('./video-request.js').Mode} Mode */
 /** @typedef {import('./video-request.js').Plan} Plan */
 /** @typedef {(changes: Partial<Plan>) => void} Change */
+
+const hasShares = paths.shares !== undefined
 
 /**
  * What the video is made of: nothing but the prompt, a first and a last frame, references, or a draft. The modes
@@ -61,7 +64,7 @@ const Frames = ({ plan: { firstFrame, lastFrame }, change }) => {
     </ul>
     ${
       picking &&
-      html`<${AssetPicker} title=${t.videos.pick[picking]} types=${['Image']} onClose=${() => setPicking(undefined)}
+      html`<${AssetPicker} title=${t.videos.pick[picking]} types=${['Image']} lent=${hasShares} onClose=${() => setPicking(undefined)}
         onPick=${(/** @type {readonly Input[]} */ [input]) => change({ [picking]: input })} />`
     }
   `
@@ -79,6 +82,22 @@ const FrameInput = ({ label, input, pick, remove }) => html`
   </li>
 `
 
+/**
+ * How a prompt names each reference: by its type, and its place among those of the type.
+ * @param {readonly Input[]} references
+ */
+const numbered = (references) => {
+  /** @type {Map<string, number>} */
+  const counts = new Map()
+  return new Map(
+    references.map((input) => {
+      const number = (counts.get(input.type) ?? 0) + 1
+      counts.set(input.type, number)
+      return [input, t.videos.numbered(t.assets.types[input.type], number)]
+    }),
+  )
+}
+
 /** @param {{ plan: Plan, change: Change }} props */
 const References = ({ plan: { references }, change }) => {
   const [picking, setPicking] = useState(false)
@@ -87,6 +106,7 @@ const References = ({ plan: { references }, change }) => {
     change({ references: [...references, ...inputs.filter(({ url }) => !known.has(url))] })
   }
   const remove = (/** @type {Input} */ input) => change({ references: references.filter((one) => one !== input) })
+  const numbers = numbered(references)
   return html`
     ${
       references.length > 0 &&
@@ -96,7 +116,7 @@ const References = ({ plan: { references }, change }) => {
             (input) => html`
               <li key=${input.url}>
                 <${Thumbnail} type=${input.type} address=${input.preview ?? httpUrl(input.url)} />
-                <p><strong>${t.assets.types[input.type]}</strong><br />${input.title}</p>
+                <p><strong>${numbers.get(input)}</strong><br />${input.title}</p>
                 <div class="actions">
                   <button type="button" class="small" aria-label=${t.videos.removeOf(input.title)} onClick=${() => remove(input)}>${t.videos.remove}</button>
                 </div>
@@ -104,12 +124,13 @@ const References = ({ plan: { references }, change }) => {
             `,
           )}
         </ul>
+        <p class="hint">${t.videos.numberedHint([...numbers.values()].join(t.videos.comma))}</p>
       `
     }
     <p><button type="button" onClick=${() => setPicking(true)}><${Icon} name="add" />${t.videos.addReferences}</button></p>
     ${
       picking &&
-      html`<${AssetPicker} title=${t.videos.pick.references} types=${['Image', 'Video', 'Audio']} multiple onPick=${add} onClose=${() => setPicking(false)} />`
+      html`<${AssetPicker} title=${t.videos.pick.references} types=${['Image', 'Video', 'Audio']} multiple lent=${hasShares} onPick=${add} onClose=${() => setPicking(false)} />`
     }
   `
 }

@@ -20,6 +20,8 @@ export const chat = {
     history: 'History',
     historyHint: 'Conversations are kept in this browser only, for you alone.',
     noHistory: 'No conversations yet',
+    find: 'Find a conversation',
+    noneFound: 'No question and no answer contains this',
     untitled: 'Without a question',
     missing: 'This conversation is not in this browser',
     export: 'Export',

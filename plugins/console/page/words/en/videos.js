@@ -103,6 +103,9 @@ export const videos = {
     remove: 'Remove',
     removeOf: (/** @type {string} */ name) => `Remove ${name}`,
     addReferences: 'Add references',
+    comma: ', ',
+    numbered: (/** @type {string} */ type, /** @type {number} */ number) => `${type} ${number}`,
+    numberedHint: (/** @type {string} */ names) => `In the prompt, name them by their numbers: ${names}.`,
     autoAssets: 'Make assets of refused pictures of persons',
     autoAssetsHint:
       'If the vendor refuses a picture for the person in it, it becomes an asset in a group of yours, and the video is tried again. For persons who do not exist: others must agree in a face check.',

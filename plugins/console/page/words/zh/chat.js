@@ -20,6 +20,8 @@ export const chat = {
     history: '历史记录',
     historyHint: '对话只保存在此浏览器中，只有您能看到。',
     noHistory: '还没有对话',
+    find: '查找对话',
+    noneFound: '没有问题或回答包含这段文字',
     untitled: '没有问题',
     missing: '此浏览器中没有这个对话',
     export: '导出',

@@ -99,6 +99,9 @@ export const videos = {
     autoAssetsHint:
       '如果供应商因图片中的人物而拒绝，该图片会成为您的素材组中的素材，然后重试视频。仅限不存在的人物：真实人物须先通过人脸验证表示同意。',
     addReferences: '添加参考素材',
+    comma: '、',
+    numbered: (type, number) => `${type}${number}`,
+    numberedHint: (names) => `在提示词中用编号指代它们：${names}。`,
     group: '素材组',
     allGroups: '全部素材组',
     nothingToPick: '没有可在此使用的素材。',
