@@ -23,7 +23,9 @@ describeWithBrowser('a batch of assets', () => {
     await page.getByRole('link', { name: 'holidays' }).click()
     await page.getByRole('button', { name: 'Add asset' }).click()
     await page.getByRole('link', { name: 'Add many at once' }).click()
-    await page.getByLabel('Addresses, one in each line').fill('https://files.example/a.png sea\n\nno address\nhttps://b.example/ sea')
+    await page
+      .getByLabel('Addresses, one in each line')
+      .fill('https://files.example/a.png sea\n\nno address\nhttps://b.example/ sea')
     await page.getByText('Line 3 does not begin with an address').waitFor()
     await page.getByText('Line 4 has the name of an earlier line.').waitFor()
     await page.getByRole('button', { name: 'Add them' }).click()
@@ -31,7 +33,9 @@ describeWithBrowser('a batch of assets', () => {
     // The upstream takes no http address.
     await page
       .getByLabel('Addresses, one in each line')
-      .fill('https://files.example/a.png sea\nhttps://files.example/clip.mp4\nhttps://other.example/clip.mp4\nhttp://files.example/no.png')
+      .fill(
+        'https://files.example/a.png sea\nhttps://files.example/clip.mp4\nhttps://other.example/clip.mp4\nhttp://files.example/no.png',
+      )
     await page.getByText('4 assets will be added').waitFor()
     await page.getByRole('button', { name: 'Add them' }).click()
     await page.getByRole('heading', { level: 1, name: 'Batch of 4 assets' }).waitFor()

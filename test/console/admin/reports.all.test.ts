@@ -42,6 +42,10 @@ describeWithBrowser('an admin', () => {
   const addUsage = async () => {
     const [bob, carol] = await addUsers(fixture, 2, (number) => ({ name: ['usage-bob', 'usage-carol'][number] ?? '' }))
     const tokens = { input: 1_000, cachedInput: 0, output: 500, reasoning: 0 }
+    const token = await fixture.store.addUserToken(bob?.id ?? '', {
+      ...{ hash: 'b'.repeat(64), start: 'sk-usage', label: 'usage-token', createdAt: Date.now() },
+    })
+    if (typeof token !== 'object') throw new Error(token)
     for (const [user, model, before, cost] of [
       [bob, 'gpt-x', 0, 2_000_000_000],
       [bob, 'gpt-y', 0, 500_000_000],
@@ -49,7 +53,7 @@ describeWithBrowser('an admin', () => {
     ] as const)
       fixture.store.recordUsage({
         user: user?.id ?? '',
-        token: undefined,
+        token: user === bob ? token.id : undefined,
         model,
         at: Date.now() - before * dayMs,
         tokens,
@@ -140,6 +144,19 @@ describeWithBrowser('an admin', () => {
     await table
       .getByRole('row', { name: /^Total/ })
       .getByText('0.25')
+      .waitFor()
+    // The usage of one token, as its row in the lists of tokens links to it.
+    await page.goto(`${fixture.url}/console#/admin/tokens`)
+    await page.getByRole('link', { name: 'Usage of usage-token' }).click()
+    await page.getByText('Only of the API token').waitFor()
+    await table
+      .getByRole('row', { name: /^Total/ })
+      .getByText('2.50')
+      .waitFor()
+    await press(page, 'Of all tokens')
+    await table
+      .getByRole('row', { name: /^Total/ })
+      .getByText('2.75')
       .waitFor()
     expect(visiting.errors).toEqual([])
   })

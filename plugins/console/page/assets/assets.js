@@ -63,9 +63,8 @@ export const GroupAssets = ({ type, id, uploads }) => {
   const back = access
     ? { href: linkTo('groups', 'shared'), label: t.groups.shared }
     : { href: linkTo('groups', type), label: t.groups.type[type] }
-  const addFiles = paths.uploads && !access
-    ? (/** @type {readonly File[]} */ files) => uploads.add(files, { id, type })
-    : undefined
+  const addFiles =
+    paths.uploads && !access ? (/** @type {readonly File[]} */ files) => uploads.add(files, { id, type }) : undefined
   const dragging = useDroppedFiles(addFiles)
   useEffect(() => uploads.listen((asset) => asset.GroupId === id && list.upsert(asset)), [id])
 

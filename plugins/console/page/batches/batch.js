@@ -40,7 +40,11 @@ export const createBatch = async (api, { id, type }, items, idempotencyKey) => {
  * @param {string} wanted
  */
 export const uniqueName = (taken, wanted) => {
-  const cut = (/** @type {string} */ end) => [...wanted].slice(0, maxName - end.length).join('').trim() + end
+  const cut = (/** @type {string} */ end) =>
+    [...wanted]
+      .slice(0, maxName - end.length)
+      .join('')
+      .trim() + end
   let name = cut('')
   for (let nth = 2; taken.has(name); nth++) name = cut(` ${nth}`)
   taken.add(name)

@@ -9,8 +9,7 @@ import { t } from './words.js'
 export const doneOf = ({ TotalCount, Counts }) => TotalCount - Counts.Waiting - Counts.Sending
 
 /** @param {Batch} batch @returns {keyof typeof t.batches.states} */
-export const stateOf = ({ State, CancelTime }) =>
-  State === 'Ended' && CancelTime !== undefined ? 'Cancelled' : State
+export const stateOf = ({ State, CancelTime }) => (State === 'Ended' && CancelTime !== undefined ? 'Cancelled' : State)
 
 /** From so few items nothing is concluded about the others. */
 const minDone = 3

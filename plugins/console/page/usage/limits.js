@@ -1,7 +1,5 @@
 import { paths } from '../api/paths.js'
 import { html } from '../controls/html.js'
-import { Failure } from '../controls/placeholder.js'
-import { useApi, useLoaded } from '../frame/hooks.js'
 import { formatBytes, formatCost, formatNumber, formatTime, parseTime } from '../words/format.js'
 import { t } from './words.js'
 
@@ -26,20 +24,6 @@ import { t } from './words.js'
  */
 export const readLimits = async (api, signal) =>
   paths.limits === undefined ? undefined : (await api.request(paths.limits, { signal })).limits
-
-/** The limits that apply to the user: what is left of each, and when it returns. Nothing where there are none. */
-export const Limits = () => {
-  const api = useApi()
-  const loaded = useLoaded((signal) => readLimits(api, signal), [])
-  if (loaded.error) return html`<${Failure} message=${loaded.error} retry=${loaded.reload} />`
-  if (!loaded.value || loaded.value.length === 0) return undefined
-  return html`
-    <section>
-      <h2>${t.limits.title}</h2>
-      <${LimitUses} label=${t.limits.title} limits=${loaded.value} />
-    </section>
-  `
-}
 
 /**
  * Limits, with what is left of each.

@@ -7,7 +7,7 @@ import { useApi, useLoaded } from '../frame/hooks.js'
 import { Breakdown, figuresOf, formatFigure } from './breakdown.js'
 import { csvOf, download } from './csv.js'
 import { UsageOfKind } from './kind.js'
-import { Limits } from './limits.js'
+import { LimitUses, readLimits } from './limits.js'
 import { daysOf, lastDays, RangeChoice } from './range.js'
 import { isVideo, sum } from './report.js'
 import { t } from './words.js'
@@ -26,12 +26,9 @@ export const Usage = () => {
     },
     [range.since, range.until],
   )
+  const limits = useLoaded((signal) => readLimits(api, signal), [])
   const rows = loaded.value?.rows ?? []
   const days = daysOf(loaded.value?.range ?? range)
-  const videos = rows.filter(isVideo)
-  const texts = rows.filter((row) => !isVideo(row))
-  const total = sum(rows)
-
   return html`
     <div class="heading">
       <h1 tabindex="-1">${t.usage.title}</h1>
@@ -41,8 +38,30 @@ export const Usage = () => {
       </div>
     </div>
     <p class="lead">${t.usage.lead}</p>
-    <${Limits} />
-    <${RangeChoice} range=${range} onChange=${setRange} />
+    <${Failure} message=${limits.error} retry=${limits.reload} />
+    ${limits.value && limits.value.length > 0 && html`<section><h2>${t.limits.title}</h2><${LimitUses} label=${t.limits.title} limits=${limits.value} /></section>`}
+    ${
+      !limits.value && limits.busy
+        ? html`<${Loading} kind="rows" />`
+        : html`
+            <${RangeChoice} range=${range} onChange=${setRange} />
+            <${Sums} loaded=${loaded} days=${days} />
+          `
+    }
+  `
+}
+
+/**
+ * The sums of a range, after the limits: what comes later does not move them.
+ * @param {{ loaded: { value?: { rows: readonly Row[] }, error?: import('../api/api-error.js').ApiError, busy: boolean,
+ * reload: () => void }, days: readonly string[] }} props
+ */
+const Sums = ({ loaded, days }) => {
+  const rows = loaded.value?.rows ?? []
+  const videos = rows.filter(isVideo)
+  const texts = rows.filter((row) => !isVideo(row))
+  const total = sum(rows)
+  return html`
     <${Failure} message=${loaded.error} retry=${loaded.reload} />
     ${!loaded.value && loaded.busy && html`<${Loading} kind="rows" />`}
     ${

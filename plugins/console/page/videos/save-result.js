@@ -21,7 +21,10 @@ export const SaveResult = ({ input, onClose }) => {
   const api = useApi()
   const keys = useRef(createIdempotencyKeys()).current
   const groups = useLoaded(async (signal) => {
-    const [own, faces] = await Promise.all([listGroups(api, 'AIGC', { signal }), listGroups(api, 'LivenessFace', { signal })])
+    const [own, faces] = await Promise.all([
+      listGroups(api, 'AIGC', { signal }),
+      listGroups(api, 'LivenessFace', { signal }),
+    ])
     return [...own, ...faces]
   }, [])
   const save = async (/** @type {Record<string, string>} */ { group: id, Name }) => {

@@ -1,8 +1,8 @@
-import { useEffect, useId } from 'preact/hooks'
+import { useEffect, useId, useLayoutEffect } from 'preact/hooks'
 import { Field } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
-import { Failure } from '../controls/placeholder.js'
+import { Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useAction } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
@@ -25,7 +25,8 @@ export const VideoForm = ({ videos }) => {
     if (total === undefined && !loading) void show(filter)
   }, [])
   const isKnown = total !== undefined || listError !== undefined
-  useEffect(() => {
+  // In a layout effect: the fields of the model are painted once.
+  useLayoutEffect(() => {
     // A field with the focus is the user's: what is entered there must not be mixed with a suggestion.
     if (isKnown && document.activeElement?.getAttribute('name') !== 'model') suggest(firstModel(tasks))
   }, [isKnown])
@@ -50,17 +51,24 @@ export const VideoForm = ({ videos }) => {
       <${Field} label=${t.videos.fields.model} hint=${plan.model.trim() === '' ? t.videos.modelHint : knowledgeOf(chosen)} name="model" value=${plan.model} list=${models} onInput=${set('model')} autocomplete="off" spellcheck=${false} maxlength="256" required />
       <datalist id=${models}>${tried.map((model) => html`<option key=${model.name} value=${model.name} label=${knowledgeOf(model)}></option>`)}</datalist>
       <${Field} multiline label=${t.videos.prompt} hint=${t.videos.promptHint} name="prompt" value=${plan.prompt} onInput=${set('prompt')} />
-      <${VideoInputs} plan=${plan} change=${change} />
-      <${VideoFields} plan=${plan} change=${change} />
-      <details>
-        <summary>${t.videos.more}</summary>
-        <${Field} multiline label=${t.videos.extras} hint=${t.videos.extrasHint} name="extras" value=${plan.extras} onInput=${set('extras')} placeholder='{"priority": 0}' spellcheck=${false} />
-      </details>
-      <${VideoEstimate} plan=${plan} />
-      <${Failure} message=${error} />
-      <div class="actions">
-        <button type="submit" class="primary" aria-disabled=${busy}><${Icon} name="videos" />${busy ? t.working : t.videos.submit}</button>
-      </div>
+      ${
+        // The model decides about the fields below: they must not move when it is suggested.
+        !isKnown && plan.model === ''
+          ? html`<${Loading} kind="rows" />`
+          : html`
+              <${VideoInputs} plan=${plan} change=${change} />
+              <${VideoFields} plan=${plan} change=${change} />
+              <details>
+                <summary>${t.videos.more}</summary>
+                <${Field} multiline label=${t.videos.extras} hint=${t.videos.extrasHint} name="extras" value=${plan.extras} onInput=${set('extras')} placeholder='{"priority": 0}' spellcheck=${false} />
+              </details>
+              <${VideoEstimate} plan=${plan} />
+              <${Failure} message=${error} />
+              <div class="actions">
+                <button type="submit" class="primary" aria-disabled=${busy}><${Icon} name="videos" />${busy ? t.working : t.videos.submit}</button>
+              </div>
+            `
+      }
     </form>
   `
 }

@@ -45,8 +45,8 @@ export const Table = ({ caption, columns, rows, keyOf, busy = false, total, tota
 `
 }
 
-/** Rows that are rendered in one task. A page of a list has no more by default; the settings of a server are more. */
-const rowsAtOnce = 50
+/** Rows that are rendered in one task: those in view at once. On a slow phone, more would keep the user waiting. */
+const rowsAtOnce = 20
 
 /**
  * How many rows to render: some for the first paint, and the rest in tasks after it, of which none keeps the user

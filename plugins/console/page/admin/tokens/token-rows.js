@@ -3,6 +3,7 @@ import { html } from '../../controls/html.js'
 import { LimitList } from '../limits/limit-list.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
+import { usageOfToken } from '../usage/sums.js'
 import { w } from '../words/words.js'
 import { nameOf, stateOf } from './token.js'
 
@@ -39,16 +40,17 @@ const Row = ({ token, withUser, onOpen }) => {
         </p>
         ${limits && limits.length > 0 && html`<div class="hint"><${LimitList} limits=${limits} /></div>`}
       </div>
-      ${
-        state !== 'revoked' &&
-        html`
-          <div class="actions">
+      <div class="actions">
+        <a class="button small" aria-label=${w.tokens.usageOf(name)} href=${linkToAdmin(['usage'], usageOfToken(token.id))}>${w.tokens.usage}</a>
+        ${
+          state !== 'revoked' &&
+          html`
             <button type="button" class="small" aria-label=${w.tokens.editOf(name)} onClick=${() => onOpen({ action: 'edit', token })}>${w.tokens.edit}</button>
             <button type="button" class="small" aria-label=${w.tokens.rotateOf(name)} onClick=${() => onOpen({ action: 'rotate', token })}>${w.tokens.rotate}</button>
             <button type="button" class="small danger" aria-label=${w.tokens.revokeOf(name)} onClick=${() => onOpen({ action: 'revoke', token })}>${w.tokens.revoke}</button>
-          </div>
-        `
-      }
+          `
+        }
+      </div>
     </li>
   `
 }

@@ -76,3 +76,6 @@ export const seriesOf = (rows, days, { figure, max, others }) => {
   }
   return [...values].map(([name, list]) => ({ name, values: list }))
 }
+
+/** The parameters of the usage screen for one token. @param {string} token id */
+export const usageOfToken = (token) => ({ token, range: '30', by: 'day,model' })

@@ -11,14 +11,25 @@ import { Table } from '../parts/table.js'
 import { useTeamChoices } from '../parts/teams-choice.js'
 import { UserPicker, useUserById } from '../parts/user-picker.js'
 import { w } from '../words/words.js'
-import { dayBefore } from './sums.js'
+import { dayBefore, usageOfToken } from './sums.js'
 import { UsagePlot } from './usage-plot.js'
 
 /** @typedef {import('./sums.js').UsageRow} UsageRow */
 /** @typedef {import('./sums.js').Figure} Figure */
 /** @typedef {keyof typeof w.usage.dimensions} Dimension */
 
-const names = /** @type {const} */ (['range', 'since', 'until', 'user', 'team', 'model', 'kind', 'by', 'figure'])
+const names = /** @type {const} */ ([
+  'range',
+  'since',
+  'until',
+  'user',
+  'team',
+  'token',
+  'model',
+  'kind',
+  'by',
+  'figure',
+])
 const dimensions = /** @type {readonly Dimension[]} */ (Object.keys(w.usage.dimensions))
 
 /** Usage by day, user, team, token and model. */
@@ -32,7 +43,8 @@ export const AdminUsage = () => {
   const isCustom = range === 'custom'
   const since = isCustom ? (query.since ?? dayBefore(now, 6)) : dayBefore(now, Number(range) - 1)
   const until = isCustom ? (query.until ?? dayBefore(now, 0)) : dayBefore(now, 0)
-  const filter = { since, until, user: query.user, team: query.team, model: query.model, kind: query.kind }
+  const { team, token, model, kind } = query
+  const filter = { since, until, user: query.user, team, token, model, kind }
   const list = useList('/usage', 'rows', { ...filter, group_by: chosen.join(',') })
   const total = useList('/usage', 'rows', { ...filter, group_by: '' })
   /** @type {readonly UsageRow[] | undefined} */
@@ -60,6 +72,7 @@ export const AdminUsage = () => {
       <${SearchField} label=${w.usage.model} value=${query.model} onSearch=${(/** @type {string} */ model) => setQuery({ model })} />
       <${Select} label=${w.usage.kind} value=${query.kind ?? ''} onChange=${set('kind')} choices=${[['', w.usage.kinds.all], ['text', w.usage.kinds.text], ['video', w.usage.kinds.video]]} />
     </div>
+    ${token && html`<p class="status-line">${w.usage.onlyToken} <code>${token}</code> <button type="button" class="small" onClick=${() => setQuery({ token: '' })}>${w.usage.allTokens}</button></p>`}
     <${Failure} message=${list.error ?? total.error} retry=${list.reload} />
     ${
       sum &&
@@ -125,7 +138,9 @@ const dimensionColumns = {
     name: 'token',
     label: w.usage.dimensions.token,
     cell: ({ token, token_name, token_start }) =>
-      token ? (token_name ?? html`<code>${token_start ?? token}…</code>`) : w.usage.noToken,
+      token
+        ? html`<a href=${linkToAdmin(['usage'], usageOfToken(token))}>${token_name ?? html`<code>${token_start ?? token}…</code>`}</a>`
+        : w.usage.noToken,
   },
   model: { name: 'model', label: w.usage.dimensions.model, cell: ({ model }) => model },
 }

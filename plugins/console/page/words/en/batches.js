@@ -52,7 +52,8 @@ export const batches = {
     count: (/** @type {number} */ count, /** @type {string} */ shown) =>
       count === 1 ? '1 asset will be added' : `${shown} assets will be added`,
     faults: {
-      address: (/** @type {string} */ line) => `Line ${line} does not begin with an address, such as https://files.example/a.png.`,
+      address: (/** @type {string} */ line) =>
+        `Line ${line} does not begin with an address, such as https://files.example/a.png.`,
       name: (/** @type {string} */ line) => `Line ${line} has a name of more than 64 characters.`,
       twice: (/** @type {string} */ line) => `Line ${line} has the name of an earlier line.`,
     },

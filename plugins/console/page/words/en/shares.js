@@ -31,7 +31,8 @@ export const shares = {
     ended: 'The group is no longer lent',
     empty: 'Lent to nobody',
     emptyHint: 'Enter the ID of a person above, or choose your team.',
-    noBorrower: 'There is nobody with this ID to whom you can lend. It must be the ID of another person who can log in.',
+    noBorrower:
+      'There is nobody with this ID to whom you can lend. It must be the ID of another person who can log in.',
     full: 'No more can be lent: the most groups or people are reached. End one that is no longer needed.',
     notOwn: 'Only its owner can lend this group',
     notOwnHint: 'It is lent to you, was deleted, or belongs to somebody else.',

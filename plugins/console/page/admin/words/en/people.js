@@ -162,6 +162,8 @@ export const people = {
     expiresAt: 'Until (your local time)',
     validUntil: 'Valid until',
     neverExpires: 'Does not expire',
+    usage: 'Usage',
+    usageOf: (/** @type {string} */ name) => `Usage of ${name}`,
     lastUsed: 'Last used',
     neverUsed: 'Never used',
     states: { valid: 'Valid', expired: 'Expired', revoked: 'Revoked' },

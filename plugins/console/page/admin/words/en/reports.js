@@ -8,6 +8,8 @@ export const reports = {
     user: 'User',
     team: 'Team',
     model: 'Model',
+    onlyToken: 'Only of the API token',
+    allTokens: 'Of all tokens',
     kind: 'Kind',
     kinds: { all: 'Text and videos', text: 'Text', video: 'Videos' },
     by: 'Sums by',

@@ -157,6 +157,8 @@ export const people = {
     expiresAt: '截止时间（本地时间）',
     validUntil: '有效期至',
     neverExpires: '永久有效',
+    usage: '用量',
+    usageOf: (name) => `${name} 的用量`,
     lastUsed: '最近使用',
     neverUsed: '从未使用',
     states: { valid: '有效', expired: '已过期', revoked: '已吊销' },

@@ -8,6 +8,8 @@ export const reports = {
     user: '用户',
     team: '团队',
     model: '模型',
+    onlyToken: '仅限 API 令牌',
+    allTokens: '全部令牌',
     kind: '类型',
     kinds: { all: '文本与视频', text: '文本', video: '视频' },
     by: '汇总方式',
