@@ -68,6 +68,7 @@ describeWithBrowser('the own account', () => {
     await login(page)
     await page.goto(`${fixture.url}/console#/account`)
     const limit = page.getByRole('list', { name: 'Limits' }).getByRole('listitem')
+    await limit.getByText('Returns').waitFor()
     expect(await limit.allInnerTexts()).toEqual([
       expect.stringMatching(/^Tokens a day\s+1,000 of 1,000 left\s*Returns \d+ \w+ \d{4}, 00:00$/),
     ])

@@ -89,7 +89,7 @@ describeWithBrowser('a group of assets', () => {
     await row.getByText('Until you end it').waitFor()
 
     await borrower.page.goto(`${url}/console#/groups/shared`)
-    await borrower.page.getByText('To see only').waitFor()
+    await reloadUntil(borrower.page, 'To see only')
     await borrower.page.getByRole('link', { name: 'holidays' }).click()
     await borrower.page.getByText('This group is lent to you. You can see its assets').waitFor()
     await borrower.page.getByRole('heading', { name: 'beach' }).waitFor()

@@ -64,6 +64,6 @@ export const batches = {
     mend: 'Correct the lines first.',
     submit: 'Add them',
     device: 'Files of this device',
-    deviceLead: 'They are uploaded first, then added to the group as a batch.',
+    deviceLead: 'They are uploaded first, then added to the group.',
   },
 }

@@ -30,7 +30,7 @@ export const shares = {
       `${name} will no longer see this group. Videos that wait for their turn and use its assets will fail; those that run go on.`,
     ended: 'The group is no longer lent',
     empty: 'Lent to nobody',
-    emptyHint: 'Enter the ID of a person above, or choose your team.',
+    emptyHint: 'Say above to whom you lend it.',
     noBorrower:
       'There is nobody with this ID to whom you can lend. It must be the ID of another person who can log in.',
     full: 'No more can be lent: the most groups or people are reached. End one that is no longer needed.',

@@ -58,6 +58,6 @@ export const batches = {
     mend: '请先改正这些行。',
     submit: '添加',
     device: '本设备上的文件',
-    deviceLead: '文件会先上传，再作为一个批次添加到素材组。',
+    deviceLead: '文件会先上传，再添加到素材组。',
   },
 }

@@ -29,7 +29,7 @@ export const shares = {
     endWarning: (name) => `${name} 将无法再看到这个素材组。用到其中素材、仍在排队的视频会失败；正在生成的不受影响。`,
     ended: '共享已结束',
     empty: '尚未共享给任何人',
-    emptyHint: '请在上方输入对方的 ID，或选择您的团队。',
+    emptyHint: '请在上方填写要共享给谁。',
     noBorrower: '没有可以共享给的用户使用这个 ID。请填写另一位能够登录的用户的 ID。',
     full: '共享数量已达上限，请先结束不再需要的共享。',
     notOwn: '只有素材组的所有者才能共享它',
