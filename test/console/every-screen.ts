@@ -16,7 +16,7 @@ export const screens = [
     'groups/LivenessFace/*',
     'asset/*',
   ],
-  ...['shares/*', 'batches', 'batches/*', 'batches/new', 'batches/new/AIGC/*', 'batches/new/LivenessFace/*'],
+  ...['shares/*', 'batches', 'batches/*', 'batches/new'],
   ...['videos', 'videos/new', 'videos/*', 'face', 'chat', 'usage', 'account'],
   ...['tokens', 'tokens/connect', 'tokens/webhooks'],
   ...['admin', 'admin/overview', 'admin/users', 'admin/users/*', 'admin/teams', 'admin/tokens', 'admin/usage'],
