@@ -43,7 +43,7 @@ describeWithBrowser('an admin', () => {
     const [bob, carol] = await addUsers(fixture, 2, (number) => ({ name: ['usage-bob', 'usage-carol'][number] ?? '' }))
     const tokens = { input: 1_000, cachedInput: 0, output: 500, reasoning: 0 }
     const token = await fixture.store.addUserToken(bob?.id ?? '', {
-      ...{ hash: 'b'.repeat(64), start: 'sk-usage', label: 'usage-token', createdAt: Date.now() },
+      ...{ hash: 'b'.repeat(64), start: 'sk-usage', label: 'usage-token', scopes: ['text'], createdAt: Date.now() },
     })
     if (typeof token !== 'object') throw new Error(token)
     for (const [user, model, before, cost] of [
