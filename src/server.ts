@@ -11,8 +11,8 @@ import { createWaitingApp } from './app.ts'
 import { createAudit } from './audit/index.ts'
 import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, startLog } from './log.ts'
+import { urlOf } from './node-server.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
-import { freePort } from './server/free-port.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { ignoreNewConnections } from './server/new-connections.ts'
 import { openApp } from './server/open-app.ts'
@@ -124,23 +124,26 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 
 /** Starts several worker processes on one port. Each is a complete server. */
 const serveWorkers = async (config: Config): Promise<RunningServer> => {
-  const port = config.http.port === 0 ? await freePort(config.http.host) : config.http.port
-  const flags = Deno ? ['run', ...workerFlags({ ...config, http: { ...config.http, port } }, Deno.permissions)] : []
+  const flagsFor = (port: number) =>
+    Deno ? ['run', ...workerFlags({ ...config, http: { ...config.http, port } }, Deno.permissions)] : []
   const workers = startWorkers({
     count: config.http.workers,
-    command: [process.execPath, ...flags, ...process.argv.slice(1)],
-    environment: (worker) => ({
+    port: config.http.port,
+    command: (port) => [process.execPath, ...flagsFor(port), ...process.argv.slice(1)],
+    environment: (worker, port) => ({
       ...process.env,
       PORT: String(port),
       SLUICE_WORKER: String(worker),
       // Bun's `node:http` ignores `reusePort`. With this variable it shares the port.
       ...(!Deno && { NODE_UNIQUE_ID: String(worker) }),
     }),
-    isListening: (output) => output.includes(listeningLine('')),
+    portIn: (output) => {
+      const [, port] = /^sluice listening on \S+:(\d+)$/m.exec(output) ?? []
+      return port === undefined ? undefined : Number(port)
+    },
     log: createLog({ level: config.logLevel, secrets: config.secrets }),
   })
-  await workers.listening
-  return { url: `http://${config.http.host}:${port}`, stop: () => workers.stop() }
+  return { url: urlOf('http', config.http.host, await workers.listening), stop: () => workers.stop() }
 }
 
 const listeningLine = (url: string): string => `sluice listening on ${url}`

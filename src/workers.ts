@@ -6,12 +6,17 @@ import { createWorkerMetrics } from './workers/metrics.ts'
 /** Options of `startWorkers`. */
 export interface WorkersOptions {
   readonly count: number
-  /** Program and arguments of a worker. */
-  readonly command: readonly [string, ...string[]]
-  /** Environment of the worker with that number, from 1. */
-  readonly environment: (worker: number) => Record<string, string | undefined>
-  /** Recognizes the line on standard output with which a worker reports that it listens. */
-  readonly isListening: (line: string) => boolean
+  /**
+   * The port that they share. 0: the first worker listens on one that the system chooses, and keeps it while the others
+   * start.
+   */
+  readonly port: number
+  /** Program and arguments of a worker that listens on this port. */
+  readonly command: (port: number) => readonly [string, ...string[]]
+  /** Environment of the worker with that number, from 1, that listens on this port. */
+  readonly environment: (worker: number, port: number) => Record<string, string | undefined>
+  /** The port in the line on standard output with which a worker reports that it listens. Undefined: it is another line. */
+  readonly portIn: (line: string) => number | undefined
   /**
    * Pause before a worker that has ended is started again, in milliseconds. Default 1,000. It doubles each time that
    * the worker ends again, up to 32 times the first one, until the worker has run for that longest pause.
@@ -25,10 +30,10 @@ export interface WorkersOptions {
 /** The running workers. */
 export interface Workers {
   /**
-   * Resolves when every worker has listened. Rejects when one cannot be started, or with its exit status when one ends
-   * before any of them listens.
+   * Resolves with the port when every worker has listened. Rejects when one cannot be started, or with its exit status
+   * when one ends before any of them listens.
    */
-  readonly listening: Promise<void>
+  readonly listening: Promise<number>
   /** Sends SIGTERM to all workers, and resolves when they have exited. */
   stop(): Promise<void>
 }
@@ -44,16 +49,17 @@ const maxDoubled = 32
  */
 export const startWorkers = ({
   count,
+  port,
   command,
   environment,
-  isListening,
+  portIn,
   restartMs = 1_000,
   clock = systemClock,
   log,
 }: WorkersOptions): Workers => {
-  const [program, ...args] = command
   const running = new Map<number, ChildProcess>()
   const metrics = createWorkerMetrics()
+  let sharedPort = port
   let hasListened = false
   let stopping = false
 
@@ -70,13 +76,17 @@ export const startWorkers = ({
         pauseMs = Math.min(2 * pauseMs, maxDoubled * restartMs)
       }
       const start = () => {
-        const child = spawn(program, args, { env: environment(worker), stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
+        const [program, ...args] = command(sharedPort)
+        const env = environment(worker, sharedPort)
+        const child = spawn(program, args, { env, stdio: ['ignore', 'pipe', 'inherit', 'ipc'] })
         running.set(worker, child)
         metrics.add(child)
         let listening = false
         let cancelReset: (() => void) | undefined
         child.stdout?.on('data', (chunk: Buffer) => {
-          if (listening || !isListening(String(chunk))) return
+          const found = listening ? undefined : portIn(String(chunk))
+          if (found === undefined) return
+          sharedPort = found
           listening = true
           hasListened = true
           cancelReset = clock.at(clock.now() + maxDoubled * restartMs, () => {
@@ -106,8 +116,16 @@ export const startWorkers = ({
       start()
     })
 
+  const startAll = async (): Promise<number> => {
+    // Another process could take a port that was chosen before any worker listens.
+    const alone = port === 0 ? 1 : 0
+    if (alone > 0) await keepRunning(alone)
+    await Promise.all(Array.from({ length: count - alone }, (_, index) => keepRunning(alone + index + 1)))
+    return sharedPort
+  }
+
   return {
-    listening: Promise.all(Array.from({ length: count }, (_, index) => keepRunning(index + 1))).then(() => {}),
+    listening: startAll(),
     async stop() {
       stopping = true
       const ends = [...running.values()].map((child) => new Promise((resolve) => child.once('exit', resolve)))

@@ -7,8 +7,14 @@ import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { startWorkers } from '../../src/workers.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
-/** Starts two workers that run a script. It can use `worker`, the number of the worker, `start`, which counts its starts, and `listen`. */
-const startTwo = async (script: string, clock?: Clock) => {
+/**
+ * Starts two workers that run a script. It can use `worker`, the number of the worker, `start`, which counts its starts,
+ * and `listen`. For port 0, it reports 4321.
+ */
+const startTwo = async (
+  script: string,
+  { clock, port = 8080 }: { readonly clock?: Clock; readonly port?: number } = {},
+) => {
   const folder = await mkdtemp(join(tmpdir(), 'sluice-workers-'))
   await writeFile(
     join(folder, 'worker.cjs'),
@@ -17,13 +23,16 @@ const startTwo = async (script: string, clock?: Clock) => {
     const start = readdirSync('.').filter((name) => name.startsWith(worker + '-')).length + 1
     writeFileSync(worker + '-' + start + '-' + process.pid, '')
     const listen = () => {
-      console.log('listening')
+      const port = process.env.PORT === '0' ? '4321' : process.env.PORT
+      console.log('listening on ' + port)
       writeFileSync('listens-' + worker + '-' + start, '')
       setInterval(() => {}, 1000)
     }
     ${script}`,
   )
   const deaths: Readonly<Record<string, unknown>>[] = []
+  /** The numbers of the started workers, each with its port. */
+  const ports: (readonly [worker: number, port: number])[] = []
   let onDeath = () => {}
   let seen = 0
   const log: Log = {
@@ -35,12 +44,17 @@ const startTwo = async (script: string, clock?: Clock) => {
   }
   const workers = startWorkers({
     count: 2,
-    command: ['sh', '-c', `cd ${folder} && exec ${process.execPath} worker.cjs`],
-    environment: (worker) => ({ PATH: process.env.PATH, WORKER: String(worker) }),
-    isListening(line) {
-      const listens = line.includes('listening')
-      if (listens) seen++
-      return listens
+    port,
+    command: (given) => ['sh', '-c', `cd ${folder} && exec ${process.execPath} worker.cjs ${given}`],
+    environment: (worker, given) => {
+      ports.push([worker, given])
+      return { PATH: process.env.PATH, WORKER: String(worker), PORT: String(given) }
+    },
+    portIn(line) {
+      const [, found] = /listening on (\d+)/.exec(line) ?? []
+      if (found === undefined) return undefined
+      seen++
+      return Number(found)
     },
     restartMs: 1,
     ...(clock && { clock }),
@@ -50,6 +64,7 @@ const startTwo = async (script: string, clock?: Clock) => {
   return {
     workers,
     deaths,
+    ports,
     starts,
     pid: async (worker: number, start: number) => {
       const name = (await starts(worker)).find((one) => one.startsWith(`${worker}-${start}-`))
@@ -103,14 +118,33 @@ test('workers that all exit before they listen are given up, with the status', a
 
 test('a program that cannot be started is given up', async () => {
   const workers = startWorkers({
-    ...{ count: 2, command: ['/nowhere/sluice'], environment: () => ({}), isListening: () => true, log: noLog },
+    ...{ count: 2, port: 1, command: () => ['/nowhere/sluice'], environment: () => ({}), portIn: () => 1, log: noLog },
   })
   await expect(workers.listening).rejects.toThrow('ENOENT')
 })
 
+test('with port 0 the others start when the first worker listens, on its port, which it has again after a restart', async () => {
+  await using two = await startTwo('listen()', { port: 0 })
+  expect(two.ports).toEqual([[1, 0]])
+  expect(await two.workers.listening).toBe(4321)
+  process.kill(await two.pid(1, 1), 'SIGKILL')
+  await two.seen(3)
+  expect(two.ports).toEqual([
+    [1, 0],
+    [2, 4321],
+    [1, 4321],
+  ])
+})
+
+test('with port 0, a first worker that ends before it listens is the only one', async () => {
+  await using two = await startTwo('process.exit(7)', { port: 0 })
+  await expect(two.workers.listening).rejects.toBe(7)
+  expect(two.ports).toEqual([[1, 0]])
+})
+
 test('the pause is short again after a worker has run for the longest one', async () => {
   const clock = new VirtualClock()
-  await using two = await startTwo('listen()', clock)
+  await using two = await startTwo('listen()', { clock })
   await two.seen(2)
   for (let start = 1; start <= 4; start++) {
     if (start === 4) await clock.pass(32)

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
 import { checkRemoteServer } from './checked-servers.ts'
-import { freePort } from './free-port.ts'
 
 /** The project's folder. */
 export const root = new URL('../../', import.meta.url).pathname
@@ -55,8 +54,6 @@ export const startServer = async (
   runtime: Runtime = 'bun',
   denoFlags: readonly string[] = ['-A'],
 ): Promise<ServerProcess> => {
-  // Workers share a port, so their supervisor must choose it before they listen.
-  const port = Number(environment.WORKERS ?? 1) > 1 ? await freePort() : 0
   const [program = '', ...args] = commands[runtime](denoFlags)
   const child = spawn(program, args, {
     cwd: root,
@@ -64,7 +61,7 @@ export const startServer = async (
       PATH: process.env.PATH,
       HOME: process.env.HOME,
       NO_COLOR: '1',
-      PORT: String(port),
+      PORT: '0',
       LOG_LEVEL: 'warn',
       DRAIN_GRACE_SECONDS: '0',
       ...environment,
