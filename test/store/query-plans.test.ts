@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
 import { matchingTokens, tokenPlaceAt } from '../../src/store/admin/token-queries.ts'
@@ -54,18 +55,27 @@ const written = (mark: '?' | '$'): readonly SourceStatement[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.startsWith('migrations/'))
     .flatMap((file) => {
-      const source = withFragments(readFileSync(folder + file, 'utf8'), shared)
+      const source = withFragments(file)
       return [...source.matchAll(/(?<!`)\bsql`/g)].map(({ index }) => ({ file, text: textAt(source, index + 4, mark) }))
     })
 
-/** A fragment that other files use, too. */
-const shared = readFileSync(`${folder}video/rows.ts`, 'utf8')
-
-/** The source with the text of each fragment in the statements that have it, also of those in `others`. */
-const withFragments = (source: string, others: string): string =>
-  [...`${source}${others}`.matchAll(/const (\w+) = fragment`([^`]*)`/g)].reduce(
-    (text, [, name = '', part = '']) => text.replaceAll(`\${${name}}`, part),
+/** The source with the text of each fragment in the statements that have it: its own ones, and those that it imports. */
+const withFragments = (file: string): string => {
+  const source = readFileSync(folder + file, 'utf8')
+  const imports = [...source.matchAll(/^import \{([^}]*)\} from '(\.[^']*)'/gm)]
+  const imported = imports.flatMap(([, names = '', path = '']) => {
+    const from = join(dirname(file), path)
+    return from.startsWith('..') ? [] : fragmentsIn(from).filter(([name]) => names.split(/\W+/).includes(name))
+  })
+  return [...fragmentsIn(file), ...imported].reduce(
+    (text, [name, part]) => text.replaceAll(`\${${name}}`, part),
     source,
+  )
+}
+
+const fragmentsIn = (file: string): readonly (readonly [name: string, text: string])[] =>
+  [...readFileSync(folder + file, 'utf8').matchAll(/const (\w+) = fragment`([^`]*)`/g)].map(
+    ([, name = '', text = '']) => [name, text] as const,
   )
 
 const textAt = (source: string, start: number, mark: string): string => {

@@ -8,6 +8,7 @@ import { type Database, fragment, type Row, type Statement, type Steps, sql } fr
 import { UniqueViolationError } from '../database/error.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { addEvent } from '../events/events.ts'
+import { disabledUsers } from '../users/disabled-users.ts'
 
 const selectBatches = fragment`
   select id, user_id as "user", token_id as token, group_id as "group", group_type as "groupType",
@@ -47,13 +48,8 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
       // The request may be older than the disabling of its user, which has cancelled the batches that there were.
       const disabled = yield sql`
         select id
-        from users
-        where id = ${user}
-        and disabled_at is not null
-        union all
-        select id
-        from disabled_host_users
-        where id = ${user}`
+        from ${disabledUsers}
+        where disabled_users.id = ${user}`
       if (disabled.length > 0) return false
       yield sql`
         insert into asset_batches (id, user_id, token_id, group_id, group_type, created_at, due_at)

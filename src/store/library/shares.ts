@@ -11,6 +11,7 @@ import { lockTeam } from '../admin/teams.ts'
 import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
 import { sharesChanged } from '../database/revision.ts'
 import { lockKnownUser, lockUser } from '../database/user-locks.ts'
+import { disabledUsers } from '../users/disabled-users.ts'
 
 /** Shares of one group. */
 const maxSharesOfGroup = 100
@@ -121,14 +122,8 @@ function* lend(wanted: WantedShare): Steps<LendOutcome> {
     and state = 'owned'
     and not exists (
       select 1
-      from users
-      where users.id = ${owner}
-      and disabled_at is not null
-    )
-    and not exists (
-      select 1
-      from disabled_host_users
-      where disabled_host_users.id = ${owner}
+      from ${disabledUsers}
+      where disabled_users.id = ${owner}
     )
     returning id`
   if (!owned) return 'no-group'
@@ -216,18 +211,10 @@ const isFull = ({ ofGroup = 0, ofOwner = 0, ofBorrower = 0 }: Readonly<Record<st
 export const endSharesOf = (user: string): Statement => sql`
   delete from group_shares
   where (owner_id = ${user} or (borrower_kind = 'user' and borrower_id = ${user}))
-  and (
-    exists (
-      select 1
-      from users
-      where users.id = ${user}
-      and disabled_at is not null
-    )
-    or exists (
-      select 1
-      from disabled_host_users
-      where disabled_host_users.id = ${user}
-    )
+  and exists (
+    select 1
+    from ${disabledUsers}
+    where disabled_users.id = ${user}
   )
   returning id`
 

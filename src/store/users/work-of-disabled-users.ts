@@ -1,16 +1,5 @@
-import { fragment, type Statement, sql } from '../database/database.ts'
-
-const ofDisabledUser = fragment`
-  exists (
-    select 1
-    from users
-    where users.id = user_id
-    and disabled_at is not null
-    union all
-    select 1
-    from disabled_host_users
-    where disabled_host_users.id = user_id
-  )`
+import { type Statement, sql } from '../database/database.ts'
+import { disabledUsers } from './disabled-users.ts'
 
 /**
  * Ends what would go on for a user without a request, if the user is disabled by now: batches are cancelled, and video
@@ -26,7 +15,11 @@ export const endWorkOf = (user: string, at: number): readonly Statement[] => [
     where user_id = ${user}
     and ended_at is null
     and cancelled_at is null
-    and ${ofDisabledUser}`,
+    and exists (
+      select 1
+      from ${disabledUsers}
+      where disabled_users.id = user_id
+    )`,
   sql`
     update asset_batch_items
     set state = 'cancelled'
@@ -36,7 +29,11 @@ export const endWorkOf = (user: string, at: number): readonly Statement[] => [
       from asset_batches
       where user_id = ${user}
       and ended_at is null
-      and ${ofDisabledUser}
+      and exists (
+        select 1
+        from ${disabledUsers}
+        where disabled_users.id = user_id
+      )
     )`,
   sql`
     update video_tasks
@@ -44,5 +41,9 @@ export const endWorkOf = (user: string, at: number): readonly Statement[] => [
     where user_id = ${user}
     and status = 'queued'
     and phase not in ('submitting', 'submitted')
-    and ${ofDisabledUser}`,
+    and exists (
+      select 1
+      from ${disabledUsers}
+      where disabled_users.id = user_id
+    )`,
 ]
