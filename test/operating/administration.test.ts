@@ -80,6 +80,14 @@ const valueAt = (place: string, output: string): string => {
   return value
 }
 
+/** The requests of a command to the server, as `METHOD /path/{}`. */
+const requestsOf = ({ code }: PageCommand): readonly string[] =>
+  code.split('\n').flatMap((line) => {
+    const [, path] = /^curl .*"\$SLUICE(\/[^"?]*)/.exec(line) ?? []
+    const [, method = /--(?:json|data)/.test(line) ? 'POST' : 'GET'] = / -X (\w+)/.exec(line) ?? []
+    return path === undefined ? [] : [`${method} ${path.replace(/\$\w+/g, '{}')}`]
+  })
+
 const faultsOf = ({ output: expected }: PageCommand, output: string): readonly string[] => {
   if (expected?.kind === 'text') return differentLines(expected.text, output)
   if (!expected) return output === '' ? [] : [output]
@@ -88,10 +96,12 @@ const faultsOf = ({ output: expected }: PageCommand, output: string): readonly s
 
 test('the page has a command for each route of the admin API', async () => {
   const document = await documentOfServer()
-  const routes = Object.keys(document.paths ?? {}).filter((path) => path.startsWith('/api/admin/'))
-  expect(routes.length).toBeGreaterThan(15)
-  const isUsed = (path: string) => new RegExp(`\\$SLUICE${path.replace(/\{\w+\}/g, '\\$\\w+')}["?]`).test(page)
-  expect(routes.filter((path) => !isUsed(path))).toEqual([])
+  const routes = Object.entries(document.paths ?? {})
+    .filter(([path]) => path.startsWith('/api/admin/'))
+    .flatMap(([path, methods]) => Object.keys(methods ?? {}).map((method) => `${method.toUpperCase()} ${path}`))
+  expect(routes.length).toBeGreaterThan(30)
+  const requests = new Set(commands.flatMap(requestsOf))
+  expect(routes.map((route) => route.replace(/\{\w+\}/g, '{}')).filter((route) => !requests.has(route))).toEqual([])
 })
 
 const curl = findProgram('curl')
