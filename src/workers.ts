@@ -15,7 +15,7 @@ export interface WorkersOptions {
   readonly command: (port: number) => readonly [string, ...string[]]
   /** Environment of the worker with that number, from 1, that listens on this port. */
   readonly environment: (worker: number, port: number) => Record<string, string | undefined>
-  /** The port in the line on standard output with which a worker reports that it listens. Undefined: it is another line. */
+  /** The port in the line with which a worker reports that it listens. Undefined: it is another line of its output. */
   readonly portIn: (line: string) => number | undefined
   /**
    * Pause before a worker that has ended is started again, in milliseconds. Default 1,000. It doubles each time that
