@@ -28,13 +28,16 @@ import {
 import { batchRoutes } from './batches/batch-routes.ts'
 import { batchDocs } from './batches/openapi.ts'
 import { runBatches } from './batches/run-batches.ts'
+import { consentRoutes } from './consent/consent-routes.ts'
+import { deleteConsents } from './consent/delete-consents.ts'
+import { consentDocs } from './consent/openapi.ts'
 import type { GatewayOptions } from './options.ts'
 import { createPictureAssets } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
-import { authorizedAssets } from './routes/person-assets.ts'
+import { authorizedAssets, consentedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
 import { createShare, deleteShare, listShares } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
@@ -46,6 +49,7 @@ import { watchAssets } from './watch/asset-watch.ts'
 
 export type * from './batches/store.ts'
 export type * from './batches/view.ts'
+export type { ConsentOptions } from './consent/consent-routes.ts'
 export type { GatewayOptions } from './options.ts'
 export type { DigestOf } from './pictures/digest.ts'
 export type { PictureOptions } from './pictures/picture-assets.ts'
@@ -123,6 +127,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       assets: store,
       idempotency,
       events: options.events && keepWhileFull(options.events, { clock, log }),
+      consents: options.consents?.store,
     },
     ...{ usageLimits: options.usageLimits, maxBodyBytes, claimMs, clock, log, audit },
   }
@@ -131,6 +136,12 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const { batches } = options
   const running = background && batches && options.kind && runBatches(library, rules, batches, background)
   if (background && options.events && options.kind) watchAssets(library, options.events, rules, background)
+  const { consents } = options
+  const deletions =
+    background &&
+    consents &&
+    options.kind &&
+    deleteConsents(library, rules, { store: consents.store, uses: options.uses }, background)
 
   const handler = createErrorHandler({ errors, log, audit })
   const route = handlerOf(handler)
@@ -207,10 +218,26 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       .get('/assets/batches/:batch_id/items', route(items), { caller: true, ...batchDocs.listBatchItems })
       .post('/assets/batches/:batch_id/cancel', route(cancel), { caller: true, ...batchDocs.cancelBatch })
   }
+  if (consents) {
+    const { get, uses, withdraw, remove, addLink, ...others } = consentRoutes(library, consents, options.secrets, () =>
+      deletions?.wake(),
+    )
+    chain
+      .get('/assets/groups/:group_id/consent', route(get), { caller: true, ...consentDocs.get })
+      .get('/assets/groups/:group_id/consent/uses', route(uses), { caller: true, ...consentDocs.uses })
+      .get('/assets/groups/:group_id/consent/export', route(others.export), { caller: true, ...consentDocs.export })
+      .post('/assets/groups/:group_id/consent/withdraw', route(withdraw), { caller: true, ...consentDocs.withdraw })
+      .post('/assets/groups/:group_id/consent/delete', route(remove), { caller: true, ...consentDocs.remove })
+      .post('/assets/groups/:group_id/consent/links', route(addLink), { caller: true, ...consentDocs.addLink })
+  }
   const routes: AnyElysia = chain.use(fallbackRoutes(handler))
   const assets = options.kind && rules
   const pictures = assets && options.pictures && createPictureAssets(library, rules, options.pictures)
-  return { gateway: routes, upstream, assets, authorizedAssets: assets && authorizedAssets(assets), pictures }
+  return {
+    ...{ gateway: routes, upstream, pictures },
+    assets: assets && consents ? consentedAssets(assets, consents.store) : assets,
+    authorizedAssets: assets && authorizedAssets(assets, consents?.store, clock),
+  }
 }
 
 /** Creates the handler of a route from a function that may throw. */

@@ -9,6 +9,7 @@ import type { AssetUses } from '../shared/media/asset-uses.ts'
 import type { MediaKind, UpstreamOptions } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
 import type { AssetBatchStore } from './batches/store.ts'
+import type { ConsentOptions } from './consent/consent-routes.ts'
 import type { PictureOptions } from './pictures/picture-assets.ts'
 import type { ShareOptions } from './routes/shares.ts'
 import type { AssetEvents } from './watch/asset-events.ts'
@@ -70,6 +71,12 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
    * the processes with `background`. Default: there are no routes for batches.
    */
   readonly batches?: (AssetBatchStore & LeaseStore) | undefined
+  /**
+   * With it, persons can withdraw their consents to the use of their groups, of type `LivenessFace`: each use of one is
+   * recorded and checked, and there are routes for their owners. Pass the same store to `faceVerification`. Default:
+   * there is no ledger.
+   */
+  readonly consents?: ConsentOptions | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
   readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */

@@ -1,5 +1,6 @@
 import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
+import type { ConsentStore } from '../shared/consent/store.ts'
 import type { Log } from '../shared/problem.ts'
 import type { Upstream } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
@@ -22,6 +23,8 @@ export interface FaceContext {
   readonly maxBodyBytes: number
   /** Limits on the groups that users have. Undefined: none. */
   readonly usageLimits: UsageLimits | undefined
+  /** Where consents are recorded. Undefined: nowhere. */
+  readonly consents?: Pick<ConsentStore, 'recordConsent'> | undefined
 }
 
 /** The message when the store cannot be read. */

@@ -12,12 +12,23 @@ const maxNames = 100
 export class ForeignGroupError extends Problem {}
 
 /**
- * Records the task's creator as the owner of a group, under a name that contains the current minute. Idempotent, also
- * when calls run concurrently.
+ * Records the task's creator as the owner of a group, under a name that contains the current minute, and the consent of
+ * the person. Idempotent, also when calls run concurrently.
  *
  * Throws ForeignGroupError when the group has another owner, and Problem 500 when it cannot be recorded.
  */
 export const recordGroup = async (
+  context: Pick<FaceContext, 'store' | 'clock' | 'log' | 'audit' | 'consents'>,
+  task: Verification,
+  id: string,
+): Promise<void> => {
+  await recordOwner(context, task, id)
+  const { consents, clock } = context
+  const consent = { group: id, verification: task.id, at: clock.now() }
+  if (consents) await storeCall(consents.recordConsent(consent), unrecordedGroup)
+}
+
+const recordOwner = async (
   { store, clock, log, audit }: Pick<FaceContext, 'store' | 'clock' | 'log' | 'audit'>,
   { id: verification, user }: Verification,
   id: string,

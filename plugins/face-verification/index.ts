@@ -2,9 +2,11 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { linkSecretOf } from '../shared/consent/link.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { asPlainText } from '../shared/http/headers.ts'
+import { noStoreJson } from '../shared/http/no-store.ts'
 import { publicBase } from '../shared/http/origin.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { checkAbove0, checkCollaborator, checkIdentify, checkPath, checkPublicUrl } from '../shared/plugin/options.ts'
@@ -13,6 +15,8 @@ import { seedOf } from '../shared/plugin/seed.ts'
 import { type Log, noLog, problemBody } from '../shared/problem.ts'
 import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
+import { personDocs } from './consent/openapi.ts'
+import { type PersonConsentOptions, personRoutes } from './consent/person-routes.ts'
 import type { FaceContext } from './context.ts'
 import { arkDriver } from './drivers/ark.ts'
 import type { CreateFaceDriver } from './drivers/driver.ts'
@@ -29,6 +33,7 @@ export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { VerificationKind } from '../upstream-proxy/index.ts'
+export type { PersonConsentOptions } from './consent/person-routes.ts'
 export type { ReconcileVerificationsOptions } from './reconcile.ts'
 export { isEnded, type StatusPath, statusPathTo, type VerificationStatus, verificationStatuses } from './status.ts'
 export type { FaceGroupStore, NewVerification, Verification, VerificationStore } from './store.ts'
@@ -79,6 +84,11 @@ export interface FaceVerificationOptions {
    * Default: none.
    */
   readonly usageLimits?: UsageLimits | undefined
+  /**
+   * Records the consent of each person who was verified, and serves the pages on which the person withdraws it: `ark`
+   * shows the link when the person comes back. Default: no ledger.
+   */
+  readonly consents?: PersonConsentOptions | undefined
   /** Largest request body in bytes; a larger one gets 413. Default 1 MiB. */
   readonly maxBodyBytes?: number
   readonly clock?: Clock
@@ -143,6 +153,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     maxOpen,
     maxBodyBytes,
     usageLimits: options.usageLimits,
+    consents: options.consents?.store,
   }
   // The path by which Elysia has found the route, with what host apps put before it. That of the URL may be another
   // one: by default Elysia searches the path from the 11th character on, so that a short Host header puts segments
@@ -180,7 +191,35 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
       faceDocs.query,
     )
   const { callback } = driver
-  if (callback)
-    routes.get('/callback/:state', ({ request, params }) => callback(request, params.state), faceDocs.callback)
+  const { consents } = options
+  const consentUrl = (path: string, secret: string) =>
+    `${publicBase(publicUrl)}${path.replace(/\/(?:callback|consent)\/[^/]+(?:\/[^/]*)?$/, '')}/consent/${secret}`
+  if (callback) {
+    const page = ({ request, params, path }: { request: Request; params: { state: string }; path: string }) =>
+      callback(request, params.state, consents && consentUrl(path, linkSecretOf(params.state)))
+    routes.get('/callback/:state', ({ request, params, path }) => page({ request, params, path }), faceDocs.callback)
+  }
+  if (consents) {
+    const person = personRoutes(consents, { audit, clock, log, urlOf: consentUrl })
+    routes
+      .get('/consent-keys', () => noStoreJson({ keys: person.keys }), personDocs.keys)
+      .get('/consent/:secret', ({ request, params, path }) => person.get(request, params.secret, path), personDocs.get)
+      .post(
+        '/consent/:secret/withdraw',
+        ({ request, params, path }) => person.withdraw(request, params.secret, path),
+        personDocs.withdraw,
+      )
+      .post(
+        '/consent/:secret/delete',
+        ({ request, params, path }) => person.remove(request, params.secret, path),
+        personDocs.remove,
+      )
+      .get(
+        '/consent/:secret/export',
+        async ({ request, params, set }) =>
+          errors.handle({ request, set }, () => person.export(request, params.secret)),
+        personDocs.export,
+      )
+  }
   return routes.use(fallbackRoutes(errors))
 }

@@ -34,6 +34,8 @@ export interface NewVerification extends Omit<Verification, 'polls' | 'group'> {
   readonly dueAt: number
   /** `ark`: hash of the state in the callback's address. */
   readonly stateHash?: string
+  /** `ark`: hash of the secret in the link by which the person withdraws the consent. */
+  readonly linkHash?: string
 }
 
 /** Counts as an open verification of a user while the upstream creates it. Times are milliseconds since 1970. */

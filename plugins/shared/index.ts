@@ -2,6 +2,8 @@
 export { type Audit, type AuditAction, type AuditEvent, noAudit } from './audit.ts'
 export { Background, type BackgroundOption, type Job, type RunningJob } from './background/background.ts'
 export { type Clock, systemClock } from './clock.ts'
+export { type SigningKeyView, verifyDocument } from './consent/signature.ts'
+export type * from './consent/store.ts'
 export type { ErrorsOption } from './http/error-handler.ts'
 export { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from './http/origin.ts'
 export { type Identify, type Identity, requireIdentity } from './identity/identify.ts'

@@ -6,6 +6,7 @@ import type { Audit } from '../../plugins/shared/audit.ts'
 import type { Background } from '../../plugins/shared/background/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { ClientAddressOf } from '../../plugins/shared/http/client-address.ts'
+import { publicBase } from '../../plugins/shared/http/origin.ts'
 import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { fetchOnce, fetchPooledPost } from '../../plugins/shared/upstream/fetch.ts'
 import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
@@ -87,6 +88,10 @@ export const openApp = async (
       events: store,
       shares: { store },
       batches: store,
+      consents: {
+        store,
+        linkTo: (secret) => `${publicBase(publicUrl)}/api/${config.media.segment}/face-verifications/consent/${secret}`,
+      },
       pictures: pictureOptions(config, store, stored?.results),
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
@@ -123,6 +128,7 @@ export const openApp = async (
         taskMs: config.face.taskMs,
         maxBodyBytes: config.http.maxSmallBodyBytes,
         maxOpen: config.people.maxFaceChecks,
+        consents: { store, secrets },
         background,
       },
       maxTokens: config.people.maxTokens,

@@ -13,6 +13,7 @@ import type { ShareStore } from '../../plugins/ownership/share-store.ts'
 import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.ts'
 import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
+import type { ConsentStore } from '../../plugins/shared/consent/store.ts'
 import type { Revision } from '../../plugins/shared/identity/revision-cache.ts'
 import { SpaceCheck } from '../../plugins/shared/no-space.ts'
 import { checkSecrets } from '../../plugins/shared/plugin/options.ts'
@@ -43,6 +44,7 @@ import { createLeaseStore, writeProbe } from './leases.ts'
 import { createAssetBatchStore } from './library/asset-batches.ts'
 import { createAssetWatchStore } from './library/asset-watches.ts'
 import { createClaimStore } from './library/claims.ts'
+import { createConsentStore } from './library/consents.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createPictureStore } from './library/pictures.ts'
@@ -137,6 +139,7 @@ export interface Store
     AssetBatchStore,
     PictureStore,
     ShareStore,
+    ConsentStore,
     Required<FileStore>,
     WebhookStore,
     DeliveryStore,
@@ -225,6 +228,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createAssetBatchStore(database),
     ...createPictureStore(database),
     ...createShareStore(database),
+    ...createConsentStore(database),
     ...createWebhookStore(database),
     ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),

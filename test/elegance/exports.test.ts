@@ -27,6 +27,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'requireIdentity',
     'requireSameOrigin',
     'systemClock',
+    'verifyDocument',
   ],
   './admin': ['admin'],
   './account': ['account', 'usageRoutes'],

@@ -45,7 +45,8 @@ describe('the route table of the gateway', () => {
       shares: { store },
       identify,
       secrets: ['page-secret, a secret of the tests'],
-      batches: openStore('sqlite::memory:'),
+      batches: store,
+      consents: { store },
       uses: () => {
         throw new Error('is called for no route')
       },

@@ -150,6 +150,20 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
       ...{ created_at: 1, expires_at: at * 2 },
     },
   ],
+  consents: [
+    {
+      ...{ group_id: 'up-1', owner_id: 'u1', verification_id: 'f1', invited_by: 'u1', invited_at: 1, verified_at: 2 },
+      ...{ used_at: 3, withdrawn_at: 4, withdrawn_by_kind: 'owner', withdrawn_by: 'u1', deletion_at: 5 },
+      ...{ deletion_by_kind: 'person', due_at: 6, assets_at: 7, assets: 1, results: 2, uses: 3 },
+    },
+  ],
+  consent_links: [{ hash: 'l1', group_id: 'up-1', created_at: 2 }],
+  consent_uses: [
+    {
+      ...{ group_id: 'up-1', task_id: 'v1', asset_id: 'a1', user_id: 'u1', used_at: 3, status: 'succeeded' },
+      ...{ ended_at: 4, is_kept: 0 },
+    },
+  ],
   limit_use: [{ counter: 'c1', bucket: 0, used: 70, held: 20 }],
   limit_holders: [{ holder: 'task:v1', seq: 1, gives_back: 0 }],
   limit_blocks: [{ holder: 'task:v1', counter: 'c1', bucket: 0, unit: 'tokens', held: 20, booked: 0 }],

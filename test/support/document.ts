@@ -30,10 +30,10 @@ const readDocument = async (segment: string, hasCallback: boolean): Promise<Spec
     : rest({ url, key: 'upstream-key' })
   const log = { trace: ignore, debug: ignore, info: ignore, warn: ignore, error: ignore }
   const app = createApp({
-    gateway: { kind, store, shares: { store }, identify, secrets, segment, batches: store },
+    gateway: { kind, store, shares: { store }, identify, secrets, segment, batches: store, consents: { store } },
     text: { upstreams: [], identify },
     video: { store, identify },
-    people: { store, secrets, publicUrl: 'http://localhost', face: {} },
+    people: { store, secrets, publicUrl: 'http://localhost', face: { consents: { store, secrets } } },
     oidc: {
       create: (common) =>
         oidcLogin({

@@ -94,6 +94,10 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       ...options,
       store,
       batches: store,
+      consents: {
+        store,
+        linkTo: (secret) => `${url}/api/${options.segment ?? 'media'}/face-verifications/consent/${secret}`,
+      },
       pictures: { store, ...(results && { keepFile: keepPictures(results) }), ...options.pictures },
     },
     text: {
@@ -117,8 +121,8 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
       store,
       secrets: ['a secret of the test suite'],
       publicUrl: () => url,
-      face: {},
       ...options.people,
+      face: { consents: { store, secrets: ['a secret of the test suite'] }, ...options.people?.face },
     },
     events: { store, identify: identifyByToken({ store, revisionClock }) },
     files,

@@ -25,6 +25,13 @@ export const libraryRoutes = [
   ['GET', '/assets/batches/:batch_id/items', 'caller'],
   ['POST', '/assets/batches/:batch_id/cancel', 'caller'],
   ['GET', '/assets/groups/:group_id/uses', 'ownsGroup'],
+  // Also of a group that is gone: the handlers check the owner.
+  ['GET', '/assets/groups/:group_id/consent', 'caller'],
+  ['GET', '/assets/groups/:group_id/consent/uses', 'caller'],
+  ['GET', '/assets/groups/:group_id/consent/export', 'caller'],
+  ['POST', '/assets/groups/:group_id/consent/withdraw', 'caller'],
+  ['POST', '/assets/groups/:group_id/consent/delete', 'caller'],
+  ['POST', '/assets/groups/:group_id/consent/links', 'caller'],
 ] as const
 
 /** The routes of text generation below `/v1`. The same macro guards all of them. */
@@ -111,6 +118,11 @@ export const openRoutes = [
   ['GET', '/api/invitations/:token'],
   ['POST', '/api/invitations/:token'],
   ['GET', '/api/media/face-verifications/callback/:state'],
+  ['GET', '/api/media/face-verifications/consent-keys'],
+  ['GET', '/api/media/face-verifications/consent/:secret'],
+  ['GET', '/api/media/face-verifications/consent/:secret/export'],
+  ['POST', '/api/media/face-verifications/consent/:secret/withdraw'],
+  ['POST', '/api/media/face-verifications/consent/:secret/delete'],
   ['POST', '/api/v3/contents/generations/callbacks/:task_id/:key'],
 ] as const
 

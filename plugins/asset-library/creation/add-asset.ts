@@ -1,6 +1,7 @@
 import type { OwnedGroup } from '../../ownership/index.ts'
 import type { JsonBody } from '../../shared/http/body/body.ts'
 import type { UpstreamResponse } from '../../upstream-proxy/index.ts'
+import { requireConsent } from '../consent/require-consent.ts'
 import { type Creator, createdId, createWithinLimits, type Library, type Owners } from '../routes/library.ts'
 import { watchAsset } from '../watch/asset-watch.ts'
 
@@ -19,9 +20,10 @@ export interface AssetCreation {
  * Creates an asset within the limits of its user, records it as the user's, and watches it: for the route, for pictures
  * and for batches. Resolves with the upstream's response.
  *
- * Throws Problem 429 above a limit, and as the upstream and the two functions do.
+ * Throws Problem 429 above a limit, 403 for a group whose person has withdrawn the consent, and as the upstream and the
+ * two functions do.
  */
-export const addAsset = (
+export const addAsset = async (
   library: Library,
   owners: Pick<Owners, 'record'>,
   creator: Creator,
@@ -29,6 +31,7 @@ export const addAsset = (
 ): Promise<UpstreamResponse | undefined> => {
   const { user } = creator
   const uses = { assets: 1 }
+  if (group.type === 'LivenessFace') await requireConsent(group, library.consents)
   return createWithinLimits(library, { ...creator, uses }, async (held) => {
     const body = await begin()
     if (!body) return undefined

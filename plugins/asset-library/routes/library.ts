@@ -11,6 +11,7 @@ import {
 import type { Audit } from '../../shared/audit.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
+import type { ConsentStore } from '../../shared/consent/store.ts'
 import { readId } from '../../shared/id.ts'
 import { identityOf } from '../../shared/identity/identify.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
@@ -37,6 +38,8 @@ export interface Library {
   readonly assets: Pick<OwnershipStore, 'groupOfAsset'>
   /** Where events of assets are recorded. Undefined: nowhere. */
   readonly events: AssetNews | undefined
+  /** Whether persons consent to the use of their groups. Undefined: nobody can withdraw a consent. */
+  readonly consents: Pick<ConsentStore, 'hasWithdrawn'> | undefined
   /** Undefined: the header `Idempotency-Key` is ignored. */
   readonly idempotency: Idempotency | undefined
   /** Maximum length of a request body, in bytes. */

@@ -1,31 +1,56 @@
 import { isLent, type ReadableAsset } from '../../ownership/index.ts'
-import { accessDenied } from '../../shared/audit.ts'
+import type { Clock } from '../../shared/clock.ts'
+import { consentUnread } from '../../shared/consent/export.ts'
+import type { ConsentStore } from '../../shared/consent/store.ts'
 import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
-import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
 import { UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { notAuthorized, requireConsent } from '../consent/require-consent.ts'
 import type { Evidence, Owners } from './library.ts'
 
 /**
  * Checks owners of assets for uses that show a person, such as a video.
  *
  * When the authorisation of a person ends, the upstream removes the LivenessFace group with its assets, and the gateway
- * does not learn of it. So the upstream is asked for an asset of such a group each time.
+ * does not learn of it. So the upstream is asked for an asset of such a group each time. The person may also have
+ * withdrawn the consent here, which the store knows.
  */
 export const authorizedAssets = (
   owners: Pick<Owners, 'usableAsset' | 'locateAsset' | 'areLent' | 'recordUse'>,
+  consents: Pick<ConsentStore, 'hasWithdrawn' | 'recordConsentUse'> | undefined,
+  clock: Pick<Clock, 'now'>,
 ): AssetOwners => ({
   async asset(user, id, request) {
     const found = await owners.usableAsset(user, id, request)
     if (found.group.type !== 'LivenessFace') return useOf(found)
+    await requireConsent(found, consents)
     // A lent asset was located just now.
     const located = found.evidence ? found : await owners.locateAsset(user, id, request)
-    if (!(located.evidence instanceof UpstreamRejectedError)) return useOf(located)
-    throw new Problem(403, 'the person of this asset no longer authorizes its use', {
-      event: accessDenied('asset', found.id),
-    })
+    if (!(located.evidence instanceof UpstreamRejectedError))
+      return { ...useOf(located), ...(consents && { showsPerson: true }) }
+    throw notAuthorized('asset', found.id)
   },
   areLent: (user, groups) => owners.areLent(user, groups),
   recordUse: (user, groups) => owners.recordUse(user, groups),
+  ...(consents && {
+    async areConsented(groups) {
+      for (const group of groups) if (await storeCall(consents.hasWithdrawn(group), consentUnread)) return false
+      return true
+    },
+    recordPersonUse: (use) => storeCall(consents.recordConsentUse({ ...use, at: clock.now() }), consentUnread),
+  }),
+})
+
+/** The same for uses that make no video: nothing is recorded of them. */
+export const consentedAssets = (
+  owners: Pick<Owners, 'asset'>,
+  consents: Pick<ConsentStore, 'hasWithdrawn'>,
+): Pick<Owners, 'asset'> => ({
+  async asset(user, id, request) {
+    const found = await owners.asset(user, id, request)
+    await requireConsent(found, consents)
+    return found
+  },
 })
 
 const useOf = ({ group }: ReadableAsset<Evidence>) => ({ group, isLent: isLent(group) })

@@ -1,3 +1,6 @@
+import type { ConsentExport } from '../../shared/consent/export.ts'
+import type { DocumentSignature } from '../../shared/consent/signature.ts'
+import type { ConsentUseView, ConsentView } from '../../shared/consent/view.ts'
 import type { ErrorBody, UpstreamErrorBody } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { AssetBatchItemView, AssetBatchStateName, AssetBatchView } from '../batches/view.ts'
@@ -199,6 +202,17 @@ export type LibraryRoutes = {
         patch: LibraryRoute<ForwardedBody, WithGroupId & { body: GroupChange }>
         delete: LibraryRoute<ForwardedBody, WithGroupId>
         uses: { get: LibraryRoute<LibraryResult<UseCounts>, WithGroupId> }
+        /** With the option `consents`. */
+        consent: {
+          get: LibraryRoute<LibraryResult<ConsentView>, WithGroupId>
+          uses: { get: LibraryRoute<LibraryResult<ResultPage<ConsentUseView>>, WithGroupId & { query: KeysetQuery }> }
+          export: { get: LibraryRoute<ConsentExport & { readonly signature: DocumentSignature }, WithGroupId> }
+          withdraw: { post: LibraryRoute<LibraryResult<ConsentView>, WithGroupId> }
+          delete: { post: LibraryRoute<LibraryResult<ConsentView>, WithGroupId> }
+          links: {
+            post: LibraryRoute<LibraryResult<{ readonly URL: string; readonly CreateTime: string }>, WithGroupId>
+          }
+        }
         /** With the option `shares`. */
         shares: {
           get: LibraryRoute<LibraryResult<ResultPage<GroupShare>>, WithGroupId>

@@ -84,7 +84,7 @@ export const serveCallback = (context: FaceContext, poll: (id: string) => Promis
         })
     })
 
-  return async (request: Request, state: string): Promise<Response> => {
+  return async (request: Request, state: string, consentUrl: string | undefined): Promise<Response> => {
     // Elysia routes HEAD to the GET handler. A HEAD request must not use up the state either.
     if (request.method !== 'GET' || isPrefetch(request.headers)) return prefetchResponse()
     const query = new URLSearchParams(request.url.split('?').slice(1).join('?'))
@@ -92,7 +92,7 @@ export const serveCallback = (context: FaceContext, poll: (id: string) => Promis
       log.error({ err }, 'the callback of a face verification could not be processed')
       return 'error'
     })
-    return callbackPage(outcome, request.headers.get('accept-language'))
+    return callbackPage(outcome, request.headers.get('accept-language'), consentUrl)
   }
 }
 

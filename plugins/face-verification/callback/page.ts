@@ -48,13 +48,25 @@ const texts: Readonly<Record<Language, Readonly<Record<PageOutcome, PageText>>>>
 
 const statuses: Readonly<Partial<Record<PageOutcome, number>>> = { unknown: 404, error: 500 }
 
+/** A person who was verified has given a consent, or will have when the result is there. */
+const consents: ReadonlySet<PageOutcome> = new Set(['verified', 'received'])
+
+const linkTexts: Readonly<Record<Language, string>> = {
+  en: 'Keep this link: with it you can withdraw your consent at any time',
+  zh: '请保存此链接：您可以随时用它撤回授权',
+}
+
 /**
  * The page for an outcome, in the best language for an `Accept-Language` header. It contains no text of the request, so
  * nothing can be injected through the address.
+ *
+ * @param consentUrl the page on which the person withdraws the consent. Undefined: there is none
  */
-export const callbackPage = (outcome: PageOutcome, acceptLanguage: string | null): Response => {
+export const callbackPage = (outcome: PageOutcome, acceptLanguage: string | null, consentUrl?: string): Response => {
   const language = languageOf(acceptLanguage)
-  return messagePage({ ...texts[language][outcome], language, status: statuses[outcome] })
+  const link =
+    consentUrl !== undefined && consents.has(outcome) ? { text: linkTexts[language], href: consentUrl } : undefined
+  return messagePage({ ...texts[language][outcome], language, status: statuses[outcome], link })
 }
 
 /**

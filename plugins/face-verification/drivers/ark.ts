@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { hashLinkSecret, linkSecretOf } from '../../shared/consent/link.ts'
 import { noStoreJson } from '../../shared/http/no-store.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { UpstreamBusyError } from '../../upstream-proxy/index.ts'
@@ -86,7 +87,13 @@ export const arkDriver: CreateFaceDriver = (context) => {
       const task = { id: randomUUID(), user, kind: 'ark', status: 'waiting_user', token, createdAt, expiresAt } as const
       const dueAt = firstPollAt(createdAt, expiresAt)
       const added = await storeCall(
-        store.addVerification({ ...task, dueAt, stateHash: hashState(state) }, reserved),
+        store.addVerification(
+          {
+            ...{ ...task, dueAt, stateHash: hashState(state) },
+            ...(context.consents && { linkHash: hashLinkSecret(linkSecretOf(state)) }),
+          },
+          reserved,
+        ),
         faceNotRecorded,
       )
       if (!added) throw new Error('the generated verification id exists already')

@@ -18,8 +18,10 @@ export interface FaceDriver {
   /**
    * Serves the callback page, to which the upstream redirects the phone's browser. Undefined: the upstream has a page
    * of its own.
+   *
+   * @param consentUrl the page on which the person withdraws the consent. Undefined: there is none
    */
-  callback?(request: Request, state: string): Promise<Response>
+  callback?(request: Request, state: string, consentUrl: string | undefined): Promise<Response>
 }
 
 /** Creates a driver. */

@@ -1,4 +1,5 @@
 import { type Awaitable, andThen } from '../awaitable.ts'
+import type { NewConsentUse } from '../consent/store.ts'
 import { FieldProblem } from '../field-problem.ts'
 import type { Json } from '../json/json.ts'
 import { Problem } from '../problem.ts'
@@ -17,6 +18,13 @@ export interface AssetOwners {
    * them is not lent any more, and nothing may be sent. Default: no group is lent.
    */
   recordUse?(user: string, groups: readonly string[]): Promise<boolean>
+  /** Whether none of the persons of these groups has withdrawn the consent. Default: nobody can. */
+  areConsented?(groups: readonly string[]): Promise<boolean>
+  /**
+   * Records that assets of persons are used now: the task that refers to them is about to be sent. False: a person has
+   * withdrawn the consent, and nothing may be sent. Default: nobody can.
+   */
+  recordPersonUse?(use: Omit<NewConsentUse, 'at'>): Promise<boolean>
 }
 
 /** An asset that a user may use. */
@@ -25,6 +33,8 @@ export interface FoundAsset {
   readonly group?: { readonly id: string }
   /** Whether another user lends the group. Then a use begins with `recordUse`. Default false. */
   readonly isLent?: boolean
+  /** Whether the group shows a person. Then a use begins with `recordPersonUse`. Default false. */
+  readonly showsPerson?: boolean
 }
 
 export interface AssetOwnershipOptions {
@@ -73,7 +83,13 @@ const requireOwn = async (
       if (!(error instanceof Problem) || error.status !== 403) throw error
       throw new FieldProblem(403, error.message, { param, code: 'asset_not_found', event: error.event })
     })
-    used.push({ id, ...(found?.group && { group: found.group.id }), ...(found?.isLent && { isLent: true }) })
+    const { group, isLent, showsPerson } = found ?? {}
+    used.push({
+      id,
+      ...(group && { group: group.id }),
+      ...(isLent && { isLent }),
+      ...(showsPerson && { showsPerson }),
+    })
   }
   return used
 }

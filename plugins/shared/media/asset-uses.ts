@@ -7,6 +7,8 @@ export interface UsedAsset {
   readonly group?: string
   /** Whether another user lends the group. Default false. */
   readonly isLent?: boolean
+  /** Whether its group shows a person, who may withdraw the consent to its use. Default false. */
+  readonly showsPerson?: boolean
 }
 
 /** How many of a user's video tasks use an asset, or an asset of a group. */
@@ -27,6 +29,11 @@ export interface AssetUses {
   ): Promise<AssetUsePage>
   /** Counts the user's tasks that use an asset, or any asset of a group. */
   count(user: string, used: { readonly asset: string } | { readonly group: string }): Promise<AssetUseCounts>
+  /**
+   * Deletes a task of the user that has ended, with its result, also at the upstream. False: it has not ended. A task
+   * that is gone counts as deleted.
+   */
+  remove(user: string, task: string): Promise<boolean>
 }
 
 /** A page of tasks. */

@@ -15,7 +15,7 @@ import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
 import { unlimitedSlots } from '../store/slots.ts'
-import { shareEnded, tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
+import { consentWithdrawn, shareEnded, tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { registrationAfter, withAssets } from './refused-pictures.ts'
@@ -72,9 +72,10 @@ export const safetyIdentifierOf = (secret: string, user: string): string =>
 /**
  * Sends the create call of a claim.
  *
- * Whether the lent assets of the task may be used is decided at last, by a record of their use that is committed before
- * the call. A revocation that has been committed before it ends the task. Rejects when the store fails: the claim is
- * then settled like one whose answer was lost, and nothing was sent.
+ * Whether the lent assets of the task, and those of persons, may be used is decided at last, by a record of their use
+ * that is committed before the call. A revocation, or a withdrawal of a consent, that has been committed before it ends
+ * the task. Rejects when the store fails: the claim is then settled like one whose answer was lost, and nothing was
+ * sent.
  *
  * @param request the body, if it is at hand. Default: that of the claim
  */
@@ -95,9 +96,12 @@ export const submit = async (
     // Else its user would claim it again and again, and nothing else would get the slot.
     return { outcome: 'rejected', problem: new Problem(500, 'the request of the task cannot be read', { cause }) }
   }
-  const { lentGroups = [] } = fields
+  const { lentGroups = [], persons = [] } = fields
   if (lentGroups.length > 0 && !(await context.assets?.recordUse?.(claim.user, lentGroups)))
     return { outcome: 'rejected', problem: shareEnded }
+  const use = { task: claim.id, user: claim.user, assets: persons }
+  if (persons.length > 0 && (await context.assets?.recordPersonUse?.(use)) === false)
+    return { outcome: 'rejected', problem: consentWithdrawn }
   if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   let upstreamId: string
   try {

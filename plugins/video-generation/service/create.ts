@@ -32,7 +32,7 @@ export const createTask = async (
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
   const { user, token, modelAlias } = caller
-  const { read, draft, assets, lentGroups, sent, limits } = await prepareTask(caller, body, request, context)
+  const { read, draft, assets, lentGroups, persons, sent, limits } = await prepareTask(caller, body, request, context)
   const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
@@ -40,6 +40,7 @@ export const createTask = async (
     shown: { ...read.shown, ...(draft && { draft_task_id: draft.id }) },
     ...(draft && { draftUpstreamId: draft.upstreamId }),
     ...(lentGroups.length > 0 && { lentGroups }),
+    ...(persons.length > 0 && { persons }),
     ...(notes && { notes }),
     ...(read.registersPictures && { registration: { pictures: [] } }),
   }

@@ -1,4 +1,5 @@
 import { accessDenied } from '../../shared/audit.ts'
+import type { PersonAsset } from '../../shared/consent/store.ts'
 import { permitsModel } from '../../shared/identity/models.ts'
 import { composeArray, type Json, toJson } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
@@ -9,7 +10,7 @@ import type { VideoServiceOptions } from '../options.ts'
 import type { VideoContext } from '../queue/submit.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import { unlimitedSlots } from '../store/slots.ts'
-import { rejectParameter, shareEnded, unknownModel, VideoProblem } from '../tasks/problem.ts'
+import { consentWithdrawn, rejectParameter, shareEnded, unknownModel, VideoProblem } from '../tasks/problem.ts'
 import { readTaskFields } from '../tasks/request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/request.ts'
 import { isTaskId } from '../tasks/task-id.ts'
@@ -24,6 +25,8 @@ export interface PreparedTask {
   readonly assets: readonly UsedAsset[]
   /** Ids of groups of other users whose assets the task shows, also through its draft. */
   readonly lentGroups: readonly string[]
+  /** Assets of persons that the task shows, also through its draft. */
+  readonly persons: readonly PersonAsset[]
   /** What the upstream gets, without the fields that the gateway sets. */
   readonly sent: Json
   /** Undefined: the task needs no slot. */
@@ -35,6 +38,7 @@ interface OwnDraft {
   readonly upstreamId: string
   /** The upstream makes the video of the assets of the draft. */
   readonly lentGroups: readonly string[]
+  readonly persons: readonly PersonAsset[]
 }
 
 export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf' | 'pictures'>, AssetOwnershipOptions {
@@ -60,10 +64,20 @@ export const prepareTask = async (
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
   const lentGroups = [...new Set([...lentIn(assets), ...(draft?.lentGroups ?? [])])]
+  const ofDraft = (draft?.persons ?? []).filter(({ id }) => !assets.some((asset) => asset.id === id))
+  const persons = [...personsIn(assets), ...ofDraft]
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const limits = read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model)
-  return { read, draft, assets, lentGroups, sent, limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits }
+  return {
+    ...{ read, draft, lentGroups, persons, sent },
+    // What waits is found by its assets when a person withdraws the consent.
+    assets: ofDraft.length === 0 ? assets : [...assets, ...ofDraft],
+    limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits,
+  }
 }
+
+const personsIn = (assets: readonly UsedAsset[]): readonly PersonAsset[] =>
+  assets.flatMap(({ id, group, showsPerson }) => (showsPerson && group !== undefined ? [{ id, group }] : []))
 
 const lentIn = (assets: readonly UsedAsset[]): readonly string[] =>
   assets.flatMap(({ group, isLent }) => (isLent && group !== undefined ? [group] : []))
@@ -96,7 +110,7 @@ const own: ReadonlySet<string> = new Set(ownNames)
 
 /**
  * The caller's own draft. Throws Problem 400 for any other: the same for a foreign one and one that does not exist. 403
- * for one whose assets are no longer lent to the caller.
+ * for one whose assets are no longer lent to the caller, or show a person who has withdrawn the consent.
  */
 const ownDraft = async (
   user: string,
@@ -107,9 +121,11 @@ const ownDraft = async (
   const { id } = draft
   const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), 'failed to check the draft task') : undefined
   if (task?.status === 'succeeded' && task.upstreamId !== undefined) {
-    const { lentGroups = [] } = readTaskFields(task.fields)
+    const { lentGroups = [], persons = [] } = readTaskFields(task.fields)
     if (lentGroups.length > 0 && !(await assets?.areLent?.(user, lentGroups))) throw shareEnded
-    return { id, upstreamId: task.upstreamId, lentGroups }
+    const groups = [...new Set(persons.map(({ group }) => group))]
+    if (groups.length > 0 && (await assets?.areConsented?.(groups)) === false) throw consentWithdrawn
+    return { id, upstreamId: task.upstreamId, lentGroups, persons }
   }
   throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
 }

@@ -151,7 +151,9 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   return {
     hasUpstream: upstream !== undefined,
     tasks,
-    uses: store.videoAssetUses && assetUsesOf(store.videoAssetUses, linkResult),
+    uses:
+      store.videoAssetUses &&
+      assetUsesOf(store.videoAssetUses, linkResult, (user, id) => tasks.remove(user, id, 'delete')),
     once: createVideoOnce(options.idempotency, context, (task) => viewOf(task, linkResult)),
     async receiveCallback(id, key) {
       if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false

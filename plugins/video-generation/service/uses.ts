@@ -1,4 +1,5 @@
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
+import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoAssetUses } from '../store/queue.ts'
 import { isTaskId } from '../tasks/task-id.ts'
@@ -8,7 +9,11 @@ import { type LinkResult, viewOf } from '../tasks/view.ts'
 const maxCounted = 10_000
 
 /** Which assets the tasks use, for the asset library. */
-export const assetUsesOf = (store: VideoAssetUses, linkResult: LinkResult | undefined): AssetUses => ({
+export const assetUsesOf = (
+  store: VideoAssetUses,
+  linkResult: LinkResult | undefined,
+  remove: (user: string, task: string) => Promise<unknown>,
+): AssetUses => ({
   async tasks(user, asset, { after, limit }) {
     if (after !== undefined && !isTaskId(after)) return { tasks: [], next: undefined }
     const found = await read(store.tasksWithAsset(user, asset, { after, limit: limit + 1 }))
@@ -18,6 +23,16 @@ export const assetUsesOf = (store: VideoAssetUses, linkResult: LinkResult | unde
   },
 
   count: (user, used) => read(store.countTasksWithAsset(user, used, maxCounted)),
+
+  async remove(user, task) {
+    try {
+      await remove(user, task)
+      return true
+    } catch (error) {
+      if (!(error instanceof Problem) || (error.status !== 404 && error.status !== 409)) throw error
+      return error.status === 404
+    }
+  },
 })
 
 const read = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'failed to read the video tasks')

@@ -68,6 +68,11 @@ export const shareEnded = new VideoProblem(403, 'an asset of the task is in a gr
   code: 'share_ended',
 })
 
+/** The error for a task with an asset of a person who has withdrawn the consent to its use. */
+export const consentWithdrawn = new VideoProblem(403, 'the person in an asset of the task has withdrawn the consent', {
+  code: 'consent_withdrawn',
+})
+
 /** The error for one more waiting task than a user may have. */
 export const tooManyWaiting = new VideoProblem(429, 'you have the maximum number of waiting tasks', {
   code: 'QuotaExceeded',

@@ -22,9 +22,12 @@ export const measured = (handle: FetchHandler, recorder: Metrics, log: LeveledLo
   }
 }
 
-/** The path for logs, without secrets: without the query, the state in a callback path, and the link of an upload. */
+/**
+ * The path for logs, without secrets: without the query, the state in a callback path, and the links of an upload and
+ * of a consent.
+ */
 export const logPathOf = (url: string): string =>
   requestPath(url).replace(
-    /(\/face-verifications\/callback\/|\/contents\/generations\/callbacks\/[^/]*\/|\/mcp\/uploads\/).*/,
+    /(\/face-verifications\/(?:callback|consent)\/|\/contents\/generations\/callbacks\/[^/]*\/|\/mcp\/uploads\/).*/,
     '$1…',
   )

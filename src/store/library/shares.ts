@@ -125,6 +125,12 @@ function* lend(wanted: WantedShare): Steps<LendOutcome> {
       from ${disabledUsers}
       where disabled_users.id = ${owner}
     )
+    and not exists (
+      select 1
+      from consents
+      where consents.group_id = ${group.id}
+      and withdrawn_at is not null
+    )
     returning id`
   if (!owned) return 'no-group'
   const found = other === undefined ? yield* findTeam(owner, borrower) : yield* findUser(other, isKnown)

@@ -4,6 +4,7 @@ import { assetBatchTables } from './asset-batch-tables.ts'
 import { assetUseTables } from './asset-use-tables.ts'
 import { auditChainTables } from './audit-chain-tables.ts'
 import { auditReportTables } from './audit-report-tables.ts'
+import { consentTables } from './consent-tables.ts'
 import { countedTables } from './counted-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
@@ -262,6 +263,7 @@ export const migrations: readonly Migration[] = [
   renamingIndexes,
   assetUseTables,
   assetBatchTables,
+  consentTables,
 ]
 
 /**

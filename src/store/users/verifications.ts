@@ -58,14 +58,15 @@ export const createVerificationStore = (
   },
 
   async addVerification(verification, reservation) {
-    const { id, user, kind, status, stateHash, token, createdAt, expiresAt, dueAt } = verification
+    const { id, user, kind, status, stateHash, linkHash, token, createdAt, expiresAt, dueAt } = verification
     return database.transaction(function* (): Steps<boolean> {
       const added = yield sql`
         insert into face_verifications (
-          id, user_id, kind, status, state_hash, token, created_at, expires_at, due_at, lease_until, asks
+          id, user_id, kind, status, state_hash, link_hash, token, created_at, expires_at, due_at, lease_until, asks
         )
         values (
-          ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt}, 0, 0
+          ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${linkHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt},
+          0, 0
         )
         on conflict (id) do nothing
         returning id`

@@ -2,6 +2,7 @@ import type { VideoEnds } from '../../../plugins/video-generation/store/queue-pa
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { expireFile } from '../files.ts'
+import { keepTaskEnd, usesPersons } from '../library/consent-uses.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
@@ -115,6 +116,7 @@ function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | 
   // Nobody decides about it any more.
   if (task.undecidedAt !== undefined) yield* endTaskHold(id)
   for (const key of filesIn(task.result)) yield expireFile(key, at)
+  if (usesPersons(task.fields)) yield keepTaskEnd(id, String(task.status), taskOf(task).endedAt)
   return taskOf(task)
 }
 

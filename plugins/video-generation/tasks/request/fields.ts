@@ -1,3 +1,4 @@
+import type { PersonAsset } from '../../../shared/consent/store.ts'
 import type { JsonObject } from '../../../shared/json/parsed.ts'
 
 /** The fields that the gateway owns, as the caller has sent them. */
@@ -20,6 +21,8 @@ export interface TaskFields {
   readonly notes?: JsonObject
   /** Groups of other users in which assets of the request are, by id. They must still be lent when it is sent. */
   readonly lentGroups?: readonly string[]
+  /** Assets of persons that the request shows, also through its draft. They must still consent when it is sent. */
+  readonly persons?: readonly PersonAsset[]
   /** Of a task with `references: "auto"`. */
   readonly registration?: Registration
 }

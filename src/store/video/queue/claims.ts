@@ -2,6 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
 import { type Database, sql } from '../../database/database.ts'
 import { UniqueViolationError } from '../../database/error.ts'
+import { dropUsesOf, usesPersons } from '../../library/consent-uses.ts'
 import { endTaskHold, keepTaskHold } from '../holds.ts'
 import type { Notices } from '../notices.ts'
 import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from '../requests.ts'
@@ -161,8 +162,9 @@ export const videoClaims = (database: Database, notices: Notices): VideoClaims =
           where id = ${id}
           and attempts = ${attempts}
           and phase = 'submitting'
-          returning bytes`
+          returning bytes, fields`
         if (row) yield* endTaskHold(id)
+        if (row && usesPersons(row.fields)) yield dropUsesOf(id)
         return row
       })
       await forget(id, dropped?.bytes)

@@ -1,0 +1,89 @@
+import { Type } from '@sinclair/typebox'
+import type { SchemaOf } from '../plugin/openapi.ts'
+import type { ConsentExport } from './export.ts'
+import type { DocumentSignature } from './signature.ts'
+import type { ConsentUseView, ConsentView } from './view.ts'
+
+const time = (description: string) => Type.String({ description: `${description}. ISO 8601 with a UTC offset` })
+const optionalTime = (description: string) => Type.Optional(time(description))
+const count = (description: string) => Type.Integer({ minimum: 0, description })
+
+const act = {
+  Time: time('When somebody asked for it'),
+  By: Type.Union([Type.Literal('person'), Type.Literal('owner'), Type.Literal('admin')], {
+    description: 'The person with the link; the owner of the group, or an admin, for the person',
+  }),
+  User: Type.Optional(Type.String({ description: 'Id of the user. Absent for the person' })),
+}
+
+export const consentSchema: SchemaOf<ConsentView> = Type.Object(
+  {
+    GroupId: Type.String(),
+    Status: Type.Union(
+      [Type.Literal('active'), Type.Literal('withdrawn'), Type.Literal('deleting'), Type.Literal('deleted')],
+      { description: 'Only an active consent allows a use' },
+    ),
+    Invitation: Type.Optional(
+      Type.Object(
+        {
+          VerificationId: Type.String(),
+          User: Type.String({ description: 'Id of the user who has invited the person' }),
+          Time: time('When the face verification was started'),
+        },
+        { description: 'Absent: the group was not made by a face verification' },
+      ),
+    ),
+    VerifyTime: optionalTime('When the person was verified. Absent: it is not known'),
+    LastUseTime: optionalTime('When an asset of the group was last sent in a video task'),
+    Withdrawal: Type.Optional(Type.Object(act)),
+    Deletion: Type.Optional(
+      Type.Object({
+        ...act,
+        AssetsTime: optionalTime('When all assets were deleted. Absent: it goes on'),
+        ResultsTime: optionalTime('When all results were deleted. Absent: it goes on'),
+        GroupTime: optionalTime(
+          'When the group was deleted. Absent: it goes on, or the upstream keeps the empty group for now',
+        ),
+        Assets: count('Assets that were deleted'),
+        Results: count('Results of tasks that were deleted'),
+        Uses: count('Tasks that had used the group'),
+      }),
+    ),
+  },
+  { title: 'Consent' },
+)
+
+export const consentUseSchema: SchemaOf<ConsentUseView> = Type.Object(
+  {
+    TaskId: Type.String({ description: 'Id of the video task' }),
+    User: Type.String({ description: 'Id of its user: the owner of the group, or a borrower' }),
+    AssetIds: Type.Array(Type.String()),
+    UseTime: time('When it was sent'),
+    Status: Type.Optional(Type.String({ description: 'The last status of the task. Absent: it is not known' })),
+    EndTime: optionalTime('When the task ended'),
+    Result: Type.Union([Type.Literal('none'), Type.Literal('kept'), Type.Literal('removed')], {
+      description: 'Whether there is a result: not yet or never, kept with the task, or deleted',
+    }),
+  },
+  { title: 'ConsentUse' },
+)
+
+/** A signed document. */
+export const consentExportSchema: SchemaOf<ConsentExport & { readonly signature: DocumentSignature }> = Type.Object(
+  {
+    Type: Type.Literal('sluice.consent.1'),
+    ExportTime: Type.String({ description: 'ISO 8601' }),
+    Consent: consentSchema,
+    Uses: Type.Array(consentUseSchema, { description: 'The newest first, up to 10,000' }),
+    HasMoreUses: Type.Boolean({ description: 'Whether there are more uses than the document has' }),
+    signature: Type.Object(
+      {
+        algorithm: Type.Literal('Ed25519'),
+        key: Type.String({ description: 'Id of one of the published keys' }),
+        value: Type.String({ description: 'The signature (RFC 8032) in lower-case hexadecimal' }),
+      },
+      { description: 'Over the canonical JSON (RFC 8785) of the document without this member' },
+    ),
+  },
+  { title: 'ConsentExport' },
+)
