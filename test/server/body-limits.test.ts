@@ -142,7 +142,7 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
       const finish = () => resolve({ status: Number(text.split(' ')[1]), text })
       socket.on('data', (chunk) => {
         text += chunk
-        if (text.includes('\r\n\r\n{')) {
+        if (/\r\n\r\n[{<]/.test(text)) {
           finish()
           socket.destroy()
         }
@@ -156,10 +156,11 @@ describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
       socket.write([...head, 'content-type: application/json', framing, '', sent].join('\r\n'))
     })
 
-  /** The shape of errors: that of Anthropic or OpenAI below /v1, that of the vendor below /api/v3, else that of the gateway. */
+  /** The shape of errors: that of Anthropic or OpenAI below /v1, that of the vendor below /api/v3, a page for a person, else that of the gateway. */
   const shape = (path: string) => {
     if (path.startsWith('/v1/messages')) return /^\{"type":"error","error":\{"type":.*"request_id":/
     if (path.startsWith('/v1')) return /^\{"error":\{"message":.*"param":/
+    if (path.startsWith(`${faces}/consent/`)) return /^<!doctype html>/
     if (path.startsWith('/api/v3')) return /^\{"error":\{"code":.*"message":.*"param":.*"type":/
     return /^\{"success":false,.*"type":"media_proxy_error"/
   }

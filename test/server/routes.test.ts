@@ -56,6 +56,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
     secrets,
     uses,
     batches: store,
+    consents: { store },
   })
   const app = new Elysia()
     .use(gateway)
@@ -64,7 +65,7 @@ const allRoutes = async (): Promise<readonly Route[]> => {
     .use(fileStorage({ store, identify: noIdentity, publicUrl, secrets, storage: folderStorage('data/none') }))
     .use(videoGeneration({ store, identify: noIdentity }))
     .use(openaiVideos({ service: createVideoService({ store }), identify: noIdentity }))
-    .use(account({ store, secrets, publicUrl, face: { store, upstream }, log: noLog }))
+    .use(account({ store, secrets, publicUrl, face: { store, upstream, consents: { store, secrets } }, log: noLog }))
   await store.close()
   const pairs = app.routes
     .filter(({ path }) => !path.startsWith('/console'))
