@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { importsOf, sources } from './sources.ts'
+import { importsOf, pageScripts, type Source, sources } from './sources.ts'
 
 /** The cycles of a graph: each as the path that leads back to its first node. */
 const cyclesOf = (edges: ReadonlyMap<string, readonly string[]>): readonly string[] => {
@@ -16,10 +16,20 @@ const cyclesOf = (edges: ReadonlyMap<string, readonly string[]>): readonly strin
   return cycles
 }
 
+const cyclesIn = (modules: readonly Source[]): readonly string[] =>
+  cyclesOf(new Map(modules.map((module) => [module.path, importsOf(module).map(({ to }) => to)])))
+
 test('no module imports itself through others, not even a type', () => {
   const modules = sources('plugins', 'src').filter(({ path }) => !path.endsWith('.d.ts'))
   expect(modules.length).toBeGreaterThan(500)
-  expect(cyclesOf(new Map(modules.map((module) => [module.path, importsOf(module).map(({ to }) => to)])))).toEqual([])
+  expect(cyclesIn(modules)).toEqual([])
+})
+
+test('nor does a script of the console, and none names a type of one that imports it', () => {
+  const scripts = pageScripts()
+  expect(scripts.length).toBeGreaterThan(100)
+  expect(scripts.flatMap(importsOf).length).toBeGreaterThan(500)
+  expect(cyclesIn(scripts)).toEqual([])
 })
 
 test('a cycle is found wherever it is', () => {

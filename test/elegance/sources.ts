@@ -10,13 +10,20 @@ export interface Source {
 }
 
 /** All TypeScript files in some folders. A missing folder has none. */
-export const sources = (...folders: readonly string[]): readonly Source[] =>
-  folders.flatMap((folder) => list(folder)).map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+export const sources = (...folders: readonly string[]): readonly Source[] => read(folders, '.ts')
 
-const list = (folder: string): readonly string[] => {
+/** The program of the console's pages. */
+export const pageScripts = (): readonly Source[] => read(['plugins/console/page'], '.js')
+
+const read = (folders: readonly string[], extension: string): readonly Source[] =>
+  folders
+    .flatMap((folder) => list(folder, extension))
+    .map((path) => ({ path, text: readFileSync(join(root, path), 'utf8') }))
+
+const list = (folder: string, extension: string): readonly string[] => {
   try {
     return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => path.endsWith(extension))
       .map((path) => `${folder}/${path}`)
       .sort()
   } catch {

@@ -22,8 +22,8 @@ export const isConsoleToken = (token) =>
   token.label === label && Date.parse(token.expires_at ?? '') - Date.parse(token.created_at) <= lifetimeMs + 60_000
 
 /**
- * @param {(path: string, options?: import('./api.js').RequestOptions) => Promise<any>} request sends a request with the
- * session cookie
+ * @param {(path: string, options?: { method: string, body?: unknown, keepalive?: boolean }) => Promise<any>} request
+ * sends a request with the session cookie
  */
 export const createCredential = (request) => {
   /** @type {Promise<Credential> | undefined} */

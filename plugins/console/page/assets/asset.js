@@ -21,7 +21,7 @@ import { t } from '../words/words.js'
  * @property {{ Code?: string, Message?: string } | null} [Error] why it failed, when the upstream gives a reason
  */
 /** @typedef {import('../api/api.js').Api} Api */
-/** @typedef {import('./group.js').GroupType} GroupType */
+/** @typedef {'AIGC' | 'LivenessFace'} GroupType */
 
 export const assetsPath = `${paths.library}/assets`
 

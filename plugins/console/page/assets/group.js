@@ -10,7 +10,7 @@ import { formatNumber } from '../words/format.js'
 import { t } from '../words/words.js'
 import { UsesWarning } from './uses.js'
 
-/** @typedef {'AIGC' | 'LivenessFace'} GroupType */
+/** @typedef {import('./asset.js').GroupType} GroupType */
 /**
  * @typedef {{ Id: string, Name: string, Description?: string, GroupType: GroupType, CreateTime: string, UpdateTime:
  * string, Access?: 'read' | 'use' }} Group `Access`: what a group that is lent to the user may be used for

@@ -6,5 +6,5 @@ import { login } from './zh/login.js'
 import { uploads } from './zh/uploads.js'
 import { videos } from './zh/videos.js'
 
-/** All words of the console in Chinese. @type {import('./words.js').Words} */
+/** All words of the console in Chinese. @type {typeof import('./english.js').english} */
 export const chinese = { ...assets, ...chat, ...face, ...frame, ...login, ...uploads, ...videos }

@@ -3,7 +3,15 @@ import { formatCost, formatNumber } from '../../words/format.js'
 import { Table } from '../parts/table.js'
 import { w } from '../words/words.js'
 
-/** @typedef {import('./overview.js').Activity} Activity */
+/** @typedef {{ requests: number, rejected: number, errors: number }} Counts */
+/**
+ * @typedef {object} Activity
+ * @property {string} at
+ * @property {Counts} last_minute
+ * @property {readonly (Counts & { at: string })[]} hours
+ * @property {readonly (Counts & { day: string, videos: Readonly<Record<string, number>> })[]} days
+ * @property {{ running: number, waiting: number }} videos
+ */
 /** @typedef {import('../usage/sums.js').UsageRow} UsageRow */
 /** @typedef {{ name: keyof typeof w.overview.rows, now: string, today: string, yesterday: string, week: string, isBad?: boolean }} Figure */
 

@@ -11,15 +11,7 @@ import { Alerts } from './alerts.js'
 import { Figures } from './figures.js'
 import { Upstreams } from './upstreams.js'
 
-/** @typedef {{ requests: number, rejected: number, errors: number }} Counts */
-/**
- * @typedef {object} Activity
- * @property {string} at
- * @property {Counts} last_minute
- * @property {readonly (Counts & { at: string })[]} hours
- * @property {readonly (Counts & { day: string, videos: Readonly<Record<string, number>> })[]} days
- * @property {{ running: number, waiting: number }} videos
- */
+/** @typedef {import('./figures.js').Activity} Activity */
 
 const pollMs = 15_000
 

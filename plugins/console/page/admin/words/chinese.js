@@ -4,5 +4,5 @@ import { reports } from './zh/reports.js'
 import { shared } from './zh/shared.js'
 import { system } from './zh/system.js'
 
-/** The same in Chinese. @type {import('./words.js').AdminWords} */
+/** The same in Chinese. @type {typeof import('./english.js').english} */
 export const chinese = { ...limits, ...people, ...reports, ...shared, ...system }
