@@ -7,7 +7,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { createToken, hashToken } from '../plugins/api-token/index.ts'
+import { createToken, hashToken, tokenStart } from '../plugins/api-token/index.ts'
 import { hashPassword } from '../plugins/web-session/password.ts'
 import { environmentVariable, readConfig } from './config.ts'
 import { fillLibrary } from './demo/library.ts'
@@ -35,7 +35,7 @@ const user = (await store.addUser({ name: 'demo', password: await hashPassword(p
 const tokenId = await store.addToken({
   user,
   hash: hashToken(token),
-  start: token.slice(0, 9),
+  start: tokenStart(token),
   label: 'demo',
   createdAt,
 })

@@ -2,8 +2,7 @@ import { pino, stdSerializers } from 'pino'
 import { currentRequestId } from '../plugins/shared/http/current-request.ts'
 import type { Log } from '../plugins/shared/problem.ts'
 import type { LogLevel } from './config.ts'
-import { dropUnwritten } from './log/line-output.ts'
-import { toStandardError } from './log/standard-error.ts'
+import { dropUnwritten, toStandardError } from './log/standard-error.ts'
 
 /** Options of `createLog`. */
 export interface LogOptions {

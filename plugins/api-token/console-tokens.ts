@@ -1,6 +1,6 @@
 import { type Audit, accessDenied, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { announcesBody, isJson, readJsonBody } from '../shared/http/body/body.ts'
+import { readJsonRequest, sendsBody } from '../shared/http/body/body.ts'
 import type { ErrorsOption } from '../shared/http/error-handler.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../shared/http/origin.ts'
@@ -13,7 +13,7 @@ import { nonNullMember } from '../shared/json/json.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { limitLength } from '../shared/text.ts'
-import { createToken, hashToken } from './token.ts'
+import { createToken, hashToken, tokenStart } from './token.ts'
 
 /** The stored data of a token. Times are milliseconds since 1970. */
 export interface StoredToken {
@@ -134,7 +134,7 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
     const createdAt = clock.now()
     const wanted = await readTokenRequest(request, { now: createdAt, keepsScopes: store.keepsScopes === true })
     const token = createToken()
-    const data = { ...wanted, start: token.slice(0, 9), createdAt }
+    const data = { ...wanted, start: tokenStart(token), createdAt }
     const id = await storeCall(store.addToken({ ...data, user, hash: hashToken(token) }, maxTokens), storeUnavailable)
     if (id === undefined) throw (await validTokens(user)).length < maxTokens ? tooOften() : tooMany(maxTokens)
     // Before the response: no caller may receive a token that is not in the audit trail.
@@ -158,7 +158,7 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
     const { user } = await identifyForChange(request)
     const overlapMs = await readOverlap(request)
     const [known, now, token] = [readId(id), clock.now(), createToken()]
-    const secret = { hash: hashToken(token), start: token.slice(0, 9), now, oldUntil: now + overlapMs }
+    const secret = { hash: hashToken(token), start: tokenStart(token), now, oldUntil: now + overlapMs }
     const outcome =
       known === undefined
         ? undefined
@@ -182,9 +182,8 @@ const maxOverlapMs = 168 * 3_600_000
 
 /** Reads for how long the old secret works. The body may be missing. */
 const readOverlap = async (request: Request): Promise<number> => {
-  if (!announcesBody(request.headers) && !request.headers.has('content-type')) return 0
-  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, maxBodyBytes)
+  if (!sendsBody(request)) return 0
+  const { json } = await readJsonRequest(request, maxBodyBytes)
   const seconds = nonNullMember(json, 'overlap_seconds')?.value() ?? 0
   if (Number.isInteger(seconds) && Number(seconds) >= 0 && Number(seconds) * 1_000 <= maxOverlapMs)
     return Number(seconds) * 1_000
@@ -197,9 +196,8 @@ const readTokenRequest = async (
   { now, keepsScopes }: { readonly now: number; readonly keepsScopes: boolean },
 ): Promise<Pick<StoredToken, 'label' | 'expiresAt' | 'scopes' | 'models'>> => {
   const defaults = keepsScopes ? { scopes: defaultScopes } : {}
-  if (!announcesBody(request.headers) && !request.headers.has('content-type')) return defaults
-  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, maxBodyBytes)
+  if (!sendsBody(request)) return defaults
+  const { json } = await readJsonRequest(request, maxBodyBytes)
   const scopes = readScopes(nonNullMember(json, 'scopes'))
   const models = readModels(nonNullMember(json, 'models'))
   if (!keepsScopes && (scopes || models)) throw new Problem(400, 'scopes and models are not supported here')

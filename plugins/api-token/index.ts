@@ -27,7 +27,7 @@ export type { Role, Scope } from '../shared/identity/scopes.ts'
 export type { ConsoleTokenStore, ConsoleTokensOptions, StoredToken } from './console-tokens.ts'
 export type { CreatedToken, TokenInfo, TokenList, TokenRequest, TokenRoutes } from './openapi.ts'
 export type { TokenOwner, TokenStore } from './store.ts'
-export { createToken, hashToken } from './token.ts'
+export { createToken, hashToken, tokenStart } from './token.ts'
 
 /** Options of `identifyByToken`. */
 export interface ApiTokenOptions {

@@ -9,7 +9,7 @@ const digitCount = 43
  *
  * @example
  * const token = createToken()
- * await store.addToken({ user: 'user-1', hash: hashToken(token), start: token.slice(0, 9), createdAt: Date.now() })
+ * await store.addToken({ user: 'user-1', hash: hashToken(token), start: tokenStart(token), createdAt: Date.now() })
  */
 export const createToken = (): string => {
   let digits = ''
@@ -21,6 +21,9 @@ export const createToken = (): string => {
   }
   return prefix + digits
 }
+
+/** The first characters of a token: `sk-` and six digits. Lists show them, to tell tokens apart. */
+export const tokenStart = (token: string): string => token.slice(0, 9)
 
 /** Hex SHA-256 of a token, as stored. A slow hash is unnecessary: a token has 256 random bits. */
 export const hashToken = (token: string): string => hash('sha256', token, 'hex')

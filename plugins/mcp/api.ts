@@ -1,7 +1,7 @@
 import type { Awaitable } from '../shared/awaitable.ts'
 import { copyPeerAddress } from '../shared/http/client-address.ts'
 import { countInFlight, inFlightOf } from '../shared/http/in-flight.ts'
-import { membersOf } from '../shared/json/parsed.ts'
+import { membersOf, parsedJson } from '../shared/json/parsed.ts'
 
 /** Handles a request of the app in this process. */
 export type AppFetch = (request: Request) => Awaitable<Response>
@@ -96,17 +96,8 @@ const ofThisRequest =
 
 /** The error of the gateway's own forms and of the vendor's data plane, or that of the vendor's action interface. */
 const errorIn = (body: string): ReturnType<typeof membersOf> => {
-  const { error, ResponseMetadata } = membersOf(parsed(body))
+  const { error, ResponseMetadata } = membersOf(parsedJson(body))
   return membersOf(error ?? membersOf(ResponseMetadata).Error)
-}
-
-/** Undefined: it is no JSON. An upstream may send anything. */
-const parsed = (body: string): unknown => {
-  try {
-    return JSON.parse(body)
-  } catch {
-    return undefined
-  }
 }
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value.slice(0, maxErrorText) : '')

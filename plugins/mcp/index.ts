@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { attachBody, bodyStream, isJson, readJsonBody } from '../shared/http/body/body.ts'
+import { attachBody, bodyStream, readJsonRequest } from '../shared/http/body/body.ts'
 import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type PublicUrl, publicBase, type RequireSameOrigin } from '../shared/http/origin.ts'
@@ -123,8 +123,7 @@ export const mcp = <const Prefix extends string = '/mcp'>(
 
   const respond = async (request: Request): Promise<Response> => {
     const identity = await requireIdentity(identify, request)
-    if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-    const { json } = await readJsonBody(request, maxBodyBytes, messageLimits)
+    const { json } = await readJsonRequest(request, maxBodyBytes, messageLimits)
     const { respondToMessage } = await loadProtocol()
     if (json.entryCount > entriesAtOnce) await nextTurn()
     return respondToMessage({ request, identity, message: json.value() }, { tools, fetch, clock, log })

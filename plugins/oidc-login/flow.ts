@@ -7,12 +7,10 @@ import { networksOf } from '../shared/login/networks.ts'
 import { type Log, Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
 import { type ClaimRules, type Claims, fitsRules, userNameOf } from './claims.ts'
-import type { LoginFailure } from './login-failures.ts'
-import { LoginProblem } from './login-problem.ts'
+import { type LoginFailure, LoginProblem } from './login-failures.ts'
 import type { PendingLogin, PendingLogins } from './pending-logins.ts'
 import { ProviderDeniedError, ProviderInvalidError, ProviderUnreachableError } from './provider/error.ts'
 import type { OidcProvider } from './provider/provider.ts'
-import { readReturnPath } from './return-path.ts'
 import type { AcceptedLogin, OidcUser, OidcUserStore, RejectedLogin } from './store.ts'
 
 /** What the two routes need. */
@@ -172,4 +170,20 @@ const eventsOf = ({ user: { id }, found, newRole }: AcceptedLogin): readonly Aud
     ...(found === 'added' ? [{ action: 'user.create', ...common } as const] : []),
     ...(fields.length > 0 ? [{ action: 'user.update', ...common, fields } as const] : []),
   ]
+}
+
+const maxLength = 256
+
+/** A path, with query and fragment, that no browser reads as the address of another host. */
+const path = /^\/(?![/\\])[!-[\]-~]*$/
+
+/**
+ * The path at which a person continues after the login, relative to the public address. Undefined for anything that
+ * could lead to another host, or out of the public address's own path.
+ */
+export const readReturnPath = (text: string | null, publicUrl: PublicUrl): string | undefined => {
+  if (text === null || text.length > maxLength || !path.test(text)) return undefined
+  const base = publicBase(publicUrl)
+  const url = URL.parse(base + text)
+  return url?.href.startsWith(`${base}/`) ? url.href.slice(base.length) : undefined
 }

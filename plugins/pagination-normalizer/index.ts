@@ -10,18 +10,17 @@ import { createCursors } from './cursor.ts'
 import { listPage } from './list.ts'
 import type { Position } from './order.ts'
 import { cutPage, type Ordered, type Page } from './page.ts'
-import { type ListRequest, type ListRules, readListRequest } from './parameters.ts'
-import { queryOf } from './query.ts'
+import { type ListRequest, type ListRules, queryOf, readListRequest } from './parameters.ts'
 import { type Search, searchPage } from './search.ts'
 import type { Source } from './source.ts'
-import { SearchCache } from './walk/search-cache.ts'
-import { WalkCache } from './walk/walk-cache.ts'
+import { SearchCache, WalkCache } from './walk/walk-cache.ts'
 
 export { attachBody } from '../shared/http/body/body.ts'
 export { type Cursors, createCursors } from './cursor.ts'
 export { type ListOptions, listPage } from './list.ts'
 export { comparePositions, instantKey, instantKeyOf, instantOf, type Position } from './order.ts'
 export { cutPage, Ordered, type Page } from './page.ts'
+export type { Query } from './parameters.ts'
 export {
   type ListRequest,
   type ListRule,
@@ -30,11 +29,9 @@ export {
   type TextRule,
   type WordRule,
 } from './parameters.ts'
-export type { Query } from './query.ts'
 export { type Search, type SearchOptions, searchPage } from './search.ts'
 export { type Fingerprint, ListChangedError, type Source, type SourcePage, type SourceSegment } from './source.ts'
-export { SearchCache } from './walk/search-cache.ts'
-export { WalkCache } from './walk/walk-cache.ts'
+export { SearchCache, WalkCache } from './walk/walk-cache.ts'
 
 /** Options of `paginationNormalizer`. */
 export interface PaginationOptions {

@@ -1,7 +1,6 @@
 import { bindingOf, type Cursors, requireCaller, type SourceOffset } from './cursor.ts'
 import { type Position, positionOf } from './order.ts'
-import { cutPage, type Page } from './page.ts'
-import { createPageReader } from './page-reader.ts'
+import { createPageReader, cutPage, type Page } from './page.ts'
 import type { ListRequest } from './parameters.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
 import { type RowRange, readRange, readRangeAt, rowsAfter, rowsFrom, type Start } from './walk/range.ts'

@@ -5,7 +5,7 @@ import { cutPage, type Page } from './page.ts'
 import type { ListRequest } from './parameters.ts'
 import { type Fingerprint, ListChangedError, orderOf, type Source } from './source.ts'
 import { scanAll } from './walk/scan.ts'
-import type { SearchCache } from './walk/search-cache.ts'
+import type { SearchCache } from './walk/walk-cache.ts'
 
 /** A filter that the upstream does not know. */
 export interface Search<Row extends Position> {

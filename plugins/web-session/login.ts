@@ -1,4 +1,4 @@
-import { isJson, readJsonBody } from '../shared/http/body/body.ts'
+import { readJsonRequest } from '../shared/http/body/body.ts'
 import type { QueueFlow } from '../shared/login/login-queue.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -21,8 +21,7 @@ export const maxPasswordBytes = 1_024
  * body.
  */
 export const readCredentials = async (request: Request): Promise<Credentials> => {
-  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, maxBodyBytes)
+  const { json } = await readJsonRequest(request, maxBodyBytes)
   const name = json.get('name')?.string()
   const password = json.get('password')?.string()
   if (name === undefined || password === undefined) throw new Problem(400, 'name and password must be strings')

@@ -1,3 +1,4 @@
+import { parsedJson } from '../../plugins/shared/json/parsed.ts'
 import { databaseKindOf } from '../store/database/kinds.ts'
 import type { Environment } from './environment/reader.ts'
 
@@ -151,11 +152,7 @@ const derivedFrom = ({ http, limits, media, video }: ReadSettings) => ({
 /** A number, JSON, or the text. */
 const parsedValue = (text: string | undefined): unknown => {
   if (text === undefined || !/^(?:[[{]|-?\d+(?:\.\d+)?$)/.test(text)) return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+  return parsedJson(text) ?? text
 }
 
 const withoutPassword = (text: string): string => {

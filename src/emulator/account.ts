@@ -1,7 +1,7 @@
 import type { ActionRequest, ActionResult } from './action.ts'
 import { ArkError } from './api/ark-error.ts'
 import { createLimits, type Limits } from './call-limits.ts'
-import { createFaces, type FaceService } from './face/faces.ts'
+import { createFaces, type FaceService } from './face/verifications.ts'
 import { createFaults, type FaultRegistry } from './faults/registry.ts'
 import { type AssetFiles, createAssetFiles } from './files/asset-files.ts'
 import { createLinkSigner } from './files/link-signer.ts'

@@ -1,5 +1,4 @@
 import { Problem } from '../../plugins/shared/problem.ts'
-import { isHost } from './host.ts'
 
 /** The header fields that determine the framing of a request, and its host. */
 export interface Framing {
@@ -61,3 +60,18 @@ export const checkFraming = (
 const closing = { headers: { connection: 'close' } }
 const invalid = new Problem(400, 'request is not valid', closing)
 const unsupported = new Problem(501, 'transfer coding is not supported', closing)
+
+/** The latest valid host: most requests have the same. */
+let lastHost = ''
+
+/**
+ * `uri-host [ ":" port ]` (RFC 9110 section 7.2): a name of letters, digits, `.`, `_`, `~` and `-`, or an IP address;
+ * may be empty.
+ */
+const isHost = (text: string): boolean => {
+  if (text === lastHost) return true
+  const [, port = '0'] = /^(?:[\w.~-]+|\[[\da-f:.]+\])(?::(\d{0,5}))?$/i.exec(text) ?? [undefined, text]
+  const valid = Number(port || '0') <= 65_535
+  if (valid) lastHost = text
+  return valid
+}

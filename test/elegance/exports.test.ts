@@ -43,6 +43,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'hashToken',
     'identifyByToken',
     'requireScope',
+    'tokenStart',
   ],
   './concurrency-limits': ['concurrencyLimits', 'inFlightOf'],
   './console': ['consolePages'],

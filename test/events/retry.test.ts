@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import type { LeasedDelivery } from '../../plugins/events/index.ts'
-import { afterFailure, hasRecovered } from '../../plugins/events/webhooks/retry.ts'
+import { afterFailure, hasRecovered } from '../../plugins/events/webhooks/deliver.ts'
 
 const hour = 3_600_000
 const delivery: LeasedDelivery = {

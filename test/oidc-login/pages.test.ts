@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { LoginProblem } from '../../plugins/oidc-login/login-problem.ts'
+import { LoginProblem } from '../../plugins/oidc-login/login-failures.ts'
 import { openFixture } from './fixture.ts'
 
 const failures = [

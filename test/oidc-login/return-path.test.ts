@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { readReturnPath } from '../../plugins/oidc-login/return-path.ts'
+import { readReturnPath } from '../../plugins/oidc-login/flow.ts'
 import { openFixture } from './fixture.ts'
 
 const publicUrl = 'https://sluice.example/base'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { queryOf } from '../../plugins/pagination-normalizer/query.ts'
+import { queryOf } from '../../plugins/pagination-normalizer/parameters.ts'
 
 const both = (query: string) => ({
   own: [...queryOf(`http://localhost/list?${query}`)],

@@ -6,7 +6,7 @@ import { Registry } from 'prom-client'
 import { folderStorage, type Storage } from '../../plugins/file-storage/index.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { type Health, health } from '../../src/app/health.ts'
-import { observeReadiness } from '../../src/app/metrics/readiness.ts'
+import { observeReadiness } from '../../src/app/metrics/server.ts'
 import { withCheck } from '../../src/app/storage.ts'
 import { createWaitingApp } from '../../src/app.ts'
 

@@ -3,8 +3,8 @@ import { heapStats } from 'bun:jsc'
 import { describe, expect, test } from 'bun:test'
 import { type Position, positionOf } from '../../plugins/pagination-normalizer/order.ts'
 import { orderOf, type Source } from '../../plugins/pagination-normalizer/source.ts'
-import type { Anchor } from '../../plugins/pagination-normalizer/walk/anchor.ts'
 import { scanRange } from '../../plugins/pagination-normalizer/walk/scan.ts'
+import type { Anchor } from '../../plugins/pagination-normalizer/walk/walk-cache.ts'
 import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
 
 const mebibyte = 2 ** 20

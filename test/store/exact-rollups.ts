@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 import { type Database, type Row, sql } from '../../src/store/database/database.ts'
-import { columnsOf, isDaily, rollupColumns, rollupLevels } from '../../src/store/usage/rollup-levels.ts'
+import { columnsOf, isDaily, rollupColumns, rollupLevels } from '../../src/store/usage/rollup-periods.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 
 const sumColumns = [

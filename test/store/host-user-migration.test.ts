@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { hostUserTables } from '../../src/store/migrations/host-user-tables.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { hostUserTables } from '../../src/store/migrations/people-tables.ts'
 import { eachEmptyDatabase } from '../support/database.ts'
 
 const before = migrations.slice(0, migrations.indexOf(hostUserTables))

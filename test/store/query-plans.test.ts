@@ -176,7 +176,7 @@ const expected = [
   // Two admins at most.
   'admin/user-changes.ts: admins_by_age',
   // A row for each job, and for each 1,000 users of an unfinished import; when an import begins.
-  'admin/unfinished-imports.ts: leases',
+  'admin/user-import.ts: leases',
   // The open claims only.
   'library/claims.ts: claims_by_due',
   'library/groups.ts: claims_by_due',

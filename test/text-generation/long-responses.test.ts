@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { turns } from '../../plugins/shared/background/turns.ts'
 import { readJson } from '../../plugins/shared/json/json.ts'
 import { relayEvents } from '../../plugins/text-generation/websocket/events.ts'
-import { steeringFailed } from '../../plugins/text-generation/websocket/steering.ts'
+import { steeringFailed } from '../../plugins/text-generation/websocket/message.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { openApp, streamingText } from './fixture.ts'
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { toJson } from '../../plugins/shared/json/json.ts'
 import type { Call } from '../../plugins/text-generation/call/call.ts'
 import type { TextGenerationOptions } from '../../plugins/text-generation/index.ts'
-import { createRejectedAdditions } from '../../plugins/text-generation/upstream/rejected-additions.ts'
+import { createRejectedAdditions } from '../../plugins/text-generation/upstream/learnt-capabilities.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 import { chunk, dataOf, openApp, streaming, type UpstreamRequest, usageChunk } from './fixture.ts'
 

@@ -3,7 +3,7 @@ import { readJson } from '../../plugins/shared/json/json.ts'
 import { expectedUsageOf } from '../../plugins/video-generation/tasks/request/expected-usage.ts'
 import { defaultVideoModels, families, ratios } from '../../src/emulator/video/models.ts'
 import { readRequest } from '../../src/emulator/video/request/request.ts'
-import { generatedOf } from '../../src/emulator/video/tasks/usage.ts'
+import { generatedOf } from '../../src/emulator/video/tasks/task-object.ts'
 
 const prompt = { type: 'text', text: 'a cat' }
 const known = { assets: new Map(), tasks: new Map() }

@@ -1,7 +1,6 @@
-import { announcesBody, isJson, readJsonBody } from '../../shared/http/body/body.ts'
+import { readJsonRequest, sendsBody } from '../../shared/http/body/body.ts'
 import { isUserId } from '../../shared/identity/identify.ts'
 import { repeatsKey } from '../../shared/json/json.ts'
-import { Problem } from '../../shared/problem.ts'
 import { fault, type Input } from '../operations/fields.ts'
 
 /** Longest body: a token with all its models and limits has half of it. */
@@ -15,13 +14,11 @@ export interface BodyInput {
 
 /**
  * Reads the fields of a JSON body. A request without a body has none. Throws Problem 400, 413 and 415 as
- * `readJsonBody` does, and for a field that stands twice: readers do not agree on which counts.
+ * `readJsonRequest` does, and for a field that stands twice: readers do not agree on which counts.
  */
 export const readInput = async (request: Request): Promise<BodyInput> => {
-  if (!announcesBody(request.headers) && !request.headers.has('content-type'))
-    return { input: {}, bytes: new Uint8Array() }
-  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json, bytes } = await readJsonBody(request, maxBodyBytes)
+  if (!sendsBody(request)) return { input: {}, bytes: new Uint8Array() }
+  const { json, bytes } = await readJsonRequest(request, maxBodyBytes)
   if (repeatsKey(json)) throw fault('', 'a field stands twice in the request body')
   return { input: { ...(json.value() as Input) }, bytes }
 }

@@ -1,24 +1,24 @@
 import { nextTurn } from '../../shared/background/turns.ts'
 import { readBytes } from '../../shared/http/body/body.ts'
-import { responseFrom } from '../../shared/http/body/byte-source.ts'
+import { type ByteSource, responseFrom, type Write } from '../../shared/http/body/byte-source.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
 import { noStoreHeaders, noStoreJson } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import { Problem } from '../../shared/problem.ts'
+import { csvLine, decimal } from '../csv.ts'
 import { type AuditOperations, readAuditQuery, readHead } from '../operations/audit.ts'
 import { optional, readWord } from '../operations/fields.ts'
 import type { GroupOperations } from '../operations/groups.ts'
-import { readUsageQuery, type UsageOperations } from '../operations/usage.ts'
+import { readUsageQuery, type UsageOperations, type UsagePage } from '../operations/usage.ts'
 import type { VideoOperations } from '../operations/videos.ts'
-import type { UsageSumKey } from '../usage-sums.ts'
+import type { UsageDimension, UsageSumKey, UsageTotal } from '../usage-sums.ts'
 import { videoTaskStatuses } from '../videos.ts'
 import { toAuditEntryView, toVerificationView } from '../views/audit.ts'
 import { toPendingGroupView, toVideoView } from '../views/decisions.ts'
-import { toUsageRowView } from '../views/usage.ts'
+import { toUsageRowView, type UsageRowView } from '../views/usage.ts'
 import type { AdminCall, AdminHandler } from './call.ts'
 import { pathId, readInput, readQuery } from './input.ts'
 import { pageBody, pageParameters, pageRequest, readCursorPage, readPage } from './pages.ts'
-import { usageCsv } from './usage-csv.ts'
 
 /** Rows that an export reads at once. */
 const exportedRows = 1_000
@@ -179,3 +179,60 @@ export const groupRoutes = (groups: GroupOperations, signer: TextSigner) =>
       return noStoreJson({ success: true })
     },
   }) satisfies Record<string, AdminHandler>
+
+/** Reads the page after a row. */
+type ReadPage = (after: UsageSumKey | undefined) => Promise<UsagePage>
+
+/** The whole report as CSV, read page by page as the client reads it. */
+const usageCsv = (by: readonly UsageDimension[], readPage: ReadPage, ended: () => void): ByteSource => {
+  const columns = usageColumns(by)
+  let [started, cancelled] = [false, false]
+  const lines = (rows: readonly UsageTotal[]) => rows.map((row) => `${usageLine(row, by, columns)}\r\n`).join('')
+  return {
+    async writeTo(write: Write) {
+      started = true
+      try {
+        await write(encoder.encode(`${csvLine(columns)}\r\n`))
+        for (let after: UsageSumKey | undefined, first = true; !cancelled && (first || after); first = false) {
+          const page = await readPage(after)
+          if (page.rows.length > 0) await write(encoder.encode(lines(page.rows)))
+          after = page.next
+        }
+        // The reader must not take what it has for the whole report.
+        if (cancelled) throw new Error('the report was interrupted')
+      } finally {
+        ended()
+      }
+    },
+    async cancel() {
+      if (!started && !cancelled) ended()
+      cancelled = true
+    },
+  }
+}
+
+const encoder = new TextEncoder()
+
+const sums = ['calls', 'unreported', 'input_tokens', 'cached_tokens', 'output_tokens', 'reasoning_tokens'] as const
+
+/** The columns of a report by some properties. */
+export const usageColumns = (by: readonly UsageDimension[]): readonly (keyof UsageRowView)[] => [
+  ...(by.includes('day') ? (['day'] as const) : []),
+  ...(by.includes('user') || by.includes('token') ? (['user', 'user_name'] as const) : []),
+  ...(by.includes('team') ? (['team', 'team_name'] as const) : []),
+  ...(by.includes('token') ? (['token', 'token_name', 'token_start'] as const) : []),
+  ...(by.includes('model') ? (['model'] as const) : []),
+  ...sums,
+  'video_seconds',
+  'cost',
+]
+
+/** A row of CSV. A cost is written without an exponent. */
+export const usageLine = (
+  total: UsageTotal,
+  by: readonly UsageDimension[],
+  columns: readonly (keyof UsageRowView)[] = usageColumns(by),
+): string => {
+  const row = { ...toUsageRowView(total, by), cost: total.cost === undefined ? null : decimal(total.cost) }
+  return csvLine(columns.map((column) => row[column]))
+}

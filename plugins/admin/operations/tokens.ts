@@ -1,3 +1,4 @@
+import { tokenStart } from '../../api-token/index.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
@@ -94,7 +95,7 @@ export const createTokenOperations = (
         scopes: readNewScopes(input),
         models: valueOrNull(input, 'models', readModels) ?? undefined,
         limits: valueOrNull(input, 'limits', readLimits) ?? undefined,
-        ...{ hash: hashToken(secret), start: startOf(secret), createdAt },
+        ...{ hash: hashToken(secret), start: tokenStart(secret), createdAt },
       }
       checkScopes(actor, token.scopes)
       const added = await storeCall(store.addUserToken(user, token, conditionsOf(actor)), unavailable)
@@ -129,7 +130,7 @@ export const createTokenOperations = (
       const overlap = valueOrNull(input, 'overlap_seconds', integerFrom(0, maxOverlapMs / 1_000)) ?? 0
       const now = clock.now()
       const secret = createToken()
-      const rotation = { hash: hashToken(secret), start: startOf(secret), now, oldUntil: now + overlap * 1_000 }
+      const rotation = { hash: hashToken(secret), start: tokenStart(secret), now, oldUntil: now + overlap * 1_000 }
       check(await storeCall(store.rotateToken(id, rotation, conditionsOf(actor)), unavailable))
       const token = await find(id)
       await actor.record({ action: 'token.rotate', target: { kind: 'token', id } }, token.user)
@@ -154,9 +155,7 @@ export const readTokenQuery = (input: Input): TokenQuery => ({
 })
 
 /** Of a whole token, the characters that the server knows. */
-const searchFor = (text: string | undefined) => (text?.startsWith('sk-') ? startOf(text) : text)
-
-const startOf = (secret: string): string => secret.slice(0, 9)
+const searchFor = (text: string | undefined) => (text?.startsWith('sk-') ? tokenStart(text) : text)
 
 const tokenNotFound = () => new Problem(404, 'token not found')
 

@@ -1,5 +1,5 @@
 import { adviceFor } from '../../failure-advice/index.ts'
-import { asJsonObject } from '../../shared/json/parsed.ts'
+import { asJsonObject, parsedObject } from '../../shared/json/parsed.ts'
 import type { PictureAsset } from '../../shared/media/picture-assets.ts'
 import { errorDetails } from '../../shared/upstream/error-details.ts'
 import type { UpstreamRejectedError, UpstreamResponse } from '../../upstream-proxy/index.ts'
@@ -23,7 +23,7 @@ const isTransient = (code: string): boolean => code === 'DownloadFailed' || advi
 
 /** A rejected creation. A full library is final; any other 429 passes. */
 export const rejectedPicture = ({ status, response }: UpstreamRejectedError): PictureAsset | undefined => {
-  const error = asJsonObject(asJsonObject(parsed(response.bytes)?.ResponseMetadata)?.Error)
+  const error = asJsonObject(asJsonObject(parsedObject(response.bytes)?.ResponseMetadata)?.Error)
   const [detail] = error ? [] : errorDetails(response)
   const { code, message } = error ? namesOf(error) : { code: detail?.code, message: detail?.message }
   if (status === 429 && !code?.startsWith('Quota')) return { state: 'busy' }
@@ -43,11 +43,3 @@ const namesOf = ({ Code: code, Message: message }: Readonly<Record<string, unkno
   code: typeof code === 'string' ? code : undefined,
   message: typeof message === 'string' ? message : undefined,
 })
-
-const parsed = (bytes: Uint8Array): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    return asJsonObject(JSON.parse(new TextDecoder().decode(bytes)))
-  } catch {
-    return undefined
-  }
-}

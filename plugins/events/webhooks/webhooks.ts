@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Audit, accessDenied, noAudit } from '../../shared/audit.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { isJson, readJsonBody } from '../../shared/http/body/body.ts'
+import { readJsonRequest } from '../../shared/http/body/body.ts'
 import { noStoreJson } from '../../shared/http/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../../shared/http/origin.ts'
 import { readId } from '../../shared/id.ts'
@@ -74,8 +74,7 @@ export const createWebhooks = (options: WebhookRoutesOptions) => {
 }
 
 const readWebhook = async (request: Request, rules: TargetRules): Promise<Pick<StoredWebhook, 'url' | 'types'>> => {
-  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, maxBodyBytes)
+  const { json } = await readJsonRequest(request, maxBodyBytes)
   const url = json.get('url')?.string() ?? ''
   const problem = targetProblem(url, rules)
   if (problem !== undefined) throw new Problem(400, `url ${problem}`)

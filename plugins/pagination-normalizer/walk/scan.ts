@@ -1,9 +1,8 @@
 import { copyText } from '../../shared/text.ts'
 import { type Position, positionOf } from '../order.ts'
 import { type Fingerprint, ListChangedError, type Order, type Source } from '../source.ts'
-import type { Anchor } from './anchor.ts'
 import type { RowRange } from './range.ts'
-import { addMark } from './walk-cache.ts'
+import { type Anchor, addMark } from './walk-cache.ts'
 
 /**
  * Reads all rows of a source by cursor, in exact order. Throws ListChangedError for an endless list, and for one with

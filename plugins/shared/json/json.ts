@@ -1,17 +1,26 @@
 import { Buffer, isUtf8 } from 'node:buffer'
-import { bytesPerTurn, joinInTurns, nextTurn } from '../background/turns.ts'
-import { decodeUtf8 } from '../utf8.ts'
+import { bytesPerTurn, nextTurn } from '../background/turns.ts'
 import { JsonDocument } from './document.ts'
-import { ComposedObject } from './object.ts'
-import { eachPart, objectPieces, type Piece, PieceList } from './pieces.ts'
 import { characterBoundary, invalid, JsonError } from './tokens.ts'
-import { ComposedJson, Json } from './value.ts'
+import { Json } from './value.ts'
 import { JsonIndexer, type JsonLimits, limitsOf } from './value-index.ts'
 
 export { bytesPerTurn, nextTurn, turns } from '../background/turns.ts'
+export {
+  composeArray,
+  composeEditable,
+  composeInTurns,
+  composeJson,
+  composeObject,
+  joinStrings,
+  type Members,
+  quoteJson,
+  quoteUtf8,
+  textInTurns,
+  toJson,
+} from './compose.ts'
 export { type Piece, partsOf, slicesOf } from './pieces.ts'
 export { JsonStringReader } from './string-reader.ts'
-export { joinStrings, quoteJson, quoteUtf8 } from './strings.ts'
 export { characterBoundary, JsonError } from './tokens.ts'
 export type { Json, Member, MemberChange } from './value.ts'
 export type { JsonLimits } from './value-index.ts'
@@ -92,38 +101,6 @@ export const readJsonInTurns = async (bytes: Uint8Array, limits?: JsonLimits): P
   return new Json(new JsonDocument(bytes, indexer.finish()))
 }
 
-/** The bytes of a value, composed over several turns of the event loop. */
-export const composeInTurns = async (json: Json): Promise<Uint8Array<ArrayBuffer>> => {
-  const parts: Uint8Array[] = []
-  let length = 0
-  let bytesLeft = bytesPerTurn
-  let partsLeft = partsPerTurn
-  for (const part of eachPart(json.pieces)) {
-    parts.push(part)
-    length += part.length
-    // The bytes of the document are not copied yet: only texts are work.
-    bytesLeft -= Math.min(part.length, maxTextBytes)
-    if (bytesLeft > 0 && --partsLeft > 0) continue
-    await nextTurn()
-    bytesLeft = bytesPerTurn
-    partsLeft = partsPerTurn
-  }
-  return joinInTurns(parts, length)
-}
-
-/** The text of a value, composed and decoded over several turns of the event loop. */
-export const textInTurns = async (json: Json): Promise<string> => {
-  const bytes = await composeInTurns(json)
-  const texts: string[] = []
-  for (let start = 0; start < bytes.length; ) {
-    if (start > 0) await nextTurn()
-    const end = characterBoundary(bytes, start + bytesPerTurn)
-    texts.push(decodeUtf8(bytes.subarray(start, end)))
-    start = end
-  }
-  return texts.join('')
-}
-
 /** A text that comes from outside and is longer is parsed in turns: it may have as many values as any. */
 export const maxBytesAtOnce = 2 ** 16
 
@@ -133,12 +110,6 @@ export const entriesPerTurn = 4_096
 /** Whether work on a value takes several turns of the event loop: it has many bytes, or many keys and values. */
 export const isLarge = (json: Json): boolean => json.byteLength > bytesPerTurn || json.entryCount > entriesPerTurn
 
-/** The same for consecutive parts of a composed text, most of which have a text of some bytes before them. */
-const partsPerTurn = 2_048
-
-/** A longer part is one of a document. */
-const maxTextBytes = 3 * 2 ** 16
-
 /**
  * Limits on JSON responses of upstreams. They are high, because a response with the log probabilities of all tokens has
  * very many values.
@@ -146,40 +117,6 @@ const maxTextBytes = 3 * 2 ** 16
 export const responseLimits: JsonLimits = { maxValues: 5_000_000, maxKeyBytes: 2 ** 26 }
 
 const notUtf8 = () => new JsonError('not valid UTF-8')
-
-/** A value from pieces that form a valid JSON text together. */
-export const composeJson = (pieces: readonly Piece[]): Json => new ComposedJson(pieces)
-
-/** Members of an object by key. Undefined members are left out. */
-export type Members = Readonly<Record<string, Json | undefined>>
-
-/** An object of members. Their values keep their original text, so that no number loses digits. */
-export const composeObject = (members: Members): Json => composeJson(objectPieces(Object.entries(members)))
-
-/**
- * The same for an object that is looked up and edited before it is sent: that takes no parsing, however long its values
- * are.
- */
-export const composeEditable = (members: Members): Json =>
-  new ComposedObject(
-    new Map(Object.entries(members).filter((member): member is [string, Json] => member[1] !== undefined)),
-  )
-
-/** An array of elements: JSON values, or their texts. */
-export const composeArray = (elements: readonly Piece[]): Json => {
-  const list = new PieceList()
-  let start = '['
-  for (const element of elements) {
-    list.add(start)
-    list.add(element)
-    start = ','
-  }
-  list.add(start === '[' ? '[]' : ']')
-  return composeJson(list.end())
-}
-
-/** The JSON of a JavaScript value. */
-export const toJson = (value: unknown): Json => composeJson([JSON.stringify(value)])
 
 /** The member; undefined when absent. `null` counts as absent: clients send it for optional members without a value. */
 export const nonNullMember = (json: Json, key: string): Json | undefined => {

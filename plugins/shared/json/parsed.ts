@@ -1,3 +1,15 @@
+/** The value of a JSON text: numbers may be rounded. Undefined for a text that is no JSON. */
+export const parsedJson = (text: string | Uint8Array): unknown => {
+  try {
+    return JSON.parse(typeof text === 'string' ? text : new TextDecoder().decode(text))
+  } catch {
+    return undefined
+  }
+}
+
+/** The same for an object. Undefined for any other value too. */
+export const parsedObject = (text: string | Uint8Array): JsonObject | undefined => asJsonObject(parsedJson(text))
+
 /** A parsed JSON object. The types of its members are unknown: anybody may have sent it. */
 export type JsonObject = Readonly<Record<string, unknown>>
 

@@ -1,3 +1,4 @@
+import { parsedJson } from '../json/parsed.ts'
 import type { RawResponse } from './upstream-error.ts'
 
 /** One statement of an error. */
@@ -17,7 +18,7 @@ export interface ErrorDetail {
  * a string. Empty for a body that is too long to be an error.
  */
 export const errorDetails = ({ bytes }: Pick<RawResponse, 'bytes'>): readonly ErrorDetail[] =>
-  bytes.length > maxErrorBytes ? [] : detailsOf(parseIfJson(new TextDecoder().decode(bytes)), noDetail, 0)
+  bytes.length > maxErrorBytes ? [] : detailsOf(jsonOrText(new TextDecoder().decode(bytes)), noDetail, 0)
 
 /** Maximum size of an error body that is parsed. */
 const maxErrorBytes = 2 ** 16
@@ -26,7 +27,7 @@ const noDetail: ErrorDetail = { field: '', code: '', message: '' }
 
 const detailsOf = (value: unknown, outer: ErrorDetail, depth: number): readonly ErrorDetail[] => {
   if (typeof value === 'string') {
-    const parsedText = value.startsWith('{') ? parseIfJson(value) : value
+    const parsedText = value.startsWith('{') ? jsonOrText(value) : value
     return typeof parsedText === 'string' ? [{ ...outer, message: parsedText }] : detailsOf(parsedText, outer, depth)
   }
   if (typeof value !== 'object' || value === null || depth > 4) return []
@@ -37,11 +38,8 @@ const detailsOf = (value: unknown, outer: ErrorDetail, depth: number): readonly 
   return [error, detail, message, msg].flatMap((member) => detailsOf(member, inner, depth + 1))
 }
 
-/** Parses JSON; returns the text itself if it is not JSON. */
-const parseIfJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
+/** The value of a text; the text itself if it is not JSON. */
+const jsonOrText = (text: string): unknown => {
+  const value = parsedJson(text)
+  return value === undefined ? text : value
 }

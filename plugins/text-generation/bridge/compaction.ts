@@ -19,7 +19,7 @@ import { upstreamUnavailable } from '../protocol/problem.ts'
 import type { Protocol } from '../protocol/protocol.ts'
 import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
 import { readModel } from '../protocol/validation.ts'
-import { inputItemsOf } from '../responses/input.ts'
+import { inputItemsOf } from '../responses/request.ts'
 
 /**
  * `POST /v1/responses/compact` at an upstream that has chat completions only: the model summarizes the conversation.

@@ -21,9 +21,8 @@ import { StreamError } from '../protocol/assembly.ts'
 import type { Exchange } from '../protocol/protocol.ts'
 import { type Addition, rejectedAddition } from '../upstream/additions.ts'
 import type { TextResponse, UpstreamClient } from '../upstream/client.ts'
-import { maxTokensFieldIn } from '../upstream/learnt-capabilities.ts'
+import { maxTokensFieldIn, type RejectedAdditions } from '../upstream/learnt-capabilities.ts'
 import { problemOf } from '../upstream/problem.ts'
-import type { RejectedAdditions } from '../upstream/rejected-additions.ts'
 
 /** One request of a caller to one upstream. */
 export interface Call {

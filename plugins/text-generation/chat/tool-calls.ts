@@ -1,8 +1,8 @@
-import { membersOf } from '../../shared/json/parsed.ts'
+import { membersOf, parsedJson } from '../../shared/json/parsed.ts'
 import { StreamError } from '../protocol/assembly.ts'
 import { type CountBytes, MemberBuffer, maxIndexes, readIndex, TextBuffer } from './buffers.ts'
-import { type CallDelta, callOfDelta, type KnownCall } from './call-of-delta.ts'
 import { textOf } from './chunk.ts'
+import { type CallDelta, callOfDelta, type KnownCall } from './streamed-calls.ts'
 
 export interface ToolCallsOptions {
   readonly countBytes: CountBytes
@@ -139,9 +139,6 @@ export const appendDelta = (
 /** Whether a function call has a name and complete JSON arguments. A number is not complete: more digits may follow. */
 export const isCallable = (body: MemberBuffer): boolean => {
   if (!body.get('name')) return false
-  try {
-    return typeof JSON.parse(String(body.get('arguments'))) !== 'number'
-  } catch {
-    return false
-  }
+  const value = parsedJson(String(body.get('arguments')))
+  return value !== undefined && typeof value !== 'number'
 }

@@ -1,3 +1,5 @@
+import { parsedJson } from '../../shared/json/parsed.ts'
+
 /** Members of both protocols that hold a piece of generated text. */
 export const pieceMembers =
   'content|reasoning_content|reasoning|thinking|refusal|text|delta|arguments|input|transcript|stdout|stderr'
@@ -71,7 +73,9 @@ export class EventTemplate {
 
   /** Whether the pieces are valid JSON. */
   isJson(pieces: readonly string[]): boolean {
-    return pieces.every((piece, index) => isJsonValue(this.holes[index]?.kind === 'count' ? piece : `"${piece}"`))
+    return pieces.every(
+      (piece, index) => parsedJson(this.holes[index]?.kind === 'count' ? piece : `"${piece}"`) !== undefined,
+    )
   }
 
   /** Whether both templates have the same members in their holes. */
@@ -106,15 +110,6 @@ export class EventTemplate {
 const holeOf = (piece: string | undefined, filler: string | undefined): TemplateHole => {
   if (piece !== undefined) return { member: piece, kind: 'piece' }
   return filler === undefined ? { member: 'sequence_number', kind: 'count' } : { member: filler, kind: 'filler' }
-}
-
-const isJsonValue = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
 }
 
 /**

@@ -5,9 +5,9 @@ import { relayChat } from '../chat/relay.ts'
 import { readIncludeUsage, withAdditions } from '../chat/request.ts'
 import { doneText, eventText } from '../events/text.ts'
 import { type Assembly, StreamError } from '../protocol/assembly.ts'
-import { upstreamUnavailable } from '../protocol/problem.ts'
+import { TextProblem, upstreamUnavailable } from '../protocol/problem.ts'
 import type { Exchange, Protocol } from '../protocol/protocol.ts'
-import { checkChoices, fieldOf, readBoolean, readModel } from '../protocol/validation.ts'
+import { checkChoices, checkString, fieldOf, readBoolean, readModel, shortStringOf } from '../protocol/validation.ts'
 import { outputMaximumChanges } from '../upstream/output-maximum.ts'
 
 /** 300,000 tokens in 2,048 texts, as the OpenAI API permits, if they come as numbers. */
@@ -59,7 +59,7 @@ export const completions: Protocol = {
 }
 
 /** What all exchanges share whose non-streaming response is not built from a stream. */
-export const unassembled: Pick<
+const unassembled: Pick<
   Exchange,
   'native' | 'unassembled' | 'hasTerminalEvent' | 'toEventStream' | 'assemble' | 'relay'
 > = {
@@ -81,4 +81,46 @@ export const unassembled: Pick<
 
 function unexpectedStream(): never {
   throw new StreamError('the upstream sent a stream that was not requested')
+}
+
+/**
+ * `POST /v1/responses/compact` at an upstream that has a Responses API: the request and the response pass unchanged.
+ * The items in the response are the caller's.
+ */
+export const compaction: Protocol = {
+  validate: (request) => oneStep(() => ({ model: readModel(request), stream: false, stores: true })),
+  toExchange: (request) => ({
+    ...unassembled,
+    action: 'CompactResponse',
+    path: '/responses/compact',
+    body: () => request,
+    isResponse: ({ output }: JsonObject) => Array.isArray(output),
+  }),
+}
+
+/** `POST /v1/responses/input_tokens`: the request and the response pass unchanged. It has no usage. */
+export const inputTokens: Protocol = {
+  validate: (request) =>
+    oneStep(() => {
+      const model = fieldOf(request, 'model')
+      checkString(model)
+      return { model: shortStringOf(model.json) ?? '', stream: false, stores: false }
+    }),
+  toExchange: (request) => ({
+    ...unassembled,
+    action: 'CountInputTokens',
+    path: '/responses/input_tokens',
+    unmetered: true,
+    body: () => request,
+    isResponse: ({ input_tokens: count }: JsonObject) => typeof count === 'number',
+  }),
+}
+
+/** The same at an upstream that has chat completions only: a count of the gateway's own would be an estimate. */
+export const uncountedTokens: Protocol = {
+  validate: inputTokens.validate,
+  toExchange() {
+    const message = 'input tokens cannot be counted: the upstream of this model has chat completions only'
+    throw new TextProblem(404, message, { param: 'model', code: 'unsupported_endpoint' })
+  },
 }

@@ -1,8 +1,15 @@
-import { oneStep } from '../../shared/background/turns.ts'
-import type { Json } from '../../shared/json/json.ts'
+import { oneStep, runInTurns, runSteps } from '../../shared/background/turns.ts'
+import { readJsonBody } from '../../shared/http/body/body.ts'
+import { currentRequestId } from '../../shared/http/current-request.ts'
+import { noStoreText } from '../../shared/http/no-store.ts'
+import type { Identity } from '../../shared/identity/identify.ts'
+import { isLarge, type Json } from '../../shared/json/json.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
+import { estimateInputTokens } from '../limits/input-tokens.ts'
+import { requirePermittedModels } from '../models/permitted.ts'
 import type { Capabilities } from '../models/routing.ts'
+import { indexInTurns } from '../protocol/index-in-turns.ts'
 import {
   type Exchange,
   incompleteStreamMessage,
@@ -131,3 +138,29 @@ const relayMessage = (translator: MessageTranslator): StreamRelay => {
 const encoder = new TextEncoder()
 /** Clients of this protocol wait longer after a ping, but not after a comment. */
 const ping = encoder.encode(messageEventText({ type: 'ping' }))
+
+/**
+ * `POST /v1/messages/count_tokens`: estimates the input tokens of a Messages request, without an upstream, which has no
+ * such route for chat completions. The header `x-token-count: estimate` says so.
+ */
+export const countTokens = async (
+  { request, models }: Pick<Identity, 'models'> & { readonly request: Request },
+  { maxBodyBytes }: { readonly maxBodyBytes: number },
+): Promise<Response> => {
+  const { json } = await readJsonBody(request, maxBodyBytes)
+  requirePermittedModels(json, models)
+  // Reasoning of earlier turns counts little: upstreams drop most of it.
+  const steps = translateMessagesRequest(json, { openSignature: () => undefined, generates: false })
+  const { chatRequest } = isLarge(json) ? await runInTurns(steps) : runSteps(steps)
+  const tokens = isLarge(json)
+    ? await runInTurns(estimateInputTokens(await indexInTurns(chatRequest)))
+    : runSteps(estimateInputTokens(chatRequest))
+  return noStoreText(JSON.stringify({ input_tokens: tokens }), { 'x-token-count': 'estimate' })
+}
+
+/** Adds the id of the request in the header of Anthropic's API, from which its clients read it. */
+export const withRequestIdHeader = (response: Response): Response => {
+  const id = currentRequestId()
+  if (id !== undefined) response.headers.set('request-id', id)
+  return response
+}

@@ -2,11 +2,10 @@ import { currentRequestId } from '../../shared/http/current-request.ts'
 import type { ErrorHandler } from '../../shared/http/error-handler.ts'
 import { requestPath } from '../../shared/http/request-path.ts'
 import type { Problem, ProblemBody } from '../../shared/problem.ts'
-import { errorDetails } from '../../shared/upstream/error-details.ts'
+import { type ErrorDetail, errorDetails } from '../../shared/upstream/error-details.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { errorStatus } from '../../sse-relay/index.ts'
 import { type MessagesErrorType, messageEventText } from './response/events.ts'
-import { messageForClients } from './too-long.ts'
 
 /** What a caller sees of an error. */
 interface ErrorParts {
@@ -99,3 +98,28 @@ const translated = (error: unknown): unknown => {
 }
 
 const openingBrace = 0x7b
+
+/**
+ * The message of an error of an upstream, for clients of Anthropic's API.
+ *
+ * Agents such as Claude Code summarize the conversation and go on when a message says that the prompt is too long, in
+ * Anthropic's words. Other vendors have words of their own, which follow.
+ */
+const messageForClients = ({ code, message }: Pick<ErrorDetail, 'code' | 'message'>): string => {
+  if (!tooLongCodes.has(code) && !tooLong.test(message)) return message
+  const limit = numberIn(limitIn.exec(message)?.[1])
+  const actual = Math.max(...[...message.matchAll(/\d[\d,]{3,}/g)].map(([digits]) => numberIn(digits) ?? 0))
+  const counts = limit !== undefined && actual > limit ? `${actual} tokens > ${limit} maximum. ` : ''
+  return `prompt is too long: ${counts}${message}`
+}
+
+/** Of OpenAI's API, and of llama.cpp's server. */
+const tooLongCodes: ReadonlySet<string> = new Set(['context_length_exceeded', 'exceed_context_size_error'])
+
+const tooLong =
+  /\bmaximum context length\b|\bexceeds?\b[^.]{0,60}\bcontext (?:length|size|window|limit)\b|\bcontext (?:length|size|window) (?:was |is )?exceeded\b|\binput tokens exceed\b/i
+
+const limitIn = /\b(?:maximum context length|context (?:length|size|window|limit)|limit)\D{0,30}?(\d[\d,]{3,})/i
+
+const numberIn = (digits: string | undefined): number | undefined =>
+  digits === undefined ? undefined : Number(digits.replaceAll(',', ''))

@@ -11,7 +11,6 @@ import { TextProblem } from '../protocol/problem.ts'
 import { shortStringOf } from '../protocol/validation.ts'
 import { foldFieldName, itemReference } from './id-fields.ts'
 import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } from './issued.ts'
-import { OtherUpstreamProblem } from './other-upstream.ts'
 import { findReferences, type ObjectReference, objectReferences } from './references.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
@@ -205,3 +204,14 @@ const maxIdBytes = 4_096
 
 /** Limits the length of an id in an error message. */
 const idForMessage = (id: unknown): string => String(id).slice(0, 256).toWellFormed()
+
+/** A request names an object that another upstream keeps. */
+export class OtherUpstreamProblem extends TextProblem {
+  /** URL of the upstream that keeps it. */
+  readonly upstream: string
+
+  constructor(param: string, { model, upstream }: { readonly model: string; readonly upstream: string }) {
+    super(400, `${param} was created by the model ${model}, which another upstream serves`, { param })
+    this.upstream = upstream
+  }
+}

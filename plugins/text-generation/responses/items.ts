@@ -1,3 +1,4 @@
+import { parsedJson } from '../../shared/json/parsed.ts'
 import {
   arrayIn,
   isMutableObject,
@@ -196,12 +197,5 @@ export const finalItems = (status: string, slots: readonly ItemSlot[]): readonly
     return [typeof slot.item.status === 'string' ? { ...slot.item, status } : slot.item]
   })
 
-const hasCompleteArguments = ({ arguments: text }: MutableObject): boolean => {
-  if (typeof text !== 'string') return true
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}
+const hasCompleteArguments = ({ arguments: text }: MutableObject): boolean =>
+  typeof text !== 'string' || parsedJson(text) !== undefined

@@ -17,7 +17,7 @@ import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import { nameOf, type TextUpstream } from '../models/routing.ts'
 import { upstreamUnavailable } from '../protocol/problem.ts'
 import { containsCredentialOf, requireNoCredential } from './credentials.ts'
-import { rejectionOf } from './rejection.ts'
+import { rejectionOf } from './problem.ts'
 
 /** Actions of a text upstream, by the names in OpenAI's API reference. */
 export type TextAction =

@@ -1,9 +1,11 @@
+import type { Clock } from '../../shared/clock.ts'
+import type { JsonBody } from '../../shared/http/body/body.ts'
 import type { Log } from '../../shared/problem.ts'
 import { type ErrorDetail, errorDetails } from '../../shared/upstream/error-details.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import type { Capabilities, MaxTokensField, ModelRoute } from '../models/routing.ts'
 import type { Exchange } from '../protocol/protocol.ts'
-import { LearntCache, type LearntCacheOptions } from './learnt-cache.ts'
+import type { Addition } from './additions.ts'
 
 /** A user, and the model by the name that the user sends. */
 export interface ModelUse {
@@ -107,3 +109,88 @@ export const hasNoRoute = (error: unknown, model: string): boolean => {
 
 /** Codes and messages about a model, a deployment of one, or an object with an id. */
 const otherSubject = /model|deployment|\bid\b|\b(?:resp|conv|msg)_|[a-z]_not_found\b|\bno endpoints found\b/i
+
+interface LearntCacheOptions {
+  readonly clock: Pick<Clock, 'now'>
+  /** Maximum number of entries; the oldest is removed first. Default 5000. */
+  readonly maxEntries?: number
+}
+
+/** Milliseconds until the gateway tries again: the upstream may have been updated by then. */
+const ttlMs = 3_600_000
+
+/** Callers choose parts of the keys, such as names of models, of any length. */
+const maxKeyLength = 2000
+
+/**
+ * Cache of what errors of upstreams have shown, for an hour. Its keys contain the user, see `createLearntCapabilities`.
+ */
+class LearntCache<Value> {
+  readonly #entries = new Map<string, { readonly value: Value; readonly until: number }>()
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #maxEntries: number
+
+  constructor({ clock, maxEntries = 5000 }: LearntCacheOptions) {
+    this.#clock = clock
+    this.#maxEntries = maxEntries
+  }
+
+  /** Most gateways learn nothing: then callers need not compose a key. */
+  get isEmpty(): boolean {
+    return this.#entries.size === 0
+  }
+
+  get(key: string): Value | undefined {
+    const found = this.#entries.get(key)
+    return found && this.#clock.now() < found.until ? found.value : undefined
+  }
+
+  /** Returns false, and caches nothing, if the key is too long. */
+  set(key: string, value: Value): boolean {
+    if (key.length > maxKeyLength) return false
+    this.#entries.delete(key)
+    const [oldest] = this.#entries.keys()
+    if (oldest !== undefined && this.#entries.size >= this.#maxEntries) this.#entries.delete(oldest)
+    this.#entries.set(key, { value, until: this.#clock.now() + ttlMs })
+    return true
+  }
+}
+
+/** What the cache distinguishes of a call. */
+interface CallKey {
+  readonly user: string
+  readonly exchange: { readonly path: string }
+  readonly route: { readonly upstream: { readonly url: string } }
+  readonly body?: Pick<JsonBody, 'json'>
+}
+
+/** Cache of added fields to omit, because an upstream has rejected them before. */
+export interface RejectedAdditions {
+  get(call: CallKey): ReadonlySet<Addition>
+  /** Call this when a request without these fields has succeeded. */
+  remember(call: CallKey, additions: ReadonlySet<Addition>): void
+}
+
+/**
+ * Creates the cache. Its key is the user, the upstream, the model and the names of the request's fields.
+ *
+ * Some models reject streams only in combination with other fields or with some of their values. So a rejected request
+ * does not affect requests with other fields, nor other users.
+ */
+export const createRejectedAdditions = (options: LearntCacheOptions): RejectedAdditions => {
+  const cache = new LearntCache<ReadonlySet<Addition>>(options)
+  return {
+    get: (call) => (cache.isEmpty ? undefined : cache.get(additionsKey(call))) ?? noAdditions,
+    remember: (call, additions) => void cache.set(additionsKey(call), additions),
+  }
+}
+
+const noAdditions: ReadonlySet<Addition> = new Set()
+
+const additionsKey = ({ user, exchange, route, body }: CallKey): string => {
+  const fields = new Set(body?.json.members().map(({ key }) => key))
+  // The gateway sets the stream fields itself.
+  for (const gatewayField of ['stream', 'stream_options']) fields.delete(gatewayField)
+  const model = body?.json.get('model')?.string()
+  return JSON.stringify([user, route.upstream.url, exchange.path, model, ...[...fields].sort()])
+}

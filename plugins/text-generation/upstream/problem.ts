@@ -1,11 +1,12 @@
+import { upstreamRequestId } from '../../shared/http/headers.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
-import { type RawResponse, UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
+import { type RawResponse, UpstreamInvalidError, UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import { rejectsKey, UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import { EventTooLargeError, errorStatus } from '../../sse-relay/index.ts'
-import type { TextUpstream } from '../models/routing.ts'
+import { nameOf, type TextUpstream } from '../models/routing.ts'
 import { StreamError } from '../protocol/assembly.ts'
 import { upstreamUnavailable } from '../protocol/problem.ts'
 import { requireNoCredential } from './credentials.ts'
-import { rejectionOf } from './rejection.ts'
 
 /**
  * The HTTP error for a failure before the caller has received any byte. Throws UpstreamInvalidError when the error
@@ -53,4 +54,29 @@ const errorOf = (upstreamError: object): Readonly<Record<string, unknown>> => {
     ...members,
     type: type === 'error' ? 'server_error' : type,
   }
+}
+
+/**
+ * The error for an error response of an upstream.
+ *
+ * It is the upstream's own, except where the upstream rejects the gateway's key: status 401, or 403 with a code of
+ * authentication. The log then says so, because only the operator can correct it.
+ */
+export const rejectionOf = (
+  response: RawResponse,
+  { upstream, action, log }: { readonly upstream: TextUpstream; readonly action?: string; readonly log: Log },
+): Problem => {
+  const { status, headers } = response
+  const fields = {
+    upstream: nameOf(upstream),
+    action,
+    status,
+    upstreamRequestId: headers.get(upstreamRequestId) ?? undefined,
+  }
+  if (rejectsKey(response)) {
+    log.error(fields, "upstream rejected the gateway's key")
+    return new UpstreamKeyRejectedError()
+  }
+  log.info(fields, 'upstream rejected the request')
+  return new UpstreamRejectedError(response)
 }

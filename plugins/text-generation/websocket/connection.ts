@@ -16,9 +16,15 @@ import type { ResponsesConnectionOptions } from './connection-options.ts'
 import { errorEventOf, errorEventOfResponse, messageOf, relayEvents } from './events.ts'
 import { Lanes } from './lanes.ts'
 import { Memory, outputItemsOf, requestBodyOf } from './memory.ts'
-import { type CreateMessage, parseMessage, readCreateMessage, readStreamId } from './message.ts'
+import {
+  type CreateMessage,
+  isSteering,
+  parseMessage,
+  readCreateMessage,
+  readStreamId,
+  steeringFailed,
+} from './message.ts'
 import { preparedResponse } from './prepared-response.ts'
-import { isSteering, steeringFailed } from './steering.ts'
 
 /** A connection ends after this time, as in OpenAI's WebSocket mode. */
 const maxAgeMs = 60 * 60_000

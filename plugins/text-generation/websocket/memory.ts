@@ -1,5 +1,5 @@
 import { composeArray, type Json, toJson } from '../../shared/json/json.ts'
-import { inputItemsOf } from '../responses/input.ts'
+import { inputItemsOf } from '../responses/request.ts'
 import type { CreateMessage } from './message.ts'
 
 /** What a message continues, and its own input: together the conversation up to the response. */

@@ -1,5 +1,13 @@
 import { Buffer } from 'node:buffer'
-import { type Json, JsonError, maxBytesAtOnce, readJson, readJsonInTurns } from '../../shared/json/json.ts'
+import {
+  composeObject,
+  type Json,
+  JsonError,
+  maxBytesAtOnce,
+  readJson,
+  readJsonInTurns,
+  toJson,
+} from '../../shared/json/json.ts'
 import { TextProblem } from '../protocol/problem.ts'
 import { fieldOf, isPresent, readBoolean, rejectField, requireField, shortStringOf } from '../protocol/validation.ts'
 
@@ -54,3 +62,18 @@ export const readCreateMessage = (json: Json, streamId: string | undefined): Cre
     json,
   }
 }
+
+export const isSteering = (type: string | undefined): boolean => type === 'response.steer'
+
+/**
+ * The answer to `response.steer`: upstreams get one request for each response, which cannot be steered. It returns the
+ * input, as the protocol requires.
+ */
+export const steeringFailed = (message: Json): string =>
+  composeObject({
+    type: toJson('response.steer.failed'),
+    sequence_number: toJson(0),
+    // The input may be long: it is not parsed.
+    steer: composeObject({ previous_response_id: message.get('previous_response_id'), input: message.get('input') }),
+    error: toJson({ code: 'steering_not_supported', message: 'responses cannot be steered here' }),
+  }).raw

@@ -1,6 +1,6 @@
 import { adviceFor } from '../../failure-advice/index.ts'
 import { FieldProblem, fieldProblemBody } from '../../shared/field-problem.ts'
-import { asJsonObject } from '../../shared/json/parsed.ts'
+import { asJsonObject, parsedJson } from '../../shared/json/parsed.ts'
 import type { ProblemBody } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { itemsIn } from '../upstream/person-refusal.ts'
@@ -47,7 +47,7 @@ export const nameIn = (param: string, names: FieldNames): string =>
 /** `{"error":{"code","message","param","type"}}` */
 const rejectionOf = (rejected: UpstreamRejectedError): VendorProblem => {
   const { status, headers, bytes } = rejected.response
-  const { code, message, param } = asJsonObject(asJsonObject(parsed(bytes))?.error) ?? {}
+  const { code, message, param } = asJsonObject(asJsonObject(parsedJson(bytes))?.error) ?? {}
   // Every 429 and 503 of the gateway says when to try again.
   const retryAfter = headers.get('retry-after') ?? (status === 429 || status === 503 ? '5' : null)
   return new VendorProblem(status, typeof message === 'string' ? message : rejected.message, {
@@ -62,14 +62,6 @@ const paramIn = (param: string, message: string): { readonly param?: string } =>
   const [index] = itemsIn(message)
   if (param !== '') return { param }
   return index === undefined ? {} : { param: `content[${index}]` }
-}
-
-const parsed = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder().decode(bytes))
-  } catch {
-    return undefined
-  }
 }
 
 /** An error that the upstream has sent. */

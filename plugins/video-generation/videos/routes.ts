@@ -1,15 +1,16 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
+import { FieldProblem } from '../../shared/field-problem.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
 import { noStoreText } from '../../shared/http/no-store.ts'
 import { composeInTurns, type Json, readJsonInTurns } from '../../shared/json/json.ts'
 import type { VideoService } from '../service/service.ts'
+import type { TaskEstimate } from '../tasks/task-estimate.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import { type ContentOptions, downloadContent } from './content.ts'
 import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
-import { asksForDryRun, withCallerNames } from './dry-run.ts'
 import { listVideos } from './list.ts'
-import { createNames, derivedNames, type FieldNames, translateError } from './problem.ts'
+import { createNames, derivedNames, type FieldNames, nameIn, translateError } from './problem.ts'
 import { type Fields, readFields } from './request/fields.ts'
 import { createFields, type ModelAliases, toTask, type VideoNotes } from './request/request.ts'
 import type { Video } from './types.ts'
@@ -154,3 +155,17 @@ const videoResponse = (video: Video): Response => {
 
 const jsonResponse = (value: object, headers: Record<string, string> = {}): Response =>
   noStoreText(JSON.stringify(value), headers)
+
+/** Whether a request asks only what would happen. Throws FieldProblem 400 for anything but true and false. */
+const asksForDryRun = (query: URLSearchParams): boolean => {
+  const [value = 'false', more] = query.getAll('dry_run')
+  if (more === undefined && (value === 'true' || value === 'false')) return value === 'true'
+  throw new FieldProblem(400, 'dry_run must be true or false', { param: 'dry_run' })
+}
+
+/** An estimate with the fields of the caller's request. */
+const withCallerNames = (estimate: TaskEstimate, names: FieldNames): TaskEstimate => ({
+  ...estimate,
+  references: estimate.references.map((each) => ({ ...each, param: nameIn(each.param, names) })),
+  violations: estimate.violations.map((each) => ({ ...each, param: nameIn(each.param, names) })),
+})

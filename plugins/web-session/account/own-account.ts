@@ -1,6 +1,6 @@
 import { type Audit, accessDenied } from '../../shared/audit.ts'
 import type { Clock } from '../../shared/clock.ts'
-import { isJson, readJsonBody } from '../../shared/http/body/body.ts'
+import { readJsonRequest } from '../../shared/http/body/body.ts'
 import { noStoreJson } from '../../shared/http/no-store.ts'
 import { readId } from '../../shared/id.ts'
 import { passwordProblem } from '../../shared/identity/password-rules.ts'
@@ -118,8 +118,7 @@ export const readStrings = async <const Names extends readonly string[]>(
   request: Request,
   ...names: Names
 ): Promise<{ readonly [Index in keyof Names]: string }> => {
-  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
-  const { json } = await readJsonBody(request, maxBodyBytes)
+  const { json } = await readJsonRequest(request, maxBodyBytes)
   return names.map((name) => {
     const text = json.get(name)?.string()
     if (text === undefined) throw new Problem(400, `${name} must be a string`)

@@ -1,12 +1,9 @@
-import type { Registry } from 'prom-client'
-import type { CircuitBreakers } from '../../../plugins/shared/upstream/circuit-breaker.ts'
+import { Counter, Gauge, type Registry } from 'prom-client'
+import type { CircuitBreakers, CircuitState } from '../../../plugins/shared/upstream/circuit-breaker.ts'
 import type { UsageLimits } from '../../../plugins/usage-limits/index.ts'
 import { countDroppedLines } from '../../log/metrics.ts'
 import type { LeveledLog } from '../../log.ts'
-import type { Health } from '../health.ts'
-import { observeCircuits } from './circuits.ts'
-import { observeReadiness } from './readiness.ts'
-import { observeUsageLimits } from './usage-limits.ts'
+import { type Health, type PartState, partStates, stateOf } from '../health.ts'
 
 /** What the metrics of a server beside those of its plugins are read from. */
 interface ObservedServer {
@@ -23,4 +20,78 @@ export const observeServer = (registry: Registry, { health, usageLimits, circuit
   if (circuits) observeCircuits(registry, circuits)
   countDroppedLines(registry, log)
   observeReadiness(registry, health)
+}
+
+const states: readonly CircuitState[] = ['closed', 'open', 'half-open']
+
+/** Adds the circuits of the upstreams to a registry. */
+const observeCircuits = (registry: Registry, circuits: Pick<CircuitBreakers, 'counts'>): void => {
+  new Gauge({
+    name: 'sluice_upstream_circuits',
+    help: 'Upstreams and actions by the state of their circuit. Calls to an open one fail at once.',
+    labelNames: ['state'],
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      const counts = circuits.counts()
+      for (const state of states) this.set({ state }, counts[state])
+    },
+  })
+  let counted = 0
+  new Counter({
+    name: 'sluice_upstream_calls_refused_total',
+    help: 'Calls that failed at once, because the circuit of their upstream was open.',
+    registers: [registry],
+    collect() {
+      const { refused } = circuits.counts()
+      this.inc(refused - counted)
+      counted = refused
+    },
+  })
+}
+
+/** Longest wait for a part at a scrape. The metrics of all workers are read within a second. */
+const maxWaitMs = 500
+
+/** Adds the states of the database and of the storage, as `/readyz` reports them, to a registry. */
+export const observeReadiness = (registry: Registry, { database, storage }: Pick<Health, 'database' | 'storage'>) => {
+  new Gauge({
+    name: 'sluice_readiness',
+    help: 'The state of the database and of the storage: 1 for the state in which a process finds it, otherwise 0.',
+    labelNames: ['part', 'state'],
+    // Of several processes, each one that finds a part in another state.
+    aggregator: 'max',
+    registers: [registry],
+    async collect() {
+      const parts = Object.entries({ database, storage })
+      const found = await Promise.all(
+        parts.map(async ([part, check]) => [part, check && (await within(check))] as const),
+      )
+      for (const [part, current] of found)
+        if (current) for (const state of partStates) this.set({ part, state }, Number(state === current))
+    },
+  })
+}
+
+const within = (check: () => Promise<void>): Promise<PartState> => {
+  const { promise, resolve } = Promise.withResolvers<PartState>()
+  const timeout = setTimeout(() => resolve('down'), maxWaitMs)
+  void stateOf(check).then(resolve)
+  return promise.finally(() => clearTimeout(timeout))
+}
+
+/** Adds how much of their amounts limits have used to a registry. */
+const observeUsageLimits = (registry: Registry, limits: Pick<UsageLimits, 'usedRatios'>): void => {
+  new Gauge({
+    name: 'sluice_limit_used_ratio',
+    help: 'The highest part of its amount that a limit has used, of those that calls have used lately.',
+    labelNames: ['subject_type', 'unit', 'window'],
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      this.reset()
+      for (const { subjectType, unit, window, ratio } of limits.usedRatios())
+        this.set({ subject_type: subjectType, unit, window: window ?? 'none' }, ratio)
+    },
+  })
 }

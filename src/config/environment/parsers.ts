@@ -1,4 +1,5 @@
 import { isIP } from 'node:net'
+import { parsedObject } from '../../../plugins/shared/json/parsed.ts'
 
 /** What a variable must be: the second half of each problem. */
 export const webAddress = 'must be an absolute http or https address without credentials, query or fragment'
@@ -139,13 +140,8 @@ const isNetwork = (network: string): boolean => {
 
 /** Parses a JSON object of rate limits: calls per second by action, each above 0. */
 export const rateLimitList = (text: string): Readonly<Record<string, number>> | undefined => {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return undefined
-  }
-  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return undefined
+  const parsed = parsedObject(text)
+  if (!parsed) return undefined
   const valid = Object.values(parsed).every((rate) => typeof rate === 'number' && rate > 0 && Number.isFinite(rate))
   return valid ? (parsed as Record<string, number>) : undefined
 }

@@ -1,5 +1,6 @@
-import { asJsonObject } from '../../../plugins/shared/json/parsed.ts'
-import type { PoolLimits, VideoUpstream } from '../../../plugins/video-generation/index.ts'
+import { asJsonObject, parsedObject } from '../../../plugins/shared/json/parsed.ts'
+import { isPrice } from '../../../plugins/text-generation/usage/prices.ts'
+import type { PoolLimits, VideoServiceOptions, VideoUpstream } from '../../../plugins/video-generation/index.ts'
 import {
   address,
   dayMs,
@@ -17,7 +18,6 @@ import {
   words,
 } from '../environment/parsers.ts'
 import type { Environment, Read } from '../environment/reader.ts'
-import { type VideoCostOf, videoCostOf, videoPricesForm } from './prices.ts'
 
 /** The configuration of video generation. Times are milliseconds. */
 export interface VideoConfig {
@@ -111,10 +111,36 @@ const numbersOf = (text: string, isValid: (value: number) => boolean): Readonly<
   return valid ? (parsed as Record<string, number>) : undefined
 }
 
-const parsedObject = (text: string): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    return asJsonObject(JSON.parse(text))
-  } catch {
-    return undefined
+/** Cost of a task in billionths of the currency unit. Undefined: its model has no price. */
+type VideoCostOf = NonNullable<VideoServiceOptions['costOf']>
+
+/** Prices of one model, in the currency of the operator. */
+interface VideoPrice {
+  /** For a million completion tokens. */
+  readonly tokens?: number
+  /** For a second of video. */
+  readonly second?: number
+}
+
+const videoPricesForm =
+  'must be a JSON object of models or endpoints, each with tokens or second, numbers from 0 to 1000'
+
+/** Compiles prices by model, as callers name it; `*` has those of all other models. Undefined for anything else. */
+const videoCostOf = (prices: Readonly<Record<string, unknown>> | undefined): VideoCostOf | undefined => {
+  if (!prices || !Object.values(prices).every(isVideoPrice)) return undefined
+  const byModel = new Map(Object.entries(prices as Record<string, VideoPrice>))
+  return ({ model }, { completionTokens = 0, seconds = 0 }) => {
+    const price = byModel.get(model) ?? byModel.get('*')
+    if (!price) return undefined
+    const { tokens = 0, second = 0 } = price
+    // A price of 1 for a million tokens is 1,000 billionths for one.
+    return Math.round(completionTokens * tokens * 1_000 + seconds * second * 1_000_000_000)
   }
 }
+
+const isVideoPrice = (value: unknown): boolean => {
+  const price = asJsonObject(value)
+  return price !== undefined && Object.entries(price).every(([name, cost]) => names.includes(name) && isPrice(cost))
+}
+
+const names: readonly string[] = ['tokens', 'second'] satisfies (keyof VideoPrice)[]

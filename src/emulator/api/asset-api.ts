@@ -1,8 +1,12 @@
+import type { Account } from '../account.ts'
 import type { ActionRequest, ReceivedRequest } from '../action.ts'
 import type { Call } from '../calls.ts'
+import { faultyResult, jsonReply, type Reply } from '../faults/faulty-reply.ts'
+import type { AppliedFault } from '../faults/registry.ts'
 import { type Member, membersOf } from '../shared/members.ts'
+import { runAction } from './actions.ts'
 import { ArkError } from './ark-error.ts'
-import type { Envelope } from './envelope.ts'
+import { type Envelope, envelopeOf } from './envelope.ts'
 
 /** One of the two asset APIs of the account. */
 export interface AssetApi {
@@ -34,5 +38,32 @@ const isUtf8 = (bytes: Uint8Array): boolean => {
     return true
   } catch {
     return false
+  }
+}
+
+/** A request to one of the two asset APIs. */
+export interface AssetCall {
+  readonly account: Account
+  readonly api: AssetApi
+  readonly request: ReceivedRequest
+  readonly action: string
+  readonly number: number
+  readonly appliedFaults: readonly AppliedFault[]
+}
+
+/** Runs the action of a request and returns the reply. */
+export const assetReply = ({ account, api, request, action, number, appliedFaults }: AssetCall): Reply => {
+  const envelope = api.envelopeFor(request, envelopeOf(action, number, account.settings))
+  const headers = { 'x-request-id': envelope.requestId }
+  try {
+    const actionRequest = api.parseRequest(request)
+    const faulty = appliedFaults.reduce(
+      (result, { fault }) => faultyResult(fault, result, actionRequest),
+      runAction(account, actionRequest),
+    )
+    return jsonReply(200, envelope.result(faulty), headers)
+  } catch (error) {
+    const arkError = error instanceof ArkError ? error : new ArkError(500, 'InternalError', String(error))
+    return jsonReply(arkError.status, envelope.error(arkError), { ...headers, ...arkError.headers })
   }
 }

@@ -1,13 +1,11 @@
 import type { ReceivedRequest } from '../action.ts'
 import type { Reply } from '../faults/faulty-reply.ts'
 import { splitTarget } from '../shared/paths.ts'
-import type { FaceService } from './faces.ts'
 import { languageOf } from './language.ts'
-import { linkMatches } from './link.ts'
-import { facePage, redirect } from './page.ts'
-import type { Topic } from './page-texts.ts'
-import { h5Callback, h5Check } from './paths.ts'
+import { h5Callback, h5Check, linkMatches } from './link.ts'
+import { facePage, redirect, type Topic } from './page.ts'
 import { decisions, type FaceSession } from './sessions.ts'
+import type { FaceService } from './verifications.ts'
 
 const readMethods: readonly string[] = ['GET', 'HEAD']
 

@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto'
 import type { Library } from '../library/library.ts'
 import type { Settings } from '../options.ts'
 import { compactTime } from '../shared/times.ts'
-import { h5Callback } from './paths.ts'
-import type { FaceSession, Sessions } from './sessions.ts'
+import { h5Callback } from './link.ts'
+import { createSessions, type FaceSession, type Sessions } from './sessions.ts'
 
 /** The six states of a verification task in the `rest` API. */
 export type Status = 'waiting_user' | 'callback_received' | 'resolving' | 'verified' | 'failed' | 'expired'
@@ -23,7 +23,7 @@ interface Task {
 }
 
 /** The verification tasks of the `rest` API. Each task has one session. */
-export interface Verifications {
+interface Verifications {
   create(project: string): Verification
   find(id: string): Verification | undefined
   /** Handles a callback. Only the first one in time and with the right token counts; undefined when no task matches. */
@@ -31,7 +31,7 @@ export interface Verifications {
 }
 
 /** Creates an empty set of tasks. `base` returns the base URL for browsers. */
-export const createVerifications = (
+const createVerifications = (
   settings: Settings,
   library: Library,
   sessions: Sessions,
@@ -87,4 +87,22 @@ const statusOf = (session: FaceSession, callback: Task['callback'], now: number,
   if (known && groupId !== undefined) return 'verified'
   if (now >= expireTime) return 'expired'
   return now < callback.at + resolvingMs / 2 ? 'callback_received' : 'resolving'
+}
+
+/** The face verification state of an account. */
+export interface FaceService {
+  readonly sessions: Sessions
+  readonly verifications: Verifications
+  /** the URL that the user opens in a browser */
+  linkOf(session: FaceSession): string
+}
+
+/**
+ * Creates an empty state. `origin` returns the emulator's base URL, which is known only after it has started to listen.
+ */
+export const createFaces = (settings: Settings, library: Library, origin: () => string): FaceService => {
+  const base = () => (settings.faceUrl || origin()).replace(/\/+$/, '')
+  const sessions = createSessions(settings, library)
+  const verifications = createVerifications(settings, library, sessions, base)
+  return { sessions, verifications, linkOf: ({ h5 }) => base() + h5 }
 }

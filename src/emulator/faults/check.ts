@@ -11,9 +11,9 @@ import {
   pattern,
   status,
   text,
-} from '../shared/field-types.ts'
-import { type FaultFields, textFaultFields } from '../text/faults/fault-fields.ts'
-import { callbackFaults, videoFaultFields } from '../video/fault-fields.ts'
+} from '../shared/fields.ts'
+import { type FaultFields, textFaultFields } from '../text/faults/faults.ts'
+import { callbackFaults, videoFaultFields } from '../video/faults.ts'
 import type { Fault, FaultKind, FaultTiming } from './faults.ts'
 
 /** Faults that apply only to lists of groups and assets. */

@@ -1,5 +1,6 @@
 import { selects } from '../action-names.ts'
-import { callbackFaults } from '../video/fault-fields.ts'
+import { textFaultFields } from '../text/faults/faults.ts'
+import { callbackFaults, videoFaultFields } from '../video/faults.ts'
 import { checkFault, listFaults } from './check.ts'
 import type { Fault, FaultHandle, FaultKind, Faults } from './faults.ts'
 
@@ -101,4 +102,24 @@ const createRandom = (seed: number): (() => number) => {
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296
   }
+}
+
+/**
+ * A fault registry with default actions: text faults apply to calls that generate, list faults to lists of groups and
+ * assets, rate limits to calls that create a video task, and faults of callbacks to callbacks.
+ */
+export const withDefaultScope = (faults: Faults): Faults => ({
+  ...faults,
+  add: (fault) => faults.add(withDefaultAction(fault)),
+})
+
+const withDefaultAction = (fault: Fault): Fault => {
+  if (Object.hasOwn(textFaultFields, fault.kind)) {
+    return { ...fault, api: 'text', action: fault.action ?? /^Create(?:ChatCompletion|Completion|Response)$/ }
+  }
+  if (Object.hasOwn(videoFaultFields, fault.kind)) {
+    const action = fault.kind === 'rate-limit' ? 'CreateVideoTask' : 'SendVideoCallback'
+    return { ...fault, api: 'video', action: fault.action ?? action }
+  }
+  return listFaults.includes(fault.kind) ? { ...fault, action: fault.action ?? /^ListAsset/ } : fault
 }

@@ -2,10 +2,9 @@ import type { Account, Action } from '../account.ts'
 import type { ActionRequest, ActionResult } from '../action.ts'
 import { invalid, missing } from '../api/ark-error.ts'
 import { type Fields, fieldsIn, fieldsOf } from '../shared/fields.ts'
-import { foreignAsset, foreignGroup } from './foreign-items.ts'
 import { assetText, groupText, type SerializeOptions } from './items.ts'
-import { pageOf, type SortCache, sorted } from './listing.ts'
-import { queryHashOf, readPageRequest } from './paging.ts'
+import type { Library } from './library.ts'
+import { pageOf, queryHashOf, readPageRequest, type SortCache, sorted } from './listing.ts'
 import type { Asset, Group, GroupType } from './records.ts'
 
 const maxNameLength = 64
@@ -124,3 +123,29 @@ const hasName = ({ name }: Group | Asset, filter: Filter): boolean =>
 
 // sorts by whole seconds, like the times in the response, so equal sort keys are common
 const second = (ms: number): number => Math.floor(ms / 1000)
+
+const fictionalGroup: Group = {
+  ...{
+    id: 'group-20200101000000-other',
+    name: 'group of another account',
+    description: '',
+    type: 'AIGC',
+    project: 'default',
+  },
+  ...{ createTime: Date.UTC(2020, 0), updateTime: Date.UTC(2020, 0), extra: [], tieBreaker: 0 },
+}
+
+/** A group outside the requested ids: another group of the account, or a fictional one. */
+const foreignGroup = (library: Library, requestedIds: readonly string[]): Group => {
+  if (requestedIds.length === 0) return fictionalGroup
+  return library.groups().find((group) => !requestedIds.includes(group.id)) ?? fictionalGroup
+}
+
+/** An asset outside the requested groups: another asset of the account, or a fictional one. */
+const foreignAsset = (library: Library, requestedIds: readonly string[]): Asset => {
+  const found = requestedIds.length > 0 && library.assets().find((asset) => !requestedIds.includes(asset.groupId))
+  if (found) return found
+  const id = 'asset-20200101000000-other'
+  const file = { url: 'https://files.example/other.png', moderation: '{"Strategy":"Default"}' }
+  return { ...fictionalGroup, ...file, id, groupId: fictionalGroup.id, type: 'Image', status: 'Active' }
+}

@@ -1,5 +1,7 @@
+import { amount, object, oneOf, optional } from '../shared/fields.ts'
 import type { Json } from '../shared/reader.ts'
-import type { RateLimitKind } from './rate-limits.ts'
+import type { FaultFields } from '../text/faults/faults.ts'
+import { type RateLimitKind, rateLimitKinds } from './rate-limits.ts'
 
 /**
  * The kinds of faults of video generation. By default `rate-limit` applies to create calls; the others apply to
@@ -19,3 +21,15 @@ export type VideoFaultKind =
   | { readonly kind: 'forge-callback'; readonly body?: Json }
   /** does not send a callback */
   | { readonly kind: 'lose-callback' }
+
+/** The fields of each kind of video fault. */
+export const videoFaultFields: FaultFields<VideoFaultKind> = {
+  'rate-limit': { limit: oneOf(...rateLimitKinds) },
+  'repeat-callback': { copies: optional(amount) },
+  'reorder-callback': {},
+  'forge-callback': { body: optional(object) },
+  'lose-callback': {},
+}
+
+/** Faults that apply only to callbacks, which the emulator sends. */
+export const callbackFaults: readonly string[] = Object.keys(videoFaultFields).filter((kind) => kind !== 'rate-limit')

@@ -20,8 +20,7 @@ import {
   updateSecret,
 } from '../users/token-rows.ts'
 import { pageOf } from './page.ts'
-import { listTokenPage } from './token-pages.ts'
-import { matchingTokens, type TokenRow, toAdminToken, tokenOfId } from './token-queries.ts'
+import { listTokenPage, matchingTokens, type TokenRow, toAdminToken, tokenOfId } from './token-queries.ts'
 import { flag } from './transaction.ts'
 
 type TokenMethods =

@@ -1,5 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import type { AddUserFailure, AdminStore, AdminUser, NewAdminUser } from '../../../plugins/admin/store.ts'
+import type {
+  AddUserFailure,
+  AdminStore,
+  AdminUser,
+  NewAdminUser,
+  PageOf,
+  PagePlace,
+  PageRequest,
+  UserFilter,
+} from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { type Database, fragment, type Steps, sql } from '../database/database.ts'
 import { addInvitationOf } from '../users/invitations.ts'
@@ -7,8 +16,7 @@ import { addNameParts, nameTakenBy } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'
 import { again } from './transaction.ts'
 import { changeUser } from './user-changes.ts'
-import { listUserPage, toAdminUser } from './user-pages.ts'
-import type { UserRow } from './user-queries.ts'
+import { countedParts, countUsers, matchingUsers, placeAt, type UserOrder, type UserRow } from './user-queries.ts'
 
 type UserMethods = 'listAdminUsers' | 'adminUser' | 'adminUserByName' | 'addAdminUser' | 'changeUser'
 
@@ -66,4 +74,104 @@ export function* addUserSteps(user: NewAdminUser): Steps<AdminUser | AddUserFail
     ${selectUser}
     where users.id = ${id}`
   return toAdminUser(added as unknown as UserRow)
+}
+
+const toAdminUser = ({ service, nameKey: _, ...user }: UserRow): AdminUser => ({
+  ...user,
+  service: service === 1,
+})
+
+/**
+ * Users that one query examines. SQLite runs synchronously, so a filter that few users match must not keep other
+ * requests waiting.
+ */
+const maxExamined = 500
+/** The same where the index has the name, so that only users who match are read. */
+const maxExaminedNames = 5_000
+/** Length of the parts in `user_name_parts`, in code points. */
+const partLength = 3
+
+/** Reads one page of users. See `AdminStore.listAdminUsers`. */
+const listUserPage = async (
+  database: Database,
+  filter: UserFilter,
+  { limit, after }: PageRequest,
+): Promise<PageOf<AdminUser>> => {
+  const text = filter.search === undefined ? '' : nameKey(filter.search)
+  const way = await chooseOrder(database, text, filter, after)
+  const examined = way.order === 'names' ? maxExaminedNames : maxExamined
+  const isFiltered = Object.values(filter).some((value) => value !== undefined)
+  const found: UserRow[] = []
+  for (let place = after; ; ) {
+    const range = { ...way, after: place }
+    // Without a filter the users of the page are the next ones.
+    const [end] = isFiltered ? await database.query<PagePlace>(placeAt(range, filter, examined)) : []
+    const wanted = limit + 1 - found.length
+    found.push(
+      ...(await database.query<UserRow>(
+        matchingUsers(range, { count: examined, until: end }, { ...filter, text }, wanted),
+      )),
+    )
+    const last = found[limit - 1]
+    const items = found.slice(0, limit).map(toAdminUser)
+    if (found.length > limit && last) return { items, next: placeOf(way.order, last) }
+    if (!end) return { items }
+    place = end
+  }
+}
+
+const placeOf = (order: UserOrder, { id, createdAt, nameKey: name = '' }: UserRow): PagePlace => ({
+  key: order === 'part' ? '' : order === 'names' ? name : createdAt,
+  id,
+})
+
+interface Way {
+  readonly order: UserOrder
+  readonly part: string | undefined
+}
+
+/** The order with the fewest users to examine. A later page has the order of the first one: its place tells which. */
+const chooseOrder = async (
+  database: Database,
+  text: string,
+  filter: UserFilter,
+  after: PagePlace | undefined,
+): Promise<Way> => {
+  const byAge = ordersByAge(filter)
+  const parts = partsOf(text)
+  if (text !== '' && parts.length === 0 && byAge.length === 0 && typeof after?.key !== 'number')
+    return { order: 'names', part: undefined }
+  if (parts.length === 0) return { order: byAge[0] ?? 'all', part: undefined }
+  const [counts = {}] = await database.query<Readonly<Record<string, number>>>(countUsers(parts, filter))
+  // Of two with many, the one by age comes first: nearly all names may have the part.
+  const ways = [
+    ...(typeof after?.key === 'string'
+      ? []
+      : byAge.map((order) => ({ order, part: undefined, users: counts[order] }) as const)),
+    ...(typeof after?.key === 'number'
+      ? []
+      : parts.map((part, index) => ({ order: 'part', part, users: counts[`part${index}`] }) as const)),
+  ]
+  const [best] = ways.toSorted((a, b) => Number(a.users) - Number(b.users))
+  return best ?? { order: 'all', part: undefined }
+}
+
+/** The orders by age that have only users who match a part of the filter. */
+const ordersByAge = ({ team, role, state }: UserFilter): readonly ('team' | 'admins' | 'disabled')[] => [
+  ...(team === undefined ? [] : (['team'] as const)),
+  ...(role === 'admin' ? (['admins'] as const) : []),
+  ...(state === 'disabled' ? (['disabled'] as const) : []),
+]
+
+/** Parts of the text, from its beginning to its end. None: it is too short to have one. */
+const partsOf = (text: string): readonly string[] => {
+  const characters = [...text]
+  const all = characters.length - partLength + 1
+  const step = Math.max(1, (all - 1) / (countedParts - 1))
+  const parts = new Set<string>()
+  for (let start = 0; start < all; start += step) {
+    const from = Math.round(start)
+    parts.add(characters.slice(from, from + partLength).join(''))
+  }
+  return [...parts].slice(0, countedParts)
 }

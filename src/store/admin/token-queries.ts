@@ -1,6 +1,6 @@
-import type { AdminToken, PagePlace, TokenFilter } from '../../../plugins/admin/store.ts'
+import type { AdminToken, PageOf, PagePlace, PageRequest, TokenFilter } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
 import { modelsOf, scopesOf, type TokenListColumns } from '../users/token-rows.ts'
 import { timeOf } from './page.ts'
 
@@ -17,7 +17,7 @@ export const toAdminToken = ({ scopes, models, ...token }: TokenRow): AdminToken
 export type TokenOrder = 'user' | 'revoked' | 'all'
 
 /** The order that has the fewest tokens to examine. */
-export const tokenOrder = ({ user, state }: TokenFilter): TokenOrder => {
+const tokenOrder = ({ user, state }: TokenFilter): TokenOrder => {
   if (user !== undefined) return 'user'
   return state === 'revoked' ? 'revoked' : 'all'
 }
@@ -108,3 +108,38 @@ export const tokenOfId = (id: string): Statement => sql`
   from tokens
   left join users on users.id = tokens.user_id
   where tokens.id = ${id}`
+
+/**
+ * Tokens that one query examines. SQLite runs synchronously, so a filter that few tokens match must not keep other
+ * requests waiting.
+ */
+const maxExamined = 1_000
+/** Queries for one page: a page costs the same with any number of tokens, and may have fewer than it could. */
+const maxQueries = 10
+
+/** Reads one page of the tokens of all users. See `AdminStore.listAdminTokens`. */
+export const listTokenPage = async (
+  database: Database,
+  filter: TokenFilter,
+  { limit, after }: PageRequest,
+): Promise<PageOf<AdminToken>> => {
+  const order = tokenOrder(filter)
+  const { now: _, user: __, ...filters } = filter
+  // Without a filter the tokens of the page are the next ones.
+  const isFiltered = Object.values(filters).some((value) => value !== undefined)
+  const found: AdminToken[] = []
+  let place = after
+  for (let queries = 1; ; queries++) {
+    const [until] = isFiltered ? await database.query<PagePlace>(tokenPlaceAt(order, place, filter, maxExamined)) : []
+    const range = { after: place, until }
+    const rows = await database.query<TokenRow>(matchingTokens(order, range, filter, limit + 1 - found.length))
+    found.push(...rows.map(toAdminToken))
+    const last = found[limit - 1]
+    if (found.length > limit && last) return { items: found.slice(0, limit), next: placeOf(last) }
+    if (!until) return { items: found }
+    if (queries === maxQueries) return { items: found, next: until }
+    place = until
+  }
+}
+
+const placeOf = ({ createdAt, id }: AdminToken): PagePlace => ({ key: createdAt, id })

@@ -1,4 +1,5 @@
 import type { AuditAction } from '../../../plugins/shared/audit.ts'
+import { parsedJson } from '../../../plugins/shared/json/parsed.ts'
 import type { ChainKey, ChainPlace } from './chain.ts'
 import { ChainCheck, type ChainedEntry } from './chain-check.ts'
 import type { AuditEntry } from './entry.ts'
@@ -82,7 +83,7 @@ const isChained = (entry: ReadEntry): entry is ChainedEntry => entry.sequence !=
 
 /** The entry of a line. Undefined when it has not the form of one: the values themselves are covered by the HMAC. */
 const entryOf = (text: string): ReadEntry | undefined => {
-  const line = parsed(text)
+  const line = parsedJson(text)
   if (typeof line !== 'object' || line === null) return undefined
   const {
     at,
@@ -108,12 +109,4 @@ const entryOf = (text: string): ReadEntry | undefined => {
     ...{ at: ms, action: action as AuditAction, name: user, user: user_id, token, kind, target: id, address, status },
     ...{ reason, fields, times, sequence, previous, hmac },
   } as ReadEntry
-}
-
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

@@ -1,6 +1,8 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
+import { setImmediate } from 'node:timers'
+import { afterIo } from '../../../plugins/shared/background/turns.ts'
 import {
   type Database,
   type DatabaseKind,
@@ -13,7 +15,6 @@ import {
   toRow,
 } from './database.ts'
 import { type ErrorCodes, StoreError, storeError } from './error.ts'
-import { WriteTurns } from './write-turns.ts'
 
 const textOf = renderStatement('?')
 
@@ -165,5 +166,32 @@ const rollBack = (database: DatabaseSync): void => {
     database.exec('rollback')
   } catch {
     // SQLite has already rolled back after some errors, for example when the disk is full.
+  }
+}
+
+/**
+ * Lets one write run in each turn of the event loop, in the order of their calls. A write of a synchronous driver waits
+ * for the disk: many in one turn would keep all other requests waiting for the sum.
+ */
+class WriteTurns {
+  readonly #waiting: (() => void)[] = []
+  #isTaken = false
+
+  /** Undefined: the caller may write now. */
+  next(): Promise<void> | undefined {
+    if (!this.#isTaken) {
+      this.#isTaken = true
+      setImmediate(this.#turn)
+      return undefined
+    }
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
+
+  readonly #turn = (): void => {
+    const next = this.#waiting.shift()
+    if (next) {
+      next()
+      afterIo(this.#turn)
+    } else this.#isTaken = false
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { EventStore, StoredEvent } from '../../../plugins/events/store.ts'
 import { checkUser } from '../../../plugins/shared/identity/identify.ts'
-import { asJsonObject } from '../../../plugins/shared/json/parsed.ts'
+import { parsedObject } from '../../../plugins/shared/json/parsed.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 
 /** What has happened, to whom. */
@@ -133,17 +133,9 @@ const maxDataCharacters = 2 ** 20
 const checkEvent = ({ user, type, data, at }: NewEvent): void => {
   checkUser(user)
   if (typeof type !== 'string' || !eventType.test(type)) throw new TypeError('type must be such as order.sent')
-  if (typeof data !== 'string' || data.length > maxDataCharacters || !isJsonObject(data))
+  if (typeof data !== 'string' || data.length > maxDataCharacters || !parsedObject(data))
     throw new TypeError(`data must be a JSON object as text, of at most ${maxDataCharacters} characters`)
   if (!Number.isSafeInteger(at)) throw new TypeError('at must be a time in milliseconds since 1970')
-}
-
-const isJsonObject = (text: string): boolean => {
-  try {
-    return asJsonObject(JSON.parse(text)) !== undefined
-  } catch {
-    return false
-  }
 }
 
 /** Events of all users. @param onEvents calls a listener after each transaction that has added one */

@@ -1,7 +1,13 @@
 import type { UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
 import { clause, joinClauses, type Statement, withCommas } from '../database/database.ts'
-import { columnsOf, type RollupColumn, type RollupLevel, rollupColumns } from './rollup-levels.ts'
-import type { PeriodRange, RollupPeriods } from './rollup-periods.ts'
+import {
+  columnsOf,
+  type PeriodRange,
+  type RollupColumn,
+  type RollupLevel,
+  type RollupPeriods,
+  rollupColumns,
+} from './rollup-periods.ts'
 import { usageTotals } from './usage-order.ts'
 
 /** A report that is read from roll-ups. */

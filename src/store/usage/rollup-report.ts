@@ -1,11 +1,9 @@
 import type { UsageDimension, UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import type { Database } from '../database/database.ts'
-import { isDaily, levelOf, rollupColumns } from './rollup-levels.ts'
-import { periodsOf } from './rollup-periods.ts'
+import { isDaily, levelOf, periodsOf, rollupColumns } from './rollup-periods.ts'
 import { type RollupReport, sumDays, sumEachDay, sumMonths, sumRows, usersOfStep } from './rollup-queries.ts'
-import type { UsageScan } from './usage-scan.ts'
-import { addSums, type Sum } from './usage-sum.ts'
+import { addSums, type Sum, type UsageScan } from './usage-scan.ts'
 
 /** Sums that one statement reads: SQLite answers nothing else meanwhile. */
 const stepSums = 100

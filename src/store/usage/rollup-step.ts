@@ -1,3 +1,4 @@
+import type { UsageTotal } from '../../../plugins/admin/usage-sums.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import { clause, fragment, joinClauses, type Statement, type Steps, sql, withCommas } from '../database/database.ts'
 import {
@@ -7,8 +8,7 @@ import {
   type RollupLevel,
   rollupColumns,
   rollupLevels,
-} from './rollup-levels.ts'
-import { combine, kindOf, noSums, type UsageKind, type UsageSums } from './rollup-sums.ts'
+} from './rollup-periods.ts'
 
 /** Rows of usage that one transaction rolls up: SQLite answers nothing else meanwhile. */
 export const stepRows = 100
@@ -180,3 +180,34 @@ const addedRow = ({ level, user, token, model, team, period, kind, sums }: Addit
     ${sums.calls}, ${sums.unreported}, ${sums.inputTokens}, ${sums.cachedTokens}, ${sums.outputTokens},
     ${sums.reasoningTokens}, ${sums.videoSeconds}, ${sums.cost}
   )`
+
+/** Usage that has a length is that of videos. */
+type UsageKind = 'text' | 'video'
+
+/** What is added up. */
+type UsageSums = Omit<UsageTotal, RollupColumn | 'day' | `${string}Name` | 'tokenStart'>
+
+const noSums: UsageSums = {
+  ...{ calls: 0, unreported: 0, inputTokens: 0, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0 },
+}
+
+const kindOf = ({ videoSeconds }: UsageSums): UsageKind => (videoSeconds === undefined ? 'text' : 'video')
+
+/** Adds `b` to `a`, or takes it away. What is undefined in both stays so. */
+const combine = (a: UsageSums, b: UsageSums, sign: 1 | -1): UsageSums => {
+  const videoSeconds = combineOptional(a.videoSeconds, b.videoSeconds, sign)
+  const cost = combineOptional(a.cost, b.cost, sign)
+  return {
+    calls: a.calls + sign * b.calls,
+    unreported: a.unreported + sign * b.unreported,
+    inputTokens: a.inputTokens + sign * b.inputTokens,
+    cachedTokens: a.cachedTokens + sign * b.cachedTokens,
+    outputTokens: a.outputTokens + sign * b.outputTokens,
+    reasoningTokens: a.reasoningTokens + sign * b.reasoningTokens,
+    ...(videoSeconds !== undefined && { videoSeconds }),
+    ...(cost !== undefined && { cost }),
+  }
+}
+
+const combineOptional = (a: number | undefined, b: number | undefined, sign: 1 | -1): number | undefined =>
+  b === undefined ? a : (a ?? 0) + sign * b

@@ -1,4 +1,4 @@
-import type { UsageDimension, UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
+import type { UsageDimension, UsageSumFilter, UsageSumKey, UsageTotal } from '../../../plugins/admin/usage-sums.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import { type Database, sql } from '../database/database.ts'
@@ -11,7 +11,6 @@ import {
   type UsagePlace,
   usageOrders,
 } from './usage-order.ts'
-import { addSums, type Sum } from './usage-sum.ts'
 
 /** Rows that one statement reads: SQLite answers nothing else meanwhile. */
 const stepRows = 1_000
@@ -178,3 +177,22 @@ class Scan {
 
 const textOf = (sum: Sum, dimensions: readonly UsageDimension[]): string =>
   dimensions.length === 1 && dimensions[0] ? sum[dimensions[0]] : JSON.stringify(dimensions.map((each) => sum[each]))
+
+/** A sum, as a statement returns it: what it is not summed by is empty. */
+export type Sum = Readonly<Record<UsageDimension, string>> & Omit<UsageTotal, UsageDimension>
+
+/** The sum of two, with the key of the first. */
+export const addSums = (a: Sum, b: Sum): Sum => ({
+  ...a,
+  calls: a.calls + b.calls,
+  unreported: a.unreported + b.unreported,
+  inputTokens: a.inputTokens + b.inputTokens,
+  cachedTokens: a.cachedTokens + b.cachedTokens,
+  outputTokens: a.outputTokens + b.outputTokens,
+  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+  videoSeconds: addOptional(a.videoSeconds, b.videoSeconds),
+  cost: addOptional(a.cost, b.cost),
+})
+
+const addOptional = (a: number | undefined, b: number | undefined): number | undefined =>
+  a === undefined ? b : a + (b ?? 0)

@@ -1,11 +1,11 @@
 import { Buffer } from 'node:buffer'
+import type { DailyUsage } from '../../../plugins/account/usage.ts'
 import type { UsageSumStore } from '../../../plugins/admin/usage-sums.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import type { Clock } from '../../../plugins/shared/clock.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import type { UsageCounts } from '../../../plugins/shared/usage-counts.ts'
 import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts'
 import { type Database, fragment, type Statement, sql, toColumnValue } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
@@ -13,21 +13,12 @@ import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 import { UsageRollup } from './usage-rollup.ts'
 import { createUsageSums } from './usage-sums.ts'
 
-/** Usage of one user, token, model and day. */
-export interface Usage extends UsageCounts {
+/** Usage of one user, token, model and day. The store also knows the labels and the starts of deleted tokens. */
+export interface Usage extends DailyUsage {
   /** Id of the user. */
   readonly user: string
   /** Undefined for users of a host app. */
   readonly userName?: string
-  /** Id of the token. Undefined for calls without one. */
-  readonly token?: string
-  /** Label of the token, also of a deleted one. Undefined: it has none. */
-  readonly tokenLabel?: string
-  /** First characters of the token, also of a deleted one. Undefined for a token that the store never had. */
-  readonly tokenStart?: string
-  readonly model: string
-  /** Day in UTC, `YYYY-MM-DD`. */
-  readonly day: string
 }
 
 /** Which usage to list. */

@@ -1,3 +1,4 @@
+import { membersOf, parsedJson } from '../../../plugins/shared/json/parsed.ts'
 import type { VideoEnds } from '../../../plugins/video-generation/store/queue-parts.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
@@ -121,10 +122,5 @@ function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | 
 }
 
 /** The files of a result. None of a damaged one: else it would keep all later tasks from being removed. */
-const filesIn = (result: unknown): readonly string[] => {
-  try {
-    return Object.values(JSON.parse(String(result))).filter((key) => typeof key === 'string')
-  } catch {
-    return []
-  }
-}
+const filesIn = (result: unknown): readonly string[] =>
+  Object.values(membersOf(parsedJson(String(result)))).filter((key) => typeof key === 'string')

@@ -1,6 +1,6 @@
 import type { Fetch } from '../../../plugins/shared/upstream/upstream-error.ts'
 import { type Account, createAccount } from '../../../src/emulator/account.ts'
-import { assetReply } from '../../../src/emulator/api/asset-reply.ts'
+import { assetReply } from '../../../src/emulator/api/asset-api.ts'
 import { createRestApi, restPath } from '../../../src/emulator/api/rest.ts'
 import type { Reply } from '../../../src/emulator/faults/faulty-reply.ts'
 import { settingsOf } from '../../../src/emulator/options.ts'

@@ -85,6 +85,15 @@ export const announcesBody = (headers: Headers): boolean =>
 export const isJson = (headers: Headers): boolean =>
   /^\s*application\/json\s*(?:;|$)/i.test(headers.get('content-type') ?? '')
 
+/** Whether a request has a body, or says of which type one is. */
+export const sendsBody = ({ headers }: Request): boolean => announcesBody(headers) || headers.has('content-type')
+
+/** Like `readJsonBody`. Throws Problem 415 too, for any other content type than JSON. */
+export const readJsonRequest = (request: Request, maxBytes: number, limits?: JsonLimits): Promise<JsonBody> => {
+  if (!isJson(request.headers)) throw new Problem(415, 'content type must be application/json')
+  return readJsonBody(request, maxBytes, limits)
+}
+
 /** A JSON body: the received bytes, which can be forwarded unchanged, and the parsed JSON. */
 export class JsonBody {
   readonly json: Json

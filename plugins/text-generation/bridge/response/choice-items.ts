@@ -4,8 +4,7 @@ import { createStreamedCalls } from '../../chat/streamed-calls.ts'
 import { StreamError } from '../../protocol/assembly.ts'
 import { beginCall } from '../tools/call-builders.ts'
 import type { Citation, Logprob } from './events.ts'
-import { type ItemBuilder, MessageBuilder, type ResponseOutput } from './item-builders.ts'
-import { ReasoningBuilder } from './reasoning-builder.ts'
+import { type ItemBuilder, MessageBuilder, ReasoningBuilder, type ResponseOutput } from './item-builders.ts'
 
 /** Translates the one choice of a chat stream to the items of a response. */
 export interface ChoiceItems {

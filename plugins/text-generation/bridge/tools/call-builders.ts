@@ -1,5 +1,5 @@
 import { JsonError, parseJson } from '../../../shared/json/json.ts'
-import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
+import { isJsonObject, type JsonObject, parsedJson } from '../../../shared/json/parsed.ts'
 import { textOf } from '../../chat/chunk.ts'
 import { JsonEnd } from '../../chat/json-end.ts'
 import type { CallBuilder, ToolCallStart } from '../../chat/streamed-calls.ts'
@@ -70,8 +70,8 @@ abstract class BaseCallBuilder<Item extends CallItem> implements CallItemBuilder
     if (this.start.kind === 'custom') return true
     // Some upstreams repeat the name of a call with each piece. To parse all pieces before each of them would take too
     // long.
-    if (!this.#end.hasEnded) return this.text.length <= maxWordLength && isJson(this.text)
-    this.#isWhole ??= isJson(this.text)
+    if (!this.#end.hasEnded) return this.text.length <= maxWordLength && parsedJson(this.text) !== undefined
+    this.#isWhole ??= parsedJson(this.text) !== undefined
     return this.#isWhole
   }
 
@@ -192,12 +192,3 @@ const membersIn = (text: string): JsonObject => {
 
 /** A request may be 64 levels deep, and has these members in an item of its input. */
 const maxMemberDepth = 60
-
-const isJson = (text: string): boolean => {
-  try {
-    JSON.parse(text)
-    return true
-  } catch {
-    return false
-  }
-}

@@ -1,3 +1,5 @@
+import { isJsonObject, parsedJson } from '../../../shared/json/parsed.ts'
+
 /**
  * Decodes the arguments of the function that stands for a custom tool, `{"input":"…"}`, piece by piece.
  *
@@ -80,15 +82,10 @@ const characterOf = (sequence: string): string => {
  * The input in arguments of any form: the member `input` or the only member, if it is a string, else the whole text.
  */
 const inputIn = (text: string): string => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    return text
-  }
+  const value = parsedJson(text)
   if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return text
-  const { input, ...others } = value as Readonly<Record<string, unknown>>
+  if (!isJsonObject(value)) return text
+  const { input, ...others } = value
   const members = Object.values(others)
   const only = input ?? (members.length === 1 ? members[0] : undefined)
   if (typeof only === 'string') return only

@@ -18,8 +18,7 @@ import {
   shortStringOf,
 } from '../../protocol/validation.ts'
 import { blockType, toSystemTexts, unsupported } from './content.ts'
-import { ToolNames } from './tool-names.ts'
-import { type HostedTool, toChatTools } from './tools.ts'
+import { type HostedTool, ToolNames, toChatTools } from './tools.ts'
 import { messagesOf, toChatMessages } from './turns.ts'
 
 /** A Messages request, and the chat request for it. */

@@ -1,5 +1,6 @@
 import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
+import { freeFunctionName } from '../../chat/function-names.ts'
 import {
   checkArray,
   checkObject,
@@ -12,7 +13,6 @@ import {
   shortStringOf,
 } from '../../protocol/validation.ts'
 import { blockType, stringIn, unsupported } from './content.ts'
-import type { ToolNames } from './tool-names.ts'
 
 /**
  * A tool that is no function of the caller, such as `web_search_20250305`: a model of another vendor does not know it.
@@ -120,5 +120,30 @@ const readChoice = (choice: PresentField, names: ToolNames): ToolChoice => {
     }
     default:
       return unsupported(`${choice.param}.type`, type)
+  }
+}
+
+/**
+ * The names of the functions for the caller's tools. A name is the tool's own, unless chat completions do not allow it:
+ * names of Anthropic's API have up to 128 characters, and agents make long ones for the tools of plugins.
+ */
+export class ToolNames {
+  readonly #functionNames = new Map<string, string>()
+  readonly #taken = new Set<string>()
+  readonly #changed = new Map<string, string>()
+
+  functionNameOf(name: string): string {
+    const known = this.#functionNames.get(name)
+    if (known !== undefined) return known
+    const functionName = freeFunctionName({ kind: 'function', name }, this.#taken)
+    this.#functionNames.set(name, functionName)
+    this.#taken.add(functionName)
+    if (functionName !== name) this.#changed.set(functionName, name)
+    return functionName
+  }
+
+  /** The names of tools by the names of their functions, where they differ. */
+  get changed(): ReadonlyMap<string, string> {
+    return this.#changed
   }
 }

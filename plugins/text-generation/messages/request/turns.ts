@@ -20,8 +20,7 @@ import {
   toSystemTexts,
   unsupported,
 } from './content.ts'
-import type { ToolNames } from './tool-names.ts'
-import { toFunctionName } from './tools.ts'
+import { type ToolNames, toFunctionName } from './tools.ts'
 
 export interface TurnsOptions {
   /** Opens the signature of a thinking block. Undefined: it is not ours, or it has been changed. */

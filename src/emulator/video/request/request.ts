@@ -3,7 +3,6 @@ import { families, type Ratio, type Resolution, ratios, type VideoModel } from '
 import { readerOf } from '../reader.ts'
 import { invalidField, taskTypeConstraint, unsupportedField, VideoError } from '../video-error.ts'
 import { type Content, contentOf, type KnownObjects } from './content.ts'
-import { promptParameters } from './prompt-parameters.ts'
 
 /** A validated create request, with all defaults applied. */
 export interface VideoRequest {
@@ -180,4 +179,27 @@ const constraintError = (
   if (duration !== -1) return taskTypeConstraint('duration', name, 'duration must be -1')
   const wrong = videos.find(({ seconds }) => seconds < 4 || seconds > 30)
   return wrong && taskTypeConstraint(wrong.path, name, `\`${wrong.path}\` is ${wrong.seconds} seconds`)
+}
+
+const names: Readonly<Record<string, string>> = {
+  ...{ rs: 'resolution', resolution: 'resolution', rt: 'ratio', ratio: 'ratio', dur: 'duration', duration: 'duration' },
+  ...{ frames: 'frames', seed: 'seed', cf: 'camera_fixed', camerafixed: 'camera_fixed' },
+  ...{ wm: 'watermark', watermark: 'watermark' },
+}
+
+const pattern = /\s+--(\w+)[ =]+(\S+)/g
+
+/**
+ * The older form of parameters: `--rs 720p --dur 5` at the end of the prompt. Returns the prompt without them, and
+ * their values.
+ */
+const promptParameters = (text: string) => {
+  const values: Record<string, unknown> = {}
+  const prompt = ` ${text}`.replace(pattern, (whole: string, flag: string, value: string) => {
+    const name = Object.hasOwn(names, flag) ? names[flag] : undefined
+    if (name === undefined) return whole
+    values[name] = /^-?\d+$/.test(value) ? Number(value) : value === 'true' || (value === 'false' ? false : value)
+    return ''
+  })
+  return { prompt: prompt.trim(), values }
 }

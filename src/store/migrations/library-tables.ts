@@ -1,0 +1,108 @@
+import { type Statement, sql } from '../database/database.ts'
+
+/** A migration: which assets the video tasks use. Never change it. */
+export const assetUseTables: readonly Statement[] = [
+  // The upstream never moves an asset to another group (vendor page 2318277).
+  sql`
+    create table video_asset_uses (
+      task_id text not null references video_tasks (id) on delete cascade,
+      asset_id text not null,
+      user_id text not null,
+      group_id text,
+      primary key (task_id, asset_id)
+    )`,
+  sql`create index video_asset_uses_of_asset on video_asset_uses (asset_id, user_id, task_id)`,
+  sql`create index video_asset_uses_of_group on video_asset_uses (group_id, user_id, task_id)`,
+]
+
+/** A migration: pictures that are assets, and video tasks that wait for such assets. Never change it. */
+export const pictureTables: readonly Statement[] = [
+  // `asset_id` is null while the asset is made. The users may be users of a host app, so `user_id` is no foreign key.
+  sql`
+    create table registered_pictures (
+      user_id text not null,
+      digest text not null,
+      group_id text not null,
+      asset_id text,
+      claimed_at bigint not null,
+      lease_until bigint not null,
+      primary key (user_id, digest)
+    )`,
+  sql`create index registered_pictures_of_group on registered_pictures (group_id)`,
+]
+
+/** A migration: groups that are lent. Never change it. */
+export const shareTables: readonly Statement[] = [
+  // The users may be users of a host app, and the groups are the upstream's, so there are no foreign keys.
+  sql`
+    create table group_shares (
+      id text primary key,
+      group_id text not null,
+      owner_id text not null,
+      borrower_kind text not null check (borrower_kind in ('user', 'team')),
+      borrower_id text not null,
+      access text not null check (access in ('read', 'use')),
+      created_at bigint not null,
+      expires_at bigint,
+      used_at bigint
+    )`,
+  sql`create unique index one_share_a_borrower on group_shares (group_id, borrower_kind, borrower_id)`,
+  sql`create index group_shares_of_borrower on group_shares (borrower_kind, borrower_id)`,
+  sql`create index group_shares_of_owner on group_shares (owner_id)`,
+]
+
+/** A migration: batches of assets. Never change it. */
+export const assetBatchTables: readonly Statement[] = [
+  // `due_at` is null when the batch has ended. The users may be users of a host app, so `user_id` is no foreign key.
+  sql`
+    create table asset_batches (
+      id text primary key,
+      user_id text not null,
+      token_id text,
+      group_id text not null,
+      group_type text not null,
+      created_at bigint not null,
+      cancelled_at bigint,
+      ended_at bigint,
+      due_at bigint
+    )`,
+  sql`create index asset_batches_of_user on asset_batches (user_id, id)`,
+  sql`create index asset_batches_open on asset_batches (user_id) where ended_at is null`,
+  sql`create index asset_batches_by_due on asset_batches (due_at) where due_at is not null`,
+  sql`create index asset_batches_by_end on asset_batches (ended_at) where ended_at is not null`,
+  // The long columns are the last ones: SQLite reads a row up to the columns that a query needs.
+  sql`
+    create table asset_batch_items (
+      batch_id text not null references asset_batches (id) on delete cascade,
+      position bigint not null,
+      state text not null check (state in ('waiting', 'sending', 'created', 'failed', 'unknown', 'cancelled')),
+      attempts bigint not null,
+      claimed_at bigint,
+      lease_until bigint,
+      asset_id text,
+      name text not null,
+      error text,
+      body text not null,
+      primary key (batch_id, position)
+    )`,
+  sql`create index asset_batch_items_by_state on asset_batch_items (batch_id, state, position)`,
+  sql`create unique index one_item_an_asset on asset_batch_items (asset_id) where asset_id is not null`,
+]
+
+/** A migration: one open claim renames a group at a time. Never change it. */
+export const renamingIndexes: readonly Statement[] = [
+  // Of several that are open, the newest one bars others. With a group id, the index leaves out the older ones.
+  sql`
+    update groups
+    set group_id = renames
+    where renames is not null
+    and group_id is null
+    and exists (
+      select 1
+      from groups newer
+      where newer.renames = groups.renames
+      and newer.group_id is null
+      and (newer.created_at, newer.id) > (groups.created_at, groups.id)
+    )`,
+  sql`create unique index one_renaming_a_group on groups (renames) where group_id is null`,
+]
