@@ -117,7 +117,7 @@ describeWithBrowser('a group of assets', () => {
     await borrower.page.getByRole('radio', { name: 'beach' }).check()
     await borrower.page.getByRole('button', { name: 'Use', exact: true }).click()
     await borrower.page.locator('.inputs').getByText('beach').waitFor()
-    await borrower.page.goto(`${url}/console#/groups/all?whose=shared`)
+    await borrower.page.goto(`${url}/console#/groups/all?of=lent`)
     await borrower.page.getByRole('heading', { name: 'beach' }).waitFor()
 
     await row.getByRole('button', { name: /^End/ }).click()

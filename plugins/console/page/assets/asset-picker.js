@@ -13,7 +13,7 @@ import { formatNumber } from '../words/format.js'
 import { t } from '../words/words.js'
 import { assetsPath, referenceOf, titleOf } from './asset.js'
 import { rangeOf } from './asset-list.js'
-import { groupTypeChoices, listGroups } from './group.js'
+import { groupTypeChoices, listGroups, sourceChoices, sourceNamed } from './group.js'
 
 /** @typedef {import('./asset.js').Asset} Asset */
 /** @typedef {import('./group.js').GroupType} GroupType */
@@ -22,20 +22,6 @@ import { groupTypeChoices, listGroups } from './group.js'
 /** Groups that a list of assets may name. */
 const maxNamed = 100
 
-/** The groups to choose among: own ones, and those that others lend for videos. */
-const sources = {
-  AIGC: { type: /** @type {GroupType} */ ('AIGC'), scope: '' },
-  LivenessFace: { type: /** @type {GroupType} */ ('LivenessFace'), scope: '' },
-  lent: { type: /** @type {GroupType} */ ('AIGC'), scope: 'shared' },
-  lentFaces: { type: /** @type {GroupType} */ ('LivenessFace'), scope: 'shared' },
-}
-
-/** @type {readonly (readonly [string, string])[]} */
-const lentChoices = [
-  ['lent', t.groups.shared],
-  ['lentFaces', t.groups.sharedFaces],
-]
-
 /**
  * A dialog in which the user chooses among the assets that can be used now.
  * @param {{ title: string, types: readonly Input['type'][], multiple?: boolean, lent?: boolean, onPick: (inputs: readonly
@@ -43,8 +29,8 @@ const lentChoices = [
  */
 export const AssetPicker = ({ title, types, multiple = false, lent = false, onPick, onClose }) => {
   const api = useApi()
-  const [source, setSource] = useState(/** @type {keyof typeof sources} */ ('AIGC'))
-  const { type, scope } = sources[source]
+  const [source, setSource] = useState('AIGC')
+  const { type, scope } = sourceNamed(source)
   const [group, setGroup] = useState('')
   const [part, setPart] = useState('')
   const [picked, setPicked] = useState(/** @type {readonly Asset[]} */ ([]))
@@ -76,9 +62,9 @@ export const AssetPicker = ({ title, types, multiple = false, lent = false, onPi
     <${Dialog} title=${title} wide onClose=${onClose}>
       <div class="picker">
         <${SearchFilters} text=${part} onChange=${setPart}>
-          <${Select} label=${t.groups.types} value=${source} choices=${lent ? [...groupTypeChoices, ...lentChoices] : groupTypeChoices} onChange=${setFrom(
+          <${Select} label=${t.groups.types} value=${source} choices=${lent ? sourceChoices : groupTypeChoices} onChange=${setFrom(
             (chosen) => {
-              setSource(/** @type {keyof typeof sources} */ (chosen))
+              setSource(chosen)
               setGroup('')
             },
           )} />

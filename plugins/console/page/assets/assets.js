@@ -30,7 +30,7 @@ import {
 } from './asset.js'
 import { AssetGrid, AssetTable } from './asset-list.js'
 import { useAssetWatch } from './asset-watch.js'
-import { DeleteGroup, EditGroup, GroupTabs, groupTypeChoices, listGroups, readGroup } from './group.js'
+import { DeleteGroup, EditGroup, GroupTabs, listGroups, readGroup, sourceChoices, sourceNamed } from './group.js'
 import { SelectionBar, useSelection } from './selection.js'
 import { UsesWarning } from './uses.js'
 
@@ -135,10 +135,8 @@ export const GroupAssets = ({ type, id, uploads }) => {
  */
 export const AllAssets = ({ uploads }) => {
   const api = useApi()
-  const [filters, setFilters] = useAddress({ ...noFilters, of: 'AIGC', group: '', whose: 'own' })
-  const type = filters.of === 'LivenessFace' ? filters.of : 'AIGC'
-  const isLent = filters.whose === 'shared'
-  const scope = isLent ? 'shared' : ''
+  const [filters, setFilters] = useAddress({ ...noFilters, of: 'AIGC', group: '' })
+  const { type, scope } = sourceNamed(filters.of)
   const groups = useLoaded((signal) => listGroups(api, type, { scope, signal }), [type, scope])
   const names = new Map((groups.value ?? []).map(({ Id, Name }) => [Id, Name || Id]))
   /** @type {List} */
@@ -150,11 +148,10 @@ export const AllAssets = ({ uploads }) => {
     <p class="lead">${t.assets.allLead}</p>
     <${GroupTabs} current="all" />
     <${Filters} filters=${filters} setFilters=${setFilters}>
-      ${paths.shares && html`<${Select} label=${t.assets.whose} value=${filters.whose} choices=${Object.entries(t.assets.whoseOf)} onChange=${setFrom((whose) => setFilters({ whose, group: '' }))} />`}
-      <${Select} label=${t.groups.types} value=${type} choices=${groupTypeChoices} onChange=${setFrom((of) => setFilters({ of, group: '' }))} />
+      <${Select} label=${t.groups.types} value=${filters.of} choices=${sourceChoices} onChange=${setFrom((of) => setFilters({ of, group: '' }))} />
       <${Select} label=${t.assets.group} value=${filters.group} choices=${choices} onChange=${setFrom((group) => setFilters({ group }))} />
     <//>
-    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} groups=${names} isLent=${isLent}
+    <${AssetList} list=${list} filters=${filters} setFilters=${setFilters} uploads=${uploads} groups=${names} isLent=${scope !== ''}
       empty=${html`
         <${Empty} icon="picture" title=${t.assets.empty}>
           <p>${t.groups.emptyHint.AIGC}</p>

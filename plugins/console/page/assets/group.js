@@ -49,6 +49,26 @@ export const groupTypeChoices = [
   ['LivenessFace', t.groups.type.LivenessFace],
 ]
 
+/** The groups that lists and pickers choose among: own ones, and those that others lend. */
+const sources = {
+  AIGC: { type: /** @type {GroupType} */ ('AIGC'), scope: '' },
+  LivenessFace: { type: /** @type {GroupType} */ ('LivenessFace'), scope: '' },
+  lent: { type: /** @type {GroupType} */ ('AIGC'), scope: 'shared' },
+  lentFaces: { type: /** @type {GroupType} */ ('LivenessFace'), scope: 'shared' },
+}
+
+/** @param {string} name of a source. An unknown one is that of own groups */
+export const sourceNamed = (name) =>
+  Object.hasOwn(sources, name) ? sources[/** @type {keyof typeof sources} */ (name)] : sources.AIGC
+
+/** @type {readonly (readonly [keyof typeof sources, string])[]} */
+export const sourceChoices = [
+  ...groupTypeChoices,
+  ...(paths.shares === undefined
+    ? []
+    : [/** @type {const} */ (['lent', t.groups.shared]), /** @type {const} */ (['lentFaces', t.groups.sharedFaces])]),
+]
+
 /** The lists of the library, in the order of their tabs. @type {readonly (readonly [string, string])[]} */
 const lists = [
   ['AIGC', t.groups.type.AIGC],

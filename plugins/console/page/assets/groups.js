@@ -14,7 +14,7 @@ import { useShown, useVisibleRows } from '../lists/visible-rows.js'
 import { formatNumber, formatTime, parseTime } from '../words/format.js'
 import { t } from '../words/words.js'
 import { rangeOf } from './asset-list.js'
-import { DeleteGroup, EditGroup, GroupFields, GroupTabs, groupsPath, groupTypeChoices } from './group.js'
+import { DeleteGroup, EditGroup, GroupFields, GroupTabs, groupsPath } from './group.js'
 
 /** @typedef {import('./group.js').Group} Group */
 /** @typedef {import('./group.js').GroupType} GroupType */
@@ -56,7 +56,7 @@ export const Groups = ({ type }) => {
     <p class="lead">${isShared ? t.groups.sharedLead : t.groups.lead[type]}</p>
     <${GroupTabs} current=${type} />
     <${SearchFilters} text=${q} onChange=${(/** @type {string} */ q) => setFilters({ q })}>
-      ${isShared && html`<${Select} label=${t.groups.types} value=${of} choices=${groupTypeChoices} onChange=${setFrom((of) => setFilters({ of }))} />`}
+      ${isShared && html`<${Select} label=${t.groups.types} value=${of} choices=${Object.entries(t.groups.kinds)} onChange=${setFrom((of) => setFilters({ of }))} />`}
       <${Select} label=${t.sort} value=${order} choices=${orders} onChange=${setFrom((order) => setFilters({ order }))} />
     <//>
     <${Failure} message=${list.error} retry=${list.reload} />

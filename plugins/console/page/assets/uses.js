@@ -66,7 +66,7 @@ export const Uses = ({ id, videos }) => {
             html`<li key=${task.id}><a href=${linkTo('videos', task.id)}>${videos.titleOf(task)}</a> <span class=${`badge ${task.status}`}>${t.videos.states[task.status] ?? task.status}</span></li>`,
         )}
       </ul>
-      <${MoreAtEnd} shown=${items.length} total=${next ? total : items.length} busy=${busy} loadMore=${more} />
+      ${items.length > 0 && html`<${MoreAtEnd} shown=${items.length} total=${next ? total : items.length} busy=${busy} loadMore=${more} />`}
     </section>
   `
 }
