@@ -216,7 +216,7 @@ describe('a circuit', () => {
     expect(await rejection()).toBe('4')
     answer.resolve(200)
     await probe
-    const circuit = 'GET https://upstream.example/api/assets '
+    const circuit = 'GET https://upstream.example/api/assets'
     expect(logged).toEqual([
       ['warn', { circuit, reason: '5 calls in a row got no response' }],
       ['info', { circuit }],

@@ -64,8 +64,28 @@ export const join = (pieces: Iterable<Piece>): Uint8Array => {
   return parts.length === 1 ? (parts[0] as Uint8Array) : Buffer.concat(parts)
 }
 
-/** The complete text in UTF-8, as consecutive parts. Pieces of bytes are not copied. */
-export const partsOf = (pieces: Iterable<Piece>): readonly Uint8Array[] => [...eachPart(pieces)]
+/**
+ * The complete text in UTF-8, as consecutive parts. Pieces of bytes are not copied. Without the generators of
+ * `eachPart`, because every request is composed with it.
+ */
+export const partsOf = (pieces: Iterable<Piece>): readonly Uint8Array[] => {
+  const parts: Uint8Array[] = []
+  let text = ''
+  const collect = (nested: Iterable<Piece>): void => {
+    for (const piece of nested) {
+      if (typeof piece === 'string') text += piece
+      else if ('pieces' in piece) collect(piece.pieces)
+      else {
+        if (text !== '') parts.push(Buffer.from(text))
+        text = ''
+        parts.push(piece)
+      }
+    }
+  }
+  collect(pieces)
+  if (text !== '') parts.push(Buffer.from(text))
+  return parts
+}
 
 /** The same, one after the other: each step decodes and encodes a bounded part of the text. */
 export function* eachPart(pieces: Iterable<Piece>): Generator<Uint8Array, void> {

@@ -61,25 +61,16 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
   checkAbove0({ failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs })
   const rules = { failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs, clock, log }
   const circuits = new Map<string, Circuit>()
-  /** By the whole address, of each method: to find the action of one takes longer. */
-  const byAddress = new Map<string, Map<string, Circuit>>()
   let refused = 0
 
   const circuitOf = (method: string, url: string): Circuit => {
-    const known = byAddress.get(method) ?? new Map<string, Circuit>()
-    const found = known.get(url)
+    const action = actionOf(method, url)
+    const found = circuits.get(action)
     if (found) return found
-    const key = actionOf(url, method)
     // No upstream has so many actions: paths with words of callers in them.
-    if (circuits.size >= maxCircuits) {
-      circuits.clear()
-      byAddress.clear()
-    }
-    byAddress.set(method, known)
-    const circuit = circuits.get(key) ?? new Circuit(key, rules)
-    circuits.set(key, circuit)
-    if (known.size >= maxCircuits) known.clear()
-    known.set(url, circuit)
+    if (circuits.size >= maxCircuits) circuits.clear()
+    const circuit = new Circuit(action, rules)
+    circuits.set(action, circuit)
     return circuit
   }
 
@@ -121,14 +112,37 @@ const failedStatuses: ReadonlySet<number> = new Set([502, 503, 504])
 const isLeft = (signal: AbortSignal | null | undefined): boolean =>
   signal?.aborted === true && !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError')
 
-/** The method, the path without ids, and the action of a signed call. Ids of upstreams contain digits. */
-const actionOf = (url: string, method: string): string => {
+/**
+ * The method, the path without ids, and the action of a signed call. Ids of upstreams contain digits. It runs for each
+ * call, and nearly each has another address: a cache by address would only keep memory.
+ */
+const actionOf = (method: string, url: string): string => {
   const query = url.indexOf('?')
-  const path = query < 0 ? url : url.slice(0, query)
-  const action = query < 0 ? undefined : /[?&]Action=(\w+)/.exec(url)?.[1]
-  const hostEnd = path.indexOf('/', path.indexOf('://') + 3)
-  if (hostEnd < 0) return `${method} ${path}`
-  return `${method} ${path.slice(0, hostEnd)}${path.slice(hostEnd).replace(/[^/]*\d[^/]*/g, '*')} ${action ?? ''}`
+  const end = query < 0 ? url.length : query
+  let action = `${method} `
+  /** All before it is in `action`. */
+  let copied = 0
+  let segment = url.indexOf('/', url.indexOf('://') + 3)
+  while (segment >= 0 && segment < end) {
+    const slash = url.indexOf('/', segment + 1)
+    const next = slash < 0 ? end : Math.min(slash, end)
+    if (hasDigit(url, segment + 1, next)) {
+      action += `${url.slice(copied, segment)}/*`
+      copied = next
+    }
+    segment = next
+  }
+  action += url.slice(copied, end)
+  const signed = query < 0 ? null : /[?&]Action=(\w+)/.exec(url)
+  return signed ? `${action} ${signed[1]}` : action
+}
+
+const hasDigit = (text: string, from: number, to: number): boolean => {
+  for (let at = from; at < to; at++) {
+    const code = text.charCodeAt(at)
+    if (code >= 0x30 && code <= 0x39) return true
+  }
+  return false
 }
 
 type Rules = Required<CircuitBreakerOptions>
