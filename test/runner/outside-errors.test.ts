@@ -8,9 +8,14 @@ const sources = {
   'passes.test.ts': `test('passes', () => console.log('# Unhandled error between tests is no line of its own'))`,
   'throws.test.ts': `test('fails', () => { throw new Error('in a test') })`,
   'loads.test.ts': `throw new Error('before any test')`,
+  // The second test fails the first one, which nothing else ends before its timeout, and lets the runner see it.
   'late.test.ts': `
-    test('is too slow', async () => { await Bun.sleep(400); throw new Error('after its timeout') }, 100)
-    test('waits', () => Bun.sleep(800))`,
+    const first = Promise.withResolvers()
+    test('is too slow', () => first.promise, 10)
+    test('waits', async () => {
+      first.reject(new Error('after its timeout'))
+      for (let turn = 0; turn < 3; turn++) await new Promise((resolve) => setTimeout(resolve, 1))
+    })`,
 }
 
 test.each([
