@@ -3,7 +3,7 @@ import { Background } from '../../plugins/shared/background/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { freshDatabase, type TestDatabase } from '../support/database.ts'
+import { migratedDatabase, type TestDatabase } from '../support/database.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
 export const batchesPath = '/assets/batches'
@@ -29,8 +29,8 @@ export const openBatchFixture = async (
   emulated: EmulatorOptions = {},
 ): Promise<BatchFixture> => {
   const emulator = await startEmulator({ processingMs: 0, ...emulated })
-  const database = await freshDatabase(kind)
-  const store = openStore(database.url)
+  const database = await migratedDatabase(kind)
+  const store = openStore(database.url, { deadlineMs: 60_000 })
   const background = new Background()
   let offset = 0
   const clock = { ...systemClock, now: () => Date.now() + offset }

@@ -3,7 +3,7 @@ import { RevisionClock } from '../../plugins/ownership/index.ts'
 import type { Audit, AuditEvent } from '../../plugins/shared/audit.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { startGateway, type User, userAt } from '../support/gateway.ts'
 import { eachKind, errorReply, type Fixture, ids, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
 
@@ -281,7 +281,7 @@ test('a host app says whom it knows', async () => {
 
 describe.each(databaseNames)('on %s', (kind) => {
   test('a share that another process revokes ends when the process learns it, 900 ms later at most', async () => {
-    const database = await freshDatabase(kind)
+    const database = await migratedDatabase(kind)
     const [here, there] = [
       openStore(database.url, { deadlineMs: 60_000 }),
       openStore(database.url, { deadlineMs: 60_000 }),

@@ -4,7 +4,7 @@ import { createFileLinks, createResultStorage } from 'sluice/file-storage'
 import { openStore } from 'sluice/store'
 import { ark, createUpstream, rest } from 'sluice/upstream-proxy'
 import { createVideoService } from 'sluice/video-generation'
-import { databaseNames, freshDatabase } from '../support/database.ts'
+import { databaseNames, migratedDatabase } from '../support/database.ts'
 
 // A host app in JavaScript has no types. What it passes by mistake is an error that says what is wrong, before anything else happens.
 
@@ -132,9 +132,9 @@ test('a server, request ids and an audit trail need what they work with', async 
 })
 
 describe.each(databaseNames)('the store on %s', (kind) => {
-  let database: Awaited<ReturnType<typeof freshDatabase>>
+  let database: Awaited<ReturnType<typeof migratedDatabase>>
   beforeAll(async () => {
-    database = await freshDatabase(kind)
+    database = await migratedDatabase(kind)
   })
   afterAll(() => database.remove())
 

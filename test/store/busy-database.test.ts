@@ -6,7 +6,7 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { sql } from '../../src/store/database/database.ts'
 import { DatabaseBusyError } from '../../src/store/database/error.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
-import { freshDatabase } from '../support/database.ts'
+import { migratedDatabase } from '../support/database.ts'
 
 const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   promise.then(
@@ -15,7 +15,7 @@ const failureOf = (promise: Promise<unknown>): Promise<unknown> =>
   )
 
 test('on PostgreSQL, a lack of memory is a DatabaseBusyError, for which a request gets 503', async () => {
-  const database = await freshDatabase('postgres')
+  const database = await migratedDatabase('postgres')
   const connection = openPostgres(database.url, { deadlineMs: 60_000 })
   try {
     const failure = await failureOf(
@@ -31,7 +31,7 @@ test('on PostgreSQL, a lack of memory is a DatabaseBusyError, for which a reques
 })
 
 test('on PostgreSQL, a statement that the server has ended at its time limit is a DatabaseBusyError, and changed nothing', async () => {
-  const database = await freshDatabase('postgres')
+  const database = await migratedDatabase('postgres')
   const connection = openPostgres(database.url, { deadlineMs: 60_000 })
   try {
     await connection.query(sql`create table kept (value integer)`)
@@ -52,7 +52,7 @@ test('on PostgreSQL, a statement that the server has ended at its time limit is 
 })
 
 test('on PostgreSQL, too many connections are a DatabaseBusyError, and the next query works', async () => {
-  const database = await freshDatabase('postgres')
+  const database = await migratedDatabase('postgres')
   const admin = postgres(database.url, { max: 1, onnotice: () => {} })
   const role = `role_${randomUUID().replaceAll('-', '')}`
   const url = new URL(database.url)

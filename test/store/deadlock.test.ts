@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Database, sql } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type FreshDatabase, migratedDatabase } from '../support/database.ts'
 
 let made: FreshDatabase
 let database: Database
 beforeAll(async () => {
-  made = await freshDatabase('postgres')
+  made = await migratedDatabase('postgres')
   database = openPostgres(made.url, { deadlineMs: 60_000 })
   await database.query(sql`create table counts (id bigint primary key, value bigint)`)
   await database.query(sql`insert into counts (id, value) values (1, 0), (2, 0)`)

@@ -3,10 +3,10 @@ import { currentUser, noteCurrentUser, runWithRequestId } from '../../plugins/sh
 import { requireIdentity } from '../../plugins/shared/identity/identify.ts'
 import { sql } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
-import { freshDatabase } from '../support/database.ts'
+import { migratedDatabase } from '../support/database.ts'
 
 test('on PostgreSQL, the query of a user waits for no more than the running ones of another user', async () => {
-  const database = await freshDatabase('postgres')
+  const database = await migratedDatabase('postgres')
   const opened = openPostgres(database.url, { deadlineMs: 60_000 })
   try {
     let ended = 0

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { openStore } from '../../src/store/index.ts'
-import { type FreshDatabase, freshDatabase } from '../support/database.ts'
+import { type FreshDatabase, migratedDatabase } from '../support/database.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {
-  database = await freshDatabase('postgres')
+  database = await migratedDatabase('postgres')
 }, 300_000)
 afterAll(() => database.remove())
 

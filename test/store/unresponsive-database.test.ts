@@ -6,14 +6,14 @@ import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openStore, type Store, StoreError } from '../../src/store/index.ts'
 import { createClaimStore } from '../../src/store/library/claims.ts'
 import { createGroupStore } from '../../src/store/library/groups.ts'
-import { type FreshDatabase, freshDatabase, postgresServer } from '../support/database.ts'
+import { type FreshDatabase, migratedDatabase, postgresServer } from '../support/database.ts'
 
 const deadlineMs = 600
 
 let database: FreshDatabase
 let store: Store
 beforeAll(async () => {
-  database = await freshDatabase('postgres')
+  database = await migratedDatabase('postgres')
   store = openStore(database.url, { deadlineMs })
   await store.migrate()
 }, 300_000)
