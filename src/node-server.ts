@@ -9,6 +9,7 @@ import { handleRequest, type RequestOptions } from './node-server/handle-request
 import { parseInTurns } from './node-server/parse-in-turns.ts'
 import { createOriginOf } from './node-server/request.ts'
 import { defaultTimeouts, type NodeServerTimeouts } from './node-server/timeouts.ts'
+import { closeAfterIo } from './node-server/timeouts-after-io.ts'
 import { createUpgradeListener, type OnUpgrade, type RespondToUpgrade } from './node-server/upgrade.ts'
 import { canOpenWebSocket, WebSockets } from './node-server/web-socket.ts'
 
@@ -130,6 +131,7 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
   }
   const respond = onRequest(false)
   server.on(options.tls ? 'secureConnection' : 'connection', parseInTurns)
+  closeAfterIo(server, checkIntervalMs)
   server.on('request', respond).on('checkContinue', onRequest(true))
   server.on('upgrade', createUpgradeListener(onUpgrade, respond))
   const stop = (stopOptions?: StopOptions) => drain.stop(stopOptions)
