@@ -61,7 +61,7 @@ export const startLoad = (url: string, { connections, pauseMs, next }: LoadOptio
         incoming.on('error', (error) => lose(`${statusCode} ${error} after ${text.slice(-100)}`))
         incoming.on('end', () => {
           if (isRight(statusCode, text)) resolve()
-          else lose(`${statusCode} ${text.slice(0, 200)}`)
+          else lose(`${statusCode} ${text.slice(0, 200)} … ${text.slice(200).slice(-500)}`)
         })
       })
       outgoing.end(body)

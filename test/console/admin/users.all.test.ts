@@ -48,6 +48,8 @@ describeWithBrowser('an admin', () => {
       await rows.nth(count - 1).waitFor()
       await rows.nth(count).waitFor({ state: 'detached' })
     }
+    // Before the first list has come, ann is not there either.
+    await page.getByRole('link', { name, exact: true }).waitFor()
     await page.getByLabel('Part of the name').fill('EARCHED-')
     await page.getByRole('link', { name, exact: true }).waitFor({ state: 'detached' })
     await untilRows(50)
@@ -75,6 +77,33 @@ describeWithBrowser('an admin', () => {
     await page.getByText('Nothing matches the filters').waitFor()
     await press(page, 'Clear the filters')
     await page.getByRole('link', { name, exact: true }).waitFor()
+    expect(visiting.errors).toEqual([])
+  })
+
+  test('keeps what is typed while the screen appears, and two presses in one frame go to one page', async () => {
+    await addUsers(fixture, 60, (number) => ({ name: `quick-${String(number).padStart(2, '0')}` }))
+    await using visiting = await visitAdmin(browser, fixture, 'overview')
+    const { page } = visiting
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      const field = document.querySelector('main input[type=search]')
+      if (!field) return
+      observer.disconnect()
+      field.value = 'QUICK-'
+      field.dispatchEvent(new Event('input', { bubbles: true }))
+    }).observe(document.body, { childList: true, subtree: true })`)
+    await page.getByRole('link', { name: 'Users', exact: true }).click()
+    const rows = page.locator('tbody tr')
+    await rows.filter({ hasText: 'quick-' }).nth(49).waitFor()
+    // The second press comes after the page has been rendered anew, and before it has begun to load.
+    await page.evaluate(`(async () => {
+      const next = document.querySelector('main nav.pages button:last-child')
+      next.click()
+      while (!document.querySelector('main nav.pages').textContent.includes('2')) await undefined
+      next.click()
+    })()`)
+    await page.getByRole('link', { name: 'quick-59', exact: true }).waitFor()
+    await page.getByText('Page 2').waitFor()
+    expect(await rows.count()).toBe(10)
     expect(visiting.errors).toEqual([])
   })
 

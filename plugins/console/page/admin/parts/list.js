@@ -27,6 +27,7 @@ export const useList = (path, name, query = {}) => {
       while (page[name].length === 0 && page.next_cursor)
         page = await admin.read(path, { ...query, cursor: page.next_cursor }, signal)
       return {
+        place: placeOf(filter, cursor),
         items: /** @type {readonly Item[]} */ (page[name]),
         next: /** @type {string | null} */ (page.next_cursor),
       }
@@ -34,10 +35,12 @@ export const useList = (path, name, query = {}) => {
     [filter, cursor],
   )
   const next = loaded.value?.next
+  // With another filter or cursor, the page of before stays until the new one is there, and has no next page.
+  const isStale = loaded.value !== undefined && loaded.value.place !== placeOf(filter, cursor)
   return {
     items: loaded.value?.items,
     error: loaded.error,
-    busy: loaded.busy,
+    busy: loaded.busy || (isStale && !loaded.error),
     reload: loaded.reload,
     /** @param {(items: readonly Item[]) => readonly Item[]} change */
     change: (change) => loaded.change((page) => ({ ...page, items: change(page.items) })),
@@ -47,6 +50,12 @@ export const useList = (path, name, query = {}) => {
     goBack: cursors.length > 0 ? () => setPlace({ filter, cursors: cursors.slice(0, -1) }) : undefined,
   }
 }
+
+/**
+ * @param {string} filter
+ * @param {string | undefined} cursor
+ */
+const placeOf = (filter, cursor) => JSON.stringify([filter, cursor])
 
 /**
  * The pages of a list. Nothing when there is one page only.
