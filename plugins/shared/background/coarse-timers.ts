@@ -22,8 +22,8 @@ export interface CoarseTimers {
 /**
  * Creates a set of coarse timers.
  *
- * @param everyMs milliseconds between two checks. A timeout can expire late by this time, and by a second time after the
- * process was blocked
+ * @param everyMs milliseconds between two checks. A timeout can expire late by this time, after the process was blocked
+ * by twice this time
  */
 export const createCoarseTimers = (everyMs: number): CoarseTimers => {
   const open = new Set<CoarseTimer>()
