@@ -5,7 +5,7 @@ import { databaseNames } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { itemOf, itemsOf, newBatch, progressOf, until } from './fixture.ts'
 
-const kills = Number(process.env.SLUICE_KILLS ?? 4)
+const kills = Number(process.env.SLUICE_KILLS ?? 2)
 const size = 60
 
 /** Calls of a killed process are settled after some seconds. */

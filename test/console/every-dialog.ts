@@ -20,6 +20,9 @@ const findButtons = `(() => {
 
 const isOpen = `document.querySelector('dialog[open]') !== null`
 
+const markScreen = `window.screenBefore = location.hash + document.body.innerHTML`
+const isUnchanged = `window.screenBefore === location.hash + document.body.innerHTML`
+
 /** Waits until the page has done what a button asked for. */
 const rested = `new Promise((done) => {
   let quiet = 0
@@ -45,6 +48,7 @@ export const openDialogs = async (
   const hash = await page.evaluate<string>('location.hash')
   for (const [name, place] of await page.evaluate<[string, number][]>(findButtons)) {
     if (!isNew(name)) continue
+    await page.evaluate(markScreen)
     await page.evaluate(`document.querySelectorAll('main button')[${place}]?.click()`)
     await page.evaluate(rested)
     if (await page.evaluate<boolean>(isOpen)) {
@@ -55,6 +59,7 @@ export const openDialogs = async (
       titles.push(title)
       await check(title)
     }
+    if (await page.evaluate<boolean>(isUnchanged)) continue
     // The button may have led to another screen, or changed this one.
     await openScreen(page, hash === elsewhere ? '#/account' : elsewhere)
     await openScreen(page, hash)

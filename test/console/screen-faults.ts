@@ -80,10 +80,15 @@ export const unreached = async (page: Page): Promise<readonly string[]> => {
   return [...faults, ...names.filter((name) => name !== '').map((name) => `not reached: ${name}`)]
 }
 
-/** The four ways in which every screen is looked at: each size, both themes, both languages. */
-export const sizes = {
+/** The ways in which every screen is looked at, with both themes and both languages. */
+export const desktopSizes = {
   'on a desktop, in light colours, in English': { viewport: desktop, colorScheme: 'light', locale: 'en-GB' },
   'on a desktop, in dark colours, in Chinese': { viewport: desktop, colorScheme: 'dark', locale: 'zh-CN' },
+} as const
+
+export const smallSizes = {
   'on 320 pixels, in dark colours, in English': { viewport: narrow, colorScheme: 'dark', locale: 'en-GB' },
   'at a zoom of 200 %, in light colours, in Chinese': { viewport: zoomed, colorScheme: 'light', locale: 'zh-CN' },
 } as const
+
+export const sizes = { ...desktopSizes, ...smallSizes }

@@ -2,7 +2,7 @@
 import { test } from 'bun:test'
 import { checkLibraries } from './random-libraries.ts'
 
-const libraries = Number(process.env.SLUICE_LIBRARIES ?? 40)
+const libraries = Number(process.env.SLUICE_LIBRARIES ?? 20)
 
 test(
   `every list of ${libraries} random libraries equals the sorted, filtered and sliced items`,

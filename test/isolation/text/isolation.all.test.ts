@@ -1,4 +1,4 @@
-/** Runs with `--all`: hundreds of random sequences on both databases. isolation-in-small.test.ts runs a few. */
+/** Runs with `--all`: many random sequences on both databases. isolation-in-small.test.ts runs a few. */
 import { describe, expect, test } from 'bun:test'
 import { databaseNames } from '../../support/database.ts'
 import { openFixture } from './fixture.ts'
@@ -15,7 +15,7 @@ describe.each(databaseNames)('two gateways with one %s database and one text acc
   const fixtures = {
     'in one process': {
       open: () => openFixture(database),
-      few: database === 'sqlite' ? 150 : 50,
+      few: database === 'sqlite' ? 60 : 20,
       many: 250 * times,
     },
     'in two processes': { open: () => openProcesses(database), few: 6, many: 10 * times },

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { Browser, BrowserContextOptions } from 'playwright-core'
+import type { AdminFixture } from './admin/fixture.ts'
+import { visitAdmin } from './admin/fixture.ts'
+import { openAxe } from './axe.ts'
+import { describeWithBrowser, openBrowser, visit } from './browser.ts'
+import { inviteTo, walkDialogs } from './every-dialog.ts'
+import { openEveryScreen } from './every-screen.ts'
+import { tooWide } from './screen-faults.ts'
+
+/** Fewer dialogs would mean that the buttons were not found. */
+export const fewestDialogs = 30
+
+/** Declares the walk through every dialog, the login and an invitation, once for each size of the screen. */
+export const describeDialogs = (sizes: Readonly<Record<string, BrowserContextOptions>>): void => {
+  setDefaultTimeout(900_000)
+
+  describeWithBrowser('every dialog, the login and an invitation', () => {
+    let browser: Browser
+    let fixture: AdminFixture
+    beforeAll(async () => {
+      browser = await openBrowser()
+      fixture = await openEveryScreen()
+    })
+    afterAll(async () => {
+      await fixture?.[Symbol.asyncDispose]()
+      await browser?.close()
+    })
+
+    for (const [title, options] of Object.entries(sizes)) {
+      test(`is accessible and fits, ${title}`, async () => {
+        // The script of axe must bypass the content security policy.
+        const visitOptions = { ...options, bypassCSP: true }
+        const faults: string[] = []
+        {
+          await using visiting = await visit(browser, fixture, visitOptions)
+          const { page } = visiting
+          const check = async (name: string) => {
+            const violations = await openAxe(page)
+            faults.push(...[...(await violations()), ...(await tooWide(page))].map((fault) => `${name}: ${fault}`))
+          }
+          await page.locator('input[type=password]').waitFor()
+          await check('login')
+          const link = await inviteTo(fixture, `invited-${title.length}-${Math.random()}`)
+          await page.goto(link)
+          await page.reload()
+          await page.locator('input[autocomplete=new-password]').first().waitFor()
+          await check('invitation')
+          await page.goto(link.replace(/.$/, '-'))
+          await page.reload()
+          await page.locator('h1').waitFor()
+          await check('an invitation that has ended')
+        }
+        await using visiting = await visitAdmin(browser, fixture, 'overview', visitOptions)
+        const { page } = visiting
+        const violations = await openAxe(page)
+        const titles = await walkDialogs(page, async (dialog) => {
+          faults.push(...[...(await violations()), ...(await tooWide(page))].map((fault) => `${dialog}: ${fault}`))
+        })
+        expect(faults).toEqual([])
+        expect(titles.length).toBeGreaterThan(fewestDialogs)
+      })
+    }
+  })
+}
