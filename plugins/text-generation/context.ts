@@ -2,7 +2,7 @@ import { backgroundOf } from '../shared/background/background.ts'
 import type { GenerationOptions } from './call/generate.ts'
 import { createProtocols, type Protocols } from './call/protocols.ts'
 import { type ResponseRoutesOptions, retrieve } from './call/response-routes.ts'
-import { createInputHistory, createOutputHistory } from './limits/history.ts'
+import { createEstimateHistory, createOutputHistory } from './limits/history.ts'
 import { createModelRouting } from './models/routing.ts'
 import { createBackgroundUsageRecorder, pollBackgroundResponses } from './objects/background-responses.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
@@ -29,7 +29,11 @@ export const createTextContext = (settings: TextSettings): TextContext => {
     ...{ usage: settings.usage, observe: settings.observeUsage, costOf, log },
     models: [...routing.named.keys(), ...Object.keys(settings.prices ?? {})],
   })
-  const recordBackground = store ? createBackgroundUsageRecorder({ store, record, costOf, clock, log }) : async () => {}
+  const { limits, usualOutputTokens, defaultMaxTokens } = settings
+  const history = limits && createOutputHistory(clock, usualOutputTokens)
+  const recordBackground = store
+    ? createBackgroundUsageRecorder({ store, record, costOf, history, clock, log })
+    : async () => {}
   const storing = storedResponses && {
     store: storedResponses,
     ttlMs: settings.objectTtlMs,
@@ -38,15 +42,15 @@ export const createTextContext = (settings: TextSettings): TextContext => {
     ...{ clock, log, audit },
   }
   const protocols = createProtocols({ ...settings, storesResponses: storing !== undefined })
-  const { limits, usualOutputTokens, defaultMaxTokens } = settings
   const context: TextContext = {
     ...settings,
-    callLimits: limits && {
-      limits,
-      history: createOutputHistory(clock, usualOutputTokens),
-      inputHistory: createInputHistory(clock),
-      ...{ costOf, defaultMaxTokens, clock },
-    },
+    callLimits: limits &&
+      history && {
+        ...{ limits, history },
+        inputHistory: createEstimateHistory(clock),
+        countHistory: createEstimateHistory(clock),
+        ...{ costOf, defaultMaxTokens, clock },
+      },
     protocols,
     client: createUpstreamClient(settings),
     routing,

@@ -170,7 +170,10 @@ const reserve = (
   if (!callLimits) return undefined
   const inputOnly = exchange.action === 'CreateEmbedding'
   const unstoppable = route.streams === false || exchange.unassembled === true || exchange.respondsAtOnce === true
-  const limited = { user, token, model, request, input: undefined, stream, inputOnly, unstoppable, signal }
+  const limited = {
+    ...{ user, token, model, request, input: undefined, stream, inputOnly, unstoppable, signal },
+    maxTokens: route.maxTokens,
+  }
   if (!isLarge(request)) return reserveCall(limited, callLimits)
   return runInTurns(estimateInputTokens(request)).then((input) => reserveCall({ ...limited, input }, callLimits))
 }

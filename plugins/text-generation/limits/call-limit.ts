@@ -96,7 +96,7 @@ class ReservedCall implements CallLimit, ModelUser {
 
   meter(reader: FrameReader): FrameReader {
     this.#metered = true
-    return meteredReader(reader, {
+    return meteredReader(reader, this.#expected.countFactor, {
       cover: (tokens) => this.#cover(tokens),
       onCut: (passed, arrived) => {
         this.#output = passed
@@ -159,11 +159,13 @@ class ReservedCall implements CallLimit, ModelUser {
   onEnd(tokens: Tokens | undefined): void {
     if (this.#ended) return
     this.#ended = true
-    const { history, inputHistory, costOf } = this.#options
-    const { input, estimated, choices } = this.#expected
+    const { history, inputHistory, countHistory, costOf } = this.#options
+    const { input, estimated, choices, countFactor } = this.#expected
     if (tokens) {
       history.add(this, tokens.output / choices)
       inputHistory.add(this, estimated, tokens.input)
+      // Of short outputs, what the last events have beside text is a large part.
+      if (tokens.output >= minTaught) countHistory.add(this, this.#output / countFactor, tokens.output)
     }
     const used = tokens ?? { ...noTokens, input, output: this.#outputAtEnd() }
     // Also a call that nobody waits for any more has reached the upstream.
@@ -207,6 +209,8 @@ class ReservedCall implements CallLimit, ModelUser {
 
 /** What a fast model generates before the first text, such as reasoning that nobody sees. */
 const tokensPerSecond = 100
+/** Tokens of an output that says how far the count of such outputs is from the truth. */
+const minTaught = 8 * aheadTokens
 /** Tokens that a stream takes in addition: these, or a quarter of what it has. */
 const usualExtension = 64
 

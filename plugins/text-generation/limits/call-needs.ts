@@ -3,7 +3,7 @@ import type { Json } from '../../shared/json/json.ts'
 import type { Amounts, LimitedCall } from '../../usage-limits/index.ts'
 import type { CostOf } from '../usage/prices.ts'
 import { noTokens } from '../usage/tokens.ts'
-import type { InputHistory, OutputHistory } from './history.ts'
+import { type EstimateHistory, maxFactor, type OutputHistory } from './history.ts'
 import { estimateInputTokens } from './input-tokens.ts'
 
 /** A call that is about to be sent. */
@@ -23,13 +23,17 @@ export interface LimitedTextCall {
    * then its maximum is reserved.
    */
   readonly unstoppable: boolean
+  /** The maximum of the model's output: see `Capabilities.maxTokens`. */
+  readonly maxTokens: number | undefined
   readonly signal: AbortSignal
 }
 
 /** What is known of earlier calls and of prices. */
 export interface CallNeedsOptions {
   readonly history: OutputHistory
-  readonly inputHistory: InputHistory
+  readonly inputHistory: EstimateHistory
+  /** How far the output that was counted while it passed was from what upstreams have reported. */
+  readonly countHistory: EstimateHistory
   /** Undefined: no model has a price. */
   readonly costOf: CostOf | undefined
   /** Tokens. The maximum of chat requests that set none. */
@@ -47,6 +51,8 @@ export interface Expected {
   /** The most output that the request allows. */
   readonly maximum: number
   readonly choices: number
+  /** By what the output that is counted while it passes has to be multiplied. */
+  readonly countFactor: number
 }
 
 /** What a call needs of limits. Its request is looked at only if a limit applies to the caller. */
@@ -99,17 +105,30 @@ export class CallNeeds implements LimitedCall {
   }
 
   #expect(): Expected {
-    const { request, inputOnly, unstoppable } = this.call
-    const { history, inputHistory, defaultMaxTokens } = this.#options
+    const { request, inputOnly, unstoppable, maxTokens } = this.call
+    const { inputHistory, countHistory, defaultMaxTokens } = this.#options
     const estimated = this.call.input ?? runSteps(estimateInputTokens(request))
     const input = Math.ceil(estimated * inputHistory.factor(this))
     const choices = choicesOf(request)
-    const maximum = inputOnly ? 0 : maximumOf(request, choices, defaultMaxTokens)
-    const usual = Math.min(maximum, history.estimate(this) * choices)
-    const output = unstoppable && maximum < Number.POSITIVE_INFINITY ? maximum : usual
+    const maximum = inputOnly ? 0 : maximumOf(request, { choices, defaultMaxTokens, maxTokens })
+    const countFactor = countHistory.factor(this)
+    const output = this.#outputOf(choices, maximum, countFactor)
     // An estimate refuses nobody: a stream begins with little, and takes more while there is some.
     const least = unstoppable ? output : Math.min(output, leastOutput)
-    return { input, estimated, output, least, maximum, choices }
+    return { input, estimated, output, least, maximum, choices, countFactor }
+  }
+
+  /** What is reserved for the output. */
+  #outputOf(choices: number, maximum: number, countFactor: number): number {
+    const { history, defaultMaxTokens = unnamedMaximum } = this.#options
+    const usual = history.estimate(this)
+    // Most of the output is generated where nobody sees it, so that it cannot be stopped in time.
+    const isHidden = countFactor >= maxFactor
+    const { unstoppable } = this.call
+    if (!unstoppable && !isHidden) return Math.min(maximum, usual * choices)
+    const most = Math.max(usual, history.most(this))
+    if (!unstoppable) return Math.min(maximum, most * choices)
+    return maximum < Number.POSITIVE_INFINITY ? maximum : Math.max(most, defaultMaxTokens) * choices
   }
 }
 
@@ -122,20 +141,33 @@ type Writable = { -readonly [Unit in keyof Amounts]: Amounts[Unit] }
 export const aheadTokens = 32
 /** What a stream takes in addition near the end of a limit. */
 export const minExtension = 16
+/** Tokens that a call reserves that cannot be stopped, and whose maximum nobody says. */
+const unnamedMaximum = 4_096
 /** With so much output a call begins, where there is not more: then it takes more, or is cut. */
 const leastOutput = aheadTokens + minExtension
 
-/**
- * The most output that a request allows, in tokens. Infinity: it says nothing.
- *
- * @param choices of the request: see `choicesOf`
- */
-const maximumOf = (request: Json, choices: number, defaultMaxTokens: number | undefined): number => {
+/** What is known of a request without a look at it. */
+interface OutputMaximumOptions {
+  /** Of the request: see `choicesOf`. */
+  readonly choices: number
+  /** The maximum of chat requests that set none. */
+  readonly defaultMaxTokens: number | undefined
+  /** The maximum of the model: see `Capabilities.maxTokens`. */
+  readonly maxTokens: number | undefined
+}
+
+/** The most output that a request allows, in tokens. Infinity: nothing says it. */
+const maximumOf = (
+  request: Json,
+  { choices, defaultMaxTokens, maxTokens = Number.POSITIVE_INFINITY }: OutputMaximumOptions,
+): number => {
   let maximum = 0
   // Upstreams differ in which one decides.
   for (const field of maximumFields) maximum = Math.max(maximum, countIn(request.get(field)))
   if (maximum === 0 && defaultMaxTokens !== undefined && request.get('messages')) maximum = defaultMaxTokens
-  return maximum > 0 ? Math.max(maximum, ownMaximumOf(request)) * choices : Number.POSITIVE_INFINITY
+  // A larger one is lowered to that of the model before it is sent.
+  const sent = Math.min(maximum || Number.POSITIVE_INFINITY, maxTokens)
+  return Math.max(sent, ownMaximumOf(request)) * choices
 }
 
 const maximumFields = ['max_completion_tokens', 'max_tokens', 'max_output_tokens']

@@ -12,10 +12,16 @@ const unitsPerToken = 3
  */
 export class OutputCount {
   tokens = 0
+  readonly #factor: number
   #smallest = Number.POSITIVE_INFINITY
 
+  /** @param factor by which each estimate is multiplied */
+  constructor(factor: number) {
+    this.#factor = factor
+  }
+
   add({ event, bytes }: Frame): void {
-    if (event) this.tokens += this.#tokensOf(event, bytes.length)
+    if (event) this.tokens += this.#factor * this.#tokensOf(event, bytes.length)
   }
 
   #tokensOf(event: SseEvent, length: number): number {
@@ -46,9 +52,15 @@ export interface OutputCover {
  * Counts the frames of a stream as they are read. Before it returns frames that use more than was reserved, it waits
  * for more. If nothing is left, the frames that are covered are the last ones, and the upstream's stream is cancelled:
  * also if the rest of it has arrived already.
+ *
+ * @param factor of the estimates: see `OutputCount`
  */
-export const meteredReader = (reader: FrameReader, { cover, onCut, onComplete }: OutputCover): FrameReader => {
-  const count = new OutputCount()
+export const meteredReader = (
+  reader: FrameReader,
+  factor: number,
+  { cover, onCut, onComplete }: OutputCover,
+): FrameReader => {
+  const count = new OutputCount(factor)
   let ended = false
   const onFrames = (frames: readonly Frame[] | undefined): Awaitable<readonly Frame[] | undefined> => {
     if (!frames) {

@@ -3,6 +3,7 @@ import { inLanes } from '../../shared/background/in-lanes.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
+import type { OutputHistory } from '../limits/history.ts'
 import type { CostOf } from '../usage/prices.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
@@ -14,6 +15,8 @@ export interface BackgroundUsageOptions {
   readonly record: RecordUsage
   /** Undefined: no model has a price. */
   readonly costOf?: CostOf | undefined
+  /** Learns what users and models use, for estimates of later calls. Undefined: there are no limits. */
+  readonly history?: Pick<OutputHistory, 'add'> | undefined
   readonly clock: Clock
   readonly log: Log
 }
@@ -24,7 +27,7 @@ export interface BackgroundUsageOptions {
 export type RecordBackgroundUsage = (response: TextObject, usage: unknown) => Promise<void>
 
 export const createBackgroundUsageRecorder =
-  ({ store, record, costOf, clock, log }: BackgroundUsageOptions): RecordBackgroundUsage =>
+  ({ store, record, costOf, history, clock, log }: BackgroundUsageOptions): RecordBackgroundUsage =>
   async (response, usage) => {
     const { id, user, token, model } = response
     try {
@@ -32,6 +35,7 @@ export const createBackgroundUsageRecorder =
       const tokens = readTokens(usage)
       const cost = tokens && costOf?.({ model, tokens })
       const used = tokens && { tokens: tokens.input + tokens.output, ...(cost !== undefined && { cost }) }
+      if (tokens) history?.add(response, tokens.output)
       if (await store.markUsageRecorded(id, used)) record({ user, token, model, at: clock.now(), tokens })
     } catch (err) {
       log.warn({ err, response: id }, 'usage of a background response could not be recorded')
