@@ -66,21 +66,21 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const { log, audit = noAudit } = options
   const readOwn = () => readSnapshot(recorder.registry)
   const states = createUpstreamStates({
-    assets: options.gateway.kind !== undefined,
+    assets: options.gateway.accounts?.map(({ name }) => name) ?? options.gateway.kind !== undefined,
     texts: options.text.upstreams.map(nameOf),
-    video: options.video.upstream !== undefined,
+    video: hasVideos(options.video),
   })
-  const observeAssets = (call: UpstreamCall) => {
-    states.assets(call.status)
-    recorder.upstream(call)
+  const observeAssets = ({ account, ...call }: UpstreamCall & { readonly account?: string }) => {
+    states.assets(call.status, account)
+    recorder.upstream(account === undefined ? call : { ...call, upstream: account })
   }
   const observeText = (call: UpstreamCall & { readonly upstream: string; readonly keyRejected: boolean }) => {
     states.text(call.upstream, call)
     recorder.upstream(call)
   }
-  const observeVideo = (call: VideoCall) => {
+  const observeVideo = ({ account, ...call }: VideoCall) => {
     states.video(call)
-    recorder.upstream(call)
+    recorder.upstream(account === undefined ? call : { ...call, upstream: account })
   }
   const { segment = 'media' } = options.gateway
   const errors = problemBody(errorType(segment))
@@ -167,7 +167,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
           ...people.face,
           prefix: faceVerificationPath,
           ...{ store: people.store, usageLimits },
-          upstream: library.upstream,
+          ...{ upstream: library.upstream, accountFor: library.accountFor },
         },
         console: consoleOptions(segment, options),
         errors,
@@ -199,8 +199,8 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
       mcp({
         ...options.mcp,
         fetch: (request) => app.fetch(request),
-        library: options.gateway.kind && `/api/${segment}/proxy`,
-        videos: options.video.upstream && '/api/v3',
+        library: (options.gateway.kind ?? options.gateway.accounts) && `/api/${segment}/proxy`,
+        ...(hasVideos(options.video) && { videos: '/api/v3' }),
         uploads: options.files && '/api/uploads',
         ...{ errors, log, audit },
       }),
@@ -208,6 +208,9 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   }
   return app as AnyElysia
 }
+
+const hasVideos = ({ upstream, accounts = [] }: AppOptions['video']): boolean =>
+  upstream !== undefined || accounts.some((account) => account.upstream !== undefined)
 
 type UpstreamCall = Parameters<Metrics['upstream']>[0]
 

@@ -21,6 +21,7 @@ import {
 import { createReader, type Environment, type Problems } from './config/environment/reader.ts'
 import { type HttpConfig, readHttpConfig, readWorkers } from './config/http.ts'
 import { type McpConfig, readMcp } from './config/mcp.ts'
+import { type MediaAccountConfig, readMediaAccounts } from './config/media-accounts.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import { type LoginConfig, readLoginConfig } from './config/oidc.ts'
 import { type Settings, settingsOf } from './config/settings.ts'
@@ -66,8 +67,10 @@ export interface Config extends DatabaseConfig {
   readonly media: {
     /** The path segment of the asset library: `media` in `/api/media/…`. */
     readonly segment: string
-    /** Undefined: no upstream; the asset library responds with 502. */
+    /** Undefined, and no accounts: no upstream; the asset library responds with 502. */
     readonly upstream?: MediaUpstream
+    /** Several accounts, instead of `upstream`. */
+    readonly accounts?: readonly MediaAccountConfig[]
     readonly timeoutMs: number
     readonly limits: RateLimitSettings
     readonly queueMs: number
@@ -119,7 +122,8 @@ export const readConfig = (env: Environment): Config | Problems => {
   const { store, audit } = readDatabase(read)
   const storeUrl = store.url
   const workers = readWorkers(read, addProblem, databaseKindOf(storeUrl)?.isShareable(storeUrl) ?? false)
-  const { upstream, limits } = readMediaUpstream(env, read, addProblem)
+  const { upstream, limits, limitsOf } = readMediaUpstream(env, read, addProblem)
+  const accounts = readMediaAccounts(env, read, addProblem, limitsOf)
   const text = readTextConfig(env, read, addProblem)
   const http = readHttpConfig(read, addProblem, workers)
   const storage = readStorage(env, read, addProblem)
@@ -156,8 +160,9 @@ export const readConfig = (env: Environment): Config | Problems => {
     media: {
       segment: read('MEDIA_SEGMENT', segmentForm, segment) ?? 'media',
       upstream,
+      ...(accounts && { accounts }),
       timeoutMs: read('MEDIA_UPSTREAM_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 30_000,
-      limits,
+      limits: accounts?.[0]?.limits ?? limits,
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,
     },
     face: { taskMs: read('FACE_TASK_SECONDS', secondsAbove0, seconds(1)) ?? 1_800_000 },
@@ -174,14 +179,15 @@ export const readConfig = (env: Environment): Config | Problems => {
     sessionSecrets,
     metricsToken,
     traces,
-    files: [env.TEXT_UPSTREAMS, env.TEXT_PRICES, env.OIDC_ALLOWED, env.OIDC_ADMIN].flatMap((value) =>
-      value?.startsWith('@') ? [value.slice(1)] : [],
+    files: [env.MEDIA_UPSTREAMS, env.TEXT_UPSTREAMS, env.TEXT_PRICES, env.OIDC_ALLOWED, env.OIDC_ADMIN].flatMap(
+      (value) => (value?.startsWith('@') ? [value.slice(1)] : []),
     ),
     logLevel: read('LOG_LEVEL', `must be one of ${logLevels.join(', ')}`, oneOf(logLevels)) ?? 'info',
   }
   if (problems.length > 0) return { problems }
   const secrets = [
-    ...mediaSecrets(upstream),
+    ...[upstream, ...(accounts ?? []).map((account) => account.upstream)].flatMap(mediaSecrets),
+    ...(accounts ?? []).map(({ video }) => video?.key),
     ...textSecrets(text.upstreams),
     ...storageSecrets(storage),
     config.video.upstream?.key,

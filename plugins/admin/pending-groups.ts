@@ -16,6 +16,8 @@ export interface PendingGroup {
   readonly state: 'pending' | 'unresolved'
   /** Id of the group that is renamed. Undefined: a group is created. */
   readonly renames?: string
+  /** The account of the asset library where the group is. Undefined: the first, or the only one. */
+  readonly account?: string
   /** Id of the group that the upstream created. Undefined: unknown. */
   readonly group?: string
   readonly createdAt: number
@@ -50,6 +52,8 @@ export interface PendingGroupStore {
     readonly user: string
     readonly type: string
     readonly name: string
+    /** The account of the asset library that has it. Undefined: the first, or the only one. */
+    readonly account?: string
     readonly createdAt: number
   }): Promise<'group taken' | 'name taken' | undefined>
   /** Deletes what is pending. False when there is nothing with that id. */

@@ -17,14 +17,16 @@ import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import { noLog, problemBody } from '../shared/problem.ts'
 import {
-  callerOf,
   createUpstream,
+  createUpstreamOfAccounts,
   type MediaKind,
   maxQueueMs,
   type Upstream,
   UpstreamUnreachableError,
   upstreamProxy,
 } from '../upstream-proxy/index.ts'
+import { createLocate } from './accounts/locate.ts'
+import { createPlacement, oneAccount } from './accounts/placement.ts'
 import { batchRoutes } from './batches/batch-routes.ts'
 import { batchDocs } from './batches/openapi.ts'
 import { runBatches } from './batches/run-batches.ts'
@@ -36,8 +38,8 @@ import { createPictureAssets } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { FilterCheck } from './routes/filter-check.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
-import { type Evidence, type Library, locateAsset, type Owners } from './routes/library.ts'
-import { authorizedAssets, consentedAssets } from './routes/person-assets.ts'
+import type { Evidence, Library, Owners } from './routes/library.ts'
+import { assetsOfFirst, authorizedAssets, consentedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
 import { createShare, deleteShare, listShares } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
@@ -47,6 +49,7 @@ import type { LibraryRoutes } from './schema/types.ts'
 import { keepWhileFull } from './watch/asset-event-queue.ts'
 import { watchAssets } from './watch/asset-watch.ts'
 
+export type * from './accounts/store.ts'
 export type * from './batches/store.ts'
 export type * from './batches/view.ts'
 export type { ConsentOptions } from './consent/consent-routes.ts'
@@ -82,7 +85,12 @@ export interface AssetLibrary<Prefix extends string> {
   readonly gateway: RoutesPlugin<RoutesAt<Prefix, LibraryRoutes>>
   /** The client of the upstream, for `faceVerification`. */
   readonly upstream: Upstream
-  /** Checks the owner of an asset, for `textGeneration`. Undefined without an upstream. */
+  /** The account for a face verification of a user, for `faceVerification`. Undefined: there is one account. */
+  readonly accountFor: ((user: string) => Promise<string | undefined>) | undefined
+  /**
+   * Checks the owner of an asset, for `textGeneration`: with several accounts, its upstream is one of the first.
+   * Undefined without an upstream.
+   */
   readonly assets: Pick<Owners, 'asset'> | undefined
   /** The same, for uses that show a person: `videoGeneration`. Undefined without an upstream. */
   readonly authorizedAssets: AssetOwners | undefined
@@ -108,20 +116,26 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const prefix = checkPath('prefix', options.prefix ?? `/api/${segment}/proxy`)
   checkIdentify(options.identify)
   const errors = options.errors ?? problemBody(`${segment}_proxy_error`)
-  const upstream = createUpstream({ ...options, kind: options.kind ?? unconfigured })
+  const { accounts } = options
+  if (options.kind && accounts) throw new TypeError('there must be either a kind or accounts')
+  const hasUpstream = options.kind ?? accounts
+  const upstream = accounts
+    ? createUpstreamOfAccounts(accounts, options)
+    : createUpstream({ ...options, kind: options.kind ?? unconfigured })
   const guarded = identifySameOrigin(options.identify, options.requireSameOrigin)
-  const identify = options.kind ? guarded : rejectAfter(guarded)
-  const rules = createOwnership<Evidence>({
+  const identify = hasUpstream ? guarded : rejectAfter(guarded)
+  const rules: Owners = createOwnership<Evidence>({
     store,
     revisionClock: options.revisionClock,
-    ...{ shares: options.shares?.store, clock },
-    locate: (asset, { user, request }) => locateAsset(upstream, asset, request ? callerOf(request, user) : { user }),
+    ...{ shares: options.shares?.store, clock, defaultAccount: upstream.accounts?.names[0] },
+    locate: createLocate({ upstream, owners: () => rules, store }),
   })
-  const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMs(options.limits)
+  const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMsOf(options)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
   const library: Library = {
     ...{
       upstream,
+      placement: accounts ? createPlacement({ accounts, upstream, owners: rules, store, clock, log }) : oneAccount,
       filterCheck: new FilterCheck(upstream, clock),
       claims: store,
       assets: store,
@@ -134,13 +148,13 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const background = backgroundOf(options.background)
   if (background) reconcileGroups(library, store, background)
   const { batches } = options
-  const running = background && batches && options.kind && runBatches(library, rules, batches, background)
-  if (background && options.events && options.kind) watchAssets(library, options.events, rules, background)
+  const running = background && batches && hasUpstream && runBatches(library, rules, batches, background)
+  if (background && options.events && hasUpstream) watchAssets(library, options.events, rules, background)
   const { consents } = options
   const deletions =
     background &&
     consents &&
-    options.kind &&
+    hasUpstream &&
     deleteConsents(library, rules, { store: consents.store, uses: options.uses }, background)
 
   const handler = createErrorHandler({ errors, log, audit })
@@ -231,14 +245,23 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       .post('/assets/groups/:group_id/consent/links', route(addLink), { caller: true, ...consentDocs.addLink })
   }
   const routes: AnyElysia = chain.use(fallbackRoutes(handler))
-  const assets = options.kind && rules
+  const assets = hasUpstream ? rules : undefined
   const pictures = assets && options.pictures && createPictureAssets(library, rules, options.pictures)
   return {
     ...{ gateway: routes, upstream, pictures },
-    assets: assets && consents ? consentedAssets(assets, consents.store) : assets,
+    assets: assets && assetsOfFirst(consents ? consentedAssets(assets, consents.store) : assets, upstream),
     authorizedAssets: assets && authorizedAssets(assets, consents?.store, clock),
+    accountFor: accounts && library.placement.accountFor,
   }
 }
+
+/** Maximum milliseconds that the rate limits of an account delay a call. */
+const maxQueueMsOf = ({ accounts, limits }: Pick<GatewayOptions, 'accounts' | 'limits'>): number =>
+  Math.max(
+    ...(accounts ?? [{ perSecond: limits?.perSecond }]).map(({ perSecond = limits?.perSecond ?? {} }) =>
+      maxQueueMs({ ...limits, perSecond }),
+    ),
+  )
 
 /** Creates the handler of a route from a function that may throw. */
 const handlerOf =

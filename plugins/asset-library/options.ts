@@ -6,8 +6,9 @@ import type { LeaseStore } from '../shared/background/lease-store.ts'
 import type { ErrorsOption } from '../shared/http/error-handler.ts'
 import type { RequireSameOrigin } from '../shared/http/origin.ts'
 import type { AssetUses } from '../shared/media/asset-uses.ts'
-import type { MediaKind, UpstreamOptions } from '../upstream-proxy/index.ts'
+import type { MediaAccount, MediaKind, UpstreamOptions } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
+import type { AccountUseStore } from './accounts/store.ts'
 import type { AssetBatchStore } from './batches/store.ts'
 import type { ConsentOptions } from './consent/consent-routes.ts'
 import type { PictureOptions } from './pictures/picture-assets.ts'
@@ -15,10 +16,16 @@ import type { ShareOptions } from './routes/shares.ts'
 import type { AssetEvents } from './watch/asset-events.ts'
 
 /** Options of `gateway` and `assetLibrary`. */
-export interface GatewayOptions extends Omit<UpstreamOptions, 'kind'> {
-  /** The asset library's upstream. Undefined: all its routes respond with 502. */
+export interface GatewayOptions extends Omit<UpstreamOptions, 'kind' | 'account'> {
+  /** The asset library's upstream. Undefined, and no `accounts`: all its routes respond with 502. */
   readonly kind: MediaKind | undefined
-  readonly store: OwnershipStore & ClaimStore
+  /**
+   * Several accounts behind one library, instead of `kind`. A group lives on one of them, and its assets with it; a new
+   * one goes where there is room and rate. The first has the groups of the time before there were several, so it must
+   * stay the first. Default: one account.
+   */
+  readonly accounts?: readonly MediaAccount[] | undefined
+  readonly store: OwnershipStore & ClaimStore & Partial<AccountUseStore>
   /** Identifies the caller: `identifyByToken`, or a function of the host app. */
   readonly identify: Identify
   /**

@@ -21,6 +21,8 @@ export interface FaceContext {
   readonly maxOpen: number
   /** Largest request body in bytes. */
   readonly maxBodyBytes: number
+  /** The account that gets the group of a user. */
+  readonly accountFor: (user: string) => Promise<string | undefined>
   /** Limits on the groups that users have. Undefined: none. */
   readonly usageLimits: UsageLimits | undefined
   /** Where consents are recorded. Undefined: nowhere. */

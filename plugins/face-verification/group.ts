@@ -30,7 +30,7 @@ export const recordGroup = async (
 
 const recordOwner = async (
   { store, clock, log, audit }: Pick<FaceContext, 'store' | 'clock' | 'log' | 'audit'>,
-  { id: verification, user }: Verification,
+  { id: verification, user, account }: Verification,
   id: string,
 ): Promise<void> => {
   const createdAt = clock.now()
@@ -43,7 +43,10 @@ const recordOwner = async (
       throw new ForeignGroupError(500, unrecordedGroup, { event: { ...accessDenied('group', id), user } })
     }
     const name = `Face ${minute}${number === 1 ? '' : ` (${number})`}`
-    const conflict = await storeCall(store.adoptGroup({ id, user, type, name, createdAt }), unrecordedGroup)
+    const conflict = await storeCall(
+      store.adoptGroup({ id, user, type, name, createdAt, ...(account !== undefined && { account }) }),
+      unrecordedGroup,
+    )
     if (conflict === undefined) {
       log.info({ verification, user, group: id }, 'face verified')
       audit.note({ action: 'group.adopt', user, target: { kind: 'group', id }, reason: `verification ${verification}` })

@@ -57,6 +57,11 @@ export interface FaceVerificationOptions {
    */
   readonly publicUrl: string | (() => string)
   /**
+   * The account of the upstream for the verifications of a user: `assetLibrary(…).accountFor`. Default: the first, or
+   * the only one.
+   */
+  readonly accountFor?: ((user: string) => Promise<string | undefined>) | undefined
+  /**
    * Throws when a page of another origin sends the request, as `requireSameOrigin` of `web-session` does. Default: no
    * check, for hosts without cookies.
    */
@@ -152,6 +157,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     leaseMs,
     maxOpen,
     maxBodyBytes,
+    accountFor: options.accountFor ?? (async () => upstream.accounts?.names[0]),
     usageLimits: options.usageLimits,
     consents: options.consents?.store,
   }

@@ -19,6 +19,8 @@ export interface Verification {
    * has ended.
    */
   readonly token?: string
+  /** The account of the upstream that has it, and gets its group. Undefined: the first, or the only one. */
+  readonly account?: string | undefined
   /** Undefined until the status is `verified`. */
   readonly group?: string
   readonly createdAt: number
@@ -106,6 +108,8 @@ export interface FaceGroupStore {
     readonly user: string
     readonly type: string
     readonly name: string
+    /** The account of the upstream that has it. Undefined: the first, or the only one. */
+    readonly account?: string
     readonly createdAt: number
   }): Promise<'group taken' | 'name taken' | undefined>
 }

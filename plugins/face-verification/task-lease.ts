@@ -3,7 +3,7 @@ import { readId } from '../shared/id.ts'
 import { declareOwned, type OwnedId } from '../shared/owned-id.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
-import type { VerificationKind } from '../upstream-proxy/index.ts'
+import type { Upstream, VerificationKind } from '../upstream-proxy/index.ts'
 import { type FaceContext, faceNotChecked } from './context.ts'
 import type { Verification } from './store.ts'
 
@@ -18,7 +18,7 @@ export interface OwnedTask extends Verification {
  * store fails.
  */
 export const findOwnTask = async (
-  { store }: Pick<FaceContext, 'store'>,
+  { store, upstream }: Pick<FaceContext, 'store' | 'upstream'>,
   kind: VerificationKind,
   user: string,
   id: unknown,
@@ -28,7 +28,7 @@ export const findOwnTask = async (
   if (task?.user !== user || task.kind !== kind) {
     throw new Problem(404, 'verification not found', { event: accessDenied('verification', validId) })
   }
-  return declareOwn(task)
+  return declareOwn(task, upstream)
 }
 
 /** When a task may be polled again. Times are milliseconds since 1970. */
@@ -49,7 +49,7 @@ export interface PollSchedule {
  * `scheduleAfterError` gives the next poll.
  */
 export const withLease = async (
-  { store, clock, leaseMs, log }: FaceContext,
+  { store, upstream, clock, leaseMs, log }: FaceContext,
   id: string,
   signal: AbortSignal | undefined,
   poll: (task: OwnedTask, signal: AbortSignal) => Promise<PollSchedule>,
@@ -59,7 +59,7 @@ export const withLease = async (
   const until = now + leaseMs
   const leased = await storeCall(store.leaseVerification(id, now, until), faceNotChecked)
   if (!leased) return false
-  const task = declareOwn(leased)
+  const task = declareOwn(leased, upstream)
   const deadline = AbortSignal.timeout(Math.ceil(leaseMs * 0.8))
   let next: PollSchedule | undefined
   try {
@@ -76,7 +76,10 @@ export const withLease = async (
  * The only place in this plugin where an id becomes owned. Its callers have either compared the task's user, or leased
  * the task for its creator.
  */
-const declareOwn = (task: Verification): OwnedTask => ({
+const declareOwn = (task: Verification, { accounts }: Pick<Upstream, 'accounts'>): OwnedTask => ({
   ...task,
-  verification: declareOwned('verification', { id: task.token ?? task.id }),
+  verification: declareOwned('verification', {
+    id: task.token ?? task.id,
+    account: task.account ?? accounts?.names[0],
+  }),
 })

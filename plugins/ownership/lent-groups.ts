@@ -4,6 +4,7 @@ import { isUserId } from '../shared/identity/identify.ts'
 import { RevisionCache, type RevisionClock } from '../shared/identity/revision-cache.ts'
 import { declareOwned, type OwnedId } from '../shared/owned-id.ts'
 import type { LentGroupRecord, ShareAccess, ShareStore } from './share-store.ts'
+import type { Group } from './store.ts'
 
 /** A group that its owner lends to the caller, with its record. `user` is the owner, whom the caller does not see. */
 export type LentGroup = LentGroupRecord & OwnedId<'lent group'>
@@ -12,18 +13,22 @@ interface LentGroupsOptions {
   readonly store: ShareStore
   readonly revisionClock: RevisionClock
   readonly clock: Pick<Clock, 'now'>
+  /** Completes a record with its account. */
+  readonly withAccount: <Record extends Group>(group: Record) => Record
 }
 
 /** The groups that are lent to users. Rejects as the store does. */
 export class LentGroups {
   readonly #store: ShareStore
   readonly #clock: Pick<Clock, 'now'>
+  readonly #withAccount: LentGroupsOptions['withAccount']
   /** By borrower, also without a group: who guesses ids asks the store once. The size limit counts groups. */
   readonly #lent: RevisionCache<readonly LentGroup[]>
 
-  constructor({ store, revisionClock, clock }: LentGroupsOptions) {
+  constructor({ store, revisionClock, clock, withAccount }: LentGroupsOptions) {
     this.#store = store
     this.#clock = clock
+    this.#withAccount = withAccount
     this.#lent = new RevisionCache(revisionClock, {
       // The team of a user may have changed.
       kind: 'user',
@@ -70,7 +75,9 @@ export class LentGroups {
     if (!isUserId(user)) return []
     const found = this.#lent.get(user, async () => {
       const lent = await this.#store.groupsLentTo(user, this.#clock.now())
-      return lent.flatMap((group) => (group.user === user ? [] : [declareOwned('lent group', { ...group })]))
+      return lent.flatMap((group) =>
+        group.user === user ? [] : [declareOwned('lent group', this.#withAccount(group))],
+      )
     })
     return andThen(found, (all) => all ?? [])
   }

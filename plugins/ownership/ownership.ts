@@ -11,6 +11,8 @@ import type { Group, OwnershipStore } from './store.ts'
 export interface AssetLocation<Evidence> {
   /** The id of its group; undefined if the asset does not exist. */
   readonly group: string | undefined
+  /** The account of the upstream that has said so: only a group of that account counts. */
+  readonly account?: string | undefined
   /** Further data from the lookup, for example the upstream's response. The rules pass it on with the asset. */
   readonly evidence: Evidence
 }
@@ -33,6 +35,8 @@ export interface OwnershipOptions<Evidence = unknown> {
   readonly shares?: ShareStore | undefined
   /** Decides when shares have expired. Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>
+  /** The account of groups whose records name none. Default: none, for an upstream with one account. */
+  readonly defaultAccount?: string | undefined
 }
 
 /** A group that the caller may see. */

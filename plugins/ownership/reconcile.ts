@@ -18,12 +18,13 @@ export interface ReconcileOptions {
   readonly store: ClaimStore & Pick<OwnershipStore, 'group'>
   /**
    * Finds all groups upstream with exactly this type and name, of any user, and from this time on. `createdAt` in
-   * milliseconds since 1970; undefined if unreadable.
+   * milliseconds since 1970; undefined if unreadable. `account`: that of the claim.
    */
   readonly find: (
     type: string,
     name: string,
     from: FoundFrom,
+    account?: string,
   ) => Promise<readonly { id: string; createdAt: number | undefined }[]>
   /** How long one process leases a claim. Milliseconds, default 60,000. */
   readonly leaseMs?: number
@@ -87,7 +88,7 @@ const reconcileCreation = async (claim: Claim, options: ReconcileOptions): Promi
   const { store, find, callMs = defaultCallMs, skewMs = defaultSkewMs, clock = systemClock } = options
   const matches: { id: string; createdAt: number }[] = []
   const from = { by: 'CreateTime', time: claim.createdAt - skewMs } as const
-  for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name, from)) {
+  for (const { id, createdAt = claim.createdAt } of await find(claim.type, claim.name, from, claim.account)) {
     const inTime = createdAt >= claim.createdAt - skewMs && createdAt <= claim.createdAt + callMs + skewMs
     if (inTime && !(await store.group(id))) matches.push({ id, createdAt })
   }
@@ -123,7 +124,7 @@ const reconcileRenaming = async (claim: Claim, options: ReconcileOptions): Promi
   const from = { by: 'UpdateTime', time: claim.createdAt - skewMs } as const
   // If the group had the name before, that the upstream has it does not tell that the call has ended.
   const isNew = group && group.name !== claim.name
-  if (isNew && (await find(claim.type, claim.name, from)).some((found) => found.id === id)) {
+  if (isNew && (await find(claim.type, claim.name, from, group.account)).some((found) => found.id === id)) {
     if (await store.confirm(claim, { id, createdAt: group.createdAt })) return 'renamed'
     await keepUnresolved(claim, store, clock)
     return 'overtaken'

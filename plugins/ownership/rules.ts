@@ -9,7 +9,15 @@ import { checkCollaborator } from '../shared/plugin/options.ts'
 import { Problem } from '../shared/problem.ts'
 import { GroupList, type OwnedGroup } from './group-list.ts'
 import { type LentGroup, LentGroups } from './lent-groups.ts'
-import type { GroupScope, OwnedAsset, Ownership, OwnershipOptions, ReadableAsset, ReadableGroup } from './ownership.ts'
+import type {
+  AssetLocation,
+  GroupScope,
+  OwnedAsset,
+  Ownership,
+  OwnershipOptions,
+  ReadableAsset,
+  ReadableGroup,
+} from './ownership.ts'
 import type { ShareAccess } from './share-store.ts'
 import type { Group } from './store.ts'
 
@@ -31,7 +39,7 @@ type Type = string | undefined
  * const group = await rules.group('ann', 'group-1')
  */
 export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): Ownership<Evidence> => {
-  const { store, locate, shares, clock = systemClock } = options
+  const { store, locate, shares, clock = systemClock, defaultAccount } = options
   checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   store.onRaise?.(() => revisionClock.notifyRaised())
@@ -41,7 +49,11 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
   /** The group of each asset. An entry stays valid until its group changes: a group never changes its owner. */
   const assetGroups = new RevisionCache<GroupOwner>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
 
-  const lent = shares && new LentGroups({ store: shares, revisionClock, clock })
+  /** A copy of a record, with the account that it has. */
+  const withAccount = <Record extends Group>(group: Record): Record =>
+    defaultAccount === undefined || group.account !== undefined ? { ...group } : { ...group, account: defaultAccount }
+
+  const lent = shares && new LentGroups({ store: shares, revisionClock, clock, withAccount })
 
   const evict = ({ id, user }: GroupOwner): void => {
     groups.delete(id)
@@ -62,7 +74,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
         const group = await store.group(id, user)
         // Another process may have just created the group. Then the cached list is out of date.
         if (group) lists.delete(user, ({ all }) => all.some((listed) => listed.id === id))
-        return group && declareOwned('group', { ...group })
+        return group && declareOwned('group', withAccount(group))
       },
       (group) => group.user === user,
     )
@@ -93,7 +105,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     if (!isUserId(user)) return undefined
     const found = lists.get(user, async () => {
       const own = (await store.groupsOf(user)).filter((group) => group.user === user)
-      return own.length === 0 ? undefined : new GroupList(own.map((group) => declareOwned('group', { ...group })))
+      return own.length === 0 ? undefined : new GroupList(own.map((group) => declareOwned('group', withAccount(group))))
     })
     return orFail(found, failCheck)
   }
@@ -149,15 +161,16 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     const evidence = located?.evidence
     const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
     const group = isPromise(found) ? await found : found
-    if (group) {
+    if (group && isOnAccount(group, located)) {
       assetGroups.set(asset, group)
-      return declareOwned('asset', { id: asset, group, evidence })
+      return ownedAsset(asset, group, evidence)
     }
     if (access && lent) {
       const place = located?.group ?? (locate ? undefined : await store.groupOfAsset(asset).catch(failCheck))
       // The same work for an asset that does not exist.
       const borrowed = await lentGroup(user, place ?? '', access)
-      if (borrowed) return declareOwned('lent asset', { id: asset, group: borrowed, evidence })
+      if (borrowed && isOnAccount(borrowed, located))
+        return declareOwned('lent asset', { id: asset, account: borrowed.account, group: borrowed, evidence })
     }
     throw foreignAsset(asset)
   }
@@ -203,7 +216,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     async usableAsset(user: string, id: unknown, request?: Request): Promise<ReadableAsset<Evidence>> {
       const asset = readId(id)
       const group = asset === undefined ? undefined : await recordedGroup(user, asset)
-      if (asset !== undefined && group) return declareOwned('asset', { id: asset, group, evidence: undefined })
+      if (asset !== undefined && group) return ownedAsset(asset, group)
       return locateFor(user, id, request, 'use')
     },
 
@@ -227,7 +240,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       const asset = readId(id)
       if (asset === undefined) throw foreignAsset()
       const group = await recordedGroup(user, asset)
-      if (group) return declareOwned('asset', { id: asset, group, evidence: undefined })
+      if (group) return ownedAsset(asset, group)
       return this.locateAsset(user, asset, request)
     },
 
@@ -280,6 +293,14 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     },
   }
 }
+
+/** An asset is on the account of its group. */
+const ownedAsset = <Evidence>(id: string, group: OwnedGroup, evidence?: Evidence): OwnedAsset<Evidence> =>
+  declareOwned('asset', { id, account: group.account, group, evidence })
+
+/** Whether the account that has named a group has it. Two accounts may have objects with the same id. */
+const isOnAccount = (group: ReadableGroup, located: AssetLocation<unknown> | undefined): boolean =>
+  located?.group === undefined || located.account === group.account
 
 /** Whether a group is lent to the caller, and not the caller's own. */
 export const isLent = (group: ReadableGroup): group is LentGroup => 'access' in group

@@ -16,6 +16,8 @@ export interface Group {
   readonly type: string
   readonly name: string
   readonly description?: string
+  /** The account of the upstream that has it. Undefined: the first, or the only one. */
+  readonly account?: string
   /**
    * Milliseconds since 1970: the upstream's `CreateTime`, or the time of recording until that is known (see `dated`).
    */
@@ -82,6 +84,8 @@ export interface Claim {
   readonly description?: string
   /** The id of the group to rename. Absent if the claim is for a new group. */
   readonly renames?: string
+  /** The account of the upstream that the call goes to: its group is there. Undefined: the first, or the only one. */
+  readonly account?: string | undefined
   /**
    * Time of the claim, in milliseconds since 1970. A group that is older than this, apart from clock skew, does not
    * result from the claim.

@@ -12,6 +12,11 @@ declare const proof: unique symbol
  */
 export interface OwnedId<Kind extends string> {
   readonly id: string
+  /**
+   * The account of the upstream that has the object. The clients of other accounts do not send its id. Undefined: there
+   * is one account, without a name.
+   */
+  readonly account?: string | undefined
   readonly [proof]: Kind
 }
 
@@ -25,7 +30,7 @@ const proved = new WeakMap<object, string>()
  * Marks a checked object as owned, and freezes it: it proves the id that it has now. Only the code that has checked the
  * owner may call it.
  */
-export const declareOwned = <Kind extends string, Checked extends { readonly id: string }>(
+export const declareOwned = <Kind extends string, Checked extends Pick<OwnedId<string>, 'id' | 'account'>>(
   kind: Kind,
   checked: Checked,
 ): Checked & OwnedId<Kind> => {

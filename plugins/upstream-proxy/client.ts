@@ -16,27 +16,33 @@ import {
   UpstreamInvalidError,
   UpstreamUnreachableError,
 } from '../shared/upstream/upstream-error.ts'
+import { otherAccount } from './account-error.ts'
 import { Cancellation } from './cancellation.ts'
 import { checkOperation } from './library/check-operation.ts'
 import {
+  accountOf,
   isReadOnly,
   type MediaKind,
   type Operation,
   rateLimitedAction,
   type UpstreamRequest,
-  type VerificationKind,
 } from './library/operation.ts'
 import { createRateLimiters, type RateLimitsOptions } from './rate-limit/by-action.ts'
 import type { RateLimiter } from './rate-limit/limiter.ts'
-import type { QueueTime } from './rate-limit/queue-time.ts'
 import type { RateLimitPermit } from './rate-limit/store.ts'
 import { checkResponse, type UpstreamResponse } from './response.ts'
 import { retryTime } from './retry-after.ts'
 import { SingleFlight } from './single-flight.ts'
+import type { AccountClient, Caller, Upstream, UpstreamCall } from './upstream.ts'
 
 /** Options of the client. */
 export interface UpstreamOptions {
   readonly kind: MediaKind
+  /**
+   * Name of the account, where there are several. The client sends only operations whose ids are of this account.
+   * Default: none, for ids without an account.
+   */
+  readonly account?: string | undefined
   /**
    * Default the global `fetch`, once. The client passes `keepalive: false` for every request that must not be sent
    * twice.
@@ -59,7 +65,7 @@ export interface UpstreamOptions {
   readonly clock?: Clock
   readonly log?: Log
   /** Receives every call that has ended. `status` is 0 if there was no response. */
-  readonly observe?: (call: { action: Operation['action']; status: number; seconds: number }) => void
+  readonly observe?: (call: UpstreamCall) => void
   /**
    * Learns of every read whose call has failed before the response: whether it was `sent` again, or `refused`, because
    * a tenth of the calls have been sent again lately.
@@ -67,34 +73,6 @@ export interface UpstreamOptions {
   readonly observeRetry?: (outcome: 'sent' | 'refused') => void
   /** Traces every call: `createTracing(…).traceCall` of `sluice/tracing`. Default: no traces. */
   readonly traceCall?: TraceCall
-}
-
-/** The caller of an operation. */
-export interface Caller {
-  /** The user in the fair queue. All callers without a user count as one user. */
-  readonly user?: string
-  /** Request headers. The client forwards only permitted ones. */
-  readonly headers?: Headers
-  /** Aborts when the caller disconnects, and then aborts the call. */
-  readonly signal?: AbortSignal
-  /** The queue time of the request, which limits the total wait of its calls. Without it each call has its own. */
-  readonly queueTime?: QueueTime
-}
-
-/** The client of an asset library. */
-export interface Upstream {
-  /** How the upstream verifies faces: that of its kind. */
-  readonly faceVerification: VerificationKind
-  /**
-   * Sends an operation. Resolves with a success: status 2xx and a JSON object, or an empty body after an update or
-   * deletion.
-   *
-   * Throws UpstreamRejectedError for a status from 400, UpstreamUnreachableError without a complete response,
-   * UpstreamInvalidError for an invalid response, and UpstreamBusyError if the rate limits gave the call no slot.
-   * Throws TypeError before a call for an operation that its type does not permit: for example without groups, or with
-   * an id that no check has proved.
-   */
-  send(operation: Operation, caller?: Caller): Promise<UpstreamResponse>
 }
 
 /** A permit and the rate limiter to return it to. */
@@ -113,13 +91,21 @@ interface HeldPermit {
  * @example
  * const upstream = createUpstream({ kind, limits: { perSecond: { CreateAsset: 5 } } })
  */
-export const createUpstream = (options: UpstreamOptions): Upstream => {
+export const createUpstream = (options: UpstreamOptions): Upstream => createClient(options)
+
+/** The same, for one of several accounts. */
+export const createClient = (options: UpstreamOptions): AccountClient => {
+  const { account } = options
   const { kind, timeoutMs = 30_000, maxResponseBytes = 2 ** 26, forwardHeaders, log = noLog } = options
   const { clock = systemClock, observe, observeRetry, traceCall } = options
   checkCollaborator('kind', kind)
   checkAbove0({ timeoutMs, maxResponseBytes })
   const send = options.fetch ?? fetchOnce
-  const limiterOf = createRateLimiters(options.limits, { callMs: timeoutMs, clock, log })
+  const limiterOf = createRateLimiters(options.limits && { account, ...options.limits }, {
+    callMs: timeoutMs,
+    clock,
+    log,
+  })
   const singleFlight = new SingleFlight<HeldPermit, UpstreamResponse>(
     (reason) => new UpstreamUnreachableError(reason, true),
   )
@@ -205,7 +191,8 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       deadlines.delete(cancellation)
       cancellation.unfollow()
       const seconds = (performance.now() - cancellation.expiresAt + timeoutMs) / 1000
-      if (status !== undefined) observe?.({ action: operation.action, status, seconds })
+      if (status !== undefined)
+        observe?.({ action: operation.action, status, seconds, ...(account !== undefined && { account }) })
       trace?.end({ status, error: failure })
     }
   }
@@ -243,6 +230,7 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
 
   return {
     faceVerification: kind.faceVerification,
+    waitMs: (action) => limiterOf(action)?.waitMs ?? 0,
     send(unchecked, caller = {}) {
       let operation: Operation
       try {
@@ -250,6 +238,8 @@ export const createUpstream = (options: UpstreamOptions): Upstream => {
       } catch (error) {
         return Promise.reject(error)
       }
+      const owner = accountOf(operation)
+      if (owner !== account) return Promise.reject(otherAccount(owner))
       const limiter = limiterOf(rateLimitedAction(operation))
       if (operation.action === 'GetAsset') return callShared(operation, caller, limiter)
       const response = limiter

@@ -2,8 +2,9 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { checkCollaborator } from '../shared/plugin/options.ts'
 import type { ContextPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
-import { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './client.ts'
+import { createUpstream, type UpstreamOptions } from './client.ts'
 import { type QueueTime, queueTimeOf } from './rate-limit/queue-time.ts'
+import type { Caller, Upstream } from './upstream.ts'
 
 export { requestHeaders, responseHeaders } from '../shared/http/headers.ts'
 export {
@@ -14,7 +15,8 @@ export {
   UpstreamRejectedError,
   UpstreamUnreachableError,
 } from '../shared/upstream/upstream-error.ts'
-export { type Caller, createUpstream, type Upstream, type UpstreamOptions } from './client.ts'
+export { type AccountsOptions, createUpstreamOfAccounts, type MediaAccount } from './accounts.ts'
+export { createUpstream, type UpstreamOptions } from './client.ts'
 export { type ArkOptions, ark } from './library/ark.ts'
 export { arkLimits } from './library/ark-limits.ts'
 export { type ArkCredentials, arkAuthorization, arkDate, type Signable } from './library/ark-signature.ts'
@@ -42,6 +44,7 @@ export { UpstreamBusyError } from './rate-limit/limiter.ts'
 export { memoryRateLimitStore } from './rate-limit/memory-store.ts'
 export type { PermitRequest, RateLimit, RateLimitDelay, RateLimitPermit, RateLimitStore } from './rate-limit/store.ts'
 export type { UpstreamResponse } from './response.ts'
+export type { Caller, Upstream, UpstreamAccounts, UpstreamCall } from './upstream.ts'
 
 /** Returns the user of a request, for the fair queue. It runs only when a call reaches a rate limiter. */
 export type UserOf = (request: Request) => string | undefined

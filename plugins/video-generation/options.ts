@@ -18,12 +18,19 @@ import type { VideoQueue } from './store/queue.ts'
 import type { VideoTaskStore } from './store/task-store.ts'
 import type { VideoStatus } from './tasks/statuses.ts'
 import type { VideoTask, VideoUsage } from './tasks/task.ts'
+import type { VideoAccount } from './upstream/accounts.ts'
 import type { VideoCall, VideoUpstream } from './upstream/client.ts'
 
 /** Options of `createVideoService`. */
 export interface VideoServiceOptions {
   /** Undefined: every route responds 502, after authentication. */
   readonly upstream?: VideoUpstream | undefined
+  /**
+   * Where the videos of several accounts of the asset library are made, instead of `upstream`: a task is sent to the
+   * account of its assets, and one without assets to that with the shortest queue. The first has the tasks of the time
+   * before there were several. Each account has `slots` of its own. Default: one account.
+   */
+  readonly accounts?: readonly VideoAccount[] | undefined
   /**
    * A `VideoTaskStore` of the host app: the plugin keeps the queue in its rows. Or a store that has a queue of its own,
    * as `sluice/store` has.

@@ -6,7 +6,7 @@ import type { CommandContext } from './context.ts'
 export type Flag =
   | ('password' | 'label' | 'expires' | 'type' | 'name' | 'user' | 'action' | 'status' | 'since' | 'until' | 'head')
   | ('role' | 'team' | 'external-id' | 'limits' | 'scopes' | 'models' | 'overlap' | 'upstream-id' | 'search' | 'state')
-  | ('token' | 'model' | 'kind' | 'group-by' | 'used-since' | 'unused-since')
+  | ('token' | 'model' | 'kind' | 'group-by' | 'used-since' | 'unused-since' | 'account')
 /** Flags without a value. */
 export type Switch = 'json' | 'csv' | 'service' | 'invite'
 export type Flags = Readonly<Partial<Record<Flag, string> & Record<Switch, boolean>>>

@@ -28,8 +28,9 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
   token change ID [--label TEXT|-] [--expires ISO|-] [--scopes SCOPES] [--models MODELS|-] [--limits LIMITS|-]
   token rotate ID [--overlap SECONDS]        prints a new secret; the old one works for SECONDS more (default 0)
   token revoke ID
-  group adopt NAME GROUP_ID --type AIGC|LivenessFace --name TEXT
-                                             gives an existing upstream group to a user
+  group adopt NAME GROUP_ID --type AIGC|LivenessFace --name TEXT [--account ACCOUNT]
+                                             gives an existing upstream group to a user; --account: the one of
+                                             MEDIA_UPSTREAMS that has it (default: the first)
   group pending [--json]                     lists group creations and renames whose outcome is unknown
   group release ID                           deletes one of them
   video list [--user NAME] [--status STATUS|undecided] [--json]

@@ -45,7 +45,7 @@ export interface AppOptions {
     Pick<OpenaiVideosOptions, 'modelAliases'>
   readonly people: Omit<AccountOptions, 'store' | 'errors' | 'log' | 'audit' | 'face' | 'console'> & {
     readonly store: AccountOptions['store'] & FaceVerificationOptions['store']
-    readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'store'>
+    readonly face: Omit<NonNullable<AccountOptions['face']>, 'upstream' | 'accountFor' | 'store'>
   }
   /** Undefined: users log in at no identity provider. */
   readonly oidc?: ServerOidcLogin | undefined

@@ -5,6 +5,8 @@ import { documentedLimits, startEmulator } from './index.ts'
 const usage = `usage: emulator [OPTION…]    starts emulated upstreams, and prints their addresses and keys
   --port N                    the port to listen on; default 0, a free one
   --host ADDRESS              the address to listen on; default: loopback only
+  --account N                 number of the account, 0 to 599, by which its ids differ from those of other emulators;
+                              default: a random one
   --processing-ms N           time that an asset is processed
   --limits documented|JSON    rate limits: the vendor's, or calls per second by action; default: none
   --face-url URL              base address of the pages of face checks, which a phone can reach
@@ -16,6 +18,7 @@ try {
     options: {
       port: { type: 'string', default: '0' },
       host: { type: 'string' },
+      account: { type: 'string' },
       'processing-ms': { type: 'string' },
       limits: { type: 'string' },
       'face-url': { type: 'string' },
@@ -33,6 +36,7 @@ try {
   const { origin, rest, ark, text, video, stop } = await startEmulator({
     port: Number(values.port),
     host: values.host,
+    account: Number(values.account ?? Math.floor(600 * Math.random())),
     processingMs: processing === undefined ? undefined : Number(processing),
     faceUrl: values['face-url'],
     limits: values.limits === 'documented' ? documentedLimits : JSON.parse(values.limits ?? '{}'),

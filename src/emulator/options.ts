@@ -31,6 +31,11 @@ export interface EmulatorOptions extends FaceOptions {
   readonly secretKey?: string
   /** region in the credential scope of signatures; default `cn-beijing` */
   readonly region?: string
+  /**
+   * number of the account, 0 to 599; default 0. Emulators with other numbers give other ids, as the accounts of a
+   * vendor do
+   */
+  readonly account?: number
   /** project of the `rest` API and of groups that `library` adds; default `default`, as for `ark` requests */
   readonly project?: string
   /** rate limits of the account; default none; `documentedLimits`: those of the vendor */
@@ -62,6 +67,8 @@ export const settingsOf = (options: EmulatorOptions): Settings => {
     if (!assetActions.some((name) => name === action)) throw new TypeError(`limits: there is no action ${action}`)
     if (!(limit >= 0)) throw new RangeError(`limits.${action} must be a number from 0`)
   }
+  if (!(Number.isInteger(settings.account) && settings.account >= 0 && settings.account < 600))
+    throw new RangeError('account must be an integer from 0 to 599')
   checkFace(settings)
   return settings
 }
@@ -76,6 +83,7 @@ const defaults: Omit<Settings, keyof FaceSettings | 'text' | 'video'> = {
   accessKey: 'AKLTEMULATOR',
   secretKey: 'emulator-secret',
   region: 'cn-beijing',
+  account: 0,
   project: 'default',
   limits: {},
   quota: Number.POSITIVE_INFINITY,

@@ -15,9 +15,10 @@ export const offlineReports = (store: Store): SystemReports | Problems => {
   const config = configFromEnvironment()
   if ('problems' in config) return config
   const states = createUpstreamStates({
-    assets: config.media.upstream !== undefined,
+    assets: config.media.accounts?.map(({ name }) => name) ?? config.media.upstream !== undefined,
     texts: config.text.upstreams.map(nameOf),
-    video: config.video.upstream !== undefined,
+    video:
+      config.video.upstream !== undefined || (config.media.accounts ?? []).some(({ video }) => video !== undefined),
   })
   const report = createUpstreamReport({ config, store, clock: systemClock })
   return { upstreams: () => report(states.reports()), settings: () => settingsInForce(config) }

@@ -1,6 +1,7 @@
 import type { UpstreamView } from '../../plugins/admin/views/system.ts'
 import { isoTime } from '../../plugins/admin/views/time.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
+import { storedAction } from '../../plugins/upstream-proxy/rate-limit/by-action.ts'
 import type { UpstreamCallReport } from '../app/upstreams/states.ts'
 import type { Config } from '../config.ts'
 import type { Store } from '../store/index.ts'
@@ -16,16 +17,18 @@ export interface UpstreamReportOptions {
 export const createUpstreamReport =
   ({ config, store, clock }: UpstreamReportOptions) =>
   async (calls: readonly UpstreamCallReport[]): Promise<readonly UpstreamView[]> => {
-    const [limits, slots] = await Promise.all([limitsOf(config, store, clock), slotsOf(config, store)])
-    return calls.map((call) => ({
+    const limitsOfCall = ({ family, account }: UpstreamCallReport) =>
+      family === 'assets' ? limitsOf(config, store, clock, account) : []
+    const [limits, slots] = await Promise.all([Promise.all(calls.map(limitsOfCall)), slotsOf(config, store)])
+    return calls.map((call, index) => ({
       name: call.name,
-      kind: call.family === 'assets' ? (config.media.upstream?.kind ?? 'rest') : call.family,
+      kind: call.family === 'assets' ? kindOf(config, call) : call.family,
       state: call.state,
       since: call.since === undefined ? null : isoTime(call.since),
       last_error: call.lastError ? toError(call.lastError) : null,
       calls: call.calls,
       errors: call.errors,
-      limits: call.family === 'assets' ? limits : [],
+      limits: limits[index] ?? [],
       slots: call.family === 'video' ? slots : [],
     }))
   }
@@ -36,20 +39,32 @@ const toError = ({ at, status }: NonNullable<UpstreamCallReport['lastError']>): 
   message: status === 0 ? 'there was no response' : `the response had status ${status}`,
 })
 
+const accountOf = ({ media }: UpstreamReportOptions['config'], account: string | undefined) =>
+  media.accounts?.find(({ name }) => name === account)
+
+const kindOf = (config: UpstreamReportOptions['config'], { account }: UpstreamCallReport): string =>
+  (accountOf(config, account)?.upstream ?? config.media.upstream)?.kind ?? 'rest'
+
 const limitsOf = async (
-  { media }: UpstreamReportOptions['config'],
+  config: UpstreamReportOptions['config'],
   store: UpstreamReportOptions['store'],
   clock: UpstreamReportOptions['clock'],
+  account: string | undefined,
 ): Promise<UpstreamView['limits']> => {
-  const uses = await store.rateLimitUse(Object.keys(media.limits), clock.now())
-  return uses.map(({ action, calls, waiting }) => ({
-    ...{ action, per_second: media.limits[action] ?? 0, calls, waiting },
-  }))
+  const limits = Object.entries(accountOf(config, account)?.limits ?? config.media.limits)
+  const uses = await store.rateLimitUse(
+    limits.map(([action]) => storedAction(account, action)),
+    clock.now(),
+  )
+  return limits.map(([action, perSecond], index) => {
+    const { calls = 0, waiting = 0 } = uses[index] ?? {}
+    return { action, per_second: perSecond, calls, waiting }
+  })
 }
 
 /** The configured pools, and those with tasks. */
 const slotsOf = async (
-  { video }: UpstreamReportOptions['config'],
+  { video, media }: UpstreamReportOptions['config'],
   store: UpstreamReportOptions['store'],
 ): Promise<UpstreamView['slots']> => {
   const uses = Map.groupBy(await store.videoSlotUse(), ({ pool }) => pool)
@@ -58,7 +73,7 @@ const slotsOf = async (
     const users = uses.get(pool) ?? []
     return {
       pool,
-      slots: (video.slots?.[pool] ?? video.slots?.['*'])?.running ?? null,
+      slots: (video.slots?.[modelOf(pool, media)] ?? video.slots?.['*'])?.running ?? null,
       running: users.reduce((sum, { running }) => sum + running, 0),
       waiting: users.reduce((sum, { waiting }) => sum + waiting, 0),
       users: users.map(({ user, userName, running, waiting }) => ({
@@ -66,4 +81,10 @@ const slotsOf = async (
       })),
     }
   })
+}
+
+/** Pools of accounts begin with the name of their account. */
+const modelOf = (pool: string, { accounts = [] }: UpstreamReportOptions['config']['media']): string => {
+  const account = accounts.find(({ name }) => pool.startsWith(`${name} `))
+  return account ? pool.slice(account.name.length + 1) : pool
 }

@@ -9,6 +9,7 @@ import type { ClientAddressOf } from '../../plugins/shared/http/client-address.t
 import { publicBase } from '../../plugins/shared/http/origin.ts'
 import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { fetchOnce, fetchPooledPost } from '../../plugins/shared/upstream/fetch.ts'
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
 import type { UsageLimits } from '../../plugins/usage-limits/index.ts'
 import { identifyBySession } from '../../plugins/web-session/index.ts'
 import { createCallbackCheck, eventOptions } from '../app/event-options.ts'
@@ -83,6 +84,10 @@ export const openApp = async (
     gateway: {
       fetch: circuits.wrap(fetchOnce),
       kind: config.media.upstream && createMediaKind(config.media.upstream),
+      accounts: config.media.accounts?.map(({ name, upstream, limits, slots }) => ({
+        ...{ name, kind: createMediaKind(upstream), perSecond: limits },
+        ...{ fetch: circuits.wrap(fetchOnce, name), ...(slots !== undefined && { slots }) },
+      })),
       ...{ store, identify, revisionClock, secrets, background },
       idempotency: store.idempotency,
       events: store,
@@ -109,7 +114,7 @@ export const openApp = async (
       ...{ identify, secrets, background, usage: store, objects: store, maxBodyBytes: config.http.maxBodyBytes },
     },
     video: {
-      ...config.video,
+      ...videoUpstreams(config, (account) => circuits.wrap(fetchOnce, account)),
       fetch: circuits.wrap(fetchOnce),
       store,
       identify,
@@ -153,4 +158,17 @@ export const openApp = async (
     watchMetrics: (read) => keepMetricHistory({ store, read, clock: systemClock, background, log }),
     ...{ shareMetrics, tracing, log, audit },
   })
+}
+
+/** With several accounts, `VIDEO_UPSTREAM_URL` makes the videos of the first, unless that has an address of its own. */
+const videoUpstreams = (
+  { media, video: { upstream, ...video } }: Pick<Config, 'media' | 'video'>,
+  fetchOf: (account: string) => Fetch,
+): Pick<AppOptions['video'], 'upstream' | 'accounts'> & Omit<Config['video'], 'upstream'> => {
+  if (!media.accounts) return { ...video, upstream }
+  const accounts = media.accounts.map((account, index) => ({
+    ...{ name: account.name, fetch: fetchOf(account.name) },
+    upstream: account.video ?? (index === 0 ? upstream : undefined),
+  }))
+  return { ...video, accounts }
 }

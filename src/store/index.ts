@@ -1,7 +1,12 @@
 import type { AdminStore } from '../../plugins/admin/store.ts'
 import type { UserImportStore } from '../../plugins/admin/user-import.ts'
 import type { TokenStore } from '../../plugins/api-token/store.ts'
-import type { AssetBatchStore, AssetWatchStore, PictureStore } from '../../plugins/asset-library/index.ts'
+import type {
+  AccountUseStore,
+  AssetBatchStore,
+  AssetWatchStore,
+  PictureStore,
+} from '../../plugins/asset-library/index.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { DeliveryStore } from '../../plugins/events/webhooks/delivery-store.ts'
 import type { WebhookStore } from '../../plugins/events/webhooks/webhook-store.ts'
@@ -41,6 +46,7 @@ import { createWebhookStore } from './events/webhooks.ts'
 import { createFileStore } from './files.ts'
 import { createIdempotencyStore } from './idempotency.ts'
 import { createLeaseStore, writeProbe } from './leases.ts'
+import { accountUse } from './library/account-use.ts'
 import { createAssetBatchStore } from './library/asset-batches.ts'
 import { createAssetWatchStore } from './library/asset-watches.ts'
 import { createClaimStore } from './library/claims.ts'
@@ -101,6 +107,7 @@ type Records = UserRecords &
   HostUserRecords &
   TokenRecords &
   GroupRecords &
+  AccountUseStore &
   OpenClaimRecords &
   Omit<UsageRecords, 'closeUsage' | 'rollUpUsage'> &
   Omit<ActivityRecords, 'closeUses'> &
@@ -211,6 +218,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createHostUserStore(database),
     ...createTokenStore(database),
     ...createGroupStore(database),
+    ...accountUse(database),
     ...createClaimStore(database),
     ...openClaims(database),
     ...usageRecords,

@@ -173,7 +173,7 @@ eachDatabase('a change by the admin API', (database) => {
       const { pending } = (await root('GET', '/groups/pending?limit=200')).body
       expect(pending).toContainEqual({
         ...{ id: first.id, user: first.user.id, user_name: first.user.name, type: 'AIGC', name: first.name },
-        ...{ state: 'pending', renames: null, group: null },
+        ...{ state: 'pending', renames: null, account: null, group: null },
         ...{ created_at: '1970-01-01T00:00:00.001Z', due_at: '1970-01-01T00:00:00.002Z' },
       })
       const group = `group-${randomUUID()}`

@@ -148,6 +148,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'arkDate',
     'arkLimits',
     'createUpstream',
+    'createUpstreamOfAccounts',
     'describeGroups',
     'findGroups',
     'groupBatches',

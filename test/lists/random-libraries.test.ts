@@ -6,3 +6,9 @@ test(
   () => checkLibraries(1, 3),
   300_000,
 )
+
+test(
+  'and so does every list of libraries whose groups are on three accounts, some from before there were several',
+  () => checkLibraries(4, 7, 3),
+  300_000,
+)

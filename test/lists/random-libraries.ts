@@ -2,7 +2,7 @@ import { expect } from 'bun:test'
 import { instantKey } from '../../plugins/pagination-normalizer/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
-import { startEmulator } from '../../src/emulator/index.ts'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
 import { startGateway, type User } from '../support/gateway.ts'
 import { pick, seededRandom } from './fixture.ts'
@@ -16,16 +16,25 @@ interface Item {
   readonly UpdateTime: string
 }
 
-/** Random libraries of two users in one account: with many equal times in three formats, and names that the upstream matches partially. */
-const fill = async (random: () => number, seed: number) => {
+/** Random libraries of two users: with many equal times in three formats, and names that the upstream matches partially. */
+const fill = async (random: () => number, seed: number, accountCount: number) => {
   let time = Date.UTC(2026, 0, 1)
-  const emulator = await startEmulator({ times: 'mixed', clock: () => time, processingMs: 0 })
+  const emulators = await Promise.all(
+    Array.from({ length: accountCount }, (_, account) =>
+      startEmulator({ times: 'mixed', clock: () => time, processingMs: 0, account }),
+    ),
+  )
+  const [emulator] = emulators as [Emulator]
   const store = openStore('sqlite::memory:')
   const gateway = await startGateway({
     emulator,
     store,
     clock: { ...systemClock, now: () => time },
     kindOf: () => rest(emulator.rest),
+    ...(accountCount > 1 && {
+      kind: undefined,
+      accounts: emulators.map((each, account) => ({ name: `account-${account}`, kind: rest(each.rest) })),
+    }),
   })
   const ann = await gateway.addUser('ann')
   const bob = await gateway.addUser('bob')
@@ -33,20 +42,27 @@ const fill = async (random: () => number, seed: number) => {
   const assetCount = Math.floor(random() ** 2 * (seed % 20 === 0 ? 50_000 : 1_500))
   const moments = 1 + Math.floor(random() * Math.max(1, assetCount / (pick(random, [1, 3, 40]) ?? 1)))
   const groups: string[] = []
+  const libraries = new Map<string, Emulator['library']>()
   for (let nth = 0; nth < groupCount * 2; nth++) {
-    const { id } = emulator.library.addGroup({
+    const account = Math.floor(random() * accountCount)
+    const library = (emulators[account] ?? emulator).library
+    const { id } = library.addGroup({
       name: `group ${nth}`,
       type: 'AIGC',
       createTime: time + Math.floor(random() * 1e6),
     })
     const user = nth < groupCount ? ann : bob
-    await store.adoptGroup({ id, user: user.id, type: 'AIGC', name: `group ${nth}`, createdAt: time })
+    // Records of the first account are as they were before there were several.
+    const named = account > 0 && { account: `account-${account}` }
+    await store.adoptGroup({ id, user: user.id, type: 'AIGC', name: `group ${nth}`, ...named, createdAt: time })
     groups.push(id)
+    libraries.set(id, library)
   }
   for (let nth = 0; nth < assetCount; nth++) {
     const createTime = time + Math.floor(random() * moments) * 1_000
-    emulator.library.addAsset({
-      groupId: pick(random, groups) ?? '',
+    const groupId = pick(random, groups) ?? ''
+    libraries.get(groupId)?.addAsset({
+      groupId,
       name: pick(random, ['cat', 'Cat', 'cat 2', 'a cat', 'dog']) ?? '',
       status: pick(random, ['Active', 'Processing', 'Failed'] as const) ?? 'Active',
       createTime,
@@ -55,7 +71,7 @@ const fill = async (random: () => number, seed: number) => {
   }
   time += 1e9
   const own = new Set(groups.slice(0, groupCount))
-  return { emulator, store, gateway, ann, own, groups: [...own] }
+  return { emulators, libraries, store, gateway, ann, own, groups: [...own] }
 }
 
 const listOf = async (user: User, query: URLSearchParams, byBody: boolean) => {
@@ -66,12 +82,12 @@ const listOf = async (user: User, query: URLSearchParams, byBody: boolean) => {
 }
 
 /** Compares lists of the random libraries with these seeds with the sorted, filtered and sliced items. */
-export const checkLibraries = async (from: number, to: number): Promise<void> => {
+export const checkLibraries = async (from: number, to: number, accountCount = 1): Promise<void> => {
   for (let seed = from; seed <= to; seed++) {
     const random = seededRandom(seed * 31)
-    const { emulator, store, gateway, ann, own, groups } = await fill(random, seed)
+    const { emulators, libraries, store, gateway, ann, own, groups } = await fill(random, seed, accountCount)
     const all: Item[] = [...own].flatMap((group) =>
-      emulator.library.assets(group).map((asset) => ({
+      (libraries.get(group)?.assets(group) ?? []).map((asset) => ({
         Id: asset.id,
         GroupId: asset.groupId,
         Name: asset.name,
@@ -122,7 +138,7 @@ export const checkLibraries = async (from: number, to: number): Promise<void> =>
     }
     await gateway[Symbol.asyncDispose]()
     await store.close()
-    await emulator.stop()
+    for (const emulator of emulators) await emulator.stop()
   }
 }
 

@@ -204,6 +204,8 @@ const expected = [
   'limits/existing.ts: one_owner_a_group',
   // The running tasks only.
   'limits/existing.ts: video_tasks_unfinished',
+  // All groups of accounts whose slots are known, which are few: once in five seconds at most, when a group is created.
+  'library/account-use.ts: one_owner_a_group',
   // Lists of all tokens and users, which no route has.
   'users/tokens.ts: tokens_by_age',
   'users/users.ts: users_by_age',

@@ -6,6 +6,8 @@ import { settleClaims } from '../../plugins/video-generation/queue/settle.ts'
 import { safetyIdentifierOf, type VideoContext } from '../../plugins/video-generation/queue/submit.ts'
 import type { ClaimedVideoTask } from '../../plugins/video-generation/store/queue.ts'
 import type { DescribeVideoTask, VideoTask } from '../../plugins/video-generation/tasks/task.ts'
+import { oneVideoAccount } from '../../plugins/video-generation/upstream/accounts.ts'
+import type { VideoClient } from '../../plugins/video-generation/upstream/client.ts'
 import { openStore } from '../../src/store/index.ts'
 import { databaseNames, migratedDatabase } from '../support/database.ts'
 import { openVideoFixture, until } from './fixture.ts'
@@ -185,6 +187,7 @@ const taskOf = ({ id, user, nonce }: ClaimedVideoTask) => ({
 const contextOf = (client: object, store: object, more: object = {}) =>
   ({
     ...{ client, identifierSecret: secret, clock: { now: () => now }, log: noLog, settleMs: 100, pollMs: 10 },
+    accounts: oneVideoAccount(client as VideoClient),
     ...{ createTimeoutMs: 10, leaseMs: 15, limitsOf: () => ({ running: 9 }) },
     store: { knownUpstreamIds: async () => new Set(), ...store },
     ...more,

@@ -5,6 +5,8 @@ import { UpstreamInvalidError, UpstreamRejectedError } from '../../plugins/share
 import { type PollContext, pollTasks } from '../../plugins/video-generation/queue/poll.ts'
 import type { VideoMove } from '../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../plugins/video-generation/tasks/task.ts'
+import { oneVideoAccount } from '../../plugins/video-generation/upstream/accounts.ts'
+import type { VideoClient } from '../../plugins/video-generation/upstream/client.ts'
 
 const now = 1_700_000_000_000
 const minute = 60_000
@@ -21,6 +23,7 @@ const movesOf = async (due: readonly VideoTask[], client: object): Promise<reado
   const moves: VideoMove[] = []
   const context = {
     ...{ client, clock: { now: () => now }, log: noLog, pollMs: 3_000, maxRunningMs: 1e9, copies: false },
+    accounts: oneVideoAccount(client as VideoClient),
     store: {
       dueVideoTasks: async () => due,
       async moveVideoTasks(some: readonly VideoMove[]) {

@@ -4,6 +4,7 @@ import { createDispatcher } from '../../plugins/video-generation/queue/dispatch.
 import { type PollContext, pollTasks } from '../../plugins/video-generation/queue/poll.ts'
 import { createVideoService } from '../../plugins/video-generation/service/service.ts'
 import type { PoolLimits } from '../../plugins/video-generation/store/pool.ts'
+import { oneVideoAccount } from '../../plugins/video-generation/upstream/accounts.ts'
 import { createVideoClient } from '../../plugins/video-generation/upstream/client.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
@@ -68,8 +69,10 @@ export const simulate = async ({ stores, slots, limits, runningSeconds, arrivals
     },
   }
   const processes = stores.map((store) => {
+    const client = createVideoClient(shared)
     const context: PollContext = {
-      ...{ ...shared, store, client: createVideoClient(shared), limitsOf: () => pool, callbackUrlOf: () => undefined },
+      ...{ ...shared, store, client, accounts: oneVideoAccount(client), limitsOf: () => pool },
+      callbackUrlOf: () => undefined,
       ...{ maxPriority: 0, createTimeoutMs: 60_000, leaseMs: 90_000, copies: false, describe: () => ({ data: '{}' }) },
     }
     const dispatcher = createDispatcher(context)

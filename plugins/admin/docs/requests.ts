@@ -134,6 +134,8 @@ export interface GroupGiftRequest {
   readonly group_id: string
   readonly type: 'AIGC' | 'LivenessFace'
   readonly name: string
+  /** The account of the asset library that has the group. Default: the first, or the only one. */
+  readonly account?: string
 }
 
 export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
@@ -142,6 +144,11 @@ export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
     group_id: Type.String(),
     type: Type.Unsafe<'AIGC' | 'LivenessFace'>(Type.String({ enum: ['AIGC', 'LivenessFace'] } as object)),
     name: Type.String({ description: '1 to 64 characters' }),
+    account: Type.Optional(
+      Type.String({
+        description: 'The account of the asset library that has the group. Default: the first, or the only one',
+      }),
+    ),
   },
   { title: 'GroupGift', additionalProperties: false },
 )

@@ -161,6 +161,9 @@ export const pendingGroupSchema: SchemaOf<PendingGroupView> = Type.Object(
     name: text,
     state: words(['pending', 'unresolved']),
     renames: nullable(Type.String({ description: 'Id of the group that is renamed. Null: a group is created' })),
+    account: nullable(
+      Type.String({ description: 'The account of the asset library with the group. Null: the first, or the only one' }),
+    ),
     group: nullable(Type.String({ description: 'Id of the group that the upstream created. Null: unknown' })),
     created_at: time,
     due_at: time,

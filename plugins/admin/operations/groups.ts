@@ -16,7 +16,7 @@ export interface GroupOperations {
   /** Fields: `user`, `group_id`. */
   adopt(actor: AdminActor, id: string, input: Input): Promise<void>
   release(actor: AdminActor, id: string): Promise<void>
-  /** Gives a user a group of the upstream. Fields: `user`, `group_id`, `type`, `name`. */
+  /** Gives a user a group of the upstream. Fields: `user`, `group_id`, `type`, `name`, `account`?. */
   give(actor: AdminActor, input: Input): Promise<void>
 }
 
@@ -54,14 +54,16 @@ export const createGroupOperations = (
   },
 
   async give(actor, input) {
-    checkFields(input, ['user', 'group_id', 'type', 'name'])
+    checkFields(input, ['user', 'group_id', 'type', 'name', 'account'])
     const user = readReference(input.user, 'user')
     const id = readId(input.group_id)
     if (id === undefined) throw fault('group_id', groupIdForm)
     const type = readWord(groupTypes)(input.type, 'type')
     const name = readLine(64)(input.name, 'name')
+    const account = input.account === undefined ? undefined : readLine(64)(input.account, 'account')
     if (!(await storeCall(store.adminUser(user), unavailable))) throw fault('user', 'there is no such user')
-    const failure = await storeCall(store.adoptGroup({ id, user, type, name, createdAt: clock.now() }), unavailable)
+    const group = { id, user, type, name, ...(account !== undefined && { account }), createdAt: clock.now() }
+    const failure = await storeCall(store.adoptGroup(group), unavailable)
     if (failure === 'group taken') throw failures['group-taken']()
     if (failure === 'name taken') throw failures['name-taken']()
     await actor.record({ action: 'group.adopt', target: { kind: 'group', id } }, user)

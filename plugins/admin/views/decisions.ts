@@ -12,6 +12,8 @@ export interface PendingGroupView {
   readonly state: 'pending' | 'unresolved'
   /** Id of the group that is renamed. Null: a group is created. */
   readonly renames: string | null
+  /** The account of the asset library with the group. Null: the first, or the only one. */
+  readonly account: string | null
   /** Id of the group that the upstream created. Null: unknown. */
   readonly group: string | null
   readonly created_at: string
@@ -46,6 +48,7 @@ export const toPendingGroupView = (pending: PendingGroup): PendingGroupView => (
   name: pending.name,
   state: pending.state,
   renames: pending.renames ?? null,
+  account: pending.account ?? null,
   group: pending.group ?? null,
   created_at: isoTime(pending.createdAt),
   due_at: isoTime(pending.dueAt),

@@ -31,15 +31,17 @@ export interface PictureOptions {
 }
 
 /**
- * The group of a user's pictures. It is a group like any other: its user may list, rename and delete it.
+ * The group of a user's pictures on an account. It is a group like any other: its user may list, rename and delete it.
  *
  * Its name is its user's alone. Reconciliation finds the group of a lost response by its name, and could not tell the
  * groups of two users with the same one apart.
  */
-export const pictureGroup = (user: string): Pick<OwnedGroup, 'name' | 'description'> => ({
-  name: `Pictures of videos ${createHash('sha256').update(user).digest('hex').slice(0, 12)}`,
+export const pictureGroup = (user: string, account?: string): Pick<OwnedGroup, 'name' | 'description'> => ({
+  name: `Pictures of videos ${digestOfText(account === undefined ? user : `${account} ${user}`).slice(0, 12)}`,
   description: 'Made by the gateway for video tasks with references: auto',
 })
+
+const digestOfText = (text: string): string => createHash('sha256').update(text).digest('hex')
 
 /** Name of an asset, by which it is found after a lost response. */
 const nameOf = ({ digest }: Pick<PictureRecord, 'digest'>): string => `picture ${digest.slice(0, 40)}`
@@ -68,14 +70,15 @@ export const createPictureAssets = (
     return evidence && !(evidence instanceof UpstreamRejectedError) ? stateIn(evidence, asset) : { state: 'busy' }
   }
 
-  const groupOf = async (creator: Creator): Promise<OwnedGroup | undefined> => {
-    const { name, description } = pictureGroup(creator.user)
-    const named = async () => (await owners.groupsOf(creator.user, 'AIGC')).find((group) => group.name === name)
+  const groupOf = async (creator: Creator, account: string | undefined): Promise<OwnedGroup | undefined> => {
+    const { name, description } = pictureGroup(creator.user, account)
+    const named = async () =>
+      (await owners.groupsOf(creator.user, 'AIGC')).find((group) => group.name === name && group.account === account)
     const known = await named()
     if (known) return known
     const body = new JsonBody(toJson({ Name: name, Description: description, GroupType: 'AIGC' }))
     try {
-      const id = createdId(await addGroup(library, owners, creator, { name, description, body }))
+      const id = createdId(await addGroup(library, owners, creator, { name, description, body, account }))
       const { user } = creator
       audit.note({ action: 'group.create', user, target: { kind: 'group', id }, reason: 'references: auto' })
     } catch (error) {
@@ -154,7 +157,10 @@ export const createPictureAssets = (
 
   const register = async (picture: NewPicture): Promise<PictureAsset> => {
     const { user, url, signal } = picture
-    const digest = await pictureDigest(url, digestOf, signal)
+    const account = picture.account ?? library.upstream.accounts?.names[0]
+    const read = await pictureDigest(url, digestOf, signal)
+    // The same picture is another asset on another account.
+    const digest = account === undefined ? read : digestOfText(`${account} ${read}`)
     const known = await inStore(store.picture(user, digest))
     if (known?.asset !== undefined) {
       const state = await stateOf(user, known.asset)
@@ -165,7 +171,7 @@ export const createPictureAssets = (
       const settled = await settle(known)
       if (settled) return settled
     }
-    const group = await groupOf(picture)
+    const group = await groupOf(picture, account)
     return group ? create(picture, digest, group) : { state: 'busy' }
   }
 

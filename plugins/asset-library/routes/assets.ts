@@ -3,6 +3,7 @@ import type { Listing } from '../../pagination-normalizer/index.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { Problem } from '../../shared/problem.ts'
 import { type Caller, toResponse, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
+import { requireSameAccount } from '../accounts/same-account.ts'
 import { addAsset } from '../creation/add-asset.ts'
 import { groupsNamed, readAssetChange, readNewAsset, withoutGroupType } from '../schema/asset.ts'
 import { scopeOf } from '../schema/lists.ts'
@@ -37,7 +38,7 @@ export const createAsset =
     }
     return createOnce(library, request, creation, async (attempt) => {
       const group = await owners.group(user, id, groupType)
-      for (const named of groupsNamed(body)) await owners.group(user, named)
+      for (const named of groupsNamed(body)) requireSameAccount(group, await owners.group(user, named))
       if (attempt && library.clock.now() >= attempt.leaseUntil) throw tookTooLong()
       const { headers } = request
       let kept: Response | undefined
@@ -121,7 +122,11 @@ export const updateAsset =
     const body = await readJsonBody(request, maxBodyBytes)
     readAssetChange(body, asset.id)
     const named: OwnedGroup[] = []
-    for (const id of groupsNamed(body)) named.push(await owners.group(user, id))
+    for (const id of groupsNamed(body)) {
+      const group = await owners.group(user, id)
+      requireSameAccount(asset, group)
+      named.push(group)
+    }
     const response = await upstream.send({ action: 'UpdateAsset', asset, method, body }, caller)
     if (named.length > 0) owners.moved(asset)
     audit.note({ action: 'asset.update', target: { kind: 'asset', id: asset.id } }, request)

@@ -16,6 +16,9 @@ const validMs = 600_000
 /** A group that no user owns and no upstream creates: its date is before the service. */
 export const nobodysGroup = declareOwned('group', { id: 'group-19700101000000-00000' })
 
+const nobodysGroupOn = (account: string | undefined): typeof nobodysGroup =>
+  account === undefined ? nobodysGroup : declareOwned('group', { id: nobodysGroup.id, account })
+
 /** What a list asks for. */
 type Filter = Pick<ListQuery, 'groupType' | 'groups' | 'statuses'>
 
@@ -26,7 +29,7 @@ type Filter = Pick<ListQuery, 'groupType' | 'groups' | 'statuses'>
 export class FilterCheck {
   readonly #upstream: Upstream
   readonly #clock: Pick<Clock, 'now'>
-  /** By filter, type of the groups, and statuses. */
+  /** By account, filter, type of the groups, and statuses. */
   readonly #validUntil = new Map<string, number>()
   readonly #running = new Map<string, Promise<void>>()
 
@@ -43,10 +46,12 @@ export class FilterCheck {
     // Other requests wait for the same check, so it does not end with this one.
     const caller = { headers, user }
     const { groupType, statuses = [] } = filter
-    const groups = this.#once(`${groupType} groups`, () => this.#checkGroups(groupType, caller))
+    const [{ account }] = filter.groups
+    const of = account === undefined ? groupType : `${account} ${groupType}`
+    const groups = this.#once(`${of} groups`, () => this.#checkGroups(groupType, account, caller))
     const others = assetStatuses.filter((status) => !statuses.includes(status))
     if (statuses.length === 0 || others.length === 0) return groups
-    const key = `${groupType} without ${others}`
+    const key = `${of} without ${others}`
     const applied = this.#once(key, () => this.#checkStatuses(filter, others, total, caller))
     return groups && applied ? Promise.all([groups, applied]).then(() => undefined) : (groups ?? applied)
   }
@@ -68,8 +73,8 @@ export class FilterCheck {
   }
 
   /** Lists a group that does not exist. */
-  async #checkGroups(groupType: string, caller: Caller): Promise<void> {
-    const { items, total } = await this.#count({ groupType, groups: [nobodysGroup] }, caller)
+  async #checkGroups(groupType: string, account: string | undefined, caller: Caller): Promise<void> {
+    const { items, total } = await this.#count({ groupType, groups: [nobodysGroupOn(account)] }, caller)
     if (items > 0 || total !== 0) throw new ListChangedError('the upstream lists assets of a group that does not exist')
   }
 

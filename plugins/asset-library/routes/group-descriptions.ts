@@ -13,7 +13,8 @@ export class GroupDescriptions {
   readonly #caller: Caller
   /** By id. Undefined for a group that was requested but not described. */
   readonly #items = new Map<string, Json | undefined>()
-  #failed = false
+  /** Accounts that have failed. */
+  readonly #failed = new Set<string | undefined>()
 
   constructor(library: Library, groupType: string, caller: Caller) {
     this.#library = library
@@ -23,9 +24,16 @@ export class GroupDescriptions {
 
   /**
    * Requests descriptions of more groups. An upstream failure is only logged: the list then uses the gateway's own
-   * records.
+   * records of the groups of that account.
    */
   async fetch(groups: readonly ReadableGroup[]): Promise<void> {
+    const [first] = groups
+    if (!first) return
+    if (groups.every(({ account }) => account === first.account)) return this.#fetchFrom(first.account, groups)
+    await Promise.all([...Map.groupBy(groups, ({ account }) => account)].map((some) => this.#fetchFrom(...some)))
+  }
+
+  async #fetchFrom(account: string | undefined, groups: readonly ReadableGroup[]): Promise<void> {
     const { upstream, log } = this.#library
     for (const { id } of groups) this.#items.set(id, undefined)
     try {
@@ -38,13 +46,13 @@ export class GroupDescriptions {
     } catch (err) {
       if (!(err instanceof Problem)) throw err
       log.warn({ err }, 'groups are listed from their records')
-      this.#failed = true
+      this.#failed.add(account)
     }
   }
 
   /** Whether a group needs no further request: it has been requested, or the upstream has failed. */
-  isFetched({ id }: ReadableGroup): boolean {
-    return this.#failed || this.#items.has(id)
+  isFetched({ id, account }: ReadableGroup): boolean {
+    return this.#failed.has(account) || this.#items.has(id)
   }
 
   /** When a group was created, according to the upstream, in milliseconds since 1970. */
@@ -53,10 +61,12 @@ export class GroupDescriptions {
   }
 
   /**
-   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access`.
+   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access`,
+   * and one of several accounts `Account`.
    */
   itemOf(group: ReadableGroup): Json {
-    const item = this.#describedOf(group)
+    const described = this.#describedOf(group)
+    const item = group.account === undefined ? described : described.with('Account', toJson(group.account))
     return isLent(group) ? item.with('Access', toJson(group.access)) : item
   }
 

@@ -16,6 +16,7 @@ import {
   UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../upstream-proxy/index.ts'
+import { requireSameAccount } from '../accounts/same-account.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
@@ -69,27 +70,44 @@ interface NewGroup {
   readonly body: JsonBody
   /** Of the request. */
   readonly headers?: Headers
+  /** Default: the one that has room. */
+  readonly account?: string | undefined
 }
 
-/** Creates a group for a user, under a claim on its name. Throws as `withClaim`, the limits and the upstream do. */
+/**
+ * Creates a group for a user, under a claim on its name, on the account that has room. Throws as `withClaim`, the
+ * limits and the upstream do: as the last account, if none takes the group.
+ */
 export const addGroup = async (
   library: Library,
   owners: Pick<Owners, 'changed'>,
+  creator: Creator,
+  group: NewGroup,
+): Promise<UpstreamResponse> => {
+  const { user } = creator
+  const add = (account: string | undefined) => addGroupOn(library, account, creator, group)
+  const response = await (group.account === undefined ? library.placement.place(user, add) : add(group.account))
+  owners.changed({ id: createdId(response), user })
+  return response
+}
+
+/** Creates a group on an account. */
+const addGroupOn = (
+  library: Library,
+  account: string | undefined,
   creator: Creator,
   { id, name, description, body, headers }: NewGroup,
 ): Promise<UpstreamResponse> => {
   const { user } = creator
   const uses = { groups: 1 }
-  const response = await createWithinLimits(library, { ...creator, uses }, (held) => {
+  return createWithinLimits(library, { ...creator, uses }, (held) => {
     const create = () => {
       // The claim counts as a group.
       held?.settle(uses)
-      return library.upstream.send({ action: 'CreateAssetGroup', body }, { user, ...(headers && { headers }) })
+      return library.upstream.send({ action: 'CreateAssetGroup', body, account }, { user, ...(headers && { headers }) })
     }
-    return sendUnderClaim(library, { id, user, type: 'AIGC', name, description }, create, createdId)
+    return sendUnderClaim(library, { id, user, type: 'AIGC', name, description, account }, create, createdId)
   })
-  owners.changed({ id: createdId(response), user })
-  return response
 }
 
 interface ListContext {
@@ -206,7 +224,7 @@ export const updateGroup =
     const body = await readJsonBody(request, library.maxBodyBytes)
     const { name, description } = readGroupChange(body)
     rejectOtherId(body.json, group.id)
-    for (const named of groupsNamed(body)) await owners.group(user, named)
+    for (const named of groupsNamed(body)) requireSameAccount(group, await owners.group(user, named))
     // Without the caller's signal, a rename continues when the caller disconnects, so that the gateway can record the
     // new name.
     const update = () =>
@@ -219,7 +237,7 @@ export const updateGroup =
       name !== undefined
         ? await sendUnderClaim(
             library,
-            { user, type: group.type, name, description, renames: group.id },
+            { user, type: group.type, name, description, renames: group.id, account: group.account },
             update,
             () => group.id,
           )

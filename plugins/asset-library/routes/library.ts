@@ -26,12 +26,15 @@ import {
   UpstreamUnreachableError,
 } from '../../upstream-proxy/index.ts'
 import type { Amounts, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
+import type { Placement } from '../accounts/placement.ts'
 import type { AssetNews } from '../watch/asset-event-queue.ts'
 import type { FilterCheck } from './filter-check.ts'
 
 /** The collaborators of the asset library's routes. */
 export interface Library {
   readonly upstream: Upstream
+  /** Decides which account gets a new group. */
+  readonly placement: Placement
   readonly filterCheck: FilterCheck
   readonly claims: ClaimStore
   /** The assets that the gateway has created and reported to their callers. */
@@ -93,18 +96,23 @@ export type Owners = Ownership<Evidence>
  * Asks the upstream for an asset and reads its group. Undefined group: the asset does not exist. Throws every other
  * upstream error.
  */
-export const locateAsset = async (upstream: Upstream, id: string, caller: Caller): Promise<AssetLocation<Evidence>> => {
+export const locateAsset = async (
+  upstream: Upstream,
+  id: string,
+  caller: Caller,
+  account?: string,
+): Promise<AssetLocation<Evidence>> => {
   try {
-    const evidence = await upstream.send({ action: 'GetAsset', id }, caller)
+    const evidence = await upstream.send({ action: 'GetAsset', id, account }, caller)
     const asset = asJsonObject(evidence.fields?.Result)
     const group = readId(asset?.GroupId)
     if (group === undefined) throw new UpstreamInvalidError('the asset has no GroupId')
     if (typeof asset?.Id === 'string' && asset.Id !== id)
       throw new UpstreamInvalidError('the response is about another asset')
-    return { group, evidence }
+    return { group, account, evidence }
   } catch (error) {
     if (error instanceof UpstreamRejectedError && absentStatuses.has(error.status))
-      return { group: undefined, evidence: error }
+      return { group: undefined, account, evidence: error }
     throw error
   }
 }
@@ -142,12 +150,16 @@ export const sendUnderClaim = (
 
 /** Creates something, once if the request has an `Idempotency-Key`. */
 export const createOnce = (
-  { idempotency, claimMs }: Library,
+  { idempotency, claimMs, upstream }: Library,
   request: Request,
   creation: Omit<IdempotentRequest, 'leaseMs' | 'mayHaveCreated'>,
   create: (attempt: CreationAttempt | undefined) => Promise<Response>,
-): Awaitable<Response> =>
-  idempotency ? idempotency.run(request, { ...creation, leaseMs: claimMs, mayHaveCreated }, create) : create(undefined)
+): Awaitable<Response> => {
+  if (!idempotency) return create(undefined)
+  // A group that one account does not take is created on the next one.
+  const leaseMs = claimMs * (upstream.accounts?.names.length ?? 1)
+  return idempotency.run(request, { ...creation, leaseMs, mayHaveCreated }, create)
+}
 
 const mayHaveCreated = (error: unknown): boolean =>
   !(error instanceof Problem && error.status < 500) && effectOf(error) !== 'none'

@@ -3,8 +3,9 @@ import type { Clock } from '../../shared/clock.ts'
 import { consentUnread } from '../../shared/consent/export.ts'
 import type { ConsentStore } from '../../shared/consent/store.ts'
 import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
+import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { type Upstream, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import { notAuthorized, requireConsent } from '../consent/require-consent.ts'
 import type { Evidence, Owners } from './library.ts'
 
@@ -54,3 +55,19 @@ export const consentedAssets = (
 })
 
 const useOf = ({ group }: ReadableAsset<Evidence>) => ({ group, isLent: isLent(group) })
+
+/** The assets of the first account alone: for an upstream that reads the assets of one account. */
+export const assetsOfFirst = (
+  owners: Pick<Owners, 'asset'>,
+  { accounts }: Pick<Upstream, 'accounts'>,
+): Pick<Owners, 'asset'> => {
+  if (!accounts) return owners
+  const [first] = accounts.names
+  return {
+    async asset(user, id, request) {
+      const found = await owners.asset(user, id, request)
+      if (found.account === first) return found
+      throw new Problem(403, `the asset is on the account ${found.account}, which this upstream does not read`)
+    },
+  }
+}

@@ -28,8 +28,8 @@ export const reconcileOptionsOf = (
   callMs: claimMs,
   onAdopted: ({ user }, id) =>
     audit?.note({ action: 'group.create', user, target: { kind: 'group', id }, reason: 'found after a lost response' }),
-  find: async (type, name, from) =>
-    (await findGroups(upstream, type, name, { ...from, instantOf })).flatMap((group) => {
+  find: async (type, name, from, account = upstream.accounts?.names[0]) =>
+    (await findGroups(upstream, type, name, { ...from, instantOf }, account)).flatMap((group) => {
       const id = readId(group.get('Id')?.string())
       return id === undefined ? [] : [{ id, createdAt: instantOf(group.get('CreateTime')?.string()) }]
     }),

@@ -19,6 +19,8 @@ export interface AssetGroup {
   readonly UpdateTime: string
   /** What the caller may do with a group that another user lends. Absent: it is the caller's own. */
   readonly Access?: 'read' | 'use'
+  /** The name of its account. Absent: there is one account. */
+  readonly Account?: string
 }
 
 /** A group that its owner lends to a user or a team. Times are ISO 8601 with a UTC offset. */

@@ -90,8 +90,8 @@ export const watchAssets = (
       throw error
     })
 
-  const readOne = async ({ asset, user }: AssetWatch): Promise<'gone' | AssetProgress | undefined> => {
-    const { group, evidence } = await locateAsset(upstream, asset, {})
+  const readOne = async ({ asset, user, owned }: OwnedWatch): Promise<'gone' | AssetProgress | undefined> => {
+    const { group, evidence } = await locateAsset(upstream, asset, {}, owned.account)
     if (group === undefined || evidence instanceof UpstreamRejectedError || !(await ownedGroup(user, group)))
       return 'gone'
     const item = evidence.json?.get('Result')
@@ -143,9 +143,11 @@ export const watchAssets = (
     if (failed !== undefined && !budget.works) throw failed
   }
 
-  const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
-    const pause = () => background.sleep(1000 / callsPerSecond, job)
-    const outcomes = new Map<string, AssetProgress | 'gone'>()
+  /** Finds the groups of watches. The watch of an asset whose group its user does not own any more has ended. */
+  const withGroups = async (
+    due: readonly AssetWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
+  ): Promise<readonly OwnedWatch[]> => {
     const owned = new Map<string, OwnedWatch>()
     await divide(due, {
       async call(some) {
@@ -158,7 +160,39 @@ export const watchAssets = (
       scopeOf: () => 'unclear',
       onFailed: ({ asset }, err) => log.warn({ err, asset }, 'the group of an asset in progress could not be read'),
     })
-    const watches = [...owned.values()]
+    return [...owned.values()]
+  }
+
+  const round = async (due: readonly AssetWatch[], job: AbortSignal): Promise<void> => {
+    const outcomes = new Map<string, AssetProgress | 'gone'>()
+    const watches = await withGroups(due, outcomes)
+    const accounts = Map.groupBy(watches, ({ owned }) => owned.account)
+    if (accounts.size <= 1) return read(watches, outcomes, due, job)
+    const known = new Set(watches.map(({ asset }) => asset))
+    await end(
+      outcomes,
+      due.filter(({ asset }) => !known.has(asset)),
+    )
+    // The assets of an account do not wait for those of others.
+    await Promise.all(
+      [...accounts].map(([account, some]) =>
+        read(some, new Map(), some, job).catch(async (err: unknown) => {
+          if (job.aborted) throw err
+          log.warn({ err, account, assets: some.length }, 'assets in progress of an account could not be polled')
+          await end(new Map(), some)
+        }),
+      ),
+    )
+  }
+
+  /** Reads the assets of one account, and ends or puts off what is due. */
+  const read = async (
+    watches: readonly OwnedWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
+    due: readonly AssetWatch[],
+    job: AbortSignal,
+  ): Promise<void> => {
+    const pause = () => background.sleep(1000 / callsPerSecond, job)
     try {
       if (watches.length > maxSingle) await readLists(watches, outcomes, pause)
       await readSingle(watches, outcomes, { pause, job })

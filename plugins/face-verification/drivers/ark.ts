@@ -19,7 +19,7 @@ import { readTaskBody } from './task-body.ts'
  * status itself.
  */
 export const arkDriver: CreateFaceDriver = (context) => {
-  const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
+  const { upstream, store, clock, taskMs, maxBodyBytes, audit, accountFor } = context
 
   /**
    * Moves a task to a status and returns the task with it. A concurrent request may have moved the stored task further.
@@ -74,10 +74,11 @@ export const arkDriver: CreateFaceDriver = (context) => {
       const body = await readTaskBody(request, maxBodyBytes)
       const createdAt = clock.now()
       const state = createState()
+      const account = await accountFor(user)
       // No abort signal: when the caller disconnects, the session is created and recorded all the same.
       const response = await withoutSecrets(
         upstream.send(
-          { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl}/${state}` },
+          { action: 'CreateVisualValidateSession', body, callbackUrl: `${callbackUrl}/${state}`, account },
           { user, headers: request.headers },
         ),
         [state],
@@ -89,7 +90,7 @@ export const arkDriver: CreateFaceDriver = (context) => {
       const added = await storeCall(
         store.addVerification(
           {
-            ...{ ...task, dueAt, stateHash: hashState(state) },
+            ...{ ...task, account, dueAt, stateHash: hashState(state) },
             ...(context.consents && { linkHash: hashLinkSecret(linkSecretOf(state)) }),
           },
           reserved,

@@ -23,7 +23,7 @@ import { readGroup, readTaskBody, resultOf } from './task-body.ts'
  * The gateway records the status and the group, then forwards the response.
  */
 export const restDriver: CreateFaceDriver = (context) => {
-  const { upstream, store, clock, taskMs, maxBodyBytes, audit } = context
+  const { upstream, store, clock, taskMs, maxBodyBytes, audit, accountFor } = context
 
   /**
    * Records what a response reports about a task. The group comes first: no task may be `verified` before its group is
@@ -60,16 +60,17 @@ export const restDriver: CreateFaceDriver = (context) => {
     async create(request, user, reserved) {
       const body = await readTaskBody(request, maxBodyBytes)
       const createdAt = clock.now()
+      const account = await accountFor(user)
       // No abort signal: when the caller disconnects, the task is created and recorded all the same.
       const response = await upstream.send(
-        { action: 'CreateVisualValidateSession', body },
+        { action: 'CreateVisualValidateSession', body, account },
         { user, headers: request.headers },
       )
       const result = resultOf(response)
       const id = readId(result.get('verification_id')?.string())
       if (id === undefined) throw new UpstreamInvalidError('a face verification without verification_id')
       const expiresAt = readExpiry(result.get('expires_at'), createdAt) ?? createdAt + taskMs
-      const task = { id, user, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, polls: 0 } as const
+      const task = { id, user, account, kind: 'rest', status: 'waiting_user', createdAt, expiresAt, polls: 0 } as const
       const added = await storeCall(
         store.addVerification({ ...task, dueAt: firstPollAt(createdAt, expiresAt) }, reserved),
         faceNotRecorded,

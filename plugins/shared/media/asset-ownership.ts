@@ -30,7 +30,7 @@ export interface AssetOwners {
 /** An asset that a user may use. */
 export interface FoundAsset {
   /** Its group, where that is known. */
-  readonly group?: { readonly id: string }
+  readonly group?: { readonly id: string; readonly account?: string | undefined }
   /** Whether another user lends the group. Then a use begins with `recordUse`. Default false. */
   readonly isLent?: boolean
   /** Whether the group shows a person. Then a use begins with `recordPersonUse`. Default false. */
@@ -87,6 +87,7 @@ const requireOwn = async (
     used.push({
       id,
       ...(group && { group: group.id }),
+      ...(group?.account !== undefined && { account: group.account }),
       ...(isLent && { isLent }),
       ...(showsPerson && { showsPerson }),
     })

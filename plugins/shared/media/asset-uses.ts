@@ -9,6 +9,8 @@ export interface UsedAsset {
   readonly isLent?: boolean
   /** Whether its group shows a person, who may withdraw the consent to its use. Default false. */
   readonly showsPerson?: boolean
+  /** The account that has it. Undefined: there is one. */
+  readonly account?: string
 }
 
 /** How many of a user's video tasks use an asset, or an asset of a group. */

@@ -4,6 +4,8 @@ export interface NewPicture {
   readonly user: string
   /** Id of the token: its limits apply. */
   readonly token?: string | undefined
+  /** The account of the asset library for the asset. Undefined: the first, or the only one. */
+  readonly account?: string | undefined
   /** An http or https address, or a `data:` URL. */
   readonly url: string
   readonly signal?: AbortSignal | undefined
@@ -32,7 +34,10 @@ export type PictureAsset =
 export interface PictureAssets {
   /** Whether it takes `data:` URLs. Else it takes addresses only. */
   readonly takesFiles: boolean
-  /** The asset of a picture: one for the same bytes of the same user, however often and wherever it is called. */
+  /**
+   * The asset of a picture: one for the same bytes of the same user on an account, however often and wherever it is
+   * called.
+   */
   register(picture: NewPicture): Promise<PictureAsset>
   /** The state of an asset that `register` has returned. `busy`: it is gone, and its picture needs another one. */
   stateOf(user: string, asset: string): Promise<PictureAsset>

@@ -39,8 +39,10 @@ export interface CircuitBreakers {
   /**
    * A `fetch` that fails at once, with `CircuitOpenError`, while the circuit of the upstream and action is open. A call
    * fails if it gets no response, or status 502, 503 or 504. One that its client has left does not count.
+   *
+   * @param account tells the circuits of several accounts at one address apart. Default: an address has one account
    */
-  wrap(fetch: Fetch): Fetch
+  wrap(fetch: Fetch, account?: string): Fetch
   /** How many circuits have each state, and how many calls have failed at once, since the start. */
   counts(): Readonly<Record<CircuitState, number>> & { readonly refused: number }
 }
@@ -63,8 +65,9 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
   const circuits = new Map<string, Circuit>()
   let refused = 0
 
-  const circuitOf = (method: string, url: string): Circuit => {
-    const action = actionOf(method, url)
+  const circuitOf = (account: string | undefined, method: string, url: string): Circuit => {
+    const ofUpstream = actionOf(method, url)
+    const action = account === undefined ? ofUpstream : `${account} ${ofUpstream}`
     const found = circuits.get(action)
     if (found) return found
     // No upstream has so many actions: paths with words of callers in them.
@@ -75,8 +78,8 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
   }
 
   return {
-    wrap: (fetch) => (url, init) => {
-      const circuit = circuitOf(init.method ?? 'GET', url)
+    wrap: (fetch, account) => (url, init) => {
+      const circuit = circuitOf(account, init.method ?? 'GET', url)
       const how = circuit.begin()
       if (how === 'refused') {
         refused++

@@ -57,7 +57,10 @@ const checkQuery = (query: ListQuery): ListQuery => {
     throw new TypeError(`groups must be 1 to ${maxGroupsPerCall} groups: use groupBatches`)
   requireText('groupType', query.groupType)
   const groups = [first, ...others] as const
-  for (const group of groups) requireReadable('group', group)
+  for (const group of groups) {
+    requireReadable('group', group)
+    if (group.account !== first.account) throw new TypeError('groups must be of one account: use groupBatches')
+  }
   return { ...query, groups }
 }
 

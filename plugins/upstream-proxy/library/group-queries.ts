@@ -1,15 +1,19 @@
 import type { Json } from '../../shared/json/json.ts'
 import type { ReadableId } from '../../shared/owned-id.ts'
 import { UpstreamInvalidError } from '../../shared/upstream/upstream-error.ts'
-import type { Caller, Upstream } from '../client.ts'
 import type { UpstreamResponse } from '../response.ts'
+import type { Caller, Upstream } from '../upstream.ts'
 import { maxGroupsPerCall } from './operation.ts'
 
-/** Splits groups into batches of 1 to 100, one for each call. */
+/** Splits groups into batches of 1 to 100 groups of one account, one for each call. */
 export const groupBatches = <Group extends ReadableId<'group'>>(
   groups: readonly Group[],
 ): readonly (readonly [Group, ...Group[]])[] => {
-  if (isNonEmpty(groups) && groups.length <= maxGroupsPerCall) return [groups]
+  if (!isNonEmpty(groups)) return []
+  const [{ account }] = groups
+  if (groups.some((group) => group.account !== account))
+    return [...Map.groupBy(groups, (group) => group.account).values()].flatMap(groupBatches<Group>)
+  if (groups.length <= maxGroupsPerCall) return [groups]
   const batches: (readonly [Group, ...Group[]])[] = []
   for (let at = 0; at < groups.length; at += maxGroupsPerCall) {
     const batch = groups.slice(at, at + maxGroupsPerCall)
@@ -62,7 +66,7 @@ export interface SearchFrom {
 }
 
 /**
- * Finds the groups of the whole account with exactly this name and type, for reconciliation and `admin group pending`.
+ * Finds the groups of a whole account with exactly this name and type, for reconciliation and `admin group pending`.
  *
  * The upstream lists the latest first. With `from`, the search ends at the first page with an earlier group, so that it
  * need not read the whole account. It reads on if the upstream does not sort.
@@ -72,10 +76,11 @@ export const findGroups = async (
   groupType: string,
   name: string,
   from?: SearchFrom,
+  account?: string,
 ): Promise<readonly Json[]> => {
   const found: Json[] = []
   const readPage = (nextToken?: string) =>
-    upstream.send({ action: 'FindAssetGroups', groupType, name, sortBy: from?.by, nextToken })
+    upstream.send({ action: 'FindAssetGroups', groupType, name, sortBy: from?.by, nextToken, account })
   let earliest = Number.POSITIVE_INFINITY
   let sorted = true
   for await (const response of pages(readPage)) {

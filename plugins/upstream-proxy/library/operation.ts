@@ -6,7 +6,7 @@ import type { OwnedId, ReadableId } from '../../shared/owned-id.ts'
  */
 export interface ListQuery {
   readonly groupType: string
-  /** 1 to 100 groups. */
+  /** 1 to 100 groups, all of one account. */
   readonly groups: readonly [ReadableId<'group'>, ...ReadableId<'group'>[]]
   /** The upstream matches it loosely, so the caller of `send` must filter the result. */
   readonly name?: string
@@ -39,7 +39,12 @@ export interface CursorMode {
  * Operations that change or list something take only ids that `ownership` has checked.
  */
 export type Operation =
-  | { readonly action: 'CreateAssetGroup'; readonly body: JsonBody }
+  | {
+      readonly action: 'CreateAssetGroup'
+      readonly body: JsonBody
+      /** The account that gets the group. Default: the only one. */
+      readonly account?: string | undefined
+    }
   | { readonly action: 'ListAssetGroups'; readonly query: ListQuery }
   /**
    * Groups of the whole account by name. Only for reconciliation and administration: its result must not reach a
@@ -52,6 +57,8 @@ export type Operation =
       /** The latest first. Default `CreateTime`. */
       readonly sortBy?: 'CreateTime' | 'UpdateTime'
       readonly nextToken?: string
+      /** Default: the only one. */
+      readonly account?: string | undefined
     }
   | {
       readonly action: 'UpdateAssetGroup'
@@ -63,7 +70,7 @@ export type Operation =
   | { readonly action: 'CreateAsset'; readonly group: OwnedId<'group'>; readonly body: JsonBody }
   | { readonly action: 'ListAssets'; readonly query: ListQuery }
   /** Its id is not checked before the call: `ownership` uses the response to check it. */
-  | { readonly action: 'GetAsset'; readonly id: string }
+  | { readonly action: 'GetAsset'; readonly id: string; readonly account?: string | undefined }
   | {
       readonly action: 'UpdateAsset'
       readonly asset: OwnedId<'asset'>
@@ -75,7 +82,13 @@ export type Operation =
    * Starts a face verification. `callbackUrl`: the page that the browser opens afterwards. `ark` uses it, `rest`
    * ignores it.
    */
-  | { readonly action: 'CreateVisualValidateSession'; readonly body: JsonBody; readonly callbackUrl?: string }
+  | {
+      readonly action: 'CreateVisualValidateSession'
+      readonly body: JsonBody
+      readonly callbackUrl?: string
+      /** The account that gets the group of the person. Default: the only one. */
+      readonly account?: string | undefined
+    }
   /** Reads the state of a face verification. `verification.id` is the upstream's id. */
   | { readonly action: 'GetVisualValidateResult'; readonly verification: OwnedId<'verification'> }
 
@@ -160,6 +173,29 @@ export const pagingOf = (paging: PageMode | CursorMode): Paging =>
 /** The action under which the upstream counts an operation against its rate limits. */
 export const rateLimitedAction = ({ action }: Operation): string =>
   action === 'FindAssetGroups' ? 'ListAssetGroups' : action
+
+/**
+ * The account whose ids an operation has. They carry it: so no id goes to another account. Undefined: the only account
+ * of the upstream.
+ */
+export const accountOf = (operation: Operation): string | undefined => {
+  switch (operation.action) {
+    case 'ListAssetGroups':
+    case 'ListAssets':
+      return operation.query.groups[0].account
+    case 'UpdateAssetGroup':
+    case 'DeleteAssetGroup':
+    case 'CreateAsset':
+      return operation.group.account
+    case 'UpdateAsset':
+    case 'DeleteAsset':
+      return operation.asset.account
+    case 'GetVisualValidateResult':
+      return operation.verification.account
+    default:
+      return operation.account
+  }
+}
 
 /** Maximum number of group ids in one list operation of the upstream. */
 export const maxGroupsPerCall = 100

@@ -22,7 +22,16 @@ export interface RateLimitsOptions {
    * A call is rejected with 429 and Retry-After as soon as its wait is certain to exceed this.
    */
   readonly queueMs?: number
+  /**
+   * Name of the account, if several of one upstream share the store: each has slots of its own. Default: there is one
+   * account.
+   */
+  readonly account?: string | undefined
 }
+
+/** The name under which the store keeps the slots of an action. */
+export const storedAction = (account: string | undefined, action: string): string =>
+  account === undefined ? action : `${account} ${action}`
 
 const defaultQueueMs = 5_000
 
@@ -49,7 +58,7 @@ export const createRateLimiters = (
   options: RateLimitsOptions | undefined,
   defaults: RateLimiterDefaults,
 ): RateLimiters => {
-  const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs } = options ?? {}
+  const { perSecond = {}, store = memoryRateLimitStore(), queueMs = defaultQueueMs, account } = options ?? {}
   if (!(queueMs >= 0)) throw new TypeError('limits.queueMs must be a number from 0')
   const { callMs, log, clock } = defaults
   const whileFull = orMemoryWhileFull(store)
@@ -57,7 +66,10 @@ export const createRateLimiters = (
   const limiters = new Map(
     Object.entries(perSecond).map(([action, rate]) => [
       action,
-      new RateLimiter({ rate: rateLimitOf(action, rate), store: storeOf(action), queueMs, callMs, clock, log }),
+      new RateLimiter({
+        rate: rateLimitOf(storedAction(account, action), rate),
+        ...{ store: storeOf(action), queueMs, callMs, clock, log },
+      }),
     ]),
   )
   return (action) => limiters.get(action)

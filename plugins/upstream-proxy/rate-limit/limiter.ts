@@ -116,6 +116,12 @@ export class RateLimiter {
     })
   }
 
+  /** Milliseconds until one more call can start, as far as this process knows. */
+  get waitMs(): number {
+    const now = this.#options.clock.now()
+    return this.#earliestStart('', now) - now
+  }
+
   /** Returns a permit. `used`: its call was sent and has ended now, so its slot stays occupied for one period. */
   release(permit: RateLimitPermit, used: boolean): void {
     const { clock, rate, store, log } = this.#options

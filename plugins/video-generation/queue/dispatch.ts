@@ -15,7 +15,7 @@ export interface Dispatcher {
 const maxConcurrent = 8
 
 export const createDispatcher = (context: VideoContext): Dispatcher => {
-  const { store, limitsOf, clock, leaseMs, log } = context
+  const { store, accounts, limitsOf, clock, leaseMs, log } = context
 
   const submitClaim = async (claim: ClaimedVideoTask): Promise<void> => {
     const result = await submit(claim, context)
@@ -31,7 +31,12 @@ export const createDispatcher = (context: VideoContext): Dispatcher => {
   /** Claims and submits the task of a pool whose turn it is. Resolves with whether the pool may have another one. */
   const submitNext = async (pool: string): Promise<boolean> => {
     const now = clock.now()
-    const claim = await store.claimVideoTask(pool, limitsOf(pool) ?? unlimitedSlots, now, now + leaseMs)
+    const claim = await store.claimVideoTask(
+      pool,
+      limitsOf(accounts.modelOf(pool)) ?? unlimitedSlots,
+      now,
+      now + leaseMs,
+    )
     if (!claim) return false
     await submitClaim(claim).catch((err: unknown) => {
       // The claim is settled later.

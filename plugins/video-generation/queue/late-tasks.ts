@@ -1,7 +1,7 @@
 import type { VideoTask } from '../tasks/task.ts'
 import { findTasks, openStatuses } from './find-tasks.ts'
-import { belongsTo, clockSkewMs } from './settle.ts'
-import type { VideoContext } from './submit.ts'
+import { belongsTo, type ClaimSearch, clockSkewMs, searchesFor } from './settle.ts'
+import { onAccount, type VideoContext } from './submit.ts'
 
 /** Tasks that the upstream shows only when their create calls count as failed already. */
 export interface LateTasks {
@@ -30,18 +30,15 @@ const maxClaims = 1_000
  * Such a task has the nonce of its claim, which no other claim of the user had at that time.
  */
 export const createLateTasks = (context: VideoContext): LateTasks => {
-  const { client, store, clock, settleMs, log } = context
+  const { store, clock, settleMs, log } = context
   let claims: readonly LateClaim[] = []
   let nextAt = 0
   const reported = new Set<string>()
 
-  const cancelOf = async (
-    tier: VideoTask['serviceTier'],
-    group: readonly LateClaim[],
-    signal: AbortSignal,
-  ): Promise<void> => {
-    const { tasks } = await findTasks(tier, openStatuses, context, signal)
-    const late = group.flatMap(({ claim }) =>
+  const cancelOf = async ({ account, tier, claims: group }: ClaimSearch, signal: AbortSignal): Promise<void> => {
+    const own = onAccount(account, context)
+    const { tasks } = await findTasks(tier, openStatuses, own, signal)
+    const late = group.flatMap((claim) =>
       tasks
         .filter((task) => belongsTo(task, claim, context))
         .filter(({ createdAt }) => createdAt * 1000 <= claim.leaseUntil + clockSkewMs)
@@ -52,7 +49,7 @@ export const createLateTasks = (context: VideoContext): LateTasks => {
       const fields = { task: claim.id, user: claim.user, upstreamId: task.id }
       if (task.status === 'queued') {
         try {
-          await client.delete(task.id)
+          await own.client.delete(task.id)
           log.warn(fields, 'cancelled a task that the upstream has created after all')
         } catch (err) {
           // The others do not wait for this one. It is tried again with the next look.
@@ -76,9 +73,10 @@ export const createLateTasks = (context: VideoContext): LateTasks => {
       if (claims.length === 0 || now < nextAt) return
       nextAt = now + Math.min(maxEveryMs, settleMs)
       let failed: unknown
-      for (const [tier, group] of Map.groupBy(claims, ({ claim }) => claim.serviceTier)) {
+      const open = claims.map(({ claim }) => claim)
+      for (const search of searchesFor(open, context)) {
         // The upstream may still list the tasks of the other tier.
-        await cancelOf(tier, group, signal).catch((error: unknown) => {
+        await cancelOf(search, signal).catch((error: unknown) => {
           failed ??= error
         })
       }

@@ -7,7 +7,7 @@ import type { VideoStatus } from '../tasks/statuses.ts'
 import type { VideoTask, VideoUsage } from '../tasks/task.ts'
 import { failedObject } from '../tasks/view.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
-import type { VideoContext } from './submit.ts'
+import { onAccount, type VideoContext } from './submit.ts'
 
 /** What polling needs beside the context. */
 export interface PollContext extends VideoContext {
@@ -39,8 +39,28 @@ const appearsMs = 60_000
  * Returns what has changed.
  */
 export const pollTasks = async (context: PollContext, signal?: AbortSignal): Promise<readonly MovedVideoTask[]> => {
-  const { store, client, clock, log } = context
+  const { store, accounts, clock } = context
   const due = await store.dueVideoTasks(clock.now(), maxTasks)
+  const byAccount = Map.groupBy(due, accounts.of)
+  // The tasks of an account do not wait for those of others.
+  const moved = await Promise.all(
+    [...byAccount].map(([account, tasks]) =>
+      pollAccount(tasks, onAccount(account, context), byAccount.size > 1, signal),
+    ),
+  )
+  return moved.flat()
+}
+
+/**
+ * @param putsOff whether tasks that could not be polled are put off: there are others that they would keep back
+ */
+const pollAccount = async (
+  due: readonly VideoTask[],
+  context: PollContext,
+  putsOff: boolean,
+  signal: AbortSignal | undefined,
+): Promise<readonly MovedVideoTask[]> => {
+  const { client, log } = context
   const moved: MovedVideoTask[] = []
   let single = maxSingle
   const budget = { calls: maxExtraCalls, works: false }
@@ -54,6 +74,7 @@ export const pollTasks = async (context: PollContext, signal?: AbortSignal): Pro
         if (signal?.aborted) throw err
         // The upstream may still list the tasks of the other tier.
         log.warn({ err, serviceTier: batch[0]?.serviceTier }, 'tasks could not be polled')
+        if (putsOff) moved.push(...(await moveFound([], new Map(), new Set(group.slice(from)), context)))
         break
       }
       const { found, unreadable, skipped } = read

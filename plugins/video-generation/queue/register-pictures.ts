@@ -67,10 +67,10 @@ const withoutRepetition = ({ register, stateOf }: Pictures, signal: AbortSignal)
   }
   return {
     register: (picture) => {
-      const { user, token = '', url } = picture
+      const { user, token = '', url, account = '' } = picture
       const call = () => register({ ...picture, signal })
       // The key of a file would be as long as the file.
-      return url.length > maxKeyLength ? call() : once(JSON.stringify([user, token, url]), call)
+      return url.length > maxKeyLength ? call() : once(JSON.stringify([user, token, url, account]), call)
     },
     stateOf: (user, asset) => once(JSON.stringify([user, asset]), () => stateOf(user, asset)),
   }
@@ -83,7 +83,7 @@ const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoCo
   const fields = readTaskFields(task.fields)
   const { refusal, pictures: refused = [] } = fields.registration ?? {}
   const now = clock.now()
-  const assets = createAssets(task, pictures, context)
+  const assets = createAssets(task, context.accounts.of(task), pictures, context)
   const next: RefusedPicture[] = []
   let ready = true
   for (const picture of refused) {
@@ -105,7 +105,12 @@ const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoCo
 }
 
 /** Finds the asset of each picture of a task, or makes it. The request is read once, and only if it is needed. */
-const createAssets = ({ id, user, token }: VideoTask, pictures: Pictures, { store }: VideoContext) => {
+const createAssets = (
+  { id, user, token }: VideoTask,
+  account: string | undefined,
+  pictures: Pictures,
+  { store }: VideoContext,
+) => {
   let request: Promise<Json> | undefined
   const read = async (): Promise<Json> =>
     readJsonInTurns(await composeInTurns(composeJson([await store.videoTaskRequest(id)])))
@@ -115,7 +120,7 @@ const createAssets = ({ id, user, token }: VideoTask, pictures: Pictures, { stor
     const url = pictureIn(await request, index)
     if (url === undefined) throw new Error('the request has no such picture')
     try {
-      return await pictures.register({ user, token, url })
+      return await pictures.register({ user, token, url, account })
     } catch (error) {
       if (!(error instanceof Problem) || error.status >= 500) throw error
       // For example a limit of the user.

@@ -2,7 +2,7 @@ import type { VideoTask } from '../tasks/task.ts'
 import { failedObject } from '../tasks/view.ts'
 import type { UpstreamTask } from '../upstream/client.ts'
 import { allStatuses, findTasks, type TaskSearch } from './find-tasks.ts'
-import { safetyIdentifierOf, type VideoContext } from './submit.ts'
+import { onAccount, safetyIdentifierOf, type VideoContext } from './submit.ts'
 
 /** What became of a claim whose answer was lost. `open`: nothing is known yet. */
 export type ClaimSettlement = 'submitted' | 'waiting' | 'dropped' | 'failed' | 'open'
@@ -40,11 +40,11 @@ export const settleClaims = async (
     failed ??= error
     for (const claim of some) await defer(claim, context)
   }
-  for (const [tier, group] of Map.groupBy(claims, ({ serviceTier }) => serviceTier)) {
+  for (const { account, tier, claims: group } of searchesFor(claims, context)) {
     let search: TaskSearch
     try {
       // In all statuses: a short task has ended by now.
-      search = await findTasks(tier, allStatuses, context, signal)
+      search = await findTasks(tier, allStatuses, onAccount(account, context), signal)
     } catch (error) {
       await putOff(group, error)
       continue
@@ -68,6 +68,22 @@ export const settleClaims = async (
   if (failed !== undefined) context.log.warn({ err: failed }, 'claims of tasks could not be settled, and are put off')
   return settled
 }
+
+/** Claims whose tasks are in the same lists. */
+export interface ClaimSearch {
+  readonly account: string | undefined
+  readonly tier: VideoTask['serviceTier']
+  readonly claims: readonly VideoTask[]
+}
+
+/** The lists in which the tasks of claims are: one for each account and tier. */
+export const searchesFor = (
+  claims: readonly VideoTask[],
+  { accounts }: Pick<VideoContext, 'accounts'>,
+): readonly ClaimSearch[] =>
+  [...Map.groupBy(claims, accounts.of)].flatMap(([account, own]) =>
+    [...Map.groupBy(own, ({ serviceTier }) => serviceTier)].map(([tier, claims]) => ({ account, tier, claims })),
+  )
 
 /** A claim that is still open is looked at again after a pause that grows with its age. */
 const defer = async (claim: VideoTask, { store, clock, settleMs }: VideoContext): Promise<void> => {

@@ -17,6 +17,8 @@ import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
 import { unlimitedSlots } from '../store/slots.ts'
 import { consentWithdrawn, shareEnded, tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
+import type { VideoTask } from '../tasks/task.ts'
+import type { VideoAccounts } from '../upstream/accounts.ts'
 import type { VideoClient } from '../upstream/client.ts'
 import { registrationAfter, withAssets } from './refused-pictures.ts'
 import { isUnknown, signalOf, withOwnId } from './rejection.ts'
@@ -24,7 +26,9 @@ import { isUnknown, signalOf, withOwnId } from './rejection.ts'
 /** What the parts of the plugin share. */
 export interface VideoContext {
   readonly store: VideoQueue
+  /** The client of the account at hand: see `onAccountOf`. */
   readonly client: VideoClient
+  readonly accounts: VideoAccounts
   /** The slots of a model or endpoint. Undefined: there is no queue for it. */
   readonly limitsOf: (model: string) => PoolLimits | undefined
   /** Keys the identifiers of users. It must never change. */
@@ -65,6 +69,16 @@ export type Submission =
   | { readonly outcome: 'rejected'; readonly problem: Problem }
   | { readonly outcome: 'unknown'; readonly cause: unknown }
 
+/** The context with the client of a task's account. */
+export const onAccountOf = <Context extends VideoContext>(task: Pick<VideoTask, 'fields'>, context: Context): Context =>
+  onAccount(context.accounts.of(task), context)
+
+/** The context with the client of an account. */
+export const onAccount = <Context extends VideoContext>(account: string | undefined, context: Context): Context => ({
+  ...context,
+  client: context.accounts.clientOf(account),
+})
+
 /** A stable pseudonym of a user for the upstream: 64 hexadecimal digits, from which nobody can tell the user. */
 export const safetyIdentifierOf = (secret: string, user: string): string =>
   createHmac('sha256', secret).update(`safety identifier ${user}`).digest('hex')
@@ -84,7 +98,7 @@ export const submit = async (
   context: VideoContext,
   { request, headers }: { readonly request?: Json; readonly headers?: Headers } = {},
 ): Promise<Submission> => {
-  const { store, client, clock, pollMs } = context
+  const { store, accounts, clock, pollMs } = context
   let fields: TaskFields
   let given: Json
   let body: Uint8Array
@@ -105,7 +119,7 @@ export const submit = async (
   if (clock.now() > claim.leaseUntil - context.createTimeoutMs) return giveBack(claim, context)
   let upstreamId: string
   try {
-    upstreamId = await client.create(body, headers)
+    upstreamId = await accounts.clientOf(accounts.of(claim)).create(body, headers)
   } catch (error) {
     return failed(error, { claim, fields, request: given }, context)
   }

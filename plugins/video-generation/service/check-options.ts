@@ -5,15 +5,18 @@ import type { VideoQueue } from '../store/queue.ts'
 
 /** Throws TypeError for options of `createVideoService` that are wrong, apart from numbers that are not above 0. */
 export const checkServiceOptions = (options: VideoServiceOptions): void => {
-  const { store, upstream, usageLimits, identifierSecret, maxPriority = 0 } = options
+  const { store, upstream, accounts, usageLimits, identifierSecret, maxPriority = 0 } = options
   checkCollaborator('store', store)
   if (usageLimits && !hasQueue(store)) throw new TypeError('usageLimits needs a store that has a queue of its own')
   checkSlots(options.slots)
   if (!Number.isInteger(maxPriority) || maxPriority < 0 || maxPriority > 9)
     throw new TypeError('maxPriority must be an integer from 0 to 9')
   if (identifierSecret !== undefined) checkIdentifierSecret(identifierSecret)
-  if (upstream) checkUpstreamUrl('upstream.url', upstream.url)
-  if (upstream) checkKey('upstream.key', upstream.key)
+  if (upstream && accounts) throw new TypeError('there must be either an upstream or accounts')
+  for (const each of [upstream, ...(accounts ?? []).map((account) => account.upstream)]) {
+    if (each) checkUpstreamUrl('upstream.url', each.url)
+    if (each) checkKey('upstream.key', each.key)
+  }
 }
 
 /** Whether a store has a queue of its own. Else the plugin keeps the queue in the rows of the store. */

@@ -32,19 +32,22 @@ export const createTask = async (
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
   const { user, token, modelAlias } = caller
-  const { read, draft, assets, lentGroups, persons, sent, limits } = await prepareTask(caller, body, request, context)
+  const prepared = await prepareTask(caller, body, request, context)
+  const { read, draft, assets, lentGroups, persons, sent, limits, account } = prepared
   const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
     own: read.own,
     shown: { ...read.shown, ...(draft && { draft_task_id: draft.id }) },
     ...(draft && { draftUpstreamId: draft.upstreamId }),
+    ...(account !== undefined && { account }),
     ...(lentGroups.length > 0 && { lentGroups }),
     ...(persons.length > 0 && { persons }),
     ...(notes && { notes }),
     ...(read.registersPictures && { registration: { pictures: [] } }),
   }
   const now = clock.now()
+  const pool = context.accounts.poolOf(account, model)
   const { attempt } = options
   if (attempt && now >= attempt.leaseUntil) throw tookTooLong()
   const task = {
@@ -57,6 +60,7 @@ export const createTask = async (
       expiresAt: now + read.expiresAfter * 1000,
     },
     ...(token !== undefined && { token }),
+    ...(pool !== undefined && { pool }),
     fields: JSON.stringify(fields),
     // Without a queue no task is submitted twice, except with `references: "auto"`.
     request: limits ? await textInTurns(sent) : '',

@@ -27,7 +27,7 @@ export const estimateTask = async (
   const { clock, usageLimits } = context
   const { user, token, modelAlias } = caller
   const prepared = await prepareTask(caller, body, request, context)
-  const { read, sent, limits } = prepared
+  const { read, sent, limits, account } = prepared
   const { model, serviceTier } = read
   const now = clock.now()
   const task = {
@@ -36,7 +36,8 @@ export const estimateTask = async (
     ...{ fields: '', request: '' },
   }
   const usage = expectedUsage(task, sent, context)
-  const queue = limits ? await placeOf(user, model, limits, context) : undefined
+  const pool = context.accounts.poolOf(account, model) ?? model
+  const queue = limits ? await placeOf(user, pool, limits, context) : undefined
   await checkRoom({ ...task, modelAlias }, usage, request.signal, context)
   const reports = usageLimits ? await storeCall(usageLimits.report({ user, token }), 'limits could not be loaded') : []
   const { completionTokens, seconds, exact, cost } = usage
@@ -55,11 +56,11 @@ export const estimateTask = async (
 /** The place of one more task of a user. Undefined: a slot is free. Throws Problem 429 where no more may wait. */
 const placeOf = async (
   user: string,
-  model: string,
+  pool: string,
   limits: PoolLimits,
   { store, clock }: Pick<CreateContext, 'store' | 'clock'>,
 ): Promise<QueuePlace | undefined> => {
-  const line = await storeCall(store.videoQueueLine(model, clock.now()), 'failed to read the queue')
+  const line = await storeCall(store.videoQueueLine(pool, clock.now()), 'failed to read the queue')
   const place = placeOfNext(user, line, limits)
   if (!place) return undefined
   const waiting = line.users.find((each) => each.user === user)?.waiting ?? 0

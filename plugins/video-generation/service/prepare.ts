@@ -15,6 +15,7 @@ import { readTaskFields } from '../tasks/request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/request.ts'
 import { isTaskId } from '../tasks/task-id.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
+import { accountFor } from '../upstream/accounts.ts'
 
 /** A request that has been checked, as far as the gateway can check it. */
 export interface PreparedTask {
@@ -31,17 +32,22 @@ export interface PreparedTask {
   readonly sent: Json
   /** Undefined: the task needs no slot. */
   readonly limits: PoolLimits | undefined
+  /** The account that makes the video. Undefined: there is one. */
+  readonly account: string | undefined
 }
 
 interface OwnDraft {
   readonly id: string
+  readonly account: string | undefined
   readonly upstreamId: string
   /** The upstream makes the video of the assets of the draft. */
   readonly lentGroups: readonly string[]
   readonly persons: readonly PersonAsset[]
 }
 
-export interface PrepareContext extends Pick<VideoContext, 'store' | 'limitsOf' | 'pictures'>, AssetOwnershipOptions {
+export interface PrepareContext
+  extends Pick<VideoContext, 'store' | 'accounts' | 'limitsOf' | 'pictures' | 'clock'>,
+    AssetOwnershipOptions {
   readonly checkCallbackUrl: VideoServiceOptions['checkCallbackUrl']
 }
 
@@ -68,12 +74,31 @@ export const prepareTask = async (
   const persons = [...personsIn(assets), ...ofDraft]
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const limits = read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model)
+  const account =
+    accountFor(context.accounts, draft ? [...assets, draft] : assets) ?? (await freeAccount(read, context))
   return {
-    ...{ read, draft, lentGroups, persons, sent },
+    ...{ read, draft, lentGroups, persons, sent, account },
     // What waits is found by its assets when a person withdraws the consent.
     assets: ofDraft.length === 0 ? assets : [...assets, ...ofDraft],
     limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits,
   }
+}
+
+/** The account for a task that may be made on any: the one with the shortest queue for the model. */
+const freeAccount = async (
+  { model }: VideoRequest,
+  { accounts, store, clock }: Pick<PrepareContext, 'accounts' | 'store' | 'clock'>,
+): Promise<string | undefined> => {
+  const { names } = accounts
+  if (names.length === 1) return names[0]
+  const lengths = await Promise.all(
+    names.map(async (name) => {
+      const pool = accounts.poolOf(name, model) ?? model
+      const { running, users } = await storeCall(store.videoQueueLine(pool, clock.now()), 'failed to read the queue')
+      return running + users.reduce((sum, { waiting }) => sum + waiting, 0)
+    }),
+  )
+  return names[lengths.indexOf(Math.min(...lengths))]
 }
 
 const personsIn = (assets: readonly UsedAsset[]): readonly PersonAsset[] =>
@@ -115,7 +140,7 @@ const own: ReadonlySet<string> = new Set(ownNames)
 const ownDraft = async (
   user: string,
   draft: VideoRequest['draft'],
-  { store, assets }: Pick<VideoContext, 'store' | 'assets'>,
+  { store, assets, accounts }: Pick<VideoContext, 'store' | 'assets' | 'accounts'>,
 ): Promise<OwnDraft | undefined> => {
   if (!draft) return undefined
   const { id } = draft
@@ -125,7 +150,7 @@ const ownDraft = async (
     if (lentGroups.length > 0 && !(await assets?.areLent?.(user, lentGroups))) throw shareEnded
     const groups = [...new Set(persons.map(({ group }) => group))]
     if (groups.length > 0 && (await assets?.areConsented?.(groups)) === false) throw consentWithdrawn
-    return { id, upstreamId: task.upstreamId, lentGroups, persons }
+    return { id, account: accounts.of(task), upstreamId: task.upstreamId, lentGroups, persons }
   }
   throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))
 }

@@ -1,6 +1,7 @@
 import { toJson } from '../../shared/json/json.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { moveOf, type PollContext } from '../queue/poll.ts'
+import { onAccountOf } from '../queue/submit.ts'
 import { keysOf, type VideoResultStorage } from '../results/results.ts'
 import { unknownTask, VideoProblem } from '../tasks/problem.ts'
 import type { VideoStatus } from '../tasks/statuses.ts'
@@ -25,12 +26,13 @@ export const removeTask = async (
   user: string,
   id: string,
   mode: RemoveMode | undefined,
-  context: RemoveContext,
+  shared: RemoveContext,
 ): Promise<'cancelled' | 'deleted'> => {
-  const { store, clock } = context
+  const { store, clock } = shared
   for (let reads = 0; reads < maxReads; reads++) {
     const task = await store.videoTask(user, id)
     if (!task) throw unknownTask(id)
+    const context = onAccountOf(task, shared)
     if (task.phase === 'waiting') {
       if (mode === 'delete') throw notRemovable(task, 'queued')
       if (await store.cancelWaitingVideoTask(user, id, clock.now())) return 'cancelled'

@@ -17,13 +17,14 @@ import { linksTo } from '../results/results.ts'
 import { shownPlace } from '../store/place.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import { queueOn } from '../store/rows/queue.ts'
-import { unknownTask, videoUnavailable } from '../tasks/problem.ts'
+import { unknownTask } from '../tasks/problem.ts'
 import { readTaskFields } from '../tasks/request/fields.ts'
 import type { DescribeVideoTask, VideoTask } from '../tasks/task.ts'
 import { isTaskId } from '../tasks/task-id.ts'
 import type { QueuePlace, VideoTaskFilter, VideoTaskPage, VideoTasks } from '../tasks/tasks.ts'
 import { type LinkResult, viewOf } from '../tasks/view.ts'
-import { createVideoClient, type VideoClient } from '../upstream/client.ts'
+import { createVideoAccounts, oneVideoAccount } from '../upstream/accounts.ts'
+import { createVideoClient, unconfigured } from '../upstream/client.ts'
 import { callbackKey, callbackPath, isCallbackKey } from './callback.ts'
 import { checkServiceOptions, hasQueue } from './check-options.ts'
 import { createTask } from './create.ts'
@@ -69,9 +70,15 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   const linkResult = results && linksTo(results)
   const secret = options.identifierSecret ?? randomBytes(32).toString('hex')
   const prefix = options.prefix ?? '/api/v3'
+  const accounts = options.accounts
+    ? createVideoAccounts(options.accounts, { ...options, log })
+    : oneVideoAccount(upstream ? createVideoClient({ ...options, upstream, log }) : unconfigured)
+  const upstreams = options.accounts
+    ? options.accounts.flatMap((account) => account.upstream ?? [])
+    : [upstream ?? []].flat()
   const context = {
     ...{ store, assets, pollMs, maxRunningMs, settleMs, settleWaitMs, maxPriority, clock, log },
-    client: upstream ? createVideoClient({ ...options, upstream, log }) : unconfigured,
+    ...{ client: unconfigured, accounts },
     pictures: options.pictures,
     presetAssets: new Set(options.presetAssets),
     limitsOf: createLimitsOf(options.slots),
@@ -93,8 +100,8 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   store.describeVideoEvents?.(createDescribe(linkResult, log))
   let poller: Poller | undefined
   const background = backgroundOf(options.background)
-  if (background && upstream) {
-    const allowsHttp = upstream.url.startsWith('http:')
+  if (background && upstreams.length > 0) {
+    const allowsHttp = upstreams.some(({ url }) => url.startsWith('http:'))
     const copier =
       results && startCopier({ ...context, results, allowsHttp, minPauseMs: options.copyPauseMs }, background)
     const observe = { end: options.observeEnd, counts: options.observeCounts }
@@ -149,7 +156,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
   }
 
   return {
-    hasUpstream: upstream !== undefined,
+    hasUpstream: upstreams.length > 0,
     tasks,
     uses:
       store.videoAssetUses &&
@@ -217,9 +224,3 @@ const createLimitsOf =
   (slots: VideoServiceOptions['slots']) =>
   (model: string): PoolLimits | undefined =>
     slots && ((Object.hasOwn(slots, model) ? slots[model] : undefined) ?? slots['*'])
-
-const rejectCall = async (): Promise<never> => {
-  throw videoUnavailable(new Error('no upstream is configured'), false)
-}
-
-const unconfigured: VideoClient = { create: rejectCall, get: rejectCall, list: rejectCall, delete: rejectCall }

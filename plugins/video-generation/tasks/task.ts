@@ -21,8 +21,10 @@ export interface VideoTask {
   readonly user: string
   /** Id of the API token, if there was one. */
   readonly token?: string
-  /** The model or endpoint as the caller has named it: also the name of its pool of slots. At most 256 characters. */
+  /** The model or endpoint as the caller has named it. At most 256 characters. */
   readonly model: string
+  /** The name of its pool of slots. Undefined: that of the model. */
+  readonly pool?: string
   readonly serviceTier: VideoServiceTier
   readonly phase: VideoPhase
   readonly status: VideoStatus
@@ -63,9 +65,15 @@ export interface VideoTask {
 
 export type VideoServiceTier = 'default' | 'flex'
 
+/** The name of the pool of slots of a task that needs one. */
+export const poolOf = ({ model, pool = model }: Pick<VideoTask, 'model' | 'pool'>): string => pool
+
 /** A task to add. */
 export interface NewVideoTask
-  extends Pick<VideoTask, 'id' | 'user' | 'token' | 'model' | 'serviceTier' | 'fields' | 'createdAt' | 'expiresAt'> {
+  extends Pick<
+    VideoTask,
+    'id' | 'user' | 'token' | 'model' | 'pool' | 'serviceTier' | 'fields' | 'createdAt' | 'expiresAt'
+  > {
   /** The body of the create call, JSON. The store keeps it until the upstream has accepted the task. */
   readonly request: string
   /**

@@ -35,10 +35,14 @@ export interface VideoCall {
   readonly seconds: number
   /** The upstream has rejected the gateway's key. */
   readonly keyRejected: boolean
+  /** Undefined: there is one account, without a name. */
+  readonly account?: string
 }
 
 export interface VideoClientOptions {
   readonly upstream: VideoUpstream
+  /** Name of the account, where there are several. */
+  readonly account?: string
   /** Default: a `fetch` that sends a request exactly once. */
   readonly fetch?: Fetch | undefined
   /** Milliseconds for a create call, which may have a body of many megabytes. Default 60,000. */
@@ -111,6 +115,7 @@ const tasksPath = '/contents/generations/tasks'
 /** Creates the client. */
 export const createVideoClient = ({
   upstream,
+  account,
   createTimeoutMs = 60_000,
   timeoutMs = 20_000,
   log,
@@ -130,7 +135,10 @@ export const createVideoClient = ({
     const startedAt = performance.now()
     const trace = traceCall?.({ action, url: upstream.url })
     const report = (status: number, keyRejected = false) =>
-      observe?.({ action, status, seconds: (performance.now() - startedAt) / 1000, keyRejected })
+      observe?.({
+        ...{ action, status, seconds: (performance.now() - startedAt) / 1000, keyRejected },
+        ...(account !== undefined && { account }),
+      })
     const limit = AbortSignal.timeout(action === 'CreateVideoTask' ? createTimeoutMs : timeoutMs)
     let response: Response
     let bytes: Uint8Array<ArrayBuffer> | undefined
@@ -203,6 +211,13 @@ export const createVideoClient = ({
     },
   }
 }
+
+const rejectCall = async (): Promise<never> => {
+  throw videoUnavailable(new Error('no upstream is configured'), false)
+}
+
+/** Without an upstream, every call is rejected. */
+export const unconfigured: VideoClient = { create: rejectCall, get: rejectCall, list: rejectCall, delete: rejectCall }
 
 /** An id that is safe in a path, a query and a log line. */
 const taskId = /^[\w.-]{1,128}$/

@@ -6,11 +6,12 @@ import { columns, printJson, time } from '../terminal.ts'
 
 /** Gives a user a group that no pending creation needs to stand for. */
 const adopt: Command['run'] = async ([userName = '', groupId], flags, on) => {
-  const { type, name: groupName } = flags
+  const { type, name: groupName, account } = flags
   if (type !== 'AIGC' && type !== 'LivenessFace') throw new UsageError('--type must be AIGC or LivenessFace')
   if (groupName === undefined) throw new UsageError('--name is missing')
   const { id: user } = await requireUser(on, userName)
-  await on.operations.groups.give(on.actor, { user, group_id: groupId, type, name: groupName })
+  const group = { user, group_id: groupId, type, name: groupName, ...(account !== undefined && { account }) }
+  await on.operations.groups.give(on.actor, group)
 }
 
 const pending: Command['run'] = async (_words, flags, on) => {
@@ -19,10 +20,24 @@ const pending: Command['run'] = async (_words, flags, on) => {
       printJson(on.out, toPendingGroupView(claim))
       continue
     }
-    const { id, user, userName = user, type, name, state, renames, group, createdAt, dueAt } = claim
+    const { id, user, userName = user, type, name, state, renames, account, group, createdAt, dueAt } = claim
     const what = renames === undefined ? 'new' : `renames ${renames}`
     const made = group === undefined || group === renames ? [] : [`made ${group}`]
-    on.out(columns(id, userName, type, name, state, what, `since ${time(createdAt)}`, `due ${time(dueAt)}`, ...made))
+    const where = account === undefined ? [] : [`on ${account}`]
+    on.out(
+      columns(
+        id,
+        userName,
+        type,
+        name,
+        state,
+        what,
+        `since ${time(createdAt)}`,
+        `due ${time(dueAt)}`,
+        ...made,
+        ...where,
+      ),
+    )
   }
 }
 
@@ -30,7 +45,7 @@ const release: Command['run'] = ([id = ''], _flags, on) => on.operations.groups.
 
 /** The commands of groups. */
 export const groupCommands: Commands = {
-  'group adopt': { positionals: [2, 2], flags: ['type', 'name'], run: adopt },
+  'group adopt': { positionals: [2, 2], flags: ['type', 'name', 'account'], run: adopt },
   'group pending': { positionals: [0, 0], switches: ['json'], run: pending },
   'group release': { positionals: [1, 1], run: release },
 }

@@ -1,5 +1,5 @@
 import type { Settings } from '../options.ts'
-import { idOf, tieBreakerOf } from '../shared/ids.ts'
+import { firstOf, idOf, tieBreakerOf } from '../shared/ids.ts'
 import type { Library, NewAsset, NewGroup } from './library.ts'
 import { createProcessing } from './processing.ts'
 import type { Asset, Group } from './records.ts'
@@ -11,7 +11,7 @@ export const createLibrary = (settings: Settings): Library => {
   const members = new Map<string, Set<string>>()
   const processing = createProcessing(settings)
   let advancedMs = 0
-  let created = 0
+  let created = firstOf(settings.account)
   let revision = 0
 
   const now = () => settings.clock() + advancedMs

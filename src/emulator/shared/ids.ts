@@ -17,6 +17,9 @@ export const idOf = (kind: 'group' | 'asset' | 'cgt', n: number, now: number): s
   return `${kind}-${compactTime(now)}-${suffix}`
 }
 
+/** The number of the first object of an account. Ids of two accounts differ until one has 100,000 objects. */
+export const firstOf = (account: number): number => account * 100_000
+
 /** A unique number for the nth created object. Its order follows neither ids nor time. */
 export const tieBreakerOf = (n: number): number => permute(n, 39_916_801)
 

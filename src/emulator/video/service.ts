@@ -5,6 +5,7 @@ import type { AppliedFault } from '../faults/registry.ts'
 import type { LinkSigner } from '../files/link-signer.ts'
 import type { Library } from '../library/library.ts'
 import type { Settings } from '../options.ts'
+import { firstOf } from '../shared/ids.ts'
 import { splitTarget } from '../shared/paths.ts'
 import type { Json } from '../shared/reader.ts'
 import { compactTime } from '../shared/times.ts'
@@ -54,10 +55,11 @@ export const createVideoService = ({ settings, library, signer, origin, faultsFo
     timeoutMs: video.callbackTimeoutMs,
     faults: () => faultsFor('video', 'SendVideoCallback'),
   })
-  const tasks = createTasks(video, library.now, (task) => {
+  const onChange = (task: VideoTask): void => {
     callbacks.send(task, objectOf(task))
     timer.start()
-  })
+  }
+  const tasks = createTasks(video, library.now, onChange, firstOf(settings.account))
   const counter = createMinuteCounter(library.now)
   const timer = createTimer(tasks, library.now)
 

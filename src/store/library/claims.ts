@@ -38,13 +38,14 @@ export const createClaimStore = (database: Database): ClaimStore => {
     const owned = await unlessUniqueViolation(() =>
       database.batch([
         sql`
-          insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
+          insert into groups (id, group_id, user_id, type, name, description, account, state, created_at, due_at)
           values (
-            ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
-            ${group.createdAt}, ${claim.dueAt}
+            ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description},
+            ${claim.account}, 'owned', ${group.createdAt}, ${claim.dueAt}
           )
           on conflict (id) do update
-          set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
+          set state = 'owned', group_id = excluded.group_id, account = excluded.account,
+            created_at = excluded.created_at
           where groups.state <> 'owned'
           or groups.group_id = excluded.group_id
           returning id`,
@@ -102,10 +103,12 @@ export const createClaimStore = (database: Database): ClaimStore => {
   const keepUnresolved = async (claim: Claim, dueAt: number, group?: string): Promise<boolean> => {
     const kept = await unlessUniqueViolation(() =>
       database.query(sql`
-      insert into groups (id, group_id, user_id, type, name, description, renames, state, created_at, due_at)
+      insert into groups (
+        id, group_id, user_id, type, name, description, renames, account, state, created_at, due_at
+      )
       values (
         ${claim.id}, ${group}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, ${claim.renames},
-        'unresolved', ${claim.createdAt}, ${dueAt}
+        ${claim.account}, 'unresolved', ${claim.createdAt}, ${dueAt}
       )
       on conflict (id) do update
       set state = 'unresolved', due_at = excluded.due_at, group_id = coalesce(excluded.group_id, groups.group_id)
@@ -142,9 +145,10 @@ export const createClaimStore = (database: Database): ClaimStore => {
     async claim(wanted) {
       const { id = randomUUID() } = wanted
       const [inserted] = await database.query<Pick<Claim, 'state'>>(sql`
-        insert into groups (id, user_id, type, name, description, renames, state, created_at, due_at)
+        insert into groups (id, user_id, type, name, description, renames, account, state, created_at, due_at)
         values (
           ${id}, ${wanted.user}, ${wanted.type}, ${wanted.name}, ${wanted.description}, ${wanted.renames},
+          ${wanted.account},
           case when exists (
             select 1
             from groups renamed
@@ -230,8 +234,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
             where id = ${id}
             and state <> 'owned'
             and due_at <= ${now}
-            returning id, user_id as "user", type, name, description, renames, state, created_at as "createdAt",
-              due_at as "dueAt", ended_at as "endedAt"`,
+            returning id, user_id as "user", type, name, description, renames, account, state,
+              created_at as "createdAt", due_at as "dueAt", ended_at as "endedAt"`,
         ),
       )
       return leased.flat() as unknown as Claim[]
@@ -247,9 +251,9 @@ export const createClaimStore = (database: Database): ClaimStore => {
           // First: while the owner of the group removes its record, this waits, and then sees that change.
           ...groupsChanged(claim.user),
           sql`
-            insert into groups (id, group_id, user_id, type, name, description, state, created_at, due_at)
-            select ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description}, 'owned',
-              ${group.createdAt}, ${claim.dueAt}
+            insert into groups (id, group_id, user_id, type, name, description, account, state, created_at, due_at)
+            select ${claim.id}, ${group.id}, ${claim.user}, ${claim.type}, ${claim.name}, ${claim.description},
+              ${claim.account}, 'owned', ${group.createdAt}, ${claim.dueAt}
             where not exists (
               select 1
               from groups rival
@@ -266,7 +270,8 @@ export const createClaimStore = (database: Database): ClaimStore => {
               and key = ${group.id}
             )
             on conflict (id) do update
-            set state = 'owned', group_id = excluded.group_id, created_at = excluded.created_at
+            set state = 'owned', group_id = excluded.group_id, account = excluded.account,
+              created_at = excluded.created_at
             where groups.state <> 'owned'
             or groups.group_id = excluded.group_id
             returning id`,

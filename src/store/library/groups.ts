@@ -16,14 +16,16 @@ export interface GroupRecords extends Omit<OwnershipStore, 'revision' | 'onRaise
    * Makes a user the owner of a group that exists upstream, and resolves the oldest open claim that may stand for it.
    * Returns the reason when that is not possible. Raises the revision.
    */
-  adoptGroup(wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>): Promise<AdoptionFailure | undefined>
+  adoptGroup(
+    wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'account' | 'createdAt'>,
+  ): Promise<AdoptionFailure | undefined>
 }
 
 /** The owners of groups, and the groups of assets. */
 export const createGroupStore = (database: Database): GroupRecords => {
   const group = async (id: string, user?: string): Promise<Group | undefined> => {
     const [found] = await database.query<Group>(sql`
-      select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
+      select group_id as id, user_id as "user", type, name, description, account, created_at as "createdAt",
         nullif(dated, 0) as dated
       from groups
       where group_id = ${id}
@@ -39,7 +41,7 @@ export const createGroupStore = (database: Database): GroupRecords => {
     // (https://www.sqlite.org/partialindex.html, section 3).
     async groupsOf(user: string, type?: string): Promise<readonly Group[]> {
       const found = await database.query<Group>(sql`
-        select group_id as id, user_id as "user", type, name, description, created_at as "createdAt",
+        select group_id as id, user_id as "user", type, name, description, account, created_at as "createdAt",
         nullif(dated, 0) as dated
         from groups
         where user_id = ${user}
@@ -126,14 +128,14 @@ export const createGroupStore = (database: Database): GroupRecords => {
     },
 
     async adoptGroup(
-      wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'createdAt'>,
+      wanted: Pick<Group, 'id' | 'user' | 'type' | 'name' | 'account' | 'createdAt'>,
     ): Promise<AdoptionFailure | undefined> {
-      const { id, user, type, name, createdAt } = wanted
+      const { id, user, type, name, account, createdAt } = wanted
       try {
         const [confirmed, added] = await database.batch([
           sql`
             update groups
-            set state = 'owned', group_id = ${id}
+            set state = 'owned', group_id = ${id}, account = coalesce(${account}, account)
             where state <> 'owned'
             and id = (
               select id
@@ -149,8 +151,8 @@ export const createGroupStore = (database: Database): GroupRecords => {
             )
             returning id`,
           sql`
-            insert into groups (id, group_id, user_id, type, name, state, created_at)
-            select ${randomUUID()}, ${id}, ${user}, ${type}, ${name}, 'owned', ${createdAt}
+            insert into groups (id, group_id, user_id, type, name, account, state, created_at)
+            select ${randomUUID()}, ${id}, ${user}, ${type}, ${name}, ${account}, 'owned', ${createdAt}
             where not exists (
               select 1
               from groups

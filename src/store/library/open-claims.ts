@@ -21,7 +21,8 @@ export interface OpenClaimRecords extends Omit<PendingGroupStore, 'adoptGroup'> 
 
 const selectClaim = fragment`
   select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name, groups.state,
-    groups.renames, groups.group_id as "group", groups.created_at as "createdAt", groups.due_at as "dueAt"
+    groups.renames, groups.account, groups.group_id as "group", groups.created_at as "createdAt",
+    groups.due_at as "dueAt"
   from groups
   left join users on users.id = groups.user_id
   where groups.state <> 'owned'`
@@ -31,7 +32,7 @@ export const openClaims = (database: Database): OpenClaimRecords => ({
   async openClaims(): Promise<readonly OpenClaim[]> {
     return database.query<OpenClaim>(sql`
       select groups.id, groups.user_id as "user", users.name as "userName", groups.type, groups.name,
-        groups.description, groups.renames, groups.state, groups.group_id as "group",
+        groups.description, groups.renames, groups.account, groups.state, groups.group_id as "group",
         groups.created_at as "createdAt", groups.due_at as "dueAt", groups.ended_at as "endedAt"
       from groups
       left join users on users.id = groups.user_id

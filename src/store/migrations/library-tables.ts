@@ -106,3 +106,10 @@ export const renamingIndexes: readonly Statement[] = [
     )`,
   sql`create unique index one_renaming_a_group on groups (renames) where group_id is null`,
 ]
+
+/** A migration: the accounts of groups and of face verifications. Never change it. */
+export const accountColumns: readonly Statement[] = [
+  // Null: the first account, or the only one.
+  sql`alter table groups add column account text`,
+  sql`alter table face_verifications add column account text`,
+]

@@ -5,7 +5,14 @@ import { consentTables } from './consent-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
 import { idempotencyTables } from './idempotency-tables.ts'
-import { assetBatchTables, assetUseTables, pictureTables, renamingIndexes, shareTables } from './library-tables.ts'
+import {
+  accountColumns,
+  assetBatchTables,
+  assetUseTables,
+  pictureTables,
+  renamingIndexes,
+  shareTables,
+} from './library-tables.ts'
 import { countedTables, limitTables } from './limit-tables.ts'
 import { metricTables } from './metric-tables.ts'
 import { hostUserTables, peopleIndexes, peopleTables, tokenListIndexes } from './people-tables.ts'
@@ -251,6 +258,7 @@ export const migrations: readonly Migration[] = [
   assetUseTables,
   assetBatchTables,
   consentTables,
+  accountColumns,
 ]
 
 /**

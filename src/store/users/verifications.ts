@@ -58,15 +58,16 @@ export const createVerificationStore = (
   },
 
   async addVerification(verification, reservation) {
-    const { id, user, kind, status, stateHash, linkHash, token, createdAt, expiresAt, dueAt } = verification
+    const { id, user, kind, status, stateHash, linkHash, token, account, createdAt, expiresAt, dueAt } = verification
     return database.transaction(function* (): Steps<boolean> {
       const added = yield sql`
         insert into face_verifications (
-          id, user_id, kind, status, state_hash, link_hash, token, created_at, expires_at, due_at, lease_until, asks
+          id, user_id, kind, status, state_hash, link_hash, token, account, created_at, expires_at,
+          due_at, lease_until, asks
         )
         values (
-          ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${linkHash}, ${token}, ${createdAt}, ${expiresAt}, ${dueAt},
-          0, 0
+          ${id}, ${user}, ${kind}, ${status}, ${stateHash}, ${linkHash}, ${token}, ${account}, ${createdAt},
+          ${expiresAt}, ${dueAt}, 0, 0
         )
         on conflict (id) do nothing
         returning id`
@@ -82,7 +83,7 @@ export const createVerificationStore = (
 
   async verification(id) {
     const [found] = await database.query<Verification>(sql`
-      select id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
+      select id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
         expires_at as "expiresAt", due_at as "dueAt", asks as polls
       from face_verifications
       where id = ${id}`)
@@ -91,7 +92,7 @@ export const createVerificationStore = (
 
   async verificationByState(hash) {
     const [found] = await database.query<Verification>(sql`
-      select id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
+      select id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
         expires_at as "expiresAt", due_at as "dueAt", asks as polls
       from face_verifications
       where state_hash = ${hash}`)
@@ -135,7 +136,7 @@ export const createVerificationStore = (
       where id = ${id}
       and lease_until <= ${now}
       and due_at is not null
-      returning id, user_id as "user", kind, status, token, group_id as "group", created_at as "createdAt",
+      returning id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
         expires_at as "expiresAt", due_at as "dueAt", asks as polls`)
     return leased
   },

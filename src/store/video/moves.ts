@@ -2,7 +2,7 @@ import { compareTexts } from '../../../plugins/shared/text.ts'
 import { moveStepOf } from '../../../plugins/video-generation/store/moves.ts'
 import type { MovedVideoTask, VideoMove } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoMoves } from '../../../plugins/video-generation/store/queue-parts.ts'
-import type { VideoTask, VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
+import { poolOf, type VideoTask, type VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
 import { endTaskHold } from './holds.ts'
@@ -117,7 +117,7 @@ function* bookUsage(task: VideoTask, moves: readonly VideoMove[], at: number): S
  */
 function* leavePools(moved: readonly Moved[], at: number): Steps {
   const pooled = moved.filter(({ task }) => task.serviceTier !== 'flex')
-  for (const { task, freed, hadSlot } of pooled.toSorted((a, b) => compareTexts(a.task.model, b.task.model))) {
+  for (const { task, freed, hadSlot } of pooled.toSorted((a, b) => compareTexts(poolOf(a.task), poolOf(b.task)))) {
     const ranMs = freed && hadSlot ? Math.max(0, at - (task.submittedAt ?? at)) : undefined
     yield sql`
       update video_pools
@@ -127,6 +127,6 @@ function* leavePools(moved: readonly Moved[], at: number): Steps {
           when mean_ms is null then ${ranMs}
           else (7 * mean_ms + cast(${ranMs} as bigint)) / 8
         end
-      where pool = ${task.model}`
+      where pool = ${poolOf(task)}`
   }
 }

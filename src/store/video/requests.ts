@@ -1,6 +1,6 @@
 import { nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
 import type { PoolLimits } from '../../../plugins/video-generation/store/pool.ts'
-import type { NewVideoTask } from '../../../plugins/video-generation/tasks/task.ts'
+import { type NewVideoTask, poolOf } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 
 /**
@@ -119,9 +119,9 @@ export const isWithin = (waiting: Row | undefined, limits: PoolLimits, more = { 
 /** Whether a user has too many waiting tasks for another one. A user without one may still find a free slot. */
 export const isWaitingFull = async (
   database: Database,
-  { model, user, request }: NewVideoTask,
+  { user, request, ...task }: NewVideoTask,
   limits: PoolLimits,
 ): Promise<boolean> => {
-  const [waiting] = await database.query(waitingOf(model, user))
+  const [waiting] = await database.query(waitingOf(poolOf(task), user))
   return Number(waiting?.tasks) > 0 && !isWithin(waiting, limits, { tasks: 1, bytes: request.length })
 }

@@ -4,7 +4,7 @@ import { type Database, fragment, type Row, type Statement, type Steps, sql } fr
 
 /** The start of a statement that reads tasks. */
 export const selectTasks = fragment`
-  select id, user_id as "user", token_id as token, model, service_tier as "serviceTier", phase, status, fields, task,
+  select id, user_id as "user", token_id as token, model, nullif(pool, model) as pool, service_tier as "serviceTier", phase, status, fields, task,
     final_task as "finalTask", result, nonce, upstream_id as "upstreamId", created_at as "createdAt", expires_at as "expiresAt",
     claimed_at as "claimedAt", submitted_at as "submittedAt", running_at as "runningAt", undecided_at as "undecidedAt",
     ended_at as "endedAt", lease_until as "leaseUntil", due_at as "dueAt", attempts

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { NewVideoTask } from '../../tasks/task.ts'
+import { type NewVideoTask, poolOf } from '../../tasks/task.ts'
 import { noncesOf } from '../nonces.ts'
 import type { VideoClaim } from '../queue.ts'
 import type { VideoClaims } from '../queue-parts.ts'
@@ -158,7 +158,7 @@ export const claimsOn = (rows: QueueRows): VideoClaims => ({
 
 const newRow = ({ request, holds, ...task }: NewVideoTask): StoredTask => ({
   ...task,
-  pool: task.serviceTier === 'flex' ? '' : task.model,
+  pool: task.serviceTier === 'flex' ? '' : poolOf(task),
   ...{ phase: 'waiting', status: 'queued', leaseUntil: 0, attempts: 0, bytes: Buffer.byteLength(request) },
 })
 

@@ -28,10 +28,11 @@ export const listsOn = (rows: QueueRows): Lists => ({
     return { tasks, total }
   },
 
-  async videoQueuePlace({ id, user, model: pool }, limits, now) {
+  async videoQueuePlace({ id, user }, limits, now) {
     const transaction = new Transaction(rows.store)
     const task = await readTask(transaction, id)
     if (task?.phase !== 'waiting' || isSuspended(task)) return undefined
+    const { pool } = task
     const below = positionAt(task.place ?? 0, id)
     let before = 0
     const older = valuesOf(rows.store, taskLists.turnsOf(pool, user), positionOfTurn, { below })

@@ -19,6 +19,8 @@ export interface TaskFields {
   readonly draftUpstreamId?: string
   /** What the API that created the task keeps with it. */
   readonly notes?: JsonObject
+  /** The account of the asset library and of the video upstream. Undefined: the first, or the only one. */
+  readonly account?: string
   /** Groups of other users in which assets of the request are, by id. They must still be lent when it is sent. */
   readonly lentGroups?: readonly string[]
   /** Assets of persons that the request shows, also through its draft. They must still consent when it is sent. */

@@ -43,7 +43,12 @@ export interface Tasks {
 type Event = { readonly do: 'schedule' | 'end' | 'expire' | 'vanish'; readonly id: string }
 
 /** Creates the tasks. `onChange` receives every new state of a task, in order. */
-export const createTasks = (settings: VideoSettings, now: () => number, onChange: (task: VideoTask) => void): Tasks => {
+export const createTasks = (
+  settings: VideoSettings,
+  now: () => number,
+  onChange: (task: VideoTask) => void,
+  first: number,
+): Tasks => {
   const tasks = new Map<string, VideoTask>()
   /** ids of queued tasks: by model, then by endpoint and priority; each set is in order of age */
   const waiting = new Map<string, Map<string, Set<string>>>()
@@ -151,7 +156,7 @@ export const createTasks = (settings: VideoSettings, now: () => number, onChange
   const create = (given: NewTask): VideoTask => {
     settle()
     const at = now()
-    const number = tasks.size
+    const number = first + tasks.size
     const isFlex = given.request.serviceTier === 'flex'
     if (!isFlex) checkRoom(given.model)
     const id = idOf('cgt', number, at)

@@ -1,6 +1,6 @@
 import type { PoolLimits } from '../../../../plugins/video-generation/store/pool.ts'
 import type { VideoAddition } from '../../../../plugins/video-generation/store/queue.ts'
-import type { NewVideoTask } from '../../../../plugins/video-generation/tasks/task.ts'
+import { type NewVideoTask, poolOf } from '../../../../plugins/video-generation/tasks/task.ts'
 import { type Statement, type Steps, sql } from '../../database/database.ts'
 import { addUses } from '../asset-uses.ts'
 import { isWithin, waitingOf } from '../requests.ts'
@@ -26,13 +26,12 @@ const insertClaimed = (task: TaskRow, leaseUntil: number): Statement => sql`
     bytes, fields, request
   )
   values (
-    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${poolOf(task)}, 'submitting', 'queued',
+    ${task.id}, ${task.user}, ${task.token}, ${task.model}, ${task.serviceTier}, ${slotsOf(task)}, 'submitting', 'queued',
     ${task.createdAt}, ${task.expiresAt}, ${task.createdAt}, ${leaseUntil}, 1, ${task.bytes},
     ${task.fields}, ${task.request}
   )`
 
-const poolOf = ({ model, serviceTier }: NewVideoTask): string | undefined =>
-  serviceTier === 'flex' ? undefined : model
+const slotsOf = (task: NewVideoTask): string | undefined => (task.serviceTier === 'flex' ? undefined : poolOf(task))
 
 export type Added =
   | { readonly outcome: 'claimed'; readonly task: Claimed }
@@ -48,7 +47,8 @@ export function* addClaimed(task: TaskRow, leaseUntil: number): Steps<Added> {
 
 /** Adds a task to its pool, and claims it if it is its turn. */
 export function* addToPool(task: TaskRow, limits: PoolLimits, leaseUntil: number): Steps<Added> {
-  const { id, user, model: pool, createdAt: now } = task
+  const { id, user, createdAt: now } = task
+  const pool = poolOf(task)
   const state = yield* enterPool(pool, now)
   yield beginTurn(pool, user, state.pass)
   yield insertWaiting(task, pool, state.turn)

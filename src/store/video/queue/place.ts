@@ -1,5 +1,6 @@
 import { placeInLine, type UserInLine, type WaitingLine } from '../../../../plugins/video-generation/store/place.ts'
 import type { VideoQueue } from '../../../../plugins/video-generation/store/queue.ts'
+import { poolOf } from '../../../../plugins/video-generation/tasks/task.ts'
 import { type Database, sql } from '../../database/database.ts'
 
 /**
@@ -32,7 +33,7 @@ export const placesInQueue = (database: Database): Pick<VideoQueue, 'videoQueueP
   return {
     videoQueueLine: lineOf,
 
-    async videoQueuePlace({ id, user, model: pool }, limits, now) {
+    async videoQueuePlace({ id, user, ...task }, limits, now) {
       const [own] = await database.query<{ before: number }>(sql`
         select (
             select count(*)
@@ -46,7 +47,7 @@ export const placesInQueue = (database: Database): Pick<VideoQueue, 'videoQueueP
         where own.id = ${id}
         and own.pool is not null
         and own.phase = 'waiting'`)
-      return own && placeInLine(user, own.before, await lineOf(pool, now), limits)
+      return own && placeInLine(user, own.before, await lineOf(poolOf(task), now), limits)
     },
   }
 }

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+import { type AccountsFixture, groupOn, openAccounts } from './fixture.ts'
+
+/** Creates groups. Resolves with the accounts that have them. */
+const place = async ({ ann, store }: AccountsFixture, count: number): Promise<readonly (string | undefined)[]> => {
+  const accounts: (string | undefined)[] = []
+  for (let nth = 0; nth < count; nth++) {
+    const reply = await ann.ask('POST', '/assets/groups', { Name: `group ${crypto.randomUUID()}` })
+    expect([reply.status, reply.text]).toEqual([200, reply.text])
+    accounts.push((await store.group(reply.json.Result.Id))?.account)
+  }
+  return accounts
+}
+
+const callsOf = ({ emulators }: AccountsFixture, index: number): number =>
+  emulators[index]?.calls.filter(({ action }) => action === 'CreateAssetGroup').length ?? 0
+
+test('a new group of a user goes to an account where the user has one', async () => {
+  for (const account of ['a', 'b']) {
+    await using fixture = await openAccounts()
+    await groupOn(fixture, fixture.ann, account, 'the first')
+    expect(await place(fixture, 3)).toEqual([account, account, account])
+  }
+})
+
+test('a full account is not asked when its slots are known, and passed over when it refuses', async () => {
+  await using known = await openAccounts({ account: (index) => ({ slots: [2, 10][index] ?? 0 }) })
+  await groupOn(known, known.ann, 'a', 'one')
+  known.emulators[0]?.library.addAsset({ groupId: await groupOn(known, known.bob, 'a', 'two') })
+  expect(await place(known, 2)).toEqual(['b', 'b'])
+  expect(callsOf(known, 0)).toBe(0)
+
+  await using unknown = await openAccounts({ emulator: (index) => (index === 0 ? { quota: 1 } : {}) })
+  await groupOn(unknown, unknown.ann, 'a', 'one')
+  expect(await place(unknown, 2)).toEqual(['b', 'b'])
+  // For a minute nobody asks it again.
+  expect(callsOf(unknown, 0)).toBe(1)
+})
+
+test('when all accounts are full, the refusal of the upstream is the answer, and the name is free again', async () => {
+  await using fixture = await openAccounts({ emulator: () => ({ quota: 0 }) })
+  for (let nth = 0; nth < 2; nth++) {
+    const reply = await fixture.ann.ask('POST', '/assets/groups', { Name: 'one' })
+    expect([reply.status, reply.text]).toEqual([403, expect.stringContaining('QuotaExceeded')])
+  }
+  expect(await fixture.store.openClaims()).toEqual([])
+})
+
+test('an account without a slot of its rate limit, and one that does not respond, are passed over', async () => {
+  await using limited = await openAccounts({
+    account: (index) => (index === 0 ? { perSecond: { CreateAssetGroup: 0.01 } } : {}),
+    gateway: { limits: { perSecond: {}, queueMs: 10 } },
+  })
+  await groupOn(limited, limited.ann, 'a', 'one')
+  expect(await place(limited, 3)).toEqual(['a', 'b', 'b'])
+
+  await using down = await openAccounts()
+  await groupOn(down, down.ann, 'a', 'one')
+  await down.emulators[0]?.stop()
+  expect(await place(down, 2)).toEqual(['b', 'b'])
+})
+
+test('a creation whose answer was lost is not repeated on another account', async () => {
+  await using fixture = await openAccounts()
+  await groupOn(fixture, fixture.ann, 'a', 'one')
+  fixture.emulators[0]?.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup' })
+  const reply = await fixture.ann.ask('POST', '/assets/groups', { Name: 'lost' })
+  expect([reply.status, reply.json.error.message]).toEqual([502, 'Seedance upstream unavailable: account a'])
+  expect(callsOf(fixture, 1)).toBe(0)
+  expect(await fixture.store.openClaims()).toMatchObject([{ name: 'lost', account: 'a' }])
+})
+
+test('the groups of users without one spread over the accounts', async () => {
+  await using fixture = await openAccounts({ names: ['a', 'b', 'c'] })
+  const seen = new Set<string | undefined>()
+  for (let nth = 0; nth < 40 && seen.size < 3; nth++) {
+    const ann = await fixture.gateway.addUser(`user ${nth}`)
+    for (const account of await place({ ...fixture, ann }, 1)) seen.add(account)
+  }
+  expect(seen.size).toBe(3)
+})
