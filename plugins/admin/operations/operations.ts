@@ -5,6 +5,7 @@ import type { UsageSumStore } from '../usage-sums.ts'
 import type { UserImportStore } from '../user-import.ts'
 import type { AdminVideos } from '../videos.ts'
 import { type AuditOperations, createAuditOperations } from './audit.ts'
+import { type ConsentOperations, type ConsentRecords, createConsentOperations } from './consents.ts'
 import { createGroupOperations, type GroupOperations } from './groups.ts'
 import { createSystemOperations, type SystemOperations, type SystemReports } from './system.ts'
 import { createTeamOperations, type TeamOperations } from './teams.ts'
@@ -22,12 +23,18 @@ export interface Operations {
   readonly usage: UsageOperations
   readonly audit: AuditOperations
   readonly groups: GroupOperations
+  readonly consents: ConsentOperations
   readonly videos: VideoOperations
   readonly system: SystemOperations
 }
 
 /** The store port of `admin`. */
-export type OperationsStore = AdminStore & UsageSumStore & AuditPageStore & PendingGroupStore & Partial<UserImportStore>
+export type OperationsStore = AdminStore &
+  UsageSumStore &
+  AuditPageStore &
+  PendingGroupStore &
+  Partial<UserImportStore> &
+  Partial<ConsentRecords>
 
 /** What operations are about besides the store. */
 export interface OperationParts extends SystemReports {
@@ -42,6 +49,7 @@ export const createOperations = (store: OperationsStore, parts: OperationParts, 
   usage: createUsageOperations(store),
   audit: createAuditOperations(store),
   groups: createGroupOperations(store, tools),
+  consents: createConsentOperations(store, tools),
   videos: createVideoOperations(parts.videos),
   system: createSystemOperations(parts),
 })

@@ -49,9 +49,8 @@ export const consentRoutes = (
     const id = readId(params.group_id)
     const consent = id === undefined ? undefined : await storeCall(store.consentOf(id), consentUnread)
     if (consent?.owner === user) return consent
-    const group = await owners.group(user, id)
-    if (group.type !== 'LivenessFace') throw new Problem(404, 'only groups of type LivenessFace have a consent')
-    return { group: group.id, owner: user }
+    await owners.group(user, id)
+    throw new Problem(404, 'only groups of type LivenessFace have a consent')
   }
 
   const withdraw = async (context: ConsentContext): Promise<Consent> => {

@@ -116,7 +116,10 @@ export interface ConsentStore {
     readonly hash: string
     readonly at: number
   }): Promise<boolean>
-  /** The consent of a group. Undefined: there is none. `owner` is the present owner of the group, if there is one. */
+  /**
+   * The consent of a group, also of one that nobody was invited to. Undefined: it is no group of a person. `owner` is
+   * the present owner of the group, if there is one.
+   */
   consentOf(group: string): Promise<Consent | undefined>
   /** The consent of the person who has a link. */
   consentByLink(hash: string): Promise<Consent | undefined>

@@ -63,7 +63,14 @@ export const createConsentStore = (database: Database): ConsentStore => ({
       from consents
       left join groups on groups.group_id = consents.group_id and groups.state = 'owned'
       where consents.group_id = ${group}`)
-    return row && consentFrom(row)
+    if (row) return consentFrom(row)
+    const [owned] = await database.query<Consent>(sql`
+      select group_id as "group", user_id as owner
+      from groups
+      where group_id = ${group}
+      and type = 'LivenessFace'
+      and state = 'owned'`)
+    return owned
   },
 
   async consentByLink(hash) {

@@ -1,0 +1,76 @@
+import { Type } from '@sinclair/typebox'
+import { type ErrorBody, nullable, pathParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { AdminConsentView } from '../views/consents.ts'
+import { objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
+
+interface ConsentResponse {
+  readonly success: true
+  readonly consent: AdminConsentView
+}
+
+type Id = { params: { id: string } }
+type Change = { post: Route<Responses<ConsentResponse, ErrorBody, WriteErrors>, Id> }
+
+/** The routes of consents below the prefix of `admin`, for Eden. */
+export type ConsentRoutes = {
+  consents: {
+    ':id': {
+      get: Route<Responses<ConsentResponse, ErrorBody, ReadErrors>, Id>
+      withdraw: Change
+      delete: Change
+    }
+  }
+}
+
+const time = Type.String({ description: 'ISO 8601, in UTC' })
+const count = Type.Integer({ minimum: 0 })
+
+const act = {
+  at: time,
+  by: Type.Union([Type.Literal('person'), Type.Literal('owner'), Type.Literal('admin')]),
+  user: nullable(Type.String({ description: 'Id of the user. Null: the person' })),
+}
+
+const consentSchema: SchemaOf<AdminConsentView> = Type.Object(
+  {
+    group: Type.String({ description: 'Id of the group' }),
+    owner: Type.String({ description: 'Id of its user, or of the last one' }),
+    status: Type.Union([
+      Type.Literal('active'),
+      Type.Literal('withdrawn'),
+      Type.Literal('deleting'),
+      Type.Literal('deleted'),
+    ]),
+    invitation: nullable(Type.Object({ verification: Type.String(), user: Type.String(), at: time })),
+    verified_at: nullable(time),
+    used_at: nullable(time),
+    withdrawal: nullable(Type.Object(act)),
+    deletion: nullable(
+      Type.Object({
+        ...act,
+        ...{ assets_at: nullable(time), results_at: nullable(time), group_at: nullable(time) },
+        ...{ assets: count, results: count, uses: count },
+      }),
+    ),
+  },
+  { title: 'AdminConsent' },
+)
+
+const shared = {
+  parameters: [pathParameter('id', 'Id of a group of type LivenessFace, also of a deleted one')],
+  success: objectOf('consent', consentSchema),
+}
+
+/** Elysia options of the routes of consents. */
+export const consentDocs = {
+  get: route('read', { operationId: 'readConsent', summary: 'Get the consent of the person of a group', ...shared }),
+  withdraw: route('write', {
+    ...{ operationId: 'withdrawConsentFor', summary: 'Withdraw the consent of a person, for the person', ...shared },
+  }),
+  remove: route('write', {
+    operationId: 'deleteConsentedDataFor',
+    summary: 'Withdraw a consent and delete the assets, results and group, for the person',
+    ...shared,
+  }),
+}

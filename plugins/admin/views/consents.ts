@@ -1,0 +1,63 @@
+import type { Consent, ConsentAct } from '../../shared/consent/store.ts'
+import { type ConsentStatus, viewOfConsent } from '../../shared/consent/view.ts'
+import { isoOrNull, isoTime } from './time.ts'
+
+/** Who has asked for something, and when. */
+export interface ConsentActView {
+  readonly at: string
+  /** person: with the link. owner, admin: for the person. */
+  readonly by: 'person' | 'owner' | 'admin'
+  /** Id of the user. Null: the person. */
+  readonly user: string | null
+}
+
+/** The consent of a person to the use of a group. */
+export interface AdminConsentView {
+  readonly group: string
+  /** Id of the user who owns the group, or was the last to own it. */
+  readonly owner: string
+  readonly status: ConsentStatus
+  /** Null: the group was not made by a face verification. */
+  readonly invitation: { readonly verification: string; readonly user: string; readonly at: string } | null
+  readonly verified_at: string | null
+  readonly used_at: string | null
+  readonly withdrawal: ConsentActView | null
+  readonly deletion:
+    | (ConsentActView & {
+        readonly assets_at: string | null
+        readonly results_at: string | null
+        readonly group_at: string | null
+        readonly assets: number
+        readonly results: number
+        readonly uses: number
+      })
+    | null
+}
+
+export const toConsentView = (consent: Consent): AdminConsentView => {
+  const { group, owner, invitation, verifiedAt, usedAt, withdrawal, deletion } = consent
+  return {
+    ...{ group, owner, status: viewOfConsent(consent).Status },
+    invitation: invitation
+      ? { verification: invitation.verification, user: invitation.user, at: isoTime(invitation.at) }
+      : null,
+    verified_at: isoOrNull(verifiedAt),
+    used_at: isoOrNull(usedAt),
+    withdrawal: withdrawal ? toActView(withdrawal) : null,
+    deletion: deletion
+      ? {
+          ...toActView(deletion),
+          assets_at: isoOrNull(deletion.assetsAt),
+          results_at: isoOrNull(deletion.resultsAt),
+          group_at: isoOrNull(deletion.groupAt),
+          ...{ assets: deletion.assets, results: deletion.results, uses: deletion.uses },
+        }
+      : null,
+  }
+}
+
+const toActView = ({ at, actor }: ConsentAct): ConsentActView => ({
+  at: isoTime(at),
+  by: actor.by,
+  user: actor.user ?? null,
+})

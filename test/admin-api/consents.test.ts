@@ -1,0 +1,45 @@
+import { expect, test } from 'bun:test'
+import { openStore } from '../../src/store/index.ts'
+import { addUser, openAdmin } from './fixture.ts'
+
+const openConsent = async () => {
+  const store = openStore('sqlite::memory:')
+  await store.migrate()
+  const owner = (await store.addUser({ name: 'ann', createdAt: 1 })) ?? ''
+  const group = 'group-1'
+  await store.adoptGroup({ id: group, user: owner, type: 'LivenessFace', name: 'a face', createdAt: 1 })
+  const api = await openAdmin(store)
+  const { id: root, token } = await addUser(store, 'admin', ['admin'])
+  return { ...api, root, admin: api.with(token), store, owner, group, [Symbol.asyncDispose]: () => store.close() }
+}
+
+test('an admin reads, withdraws and has deleted for a person, once, and the audit trail says so', async () => {
+  await using it = await openConsent()
+  const before = await it.admin('GET', `/consents/${it.group}`)
+  expect(before.body.consent).toMatchObject({ owner: it.owner, status: 'active', withdrawal: null, deletion: null })
+  const withdrawn = await it.admin('POST', `/consents/${it.group}/withdraw`)
+  expect(withdrawn.body.consent).toMatchObject({ status: 'withdrawn', withdrawal: { by: 'admin', user: it.root } })
+  expect((await it.admin('POST', `/consents/${it.group}/withdraw`)).text).toBe(withdrawn.text)
+  const deleting = await it.admin('POST', `/consents/${it.group}/delete`)
+  expect(deleting.body.consent).toMatchObject({ status: 'deleting', deletion: { by: 'admin', user: it.root } })
+  expect((await it.admin('POST', `/consents/${it.group}/delete`)).text).toBe(deleting.text)
+  expect(
+    it.events.map(({ action, target }) => [action, target?.id]).filter(([action]) => action !== 'admin.read'),
+  ).toEqual([
+    ['consent.withdraw', it.group],
+    ['consent.delete', it.group],
+  ])
+  expect(await it.store.hasWithdrawn(it.group)).toBe(true)
+})
+
+test('a group without a person, and one that does not exist, have no consent', async () => {
+  await using it = await openConsent()
+  await it.store.adoptGroup({ id: 'cats', user: it.owner, type: 'AIGC', name: 'cats', createdAt: 1 })
+  for (const id of ['cats', 'unknown', '%00'])
+    for (const [method, path] of [
+      ['GET', ''],
+      ['POST', '/withdraw'],
+      ['POST', '/delete'],
+    ] as const)
+      expect([id, path, (await it.admin(method, `/consents/${id}${path}`)).status]).toEqual([id, path, 404])
+})
