@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { linkSecretOf } from '../../plugins/shared/consent/link.ts'
 import { checkRemoteServer } from '../support/checked-servers.ts'
 import { arkOf, browse, faces, login, newToken, openFixture, password, send } from './fixture.ts'
 
@@ -35,12 +36,15 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     const at = `${faces}/${started.verification_id}`
     const body = JSON.stringify({ error: { message: `${bytedToken} ${started.h5_url} ${callbackUrl}` } })
     const failing = { action: /VisualValidate/, times: 1 }
+    const linkSecret = linkSecretOf(callbackUrl.split('/').at(-1) ?? '')
     const callback = new URL(fixture.emulator.face.finish(bytedToken, 'succeed') ?? '')
     fixture.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await send(kind === 'ark' ? url : callback.origin, 'GET', callback.pathname + callback.search)
     if (kind === 'ark') {
       await send(url, 'GET', `${callback.pathname}/more${callback.search}`)
       await send(url, 'POST', callback.pathname + callback.search)
+      for (const path of ['', '/export', '/more/of/it']) await send(url, 'GET', `${faces}/consent/${linkSecret}${path}`)
+      await send(url, 'POST', `${faces}/consent/${linkSecret}/withdraw`)
     }
     fixture.emulator.faults.add({ kind: 'status', status: 500, body: body, ...failing })
     await ann.ask('GET', at)
@@ -58,7 +62,7 @@ describe.each(['rest', 'ark'] as const)('the log at level trace, with an upstrea
     const secrets = [
       ...[password, 'guess-of-another-caller', 'password-in-the-wrong-field', 'unfinished-password'],
       ...ann.cookie.slice('session='.length).split('.'),
-      ...[token, token.slice(3), secret, bytedToken, h5, callbackUrl.split('/').at(-1) ?? ''],
+      ...[token, token.slice(3), secret, bytedToken, h5, callbackUrl.split('/').at(-1) ?? '', linkSecret],
       ...[...link.searchParams].filter(([, value]) => value.length > 8).map(([, value]) => value),
       ...(kind === 'ark' ? [fixture.emulator.ark.secretKey] : [fixture.emulator.rest.key]),
     ]
