@@ -24,7 +24,7 @@ import type { Log } from '../shared/problem.ts'
 import { type LimitReport, parseLimits } from '../usage-limits/index.ts'
 import { hashPassword } from '../web-session/index.ts'
 import type { ActivityView, AlertsView } from './activity.ts'
-import { type ConsentRoutes, consentDocs } from './docs/consents.ts'
+import { adminConsentDocs, type ConsentRoutes } from './docs/consents.ts'
 import { adminTokenDocs, type PeopleRoutes, teamDocs, userDocs } from './docs/people.ts'
 import {
   groupDocs,
@@ -36,7 +36,7 @@ import {
 } from './docs/reports.ts'
 import { type Area, createAccess } from './http/access.ts'
 import type { AdminHandler } from './http/call.ts'
-import { consentRoutes } from './http/consents.ts'
+import { adminConsentRoutes } from './http/consents.ts'
 import { createOnceWith } from './http/create-once.ts'
 import { importRoute } from './http/import.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
@@ -190,7 +190,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const people = { ...operations, limits: options.limits, invitationUrl, createOnce, signer }
   const [users, teams, tokens] = [userRoutes(people), teamRoutes(people), tokenRoutes(people)]
   const groups = groupRoutes(operations.groups, signer)
-  const consents = consentRoutes(operations.consents)
+  const consents = adminConsentRoutes(operations.consents)
   const videos = videoTaskRoutes(operations.videos, signer)
   const system = systemRoutes(operations.system)
   const errors = createErrorHandler(options)
@@ -229,9 +229,9 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .get('/groups/pending', of('operation', groups.pending), groupDocs.pending)
     .post('/groups/pending/:id/adopt', of('operation', groups.adopt), groupDocs.adopt)
     .post('/groups/pending/:id/release', of('operation', groups.release), groupDocs.release)
-    .get('/consents/:id', of('operation', consents.get), consentDocs.get)
-    .post('/consents/:id/withdraw', of('operation', consents.withdraw), consentDocs.withdraw)
-    .post('/consents/:id/delete', of('operation', consents.remove), consentDocs.remove)
+    .get('/consents/:id', of('operation', consents.get), adminConsentDocs.get)
+    .post('/consents/:id/withdraw', of('operation', consents.withdraw), adminConsentDocs.withdraw)
+    .post('/consents/:id/delete', of('operation', consents.remove), adminConsentDocs.remove)
     .get('/videos', of('operation', videos.list), videoTaskDocs.list)
     .post('/videos/:id/adopt', of('operation', videos.adopt), videoTaskDocs.adopt)
     .post('/videos/:id/release', of('operation', videos.release), videoTaskDocs.release)

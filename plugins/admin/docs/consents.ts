@@ -63,7 +63,7 @@ const shared = {
 }
 
 /** Elysia options of the routes of consents. */
-export const consentDocs = {
+export const adminConsentDocs = {
   get: route('read', { operationId: 'readConsent', summary: 'Get the consent of the person of a group', ...shared }),
   withdraw: route('write', {
     ...{ operationId: 'withdrawConsentFor', summary: 'Withdraw the consent of a person, for the person', ...shared },

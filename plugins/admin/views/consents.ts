@@ -3,7 +3,7 @@ import { type ConsentStatus, viewOfConsent } from '../../shared/consent/view.ts'
 import { isoOrNull, isoTime } from './time.ts'
 
 /** Who has asked for something, and when. */
-export interface ConsentActView {
+export interface AdminConsentActView {
   readonly at: string
   /** person: with the link. owner, admin: for the person. */
   readonly by: 'person' | 'owner' | 'admin'
@@ -21,9 +21,9 @@ export interface AdminConsentView {
   readonly invitation: { readonly verification: string; readonly user: string; readonly at: string } | null
   readonly verified_at: string | null
   readonly used_at: string | null
-  readonly withdrawal: ConsentActView | null
+  readonly withdrawal: AdminConsentActView | null
   readonly deletion:
-    | (ConsentActView & {
+    | (AdminConsentActView & {
         readonly assets_at: string | null
         readonly results_at: string | null
         readonly group_at: string | null
@@ -34,7 +34,7 @@ export interface AdminConsentView {
     | null
 }
 
-export const toConsentView = (consent: Consent): AdminConsentView => {
+export const toAdminConsentView = (consent: Consent): AdminConsentView => {
   const { group, owner, invitation, verifiedAt, usedAt, withdrawal, deletion } = consent
   return {
     ...{ group, owner, status: viewOfConsent(consent).Status },
@@ -56,7 +56,7 @@ export const toConsentView = (consent: Consent): AdminConsentView => {
   }
 }
 
-const toActView = ({ at, actor }: ConsentAct): ConsentActView => ({
+const toActView = ({ at, actor }: ConsentAct): AdminConsentActView => ({
   at: isoTime(at),
   by: actor.by,
   user: actor.user ?? null,
