@@ -1,10 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import {
   type ErrorBody,
-  errorBody,
-  errorResponses,
-  jsonResponse,
-  noStoreHeader,
+  noStoreResponses,
   queryParameter,
   type RouteOptions,
   routeOptions,
@@ -87,8 +84,5 @@ export const usageDocs: RouteOptions = routeOptions({
     queryParameter('since', 'The first day, in UTC', day),
     queryParameter('until', 'The last day, in UTC', day),
   ],
-  responses: {
-    200: jsonResponse('The usage, newest day first', usageReport, noStoreHeader),
-    ...errorResponses(errorBody, 400, 401, 429, 500, 503),
-  },
+  responses: noStoreResponses('The usage, newest day first', usageReport, 400, 401, 429, 500, 503),
 })

@@ -2,16 +2,14 @@ import { Type } from '@sinclair/typebox'
 import type { Scope } from '../shared/identity/scopes.ts'
 import {
   type ErrorBody,
-  errorBody,
-  errorResponses,
   jsonBody,
-  jsonResponse,
-  noStoreHeader,
+  noStoreResponses,
   type OperationDescription,
   pathParameter,
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successBody,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
@@ -159,8 +157,6 @@ const rotation = Type.Object(
   { title: 'TokenRotation' },
 )
 
-const revoked = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
-
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['API tokens'] })
 
@@ -169,37 +165,25 @@ export const tokenDocs = {
   list: route({
     operationId: 'listTokens',
     summary: "List the caller's valid API tokens",
-    responses: {
-      200: jsonResponse('The tokens', tokenList, noStoreHeader),
-      ...errorResponses(errorBody, 401, 429, 500, 503),
-    },
+    responses: noStoreResponses('The tokens', tokenList, 401, 429, 500, 503),
   }),
   create: route({
     operationId: 'createToken',
     summary: 'Create an API token',
     requestBody: jsonBody(tokenRequest, false),
-    responses: {
-      200: jsonResponse('The token', createdToken, noStoreHeader),
-      ...errorResponses(errorBody, 400, 401, 403, 408, 409, 413, 415, 429, 500, 503),
-    },
+    responses: noStoreResponses('The token', createdToken, 400, 401, 403, 408, 409, 413, 415, 429, 500, 503),
   }),
   revoke: route({
     operationId: 'revokeToken',
     summary: "Revoke one of the caller's API tokens",
     parameters: [pathParameter('id', 'Id of the token')],
-    responses: {
-      200: jsonResponse('Revoked', revoked, noStoreHeader),
-      ...errorResponses(errorBody, 401, 403, 404, 429, 500, 503),
-    },
+    responses: noStoreResponses('Revoked', successBody, 401, 403, 404, 429, 500, 503),
   }),
   rotate: route({
     operationId: 'rotateOwnToken',
     summary: "Give one of the caller's API tokens a new secret. Its id stays",
     parameters: [pathParameter('id', 'Id of the token')],
     requestBody: jsonBody(rotation, false),
-    responses: {
-      200: jsonResponse('The token', createdToken, noStoreHeader),
-      ...errorResponses(errorBody, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503),
-    },
+    responses: noStoreResponses('The token', createdToken, 400, 401, 403, 404, 408, 413, 415, 429, 500, 503),
   }),
 }

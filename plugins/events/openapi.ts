@@ -4,14 +4,14 @@ import {
   errorBody,
   errorResponses,
   jsonBody,
-  jsonResponse,
-  noStoreHeader,
+  noStoreResponses,
   type OperationDescription,
   pathParameter,
   queryParameter,
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successBody,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import type { EventMessage } from './frames.ts'
@@ -149,8 +149,6 @@ const webhookRequest: SchemaOf<WebhookRequest> = Type.Object(
   { title: 'WebhookRequest' },
 )
 
-const success = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
-
 const webhookRoute = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['webhooks'] })
 
@@ -159,10 +157,7 @@ export const webhookDocs = {
   list: webhookRoute({
     operationId: 'listWebhooks',
     summary: "List the caller's webhooks",
-    responses: {
-      200: jsonResponse('The webhooks', webhookList, noStoreHeader),
-      ...errorResponses(errorBody, 401, 429, 500, 503),
-    },
+    responses: noStoreResponses('The webhooks', webhookList, 401, 429, 500, 503),
   }),
   create: webhookRoute({
     operationId: 'createWebhook',
@@ -170,19 +165,13 @@ export const webhookDocs = {
     description:
       'Each event is a POST request with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of Standard Webhooks. An event that is not accepted with a status 2xx is sent again for a day.',
     requestBody: jsonBody(webhookRequest),
-    responses: {
-      200: jsonResponse('The webhook', createdWebhook, noStoreHeader),
-      ...errorResponses(errorBody, 400, 401, 403, 408, 409, 413, 415, 429, 500, 503),
-    },
+    responses: noStoreResponses('The webhook', createdWebhook, 400, 401, 403, 408, 409, 413, 415, 429, 500, 503),
   }),
   remove: webhookRoute({
     operationId: 'deleteWebhook',
     summary: "Delete one of the caller's webhooks, with all that waits for it",
     parameters: [pathParameter('id', 'Id of the webhook')],
-    responses: {
-      200: jsonResponse('Deleted', success, noStoreHeader),
-      ...errorResponses(errorBody, 401, 403, 404, 429, 500, 503),
-    },
+    responses: noStoreResponses('Deleted', successBody, 401, 403, 404, 429, 500, 503),
   }),
 }
 

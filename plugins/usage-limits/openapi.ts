@@ -1,10 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import {
   type ErrorBody,
-  errorBody,
-  errorResponses,
-  jsonResponse,
-  noStoreHeader,
+  noStoreResponses,
   nullable,
   queryParameter,
   type RouteOptions,
@@ -71,8 +68,12 @@ export const limitDocs: RouteOptions = routeOptions({
       Type.String(),
     ),
   ],
-  responses: {
-    200: jsonResponse('The limits of the account, the team, the user and the token', limitList, noStoreHeader),
-    ...errorResponses(errorBody, 401, 429, 500, 503),
-  },
+  responses: noStoreResponses(
+    'The limits of the account, the team, the user and the token',
+    limitList,
+    401,
+    429,
+    500,
+    503,
+  ),
 })

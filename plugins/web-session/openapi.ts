@@ -6,10 +6,12 @@ import {
   jsonBody,
   jsonResponse,
   noStoreHeader,
+  noStoreResponses,
   type OperationDescription,
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successBody,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
@@ -45,8 +47,6 @@ const sessionUser: SchemaOf<SessionUser> = Type.Object(
   { title: 'SessionUser' },
 )
 
-const loggedOut = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
-
 const setCookie = (description: string) => ({
   ...noStoreHeader,
   'set-cookie': { description, required: true, schema: Type.String() },
@@ -73,16 +73,13 @@ export const sessionDocs = {
   getUser: route({
     operationId: 'getSession',
     summary: 'Get the user of the session',
-    responses: {
-      200: jsonResponse('The user', sessionUser, noStoreHeader),
-      ...errorResponses(errorBody, 401, 429, 500, 503),
-    },
+    responses: noStoreResponses('The user', sessionUser, 401, 429, 500, 503),
   }),
   logout: route({
     operationId: 'logout',
     summary: 'Log out',
     responses: {
-      200: jsonResponse('Logged out', loggedOut, setCookie('Removes the cookie')),
+      200: jsonResponse('Logged out', successBody, setCookie('Removes the cookie')),
       ...errorResponses(errorBody, 401, 403, 429, 500, 503),
     },
   }),

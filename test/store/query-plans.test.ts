@@ -73,10 +73,15 @@ const withFragments = (file: string): string => {
   )
 }
 
-const fragmentsIn = (file: string): readonly (readonly [name: string, text: string])[] =>
-  [...readFileSync(folder + file, 'utf8').matchAll(/const (\w+) = fragment`([^`]*)`/g)].map(
-    ([, name = '', text = '']) => [name, text] as const,
-  )
+/** The fragments of a file. One may contain those before it. */
+const fragmentsIn = (file: string): readonly (readonly [name: string, text: string])[] => {
+  const found: (readonly [name: string, text: string])[] = []
+  for (const [, name = '', text = ''] of readFileSync(folder + file, 'utf8').matchAll(
+    /const (\w+) = fragment`([^`]*)`/g,
+  ))
+    found.push([name, found.reduce((whole, [known, part]) => whole.replaceAll(`\${${known}}`, part), text)])
+  return found
+}
 
 const textAt = (source: string, start: number, mark: string): string => {
   let text = ''

@@ -158,6 +158,18 @@ export type ErrorStatus = keyof typeof errors
 export const errorResponses = (schema: TSchema, ...statuses: readonly ErrorStatus[]) =>
   Object.fromEntries(statuses.map((status) => [status, { ...errors[status], content: jsonContent(schema) }]))
 
+/** The responses of a route whose body must not be cached: 200, and errors of the service with these statuses. */
+export const noStoreResponses = (description: string, schema: TSchema, ...statuses: readonly ErrorStatus[]) => ({
+  200: jsonResponse(description, schema, noStoreHeader),
+  ...errorResponses(errorBody, ...statuses),
+})
+
+/** The body of a change that shows nothing. */
+export const successBody: SchemaOf<{ readonly success: true }> = Type.Object(
+  { success: Type.Literal(true) },
+  { title: 'Success' },
+)
+
 /** Also describes all other errors of an upstream that a route forwards: any status, and any body. */
 export const forwardedErrors = (schema: TSchema, ...statuses: readonly ErrorStatus[]) => ({
   ...errorResponses(Type.Union([schema, upstreamErrorBody], { title: `Forwarded${schema.title}` }), ...statuses),

@@ -1,17 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import {
   type ErrorBody,
-  errorBody,
-  errorResponses,
   jsonBody,
-  jsonResponse,
-  noStoreHeader,
+  noStoreResponses,
   nullable,
   type OperationDescription,
   pathParameter,
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successBody,
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 
@@ -159,8 +157,6 @@ const redeemed: SchemaOf<RedeemedInvitation> = Type.Object(
   { title: 'RedeemedInvitation' },
 )
 
-const done = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
-
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['account'] })
 
@@ -171,54 +167,36 @@ export const accountDocs = {
   show: route({
     operationId: 'getAccount',
     summary: 'Get the own account',
-    responses: {
-      200: jsonResponse('The account', account, noStoreHeader),
-      ...errorResponses(errorBody, 401, 404, 429, 500, 503),
-    },
+    responses: noStoreResponses('The account', account, 401, 404, 429, 500, 503),
   }),
   changePassword: route({
     operationId: 'changePassword',
     summary: 'Change the own password; all other sessions end',
     requestBody: jsonBody(passwordChange),
-    responses: {
-      200: jsonResponse('The account', account, noStoreHeader),
-      ...errorResponses(errorBody, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503),
-    },
+    responses: noStoreResponses('The account', account, 400, 401, 403, 404, 408, 409, 413, 415, 429, 500, 503),
   }),
   listSessions: route({
     operationId: 'listSessions',
     summary: 'List the own sessions, newest first',
-    responses: {
-      200: jsonResponse('The sessions', sessionList, noStoreHeader),
-      ...errorResponses(errorBody, 401, 429, 500, 503),
-    },
+    responses: noStoreResponses('The sessions', sessionList, 401, 429, 500, 503),
   }),
   endOtherSessions: route({
     operationId: 'endOtherSessions',
     summary: 'End all own sessions but this one',
-    responses: {
-      200: jsonResponse('They have ended', done, noStoreHeader),
-      ...errorResponses(errorBody, 401, 403, 429, 500, 503),
-    },
+    responses: noStoreResponses('They have ended', successBody, 401, 403, 429, 500, 503),
   }),
   endSession: route({
     operationId: 'endSession',
     summary: 'End one of the own sessions',
     parameters: [pathParameter('id', 'Id of the session')],
-    responses: {
-      200: jsonResponse('It has ended', done, noStoreHeader),
-      ...errorResponses(errorBody, 401, 403, 404, 429, 500, 503),
-    },
+    responses: noStoreResponses('It has ended', successBody, 401, 403, 404, 429, 500, 503),
   }),
   showInvitation: route({
     operationId: 'getInvitation',
     summary: 'Get the name of an invited user; the invitation stays valid',
     security: [],
     parameters: [token],
-    responses: {
-      200: jsonResponse('The invitation', invitation, noStoreHeader),
-      ...errorResponses(errorBody, 404, 429, 500, 503),
-    },
+    responses: noStoreResponses('The invitation', invitation, 404, 429, 500, 503),
   }),
   redeemInvitation: route({
     operationId: 'redeemInvitation',
@@ -226,9 +204,6 @@ export const accountDocs = {
     security: [],
     parameters: [token],
     requestBody: jsonBody(Type.Object({ password: newPassword }, { title: 'NewPassword' })),
-    responses: {
-      200: jsonResponse('The user', redeemed, noStoreHeader),
-      ...errorResponses(errorBody, 400, 403, 404, 408, 413, 415, 429, 500, 503),
-    },
+    responses: noStoreResponses('The user', redeemed, 400, 403, 404, 408, 413, 415, 429, 500, 503),
   }),
 }

@@ -17,8 +17,12 @@ export class Fragment {
   constructor(readonly text: string) {}
 }
 
-/** Template tag for a part that several statements share: `` fragment`select id, name from users` ``. */
-export const fragment = ([text = '']: TemplateStringsArray): Fragment => new Fragment(text)
+/**
+ * Template tag for a part that several statements share: `` fragment`select id, name from users` ``. It may contain other
+ * fragments.
+ */
+export const fragment = (strings: TemplateStringsArray, ...parts: readonly Fragment[]): Fragment =>
+  new Fragment(strings.map((text, at) => text + (parts[at]?.text ?? '')).join(''))
 
 /**
  * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter,

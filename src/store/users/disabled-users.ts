@@ -9,3 +9,10 @@ export const disabledUsers = fragment`(
     select id
     from disabled_host_users
   ) as disabled_users`
+
+/** Whether the row's `user_id` is one of them. */
+export const isOfDisabledUser = fragment`exists (
+    select 1
+    from ${disabledUsers}
+    where disabled_users.id = user_id
+  )`

@@ -1,5 +1,5 @@
 import { type Statement, sql } from '../database/database.ts'
-import { disabledUsers } from './disabled-users.ts'
+import { isOfDisabledUser } from './disabled-users.ts'
 
 /**
  * Ends what would go on for a user without a request, if the user is disabled by now: batches are cancelled, and video
@@ -15,11 +15,7 @@ export const endWorkOf = (user: string, at: number): readonly Statement[] => [
     where user_id = ${user}
     and ended_at is null
     and cancelled_at is null
-    and exists (
-      select 1
-      from ${disabledUsers}
-      where disabled_users.id = user_id
-    )`,
+    and ${isOfDisabledUser}`,
   sql`
     update asset_batch_items
     set state = 'cancelled'
@@ -29,11 +25,7 @@ export const endWorkOf = (user: string, at: number): readonly Statement[] => [
       from asset_batches
       where user_id = ${user}
       and ended_at is null
-      and exists (
-        select 1
-        from ${disabledUsers}
-        where disabled_users.id = user_id
-      )
+      and ${isOfDisabledUser}
     )`,
   sql`
     update video_tasks
@@ -41,9 +33,5 @@ export const endWorkOf = (user: string, at: number): readonly Statement[] => [
     where user_id = ${user}
     and status = 'queued'
     and phase not in ('submitting', 'submitted')
-    and exists (
-      select 1
-      from ${disabledUsers}
-      where disabled_users.id = user_id
-    )`,
+    and ${isOfDisabledUser}`,
 ]
