@@ -1,5 +1,6 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { type PublicUrl, publicBase } from '../shared/http/origin.ts'
+import { areMacsEqual } from '../shared/identity/equal-secrets.ts'
 import { checkPath, checkPublicUrl, checkSecrets, signingSecret } from '../shared/plugin/options.ts'
 import { checkFileKey, isFileKey } from './storage/storage.ts'
 
@@ -48,7 +49,7 @@ export const createFileLinks = ({ publicUrl, secrets, prefix = '/api/files' }: F
       const signature = query.get('signature') ?? ''
       // Only the form that `urlOf` writes: a link has one spelling.
       if (!expiryForm.test(expires) || signature.length !== signatureLength || !isFileKey(key)) return undefined
-      const isSigned = keys.some((secret) => isSame(signature, signatureOf(secret, key, expires)))
+      const isSigned = keys.some((secret) => areMacsEqual(signature, signatureOf(secret, key, expires)))
       const expiresAt = Number(expires) * 1000
       return isSigned && now < expiresAt ? expiresAt : undefined
     },
@@ -60,8 +61,3 @@ const signatureLength = 43
 
 const signatureOf = (secret: string, key: string, expires: string): string =>
   createHmac('sha256', secret).update(`${expires}\n${key}`).digest('base64url')
-
-const isSame = (given: string, expected: string): boolean => {
-  const [one, other] = [new TextEncoder().encode(given), new TextEncoder().encode(expected)]
-  return one.length === other.length && timingSafeEqual(one, other)
-}

@@ -3,11 +3,12 @@ import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
-import { type BunWebSocketData, bunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
 import {
   asksForWebSocket,
+  type BunWebSocketData,
+  bunWebSocketData,
   isWebSocketHandshake,
   offerWebSocket,
   type WebSocketListener,

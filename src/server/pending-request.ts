@@ -1,4 +1,4 @@
-import type { BunWebSocketData } from '../../plugins/shared/http/bun-web-socket.ts'
+import type { BunWebSocketData } from '../../plugins/shared/http/web-socket.ts'
 
 /**
  * A request that the app handles. Address and timer are used only on demand, because they cost more than most

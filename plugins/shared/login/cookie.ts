@@ -1,4 +1,5 @@
-import { createHmac, timingSafeEqual } from 'node:crypto'
+import { createHmac } from 'node:crypto'
+import { areMacsEqual } from '../identity/equal-secrets.ts'
 import { signingSecret } from '../plugin/options.ts'
 
 export interface CookieOptions {
@@ -29,7 +30,7 @@ export const createCookies = ({ name, secrets, secure }: CookieOptions): Cookies
   const unsign = (signed: string): string | undefined => {
     if (!pattern.test(signed)) return undefined
     const value = signed.slice(0, signed.indexOf('.'))
-    return secrets.some((secret) => isEqual(signed, sign(value, secret))) ? value : undefined
+    return secrets.some((secret) => areMacsEqual(signed, sign(value, secret))) ? value : undefined
   }
   const write = (content: string, maxAgeSeconds: number) =>
     `${name}=${content}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure() ? '; Secure' : ''}`
@@ -62,6 +63,3 @@ const pattern = /^[\w-]{1,1024}\.[A-Za-z0-9+/]{43}$/
 /** Signs a value in the format of `@elysiajs/cookie` and `cookie-signature`, so that a host can verify it with them. */
 const sign = (value: string, secret: string): string =>
   `${value}.${createHmac('sha256', secret).update(value).digest('base64').replace(/=+$/, '')}`
-
-/** Compares two texts of the same length in constant time. */
-const isEqual = (one: string, other: string): boolean => timingSafeEqual(Buffer.from(one), Buffer.from(other))

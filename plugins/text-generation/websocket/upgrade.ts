@@ -1,9 +1,14 @@
 import type { Clock } from '../../shared/clock.ts'
-import { type BunWebSocketData, bunWebSocketData } from '../../shared/http/bun-web-socket.ts'
 import { copyPeerAddress } from '../../shared/http/client-address.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
 import type { RequireSameOrigin } from '../../shared/http/origin.ts'
-import { asksForWebSocket, isWebSocketOffered, webSocketResponse } from '../../shared/http/web-socket.ts'
+import {
+  asksForWebSocket,
+  type BunWebSocketData,
+  bunWebSocketData,
+  isWebSocketOffered,
+  webSocketResponse,
+} from '../../shared/http/web-socket.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import type { Log } from '../../shared/problem.ts'
 import { TextProblem } from '../protocol/problem.ts'

@@ -11,7 +11,7 @@ import { type ContentOptions, downloadContent } from './content.ts'
 import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
 import { listVideos } from './list.ts'
 import { createNames, derivedNames, type FieldNames, nameIn, translateError } from './problem.ts'
-import { type Fields, readFields } from './request/fields.ts'
+import { composedBytes, type Fields, readFields } from './request/fields.ts'
 import { createFields, type ModelAliases, toTask, type VideoNotes } from './request/request.ts'
 import type { Video } from './types.ts'
 import { toVideo } from './video.ts'
@@ -130,16 +130,6 @@ export const createVideos = (options: VideosOptions): Videos => {
       return derive(fields, sourceOf(fields), 'extend', given)
     },
   }
-}
-
-/** About the length of the body of a native request. */
-const composedBytes = (fields: Fields): number => {
-  let bytes = 0
-  for (const value of fields.values()) {
-    if (typeof value === 'string') bytes += value.length
-    else bytes += value instanceof Uint8Array ? Math.ceil((value.length * 4) / 3) : value.bytes
-  }
-  return bytes
 }
 
 /**

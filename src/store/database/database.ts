@@ -18,8 +18,8 @@ export class Fragment {
 }
 
 /**
- * Template tag for a part that several statements share: `` fragment`select id, name from users` ``. It may contain other
- * fragments.
+ * Template tag for a part that several statements share: `` fragment`select id, name from users` ``. It may contain
+ * other fragments.
  */
 export const fragment = (strings: TemplateStringsArray, ...parts: readonly Fragment[]): Fragment =>
   new Fragment(strings.map((text, at) => text + (parts[at]?.text ?? '')).join(''))

@@ -2,7 +2,7 @@ import { type Database, sql } from '../database/database.ts'
 import { sharesChange, userChanged } from '../database/revision.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { endSharesOf } from '../library/shares.ts'
-import { endWorkOf } from './work-of-disabled-users.ts'
+import { endWorkOf } from './disabled-users.ts'
 
 /**
  * Users of a host app. The store knows only their ids: each id that none of its own users has when a token or session

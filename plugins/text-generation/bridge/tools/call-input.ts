@@ -53,7 +53,7 @@ const callReaders = {
   custom_tool_call: {
     kind: 'custom',
     member: 'input',
-    toArguments: (item, path) => asText(composeObject({ input: requireString(item, 'input', path) })),
+    toArguments: (item, path) => quoteJson(composeObject({ input: requireString(item, 'input', path) })),
   },
   local_shell_call: {
     kind: 'local_shell',
@@ -62,7 +62,7 @@ const callReaders = {
       const action = nonNullMember(item, 'action')
       if (!action?.isObject) throw path.at('action').invalid('must be an object')
       const isSet = (value: Json) => !value.is('null') && !(value.isObject && value.members().length === 0)
-      return asText(
+      return quoteJson(
         composeObject(
           Object.fromEntries(
             Object.entries(otherMembers(action, ['type'])).filter(([, value]) => value && isSet(value)),
@@ -74,12 +74,9 @@ const callReaders = {
   tool_search_call: {
     kind: 'tool_search',
     member: 'arguments',
-    toArguments: (item) => asText(nonNullMember(item, 'arguments') ?? composeObject({})),
+    toArguments: (item) => quoteJson(nonNullMember(item, 'arguments') ?? composeObject({})),
   },
 } as const satisfies Readonly<Record<string, CallReader>>
-
-/** JSON as the text of a string, as arguments are. */
-const asText = (json: Json): Json => quoteJson(json)
 
 /** The names of the functions that a search has found: those of its tools, and of the tools in their namespaces. */
 export const functionNamesIn = (item: Json, mapping: ToolMapping, namespace?: string): readonly string[] =>

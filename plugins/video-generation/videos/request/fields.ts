@@ -17,6 +17,16 @@ export interface LongText {
 /** The fields of a request, by name. A member of an object has a name such as `input_reference.image_url`. */
 export type Fields = ReadonlyMap<string, FieldValue>
 
+/** About the length of the body of a native request. */
+export const composedBytes = (fields: Fields): number => {
+  let bytes = 0
+  for (const value of fields.values()) {
+    if (typeof value === 'string') bytes += value.length
+    else bytes += value instanceof Uint8Array ? Math.ceil((value.length * 4) / 3) : value.bytes
+  }
+  return bytes
+}
+
 /** Bytes from which on a text is long: more than any but a data URL has. */
 const maxTextBytes = 2 ** 18
 
