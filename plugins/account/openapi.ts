@@ -6,6 +6,7 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import type { UsageCountsView } from '../shared/usage-counts.ts'
@@ -38,40 +39,36 @@ export type UsageRoutes = {
 const count = Type.Integer({ minimum: 0 })
 const nullableText = Type.Union([Type.String(), Type.Null()])
 
-const usageReport: SchemaOf<UsageReport> = Type.Object(
-  {
-    success: Type.Literal(true),
-    usage: Type.Array(
-      Type.Object(
-        {
-          day: Type.String({ format: 'date' }),
-          token: Type.Union([
-            Type.Object({ id: Type.String(), label: nullableText, start: nullableText }),
-            Type.Null({ description: 'The caller used no API token' }),
-          ]),
-          model: Type.String(),
-          calls: count,
-          unreported: Type.Integer({
-            minimum: 0,
-            description: 'Calls for which the upstream has reported no tokens',
-          }),
-          input_tokens: count,
-          cached_tokens: Type.Integer({ minimum: 0, description: 'Part of input_tokens' }),
-          output_tokens: count,
-          reasoning_tokens: Type.Integer({ minimum: 0, description: 'Part of output_tokens' }),
-          video_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-            description: 'Seconds of generated videos. Null: the model has made none',
-          }),
-          cost: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
-            description: "In the currency of the operator's price table. Null: no call had a price",
-          }),
-        },
-        { title: 'UsageRow' },
-      ),
+const usageReport: SchemaOf<UsageReport> = successOf('UsageReport', {
+  usage: Type.Array(
+    Type.Object(
+      {
+        day: Type.String({ format: 'date' }),
+        token: Type.Union([
+          Type.Object({ id: Type.String(), label: nullableText, start: nullableText }),
+          Type.Null({ description: 'The caller used no API token' }),
+        ]),
+        model: Type.String(),
+        calls: count,
+        unreported: Type.Integer({
+          minimum: 0,
+          description: 'Calls for which the upstream has reported no tokens',
+        }),
+        input_tokens: count,
+        cached_tokens: Type.Integer({ minimum: 0, description: 'Part of input_tokens' }),
+        output_tokens: count,
+        reasoning_tokens: Type.Integer({ minimum: 0, description: 'Part of output_tokens' }),
+        video_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+          description: 'Seconds of generated videos. Null: the model has made none',
+        }),
+        cost: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+          description: "In the currency of the operator's price table. Null: no call had a price",
+        }),
+      },
+      { title: 'UsageRow' },
     ),
-  },
-  { title: 'UsageReport' },
-)
+  ),
+})
 
 const day = Type.String({ format: 'date' })
 

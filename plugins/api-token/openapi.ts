@@ -10,6 +10,7 @@ import {
   routeOptions,
   type SchemaOf,
   successBody,
+  successOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
@@ -110,21 +111,16 @@ const fields = {
   ),
 }
 
-const tokenList: SchemaOf<TokenList> = Type.Object(
-  { success: Type.Literal(true), tokens: Type.Array(Type.Object(fields, { title: 'TokenInfo' })) },
-  { title: 'TokenList' },
-)
+const tokenList: SchemaOf<TokenList> = successOf('TokenList', {
+  tokens: Type.Array(Type.Object(fields, { title: 'TokenInfo' })),
+})
 
-const createdToken: SchemaOf<CreatedToken> = Type.Object(
-  {
-    success: Type.Literal(true),
-    token: Type.Object({
-      ...fields,
-      token: Type.String({ pattern: '^sk-', description: 'The token. Only this response contains it' }),
-    }),
-  },
-  { title: 'CreatedToken' },
-)
+const createdToken: SchemaOf<CreatedToken> = successOf('CreatedToken', {
+  token: Type.Object({
+    ...fields,
+    token: Type.String({ pattern: '^sk-', description: 'The token. Only this response contains it' }),
+  }),
+})
 
 const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
   {

@@ -12,6 +12,7 @@ import {
   routeOptions,
   type SchemaOf,
   successBody,
+  successOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import type { EventMessage } from './frames.ts'
@@ -125,21 +126,16 @@ const webhookFields = {
   disabled_at: time('Nothing was accepted in a day, or the address is gone. Nothing is delivered any more'),
 }
 
-const webhookList: SchemaOf<WebhookList> = Type.Object(
-  { success: Type.Literal(true), webhooks: Type.Array(Type.Object(webhookFields, { title: 'Webhook' })) },
-  { title: 'WebhookList' },
-)
+const webhookList: SchemaOf<WebhookList> = successOf('WebhookList', {
+  webhooks: Type.Array(Type.Object(webhookFields, { title: 'Webhook' })),
+})
 
-const createdWebhook: SchemaOf<CreatedWebhook> = Type.Object(
-  {
-    success: Type.Literal(true),
-    webhook: Type.Object({
-      ...webhookFields,
-      secret: Type.String({ pattern: '^whsec_', description: 'Signs deliveries. Only this response contains it' }),
-    }),
-  },
-  { title: 'CreatedWebhook' },
-)
+const createdWebhook: SchemaOf<CreatedWebhook> = successOf('CreatedWebhook', {
+  webhook: Type.Object({
+    ...webhookFields,
+    secret: Type.String({ pattern: '^whsec_', description: 'Signs deliveries. Only this response contains it' }),
+  }),
+})
 
 const webhookRequest: SchemaOf<WebhookRequest> = Type.Object(
   {

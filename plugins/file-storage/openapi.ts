@@ -10,6 +10,7 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
@@ -38,18 +39,14 @@ export type UploadRoutes = {
   >
 }
 
-const createdUpload: SchemaOf<CreatedUpload> = Type.Object(
-  {
-    success: Type.Literal(true),
-    upload: Type.Object({
-      id: Type.String(),
-      url: Type.String({ description: 'A link to the file, which needs no credential: for CreateAsset' }),
-      content_type: Type.String({ description: 'By the content of the file' }),
-      expires_at: Type.String({ description: 'When the link expires and the file is removed: ISO 8601, in UTC' }),
-    }),
-  },
-  { title: 'CreatedUpload' },
-)
+const createdUpload: SchemaOf<CreatedUpload> = successOf('CreatedUpload', {
+  upload: Type.Object({
+    id: Type.String(),
+    url: Type.String({ description: 'A link to the file, which needs no credential: for CreateAsset' }),
+    content_type: Type.String({ description: 'By the content of the file' }),
+    expires_at: Type.String({ description: 'When the link expires and the file is removed: ISO 8601, in UTC' }),
+  }),
+})
 
 const tags = ['files']
 const file = { schema: Type.String({ format: 'binary' }) }

@@ -7,6 +7,7 @@ import {
   type RouteOptions,
   routeOptions,
   type SchemaOf,
+  successOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import { consumedUnits, existingUnits, type LimitUnit, type LimitWindow, limitWindows } from './limit.ts'
@@ -29,32 +30,28 @@ const word = <Word extends string>(description: string, words: readonly Word[]) 
 
 const amount = (description: string) => Type.Number({ minimum: 0, description })
 
-const limitList: SchemaOf<LimitList> = Type.Object(
-  {
-    success: Type.Literal(true),
-    limits: Type.Array(
-      Type.Object(
-        {
-          subject: Type.Object({
-            type: word<LimitSubject['type']>('Whose limit it is', ['account', 'team', 'user', 'token']),
-            id: Type.String(),
-            name: Type.String({ description: 'Name of the team or user, label of the token, or the id' }),
-          }),
-          unit: word<LimitUnit>('What is counted', [...consumedUnits, ...existingUnits]),
-          window: nullable(word<LimitWindow>('Null: for ever, or at once', limitWindows)),
-          model: nullable(Type.String({ description: 'The model, or the start of its name with * at its end' })),
-          amount: amount('Cost is in currency units'),
-          used: amount('In the present window, or what exists'),
-          reserved: amount('What calls in progress hold'),
-          remaining: amount('What is left'),
-          resets_at: nullable(Type.String({ format: 'date-time' })),
-        },
-        { title: 'Limit' },
-      ),
+const limitList: SchemaOf<LimitList> = successOf('LimitList', {
+  limits: Type.Array(
+    Type.Object(
+      {
+        subject: Type.Object({
+          type: word<LimitSubject['type']>('Whose limit it is', ['account', 'team', 'user', 'token']),
+          id: Type.String(),
+          name: Type.String({ description: 'Name of the team or user, label of the token, or the id' }),
+        }),
+        unit: word<LimitUnit>('What is counted', [...consumedUnits, ...existingUnits]),
+        window: nullable(word<LimitWindow>('Null: for ever, or at once', limitWindows)),
+        model: nullable(Type.String({ description: 'The model, or the start of its name with * at its end' })),
+        amount: amount('Cost is in currency units'),
+        used: amount('In the present window, or what exists'),
+        reserved: amount('What calls in progress hold'),
+        remaining: amount('What is left'),
+        resets_at: nullable(Type.String({ format: 'date-time' })),
+      },
+      { title: 'Limit' },
     ),
-  },
-  { title: 'LimitList' },
-)
+  ),
+})
 
 /** Elysia options of the limits route. */
 export const limitDocs: RouteOptions = routeOptions({

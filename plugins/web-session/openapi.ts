@@ -12,6 +12,7 @@ import {
   routeOptions,
   type SchemaOf,
   successBody,
+  successOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 
@@ -42,10 +43,9 @@ const loginRequest: SchemaOf<LoginRequest> = Type.Object(
   { title: 'LoginRequest' },
 )
 
-const sessionUser: SchemaOf<SessionUser> = Type.Object(
-  { success: Type.Literal(true), user: Type.Object({ id: Type.String(), name: Type.String() }) },
-  { title: 'SessionUser' },
-)
+const sessionUser: SchemaOf<SessionUser> = successOf('SessionUser', {
+  user: Type.Object({ id: Type.String(), name: Type.String() }),
+})
 
 const setCookie = (description: string) => ({
   ...noStoreHeader,

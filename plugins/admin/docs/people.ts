@@ -6,6 +6,7 @@ import {
   nullable,
   pathParameter,
   type SchemaOf,
+  successOf,
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
@@ -162,12 +163,7 @@ export const userDocs = {
   add: route('write', {
     ...{ operationId: 'addUser', summary: 'Add a user', parameters: [idempotencyKeyParameter] },
     requestBody: jsonBody(newUserSchema),
-    success: createdOnce(
-      Type.Object(
-        { success: Type.Literal(true), user: userSchema, invitation: Type.Optional(invitationLink) },
-        { title: 'AddedUser' },
-      ),
-    ),
+    success: createdOnce(successOf('AddedUser', { user: userSchema, invitation: Type.Optional(invitationLink) })),
   }),
   import: route('write', {
     operationId: 'importUsers',
@@ -177,10 +173,7 @@ export const userDocs = {
     parameters: [idempotencyKeyParameter],
     requestBody: { required: true, content: { 'text/csv': { schema: Type.String() } } },
     success: createdOnce(
-      Type.Object(
-        { success: Type.Literal(true), users: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })) },
-        { title: 'ImportedUsers' },
-      ),
+      successOf('ImportedUsers', { users: Type.Array(Type.Object({ id: Type.String(), name: Type.String() })) }),
     ),
   }),
   get: route('read', {
@@ -230,10 +223,7 @@ export const teamDocs = {
   }),
 }
 
-const issuedToken = Type.Object(
-  { success: Type.Literal(true), token: issuedTokenSchema },
-  { title: 'IssuedTokenResponse' },
-)
+const issuedToken = successOf('IssuedTokenResponse', { token: issuedTokenSchema })
 
 /** Elysia options of each route of tokens. */
 export const adminTokenDocs = {

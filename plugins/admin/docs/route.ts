@@ -10,6 +10,7 @@ import {
   type RouteOptions,
   replayedHeaders,
   routeOptions,
+  successBody,
 } from '../../shared/plugin/openapi.ts'
 import { cursorSchema } from './schemas.ts'
 
@@ -30,7 +31,7 @@ export type ListPage<Name extends string, View> = {
   readonly next_cursor: string | null
 } & { readonly [Key in Name]: readonly View[] }
 
-export const done = Type.Object({ success: Type.Literal(true) }, { title: 'Success' })
+export const done = successBody
 
 /** A page of a list. */
 export const listOf = (name: string, schema: TSchema): TSchema =>

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import { nullable, type SchemaOf, successOf } from '../../shared/plugin/openapi.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { AuditVerificationView } from '../views/audit.ts'
 
@@ -34,23 +34,19 @@ export const activitySchema: SchemaOf<ActivityView> = Type.Object(
   { title: 'Activity', description: 'HTTP requests, and video tasks, of all processes. A few seconds late' },
 )
 
-export const alertsSchema = Type.Object(
-  {
-    success: Type.Literal(true),
-    alerts: Type.Array(
-      Type.Object({
-        name: Type.String({ description: 'Name of the rule' }),
-        severity: words(['critical', 'warning']),
-        state: words(['pending', 'firing']),
-        since: time,
-        labels: Type.Record(Type.String(), text),
-        value: Type.Number({ description: 'The value that is too high' }),
-      }),
-    ) satisfies SchemaOf<AlertsView['alerts']>,
-    not_evaluated: Type.Array(text, { description: 'Rules that the server cannot evaluate itself' }),
-  },
-  { title: 'Alerts' },
-)
+export const alertsSchema = successOf('Alerts', {
+  alerts: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'Name of the rule' }),
+      severity: words(['critical', 'warning']),
+      state: words(['pending', 'firing']),
+      since: time,
+      labels: Type.Record(Type.String(), text),
+      value: Type.Number({ description: 'The value that is too high' }),
+    }),
+  ) satisfies SchemaOf<AlertsView['alerts']>,
+  not_evaluated: Type.Array(text, { description: 'Rules that the server cannot evaluate itself' }),
+})
 
 export const verificationSchema: SchemaOf<AuditVerificationView> = Type.Object(
   {

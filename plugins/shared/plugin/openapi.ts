@@ -1,4 +1,4 @@
-import { type TSchema, Type } from '@sinclair/typebox'
+import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 
 // Routes return a `Response`, and are described beside it: in `detail` for OpenAPI documents, and in the type of the
@@ -164,11 +164,12 @@ export const noStoreResponses = (description: string, schema: TSchema, ...status
   ...errorResponses(errorBody, ...statuses),
 })
 
+/** The body of a success: an object with these members. */
+export const successOf = <Members extends TProperties>(title: string, members: Members) =>
+  Type.Object({ success: Type.Literal(true), ...members }, { title })
+
 /** The body of a change that shows nothing. */
-export const successBody: SchemaOf<{ readonly success: true }> = Type.Object(
-  { success: Type.Literal(true) },
-  { title: 'Success' },
-)
+export const successBody = successOf('Success', {})
 
 /** Also describes all other errors of an upstream that a route forwards: any status, and any body. */
 export const forwardedErrors = (schema: TSchema, ...statuses: readonly ErrorStatus[]) => ({

@@ -10,6 +10,7 @@ import {
   routeOptions,
   type SchemaOf,
   successBody,
+  successOf,
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 
@@ -96,22 +97,18 @@ export type OwnAccountRoutes = {
   }
 }
 
-const account: SchemaOf<AccountResponse> = Type.Object(
-  {
-    success: Type.Literal(true),
-    account: Type.Object(
-      {
-        id: Type.String(),
-        name: Type.String(),
-        role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
-        team: Type.Union([Type.String(), Type.Null()], { description: 'Name of the team. Null: in none' }),
-        login: Type.Union([Type.Literal('password'), Type.Literal('oidc'), Type.Literal('none')]),
-      },
-      { title: 'Account' },
-    ),
-  },
-  { title: 'AccountResponse' },
-)
+const account: SchemaOf<AccountResponse> = successOf('AccountResponse', {
+  account: Type.Object(
+    {
+      id: Type.String(),
+      name: Type.String(),
+      role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
+      team: Type.Union([Type.String(), Type.Null()], { description: 'Name of the team. Null: in none' }),
+      login: Type.Union([Type.Literal('password'), Type.Literal('oidc'), Type.Literal('none')]),
+    },
+    { title: 'Account' },
+  ),
+})
 
 const newPassword = Type.String({
   description: 'At least 12 characters, or 8 of three kinds (lower case, upper case, digits, others); never the name',
@@ -124,38 +121,29 @@ const passwordChange: SchemaOf<PasswordChange> = Type.Object(
 
 const time = Type.String({ format: 'date-time' })
 
-const sessionList: SchemaOf<SessionList> = Type.Object(
-  {
-    success: Type.Literal(true),
-    sessions: Type.Array(
-      Type.Object(
-        {
-          id: Type.String(),
-          created_at: time,
-          last_used_at: Type.String({ format: 'date-time', description: 'A minute late at most' }),
-          expires_at: Type.String({ format: 'date-time', description: 'When it ends unless it is used' }),
-          user_agent: nullable(Type.String({ description: 'The browser, as it calls itself' })),
-          current: Type.Boolean({ description: 'Whether the request itself has this session' }),
-        },
-        { title: 'OwnSession' },
-      ),
+const sessionList: SchemaOf<SessionList> = successOf('SessionList', {
+  sessions: Type.Array(
+    Type.Object(
+      {
+        id: Type.String(),
+        created_at: time,
+        last_used_at: Type.String({ format: 'date-time', description: 'A minute late at most' }),
+        expires_at: Type.String({ format: 'date-time', description: 'When it ends unless it is used' }),
+        user_agent: nullable(Type.String({ description: 'The browser, as it calls itself' })),
+        current: Type.Boolean({ description: 'Whether the request itself has this session' }),
+      },
+      { title: 'OwnSession' },
     ),
-  },
-  { title: 'SessionList' },
-)
+  ),
+})
 
-const invitation: SchemaOf<InvitationResponse> = Type.Object(
-  {
-    success: Type.Literal(true),
-    invitation: Type.Object({ name: Type.String(), expires_at: time }, { title: 'InvitedUser' }),
-  },
-  { title: 'InvitationResponse' },
-)
+const invitation: SchemaOf<InvitationResponse> = successOf('InvitationResponse', {
+  invitation: Type.Object({ name: Type.String(), expires_at: time }, { title: 'InvitedUser' }),
+})
 
-const redeemed: SchemaOf<RedeemedInvitation> = Type.Object(
-  { success: Type.Literal(true), user: Type.Object({ id: Type.String(), name: Type.String() }) },
-  { title: 'RedeemedInvitation' },
-)
+const redeemed: SchemaOf<RedeemedInvitation> = successOf('RedeemedInvitation', {
+  user: Type.Object({ id: Type.String(), name: Type.String() }),
+})
 
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['account'] })
