@@ -21,7 +21,10 @@ const compile = (): void => {
  * libraries nor a bundler.
  */
 const bundledPage = async (): Promise<string> => {
+  // The bundler mixes the path from the working directory into the names of the page's files.
+  process.chdir('/')
   const page = await readPageTexts()
+  process.chdir(root)
   if (!page.hashed) throw new Error('the page of the console is not bundled')
   return `export const readPageTexts = async () => (${JSON.stringify(page)})\n`
 }
@@ -59,9 +62,18 @@ const bundleCommand = async (page: string): Promise<readonly string[]> => {
       },
     ],
   })
-  await chmod(join(dist, 'sluice.js'), 0o755)
+  const command = join(dist, 'sluice.js')
+  await writeFile(command, withoutBuildFolder(await readFile(command, 'utf8')))
+  await chmod(command, 0o755)
   return inputs
 }
+
+/**
+ * CommonJS modules in a bundle name the folder in which they were, which exists on this machine only. Without it, the
+ * package of a commit is the same wherever it is built.
+ */
+const withoutBuildFolder = (text: string): string =>
+  text.replace(/^(\s*var __(?:dir|file)name = ")[^"]*(\/node_modules\/[^"]*")/gm, '$1$2')
 
 /**
  * The licenses of the packages that these files belong to. They demand that a copy comes with every copy of the

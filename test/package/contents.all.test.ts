@@ -68,6 +68,21 @@ test('every relative link of a page of the package leads to a file of the packag
   expect(broken).toEqual([])
 })
 
+test('nothing in the package depends on the folder in which it was built', async () => {
+  const { package: folder } = await createConsumer()
+  const command = readFileSync(join(folder, 'dist/sluice.js'), 'utf8')
+  expect(command.match(/\bvar __\w+name = "/g)?.length).toBeGreaterThan(0)
+  expect(command.split('\n').filter((line) => line.includes(root) || line.includes(tmpdir()))).toEqual([])
+  const { output } = await run('/', [
+    process.execPath,
+    '-e',
+    `import { readPageTexts } from '${join(root, 'plugins/console/read-page-texts.ts')}'
+     console.log(JSON.stringify(await readPageTexts()))`,
+  ])
+  const page = readFileSync(join(folder, 'dist/plugins/console/read-page-texts.js'), 'utf8')
+  expect(page === `export const readPageTexts = async () => (${output})\n`).toBe(true)
+})
+
 test('the old cookie package, which @elysiajs/cookie brings, is not in the package', async () => {
   const { package: folder } = await createConsumer()
   const command = readFileSync(join(folder, 'dist/sluice.js'), 'utf8')
