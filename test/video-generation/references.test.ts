@@ -9,6 +9,7 @@ import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import { createDigestOf } from '../../src/app/pictures.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
 import { databaseNames } from '../support/database.ts'
+import { forwardClock } from '../support/forward-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { media, openVideoFixture, text, until, type VideoFixtureOptions, videoUser } from './fixture.ts'
 
@@ -26,9 +27,19 @@ const sentUrls = (emulator: Emulator) => {
   return last.content.flatMap(({ image_url }) => image_url?.url ?? [])
 }
 
-/** A library that processes at once, and whose lost calls are settled soon. */
-const open = (options: VideoFixtureOptions = {}) =>
-  openVideoFixture({ ...options, more: { timeoutMs: 100, ...options.more } })
+const open = openVideoFixture
+
+/** The same with a clock that goes forward only while the test waits for a task: lost calls of the library are settled after a minute. */
+const openWithClock = async (options: VideoFixtureOptions = {}) => {
+  const clock = forwardClock()
+  const fixture = await openVideoFixture({ ...options, gateway: { clock }, more: { clock } })
+  const runs = (id: string) =>
+    until(async () => {
+      clock.pass(1_000)
+      return (await fixture.ann.statusOf(id)) === 'running'
+    })
+  return { ...fixture, clock, runs }
+}
 
 describe.each(databaseNames)('references: auto (%s)', (kind) => {
   test('makes an asset of the picture that was refused for a person, and sends the task again', async () => {
@@ -95,24 +106,22 @@ describe.each(databaseNames)('references: auto (%s)', (kind) => {
   }, 300_000)
 
   test('settles a creation whose answer was lost: the asset is found, and made only once', async () => {
-    await using fixture = await open({ database: kind })
-    const { ann, emulator } = fixture
+    await using fixture = await openWithClock({ database: kind })
+    const { ann, emulator, runs } = fixture
     emulator.faults.add({ kind: 'reset-after', action: 'CreateAsset' })
-    const id = await ann.created('a', auto(face('ann')))
-    await until(async () => (await ann.statusOf(id)) === 'running')
+    await runs(await ann.created('a', auto(face('ann'))))
     expect(emulator.library.assets()).toHaveLength(1)
     expect((await ann.ask('GET', `/assets/${emulator.library.assets()[0]?.id}`)).status).toBe(200)
     emulator.faults.add({ kind: 'reset-before', action: 'CreateAsset' })
-    const next = await ann.created('b', auto(face('another')))
-    await until(async () => (await ann.statusOf(next)) === 'running')
+    await runs(await ann.created('b', auto(face('another'))))
     expect(emulator.library.assets()).toHaveLength(2)
     emulator.faults.add({ kind: 'reset-after', action: 'CreateAssetGroup' })
     expect(emulator.library.groups()).toHaveLength(1)
   })
 
   test('survives a process that ends while the asset is made, and while it is processed', async () => {
-    await using first = await open({ database: kind, emulator: { processingMs: 3_600_000 } })
-    const { emulator, store, ann } = first
+    await using first = await openWithClock({ database: kind, emulator: { processingMs: 3_600_000 } })
+    const { emulator, store, ann, clock, runs } = first
     const hold = emulator.faults.add({ kind: 'hold', action: 'CreateAsset', when: 'after' })
     const one = await ann.created('one', auto(face('ann')))
     await hold.waitForHits(1)
@@ -121,14 +130,14 @@ describe.each(databaseNames)('references: auto (%s)', (kind) => {
     hold.remove()
     const background = new Background()
     await using second = await startGateway({
-      ...{ emulator, store, timeoutMs: 100 },
-      video: { pollMs: 10, settleMs: 100, background },
+      ...{ emulator, store, clock },
+      video: { pollMs: 10, settleMs: 100, background, clock },
     })
     expect(second.url).not.toBe(first.gateway.url)
     const two = await ann.created('two', auto(face('ann')))
     await until(() => emulator.library.assets().length > 0)
     emulator.library.advance(3_600_000)
-    for (const id of [one, two]) await until(async () => (await ann.statusOf(id)) === 'running')
+    for (const id of [one, two]) await runs(id)
     expect(emulator.library.assets()).toHaveLength(1)
     expect(emulator.video.tasks()).toHaveLength(2)
     void background.stop()
