@@ -76,12 +76,20 @@ const filters: readonly UsageSumFilter[] = [
   { until: '2025-08-20', model: 'model-3', kind: 'text' },
 ]
 
-const groupings: readonly (readonly UsageDimension[])[] = Array.from({ length: 32 }, (_, bits) =>
+type Grouping = readonly UsageDimension[]
+
+export const allGroupings: readonly Grouping[] = Array.from({ length: 32 }, (_, bits) =>
   usageDimensions.filter((_dimension, nth) => (bits & (1 << nth)) !== 0),
 )
+/** By nothing, by each property alone, and by each with one other. */
+export const shortGroupings = allGroupings.filter(({ length }) => length <= 2)
 
 /** Declares the tests of reports about so many users. */
-export const testUsageScale = (users: number, timeoutMs: number): void => {
+export const testUsageScale = (
+  users: number,
+  timeoutMs: number,
+  groupings: readonly Grouping[] = allGroupings,
+): void => {
   eachDatabase(`reports of ${users * rowsOfUser} rows of usage`, (tested) => {
     test(
       'read few rows for each page, by any properties and with any filter',

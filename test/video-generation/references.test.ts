@@ -1,26 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { hashToken } from '../../plugins/api-token/index.ts'
 import { Background } from '../../plugins/shared/background/background.ts'
-import { inLanes } from '../../plugins/shared/background/in-lanes.ts'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
-import { createDigestOf } from '../../src/app/pictures.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
 import { databaseNames } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { media, openVideoFixture, text, until, type VideoFixtureOptions, videoUser } from './fixture.ts'
-
-/** A picture of a person, for the emulator. */
-const face = (name: string) => media('image', `https://files.example/real-face/${name}.png`, 'reference_image')
-const plain = (name: string) => media('image', `https://files.example/plain/${name}.png`, 'reference_image')
-const auto = (...pictures: object[]) => ({ references: 'auto', content: [text('a cat'), ...pictures] })
+import { auto, callsOf, face, plain, testManyTasks } from './references-many.ts'
 
 const code = 'InputImageSensitiveContentDetected.PrivacyInformation'
 
-const callsOf = ({ calls }: Emulator, action: string) => calls.filter((call) => call.action === action)
 /** The addresses of the pictures in the last create call. */
 const sentUrls = (emulator: Emulator) => {
   const last = callsOf(emulator, 'CreateVideoTask').at(-1)?.json as { content: { image_url?: { url: string } }[] }
@@ -78,32 +69,8 @@ describe.each(databaseNames)('references: auto (%s)', (kind) => {
     expect(callsOf(emulator, 'CreateAsset')).toHaveLength(2)
   })
 
-  test('costs no asset twice: 100 tasks of 7 pictures, of which 2 show persons', async () => {
-    // Twelve persons, each at two addresses with the same bytes.
-    await using files = await servePictures()
-    await using fixture = await open({
-      database: kind,
-      gateway: { slots: { '*': { running: 8 } } },
-      video: { runningMs: 1, maxRunning: { '*': 100 } },
-      more: { pictures: { digestOf: createDigestOf(['127.0.0.0/8']) } },
-    })
-    const { ann, bob, emulator } = fixture
-    const picture = (path: string) => media('image', `${files.url}/${path}.png`, 'reference_image')
-    const personsOf = (nth: number) => [nth % 12, (nth * 5 + 1) % 12]
-    const ids: { readonly user: typeof ann; readonly id: string }[] = []
-    await inLanes(Array(100).keys(), 8, async (nth) => {
-      const faces = personsOf(nth).map((person) => picture(`real-face/${nth % 2}/${person}`))
-      const [first, ...others] = [1, 2, 3, 4, 5].map((other) => picture(`plain/${nth}-${other}`))
-      const user = nth % 4 === 0 ? bob : ann
-      ids[nth] = { user, id: await user.created(`task ${nth}`, auto(first ?? {}, ...faces, ...others)) }
-    })
-    for (const { user, id } of ids) await until(async () => (await user.statusOf(id)) === 'succeeded')
-    const wanted = new Set(ids.flatMap(({ user }, nth) => personsOf(nth).map((person) => `${user.id} ${person}`)))
-    expect(callsOf(emulator, 'CreateAsset')).toHaveLength(wanted.size)
-    expect(emulator.library.assets()).toHaveLength(wanted.size)
-    expect(emulator.library.groups()).toHaveLength(2)
-    expect(emulator.video.tasks()).toHaveLength(100)
-  }, 300_000)
+  // references-many.all.test.ts has 100 tasks.
+  testManyTasks(kind, 30)
 
   test('settles a creation whose answer was lost: the asset is found, and made only once', async () => {
     await using fixture = await openWithClock({ database: kind })
@@ -304,19 +271,3 @@ describe('references: auto', () => {
 
 const model = 'doubao-seedance-2-0-260128'
 const creates = { action: 'CreateVideoTask' } as const
-
-/** Serves pictures: the bytes of one under `/real-face/` are those of its last part, and others are all different. */
-const servePictures = async () => {
-  const server = createServer(({ url = '' }, response) => {
-    const name = url.includes('/real-face/') ? url.slice(url.lastIndexOf('/')) : url
-    response.setHeader('content-type', 'image/png').end(`\x89PNG\r\n\x1a\n ${name}`)
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    async [Symbol.asyncDispose]() {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    },
-  }
-}
