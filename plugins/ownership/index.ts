@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Audit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type GuardContext } from '../shared/http/error-handler.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
 import { checkCollaborator, checkElysia, checkIdentify } from '../shared/plugin/options.ts'
 import type { MacroFunctions, MacroPlugin } from '../shared/plugin/plugin.ts'
@@ -81,6 +81,20 @@ export const ownership = <Evidence>(
   if ('rules' in options) checkCollaborator('rules', options.rules)
   const rules = 'rules' in options ? options.rules : createOwnership(options)
   const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
+  /** A guard with an id in a path parameter: what `find` proves about it is added to the context. */
+  const guard =
+    <Found extends object>(find: (user: string, id: unknown, request: Request) => Promise<Found>) =>
+    (param: string) => ({
+      // The names are spelled out, because Elysia reads them in the source of a hook.
+      resolve: async ({ request, params, set, status }: GuardContext & { readonly params: unknown }) => {
+        try {
+          const { user } = await identify(request)
+          return { user, owners: rules, ...(await find(user, pathParameter(params, param), request)) }
+        } catch (error) {
+          return stop(error, { request, set, status })
+        }
+      },
+    })
   const plugin: AnyElysia = new Elysia({ name: 'sluice/ownership', seed: seedOf(options) }).macro({
     caller: (_required: true) => ({
       resolve: async ({ request, set, status }) => {
@@ -92,56 +106,11 @@ export const ownership = <Evidence>(
         }
       },
     }),
-    ownsGroup: (param: string) => ({
-      resolve: async ({ request, params, set, status }) => {
-        try {
-          const { user } = await identify(request)
-          return { user, owners: rules, group: await rules.group(user, pathParameter(params, param)) }
-        } catch (error) {
-          return stop(error, { request, set, status })
-        }
-      },
-    }),
-    ownsAsset: (param: string) => ({
-      resolve: async ({ request, params, set, status }) => {
-        try {
-          const { user } = await identify(request)
-          return { user, owners: rules, asset: await rules.asset(user, pathParameter(params, param), request) }
-        } catch (error) {
-          return stop(error, { request, set, status })
-        }
-      },
-    }),
-    locatesAsset: (param: string) => ({
-      resolve: async ({ request, params, set, status }) => {
-        try {
-          const { user } = await identify(request)
-          return { user, owners: rules, asset: await rules.locateAsset(user, pathParameter(params, param), request) }
-        } catch (error) {
-          return stop(error, { request, set, status })
-        }
-      },
-    }),
-    readsGroup: (param: string) => ({
-      resolve: async ({ request, params, set, status }) => {
-        try {
-          const { user } = await identify(request)
-          return { user, owners: rules, group: await rules.readableGroup(user, pathParameter(params, param)) }
-        } catch (error) {
-          return stop(error, { request, set, status })
-        }
-      },
-    }),
-    readsAsset: (param: string) => ({
-      resolve: async ({ request, params, set, status }) => {
-        try {
-          const { user } = await identify(request)
-          return { user, owners: rules, asset: await rules.readableAsset(user, pathParameter(params, param), request) }
-        } catch (error) {
-          return stop(error, { request, set, status })
-        }
-      },
-    }),
+    ownsGroup: guard(async (user, id) => ({ group: await rules.group(user, id) })),
+    ownsAsset: guard(async (user, id, request) => ({ asset: await rules.asset(user, id, request) })),
+    locatesAsset: guard(async (user, id, request) => ({ asset: await rules.locateAsset(user, id, request) })),
+    readsGroup: guard(async (user, id) => ({ group: await rules.readableGroup(user, id) })),
+    readsAsset: guard(async (user, id, request) => ({ asset: await rules.readableAsset(user, id, request) })),
   } satisfies MacroFunctions<OwnershipMacros<Evidence>>)
   return plugin
 }
