@@ -67,12 +67,13 @@ const selection = readArguments(process.argv.slice(2))
 const maxFilesRunAgain = 12
 
 /**
- * Runs the tests, five files at a time, because many wait for timers; each of the five processes has one PostgreSQL for all its files. Then runs each file that
+ * Runs the tests, five files at a time, because many wait for timers; each of the processes has one PostgreSQL for all its files. With the long tests it is seven,
+ * which wait for other processes, for browsers and for leases: five keep two processors busy for little more than half of the time. Then runs each file that
  * failed, if there are few, once more and alone. A fault fails both times, also one outside of the tests, such as a rejection that nothing
  * awaits. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
-  const first = await test('--parallel=5', '--no-isolate', ...selection.args)
+  const first = await test(`--parallel=${selection.all ? 7 : 5}`, '--no-isolate', ...selection.args)
   const { failuresByFile, skipped, skippedByReason } = first.report
   /** Number of failures by file. An error outside of its tests is one. */
   const failures = new Map(failuresByFile)

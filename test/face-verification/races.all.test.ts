@@ -1,4 +1,4 @@
 /** Runs with `--all`: repeats the races of races.test.ts. */
 import { describeRaces } from './races.ts'
 
-describeRaces(25)
+describeRaces(12 * Number(process.env.SLUICE_RUNS ?? 1))

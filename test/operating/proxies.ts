@@ -71,6 +71,8 @@ export const proxies: readonly ReverseProxy[] = [
 /** A proxy that runs. */
 export interface RunningProxy {
   readonly url: string
+  /** What it has written about errors, until it is stopped. */
+  readonly log: () => string
   readonly stop: () => Promise<void>
 }
 
@@ -83,9 +85,10 @@ export const startProxy = async (
   const folder = await mkdtemp(join(tmpdir(), `sluice-${program}-`))
   const port = await freePort()
   await writeFile(join(folder, 'configuration'), configure({ folder, port, upstreams }))
+  const log = join(folder, 'log')
   const child = Bun.spawn([...command(findProgram(program) ?? '', folder)], {
     env: { PATH: process.env.PATH ?? '', HOME: folder },
-    stdio: ['ignore', 'ignore', 'ignore'],
+    stdio: ['ignore', 'ignore', Bun.file(log)],
   })
   const url = `http://127.0.0.1:${port}${path}`
   // The proxy itself answers for /metrics.
@@ -95,6 +98,7 @@ export const startProxy = async (
   }
   return {
     url,
+    log: () => readFileSync(log, 'utf8'),
     async stop() {
       // On SIGTERM, Caddy waits for open streams.
       child.kill('SIGKILL')

@@ -99,6 +99,7 @@ for (const proxy of proxies) {
         await load.reaches(minRequests)
       } finally {
         await load.end()
+        if (load.lost.length > 0) console.log(front.log())
         await front.stop()
       }
       const seconds = Math.round((performance.now() - begun) / 1000)

@@ -6,6 +6,8 @@ import { type Chunk, clientOf, dataOf, eventsIn, newBridge, streams } from './br
 import { allTools, anyChunks, anyRequest, chunksOf, turn } from './bridge-random-streams.ts'
 import { readClientTypes } from './client-types.ts'
 
+const times = Number(process.env.SLUICE_RUNS ?? 1)
+
 const types = readClientTypes()
 const validate = types.validatorOf('ResponseStreamEvent')
 
@@ -85,7 +87,7 @@ describe('every event has the type that OpenAI’s client gives it', () => {
         expect(disorderOf(eventsIn(text))).toEqual([])
         await checkWithClient(text)
       }),
-      { seed: 13, numRuns: 600 },
+      { seed: 13, numRuns: 200 * times },
     )
   })
 
@@ -96,7 +98,7 @@ describe('every event has the type that OpenAI’s client gives it', () => {
         expect(problemsOf(eventsIn(text))).toEqual([])
         await checkWithClient(text)
       }),
-      { seed: 13, numRuns: 300 },
+      { seed: 13, numRuns: 100 * times },
     )
   })
 

@@ -6,6 +6,7 @@ import { chunk, streaming, usageChunk } from './fixture.ts'
 import { minimal, openMessages } from './messages-fixture.ts'
 
 const seed = 20_261_122
+const times = Number(process.env.SLUICE_RUNS ?? 1)
 const request = { ...minimal, thinking: { type: 'adaptive' as const } }
 
 const json = fc.dictionary(fc.string({ maxLength: 4, unit: 'grapheme' }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 4 })
@@ -82,7 +83,7 @@ describe('Random chat streams:', () => {
           given.calls.map(({ name, input }) => [name, JSON.parse(JSON.stringify(input))]),
         )
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: 100 * times },
     )
   })
 
@@ -119,7 +120,7 @@ describe('Random chat streams:', () => {
           'user',
         ])
       }),
-      { seed, numRuns: 300 },
+      { seed, numRuns: 100 * times },
     )
   })
 
@@ -141,7 +142,7 @@ describe('Random chat streams:', () => {
         }
         expect(open).toBe(-1)
       }),
-      { seed, numRuns: 200 },
+      { seed, numRuns: 75 * times },
     )
   })
 })
