@@ -34,14 +34,17 @@ export const AssetPicker = ({ title, types, multiple = false, lent = false, onPi
   const [group, setGroup] = useState('')
   const [part, setPart] = useState('')
   const [picked, setPicked] = useState(/** @type {readonly Asset[]} */ ([]))
-  const groups = useLoaded(
+  const loaded = useLoaded(
     async (signal) => {
       const found = await listGroups(api, type, { scope, signal })
-      return scope ? found.filter(({ Access }) => Access === 'use').slice(0, maxNamed) : found
+      const groups = scope ? found.filter(({ Access }) => Access === 'use').slice(0, maxNamed) : found
+      return { source, groups }
     },
-    [type, scope],
+    [source],
   )
-  const usable = scope && !groups.busy ? (groups.value ?? []).map(({ Id }) => Id).join() : ''
+  // Until they are there, the value is that of another source.
+  const groups = loaded.value?.source === source ? loaded.value.groups : undefined
+  const usable = scope && groups ? groups.map(({ Id }) => Id).join() : ''
   const query = {
     ...{ GroupType: type, GroupIds: group || usable, NameContains: part, Statuses: 'Active', scope },
     // With all types, the server need not search.
@@ -70,15 +73,15 @@ export const AssetPicker = ({ title, types, multiple = false, lent = false, onPi
           )} />
           <${Select} label=${t.videos.group} value=${group} onChange=${setFrom(setGroup)} choices=${[
             ['', t.videos.allGroups],
-            ...(groups.value ?? []).map(({ Id, Name }) => /** @type {const} */ ([Id, Name || Id])),
+            ...(groups ?? []).map(({ Id, Name }) => /** @type {const} */ ([Id, Name || Id])),
           ]} />
         <//>
         <form onSubmit=${submit}>
           ${
             scope && !usable
               ? html`
-                  <${Failure} message=${groups.error} retry=${groups.reload} />
-                  ${groups.busy ? html`<${Loading} kind="rows" />` : html`<p class="lead">${t.groups.noneToUse}</p>`}
+                  <${Failure} message=${loaded.error} retry=${loaded.reload} />
+                  ${groups ? html`<p class="lead">${t.groups.noneToUse}</p>` : !loaded.error && html`<${Loading} kind="rows" />`}
                 `
               : html`<${Found} query=${query} multiple=${multiple} picked=${picked} toggle=${toggle} />`
           }
