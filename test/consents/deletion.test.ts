@@ -17,7 +17,7 @@ const openDeletion = async (database: (typeof databaseNames)[number]) => {
   const { ann } = face.fixture
   const consent = async () => (await ann.ask('GET', `/assets/groups/${face.group}/consent`)).json.Result
   return {
-    ...{ ...face, clock, consent },
+    ...{ ...face, clock, consent, background },
     /** Asks for the deletion; again: the job goes on now. */
     remove: () => ann.ask('POST', `/assets/groups/${face.group}/consent/delete`),
     files: () => readdirSync(`${folder.path}/results`),
@@ -90,6 +90,19 @@ describe.each(databaseNames)('a deletion (%s)', (database) => {
     expect(events).toEqual(['consent.withdrawn', 'consent.deleted'])
   }, 60_000)
 
+  test('that a stop of the process interrupts has not ended', async () => {
+    await using it = await openDeletion(database)
+    const { emulator } = it.fixture
+    const held = emulator.faults.add({ kind: 'hold', when: 'after', action: 'ListAssets' })
+    await it.remove()
+    await held.waitForHits()
+    const stopped = it.background.stop()
+    held.release()
+    await stopped
+    expect(emulator.library.assets().filter(({ groupId }) => groupId === it.group)).toHaveLength(1)
+    expect((await it.consent()).Deletion.AssetsTime).toBeUndefined()
+  }, 60_000)
+
   test('goes on after the upstream has failed in the middle', async () => {
     await using it = await openDeletion(database)
     const { emulator } = it.fixture
@@ -105,6 +118,6 @@ describe.each(databaseNames)('a deletion (%s)', (database) => {
       await it.remove()
       return (await it.consent()).Status === 'deleted'
     })
-    expect(left()).toBe(0)
+    expect([left(), (await it.consent()).Deletion.Assets]).toEqual([0, 4])
   }, 60_000)
 })

@@ -1,5 +1,7 @@
 import { expect, test } from 'bun:test'
+import { exportConsent } from '../../plugins/shared/consent/export.ts'
 import { createDocumentSigner, verifyDocument } from '../../plugins/shared/consent/signature.ts'
+import type { ConsentStore } from '../../plugins/shared/consent/store.ts'
 import { content, openFaceFixture } from './fixture.ts'
 
 const secrets = ['a secret of the test suite']
@@ -74,4 +76,31 @@ test('a rotated secret signs with a new key, and the old one still verifies', ()
   expect(JSON.parse(rotated.sign({ a: 1 })).signature.key).toBe(rotated.keys[0]?.kid)
   expect(rotated.keys[1]).toEqual(old.keys[0] as (typeof old.keys)[number])
   expect(old.keys[0]?.x).not.toContain(secrets[0] as string)
+})
+
+test('an export of many uses is read in steps, and has the newest 10,000', async () => {
+  const use = (nth: number) => ({ task: `t${99_999 - nth}`, user: 'u', assets: ['a'], at: 1, isKept: true })
+  const calls: number[] = []
+  const store = {
+    consentUses: async (_: string, { after, limit }: { after?: string | undefined; limit: number }) => {
+      calls.push(limit)
+      const from = after === undefined ? 0 : 99_999 - Number(after.slice(1)) + 1
+      return Array.from({ length: Math.min(limit, total - from) }, (_, index) => use(from + index))
+    },
+  } as unknown as ConsentStore
+  const signer = createDocumentSigner(secrets)
+  let total = 1_200
+  const consent = { group: 'g', owner: 'o' }
+  const exported = async () => {
+    const text = await (await exportConsent(consent, { store, signer, now: 1 })).text()
+    expect(verifyDocument(text, signer.keys)).toBe(true)
+    const { Uses, HasMoreUses } = JSON.parse(text)
+    return { uses: Uses.length, last: Uses.at(-1)?.TaskId, HasMoreUses }
+  }
+  expect(await exported()).toEqual({ uses: 1_200, last: 't98800', HasMoreUses: false })
+  expect(calls).toHaveLength(3)
+  total = 10_001
+  expect(await exported()).toEqual({ uses: 10_000, last: 't90000', HasMoreUses: true })
+  total = 0
+  expect(await exported()).toEqual({ uses: 0, last: undefined, HasMoreUses: false })
 })

@@ -90,3 +90,18 @@ test('the uses come in pages, and need the scope that reads videos', async () =>
     expect((await restricted.ask('GET', `/assets/groups/${face.group}/consent/${part}`)).status).toBe(403)
   expect((await restricted.ask('GET', `/assets/groups/${face.group}/consent`)).status).toBe(200)
 })
+
+test('the owner makes a link for the person, and the ledger says that the owner has made it', async () => {
+  await using face = await openFaceFixture()
+  const { ann, gateway } = face.fixture
+  const { URL: link } = (await ann.ask('POST', `/assets/groups/${face.group}/consent/links`)).json.Result
+  expect(link).toStartWith(`${gateway.url}/api/media/face-verifications/consent/`)
+  expect((await fetch(link)).status).toBe(200)
+  const done = await fetch(`${link}/withdraw`, { method: 'POST' })
+  expect([done.url, done.status]).toEqual([link, 200])
+  const { Withdrawal } = (await ann.ask('GET', `/assets/groups/${face.group}/consent`)).json.Result
+  expect(Withdrawal).toEqual({ Time: expect.any(String), By: 'person', LinkFrom: ann.id })
+  for (let nth = 1; nth < 10; nth++)
+    expect((await ann.ask('POST', `/assets/groups/${face.group}/consent/links`)).status).toBe(200)
+  expect((await ann.ask('POST', `/assets/groups/${face.group}/consent/links`)).status).toBe(429)
+})

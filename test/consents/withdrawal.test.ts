@@ -175,3 +175,26 @@ test('the ledger keeps how a task has ended that its user deletes', async () => 
     EndTime: expect.any(String),
   })
 })
+
+test('a video that is derived from one with the face needs the consent too', async () => {
+  await using face = await openFaceFixture()
+  const { ann, emulator, gateway } = face.fixture
+  const source = await ann.created('x', { content: content(face.asset) })
+  emulator.video.finish(emulator.video.tasks()[0]?.id ?? '')
+  await until(async () => (await ann.statusOf(source)) === 'succeeded')
+  const remix = async (query = '') => {
+    const response = await fetch(`${gateway.url}/v1/videos/${source}/remix${query}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ prompt: 'at night' }),
+    })
+    return { status: response.status, json: (await response.json()) as { error?: { code: string } } }
+  }
+  expect((await remix()).status).toBe(200)
+  const { TotalCount } = (await ann.ask('GET', `/assets/groups/${face.group}/consent/uses`)).json.Result
+  expect(TotalCount).toBe(2)
+  await face.withdraw()
+  for (const query of ['', '?dry_run=true'])
+    expect(await remix(query)).toMatchObject({ status: 403, json: { error: { code: 'consent_withdrawn' } } })
+  expect(emulator.video.tasks()).toHaveLength(2)
+})

@@ -115,7 +115,7 @@ eachDatabase('consents', (database) => {
 
   test('a group has a maximum of links', async () => {
     const { group, owner } = await addGroup()
-    const add = () => store.addConsentLink({ group, owner, hash: randomUUID(), at: 1 })
+    const add = () => store.addConsentLink({ group, owner, hash: randomUUID(), madeBy: owner, at: 1 })
     const added = await Promise.all(Array.from({ length: 14 }, add))
     expect(added.filter(Boolean)).toHaveLength(10)
     expect(await store.consentOf(group)).toEqual({ group, owner })

@@ -30,6 +30,9 @@ const act = {
   at: time,
   by: Type.Union([Type.Literal('person'), Type.Literal('owner'), Type.Literal('admin')]),
   user: nullable(Type.String({ description: 'Id of the user. Null: the person' })),
+  link_from: nullable(
+    Type.String({ description: "Id of the user who has made the person's link. Null: the face verification" }),
+  ),
 }
 
 const consentSchema: SchemaOf<AdminConsentView> = Type.Object(

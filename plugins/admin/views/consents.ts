@@ -9,6 +9,8 @@ export interface AdminConsentActView {
   readonly by: 'person' | 'owner' | 'admin'
   /** Id of the user. Null: the person. */
   readonly user: string | null
+  /** Id of the user who has made the person's link. Null: the person got it from the face verification. */
+  readonly link_from: string | null
 }
 
 /** The consent of a person to the use of a group. */
@@ -59,5 +61,6 @@ export const toAdminConsentView = (consent: Consent): AdminConsentView => {
 const toActView = ({ at, actor }: ConsentAct): AdminConsentActView => ({
   at: isoTime(at),
   by: actor.by,
-  user: actor.user ?? null,
+  user: actor.by === 'person' ? null : actor.user,
+  link_from: actor.by === 'person' ? (actor.linkFrom ?? null) : null,
 })

@@ -105,7 +105,7 @@ export const consentRoutes = (
       if (!linkTo) throw new Problem(404, 'this service has no pages for persons')
       const [secret, at] = [createLinkSecret(), clock.now()]
       const added = await storeCall(
-        store.addConsentLink({ group, owner, hash: hashLinkSecret(secret), at }),
+        store.addConsentLink({ group, owner, hash: hashLinkSecret(secret), madeBy: context.user, at }),
         'failed to add the link',
       )
       if (!added) throw new Problem(429, 'the maximum number of links is reached')

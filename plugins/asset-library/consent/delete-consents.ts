@@ -5,7 +5,7 @@ import type { Consent, ConsentDeletionStep, ConsentStore } from '../../shared/co
 import { readId } from '../../shared/id.ts'
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
 import { Problem } from '../../shared/problem.ts'
-import { itemsOf, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { itemsOf, UpstreamInvalidError, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import { isGone } from '../routes/groups.ts'
 import type { Library, Owners } from '../routes/library.ts'
 import { tellDeletedAsset } from '../watch/asset-watch.ts'
@@ -49,26 +49,41 @@ export const deleteConsents = (
     }
   }
 
-  /** Deletes up to `stepSize` assets of a group. Resolves with their number: 0 when there are none left. */
-  const deleteAssets = async (group: OwnedGroup, signal: AbortSignal): Promise<number> => {
+  /** Deletes up to `stepSize` assets of a group. Resolves with their number, and with whether there may be more. */
+  const deleteAssets = async (
+    group: OwnedGroup,
+    signal: AbortSignal,
+  ): Promise<{ readonly assets: number; readonly more: boolean }> => {
     const { user } = group
     const query = { groupType: group.type, groups: [group], sortBy: 'CreateTime', sortOrder: 'Asc' } as const
     const response = await upstream.send(
       { action: 'ListAssets', query: { ...query, paging: { maxResults: stepSize } } },
       { user },
     )
-    let deleted = 0
-    for (const item of itemsOf(response)) {
+    const items = itemsOf(response)
+    let [seen, assets] = [0, 0]
+    for (const item of items) {
+      signal.throwIfAborted()
       const id = readId(item.get('Id')?.string())
-      if (signal.aborted || id === undefined || item.get('GroupId')?.string() !== group.id) continue
+      if (id === undefined || item.get('GroupId')?.string() !== group.id) continue
+      seen++
       owners.cacheGroup(id, group)
       const asset = await owners.asset(user, id)
-      await upstream.send({ action: 'DeleteAsset', asset }, { user }).catch(unlessGone)
-      deleted++
+      try {
+        await upstream.send({ action: 'DeleteAsset', asset }, { user })
+        assets++
+      } catch (error) {
+        if (!isAbsent(error)) {
+          // Those before it are counted first.
+          if (assets > 0) return { assets, more: true }
+          throw error
+        }
+      }
       await owners.deleted(asset, clock.now())
       await tellDeletedAsset(library, id, user)
     }
-    return deleted
+    if (seen === 0 && items.length > 0) throw new UpstreamInvalidError('a list with assets of other groups')
+    return { assets, more: seen > 0 }
   }
 
   /** Deletes results. Resolves with their number, and with whether there may be more. */
@@ -106,8 +121,9 @@ export const deleteConsents = (
     // Tasks that run are waited for, and meanwhile the assets are deleted.
     const later = deletion?.resultsAt ? undefined : clock.now() + retryMs
     if (!deletion?.assetsAt) {
-      const assets = group ? await deleteAssets(group, signal) : 0
-      if (assets > 0) return { group: id, assets, dueAt: clock.now() }
+      const { assets, more } = group ? await deleteAssets(group, signal) : { assets: 0, more: false }
+      // A list that still has what is deleted is asked for again later.
+      if (more) return { group: id, assets, dueAt: clock.now() + (assets > 0 ? 0 : retryMs) }
       return { group: id, assetsAt: clock.now(), dueAt: clock.now() }
     }
     if (!deletion.groupAt) {
@@ -137,7 +153,5 @@ export const deleteConsents = (
   })
 }
 
-/** An asset that is gone already counts as deleted: the response to an earlier call may have been lost. */
-const unlessGone = (error: unknown): void => {
-  if (!(error instanceof UpstreamRejectedError && error.status === 404)) throw error
-}
+/** An asset that is gone already: the response to an earlier call was lost, or the list is older. */
+const isAbsent = (error: unknown): boolean => error instanceof UpstreamRejectedError && error.status === 404

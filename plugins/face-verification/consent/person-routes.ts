@@ -3,7 +3,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { consentUnread, exportConsent } from '../../shared/consent/export.ts'
 import { hashLinkSecret, isLinkSecret } from '../../shared/consent/link.ts'
 import { createDocumentSigner } from '../../shared/consent/signature.ts'
-import type { Consent, ConsentAct, ConsentStore } from '../../shared/consent/store.ts'
+import type { ConsentAct, ConsentStore } from '../../shared/consent/store.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { consentPage } from './page.ts'
@@ -23,6 +23,8 @@ const seeOther = (location: string): Response =>
     headers: { location, 'cache-control': 'no-store', 'referrer-policy': 'no-referrer' },
   })
 
+type FoundConsent = NonNullable<Awaited<ReturnType<ConsentStore['consentByLink']>>>
+
 interface PersonContext {
   readonly audit: Audit
   readonly clock: Clock
@@ -39,14 +41,14 @@ export const personRoutes = ({ store, secrets }: PersonConsentOptions, context: 
   const { audit, clock, log, urlOf } = context
   const signer = createDocumentSigner(secrets)
 
-  const find = async (secret: string): Promise<Consent | undefined> =>
+  const find = async (secret: string): Promise<FoundConsent | undefined> =>
     isLinkSecret(secret) ? storeCall(store.consentByLink(hashLinkSecret(secret)), consentUnread) : undefined
 
   const show = async (
     request: Request,
     secret: string,
     path: string,
-    change?: (found: Consent) => Promise<void>,
+    change?: (found: FoundConsent) => Promise<void>,
   ): Promise<Response> => {
     const language = request.headers.get('accept-language')
     try {
@@ -62,13 +64,16 @@ export const personRoutes = ({ store, secrets }: PersonConsentOptions, context: 
     }
   }
 
-  const act = (): ConsentAct => ({ at: clock.now(), actor: { by: 'person' } })
+  const act = ({ linkFrom }: FoundConsent): ConsentAct => ({
+    at: clock.now(),
+    actor: { by: 'person', ...(linkFrom !== undefined && { linkFrom }) },
+  })
 
   const withdraw =
     (request: Request) =>
-    async (consent: Consent): Promise<void> => {
+    async (consent: FoundConsent): Promise<void> => {
       if (consent.withdrawal) return
-      await store.withdrawConsent(consent, act())
+      await store.withdrawConsent(consent, act(consent))
       const target = { kind: 'group', id: consent.group }
       audit.note({ action: 'consent.withdraw', target, reason: 'by the person' }, request)
     }
@@ -84,7 +89,7 @@ export const personRoutes = ({ store, secrets }: PersonConsentOptions, context: 
       show(request, secret, path, async (consent) => {
         await withdraw(request)(consent)
         if (consent.deletion) return
-        await store.requestConsentDeletion(consent.group, act())
+        await store.requestConsentDeletion(consent.group, act(consent))
         const target = { kind: 'group', id: consent.group }
         audit.note({ action: 'consent.delete', target, reason: 'by the person' }, request)
       }),

@@ -1,11 +1,14 @@
+import { nextTurn } from '../background/turns.ts'
 import { noStoreText } from '../http/no-store.ts'
 import { storeCall } from '../store-call.ts'
-import type { DocumentSigner } from './signature.ts'
+import { CanonicalText, canonicalJson, type DocumentSigner } from './signature.ts'
 import type { Consent, ConsentStore } from './store.ts'
 import { type ConsentUseView, type ConsentView, viewOfConsent, viewOfUse } from './view.ts'
 
 /** Tasks in one export, the newest. */
 const maxExportedUses = 10_000
+/** Tasks that are read at once. */
+const pageSize = 500
 
 /** A consent and its uses as one document, without the signature. */
 export interface ConsentExport {
@@ -23,13 +26,24 @@ export const exportConsent = async (
   consent: Consent,
   { store, signer, now }: { readonly store: ConsentStore; readonly signer: DocumentSigner; readonly now: number },
 ): Promise<Response> => {
-  const uses = await storeCall(store.consentUses(consent.group, { limit: maxExportedUses + 1 }), consentUnread)
-  const document: ConsentExport = {
+  const texts: string[] = []
+  let hasMore = true
+  let after: string | undefined
+  // In steps, so that others do not wait.
+  while (hasMore && texts.length < maxExportedUses) {
+    const found = await storeCall(store.consentUses(consent.group, { after, limit: pageSize + 1 }), consentUnread)
+    const page = found.slice(0, pageSize)
+    texts.push(...page.map((use) => canonicalJson(viewOfUse(use))))
+    hasMore = found.length > pageSize
+    after = page.at(-1)?.task
+    await nextTurn()
+  }
+  const document: Omit<ConsentExport, 'Uses'> & { readonly Uses: CanonicalText } = {
     Type: 'sluice.consent.1',
     ExportTime: new Date(now).toISOString(),
     Consent: viewOfConsent(consent),
-    Uses: uses.slice(0, maxExportedUses).map(viewOfUse),
-    HasMoreUses: uses.length > maxExportedUses,
+    Uses: new CanonicalText(`[${texts.join()}]`),
+    HasMoreUses: hasMore,
   }
   const response = noStoreText(signer.sign(document))
   response.headers.set('content-disposition', `attachment; filename="consent.json"`)

@@ -14,6 +14,12 @@ const act = {
     description: 'The person with the link; the owner of the group, or an admin, for the person',
   }),
   User: Type.Optional(Type.String({ description: 'Id of the user. Absent for the person' })),
+  LinkFrom: Type.Optional(
+    Type.String({
+      description:
+        "Id of the user who has made the person's link. Absent: the person got it from the face verification",
+    }),
+  ),
 }
 
 export const consentSchema: SchemaOf<ConsentView> = Type.Object(

@@ -68,7 +68,8 @@ export const verifyDocument = (text: string, keys: readonly SigningKeyView[]): b
  * Canonical JSON (RFC 8785) of values without fractions: no spaces, and the members of each object in the order of
  * their names.
  */
-const canonicalJson = (value: unknown): string => {
+export const canonicalJson = (value: unknown): string => {
+  if (value instanceof CanonicalText) return value.text
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join()}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value)
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
@@ -76,6 +77,11 @@ const canonicalJson = (value: unknown): string => {
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, member]) => `${JSON.stringify(name)}:${canonicalJson(member)}`)
     .join()}}`
+}
+
+/** A part of a document that is canonical JSON already. */
+export class CanonicalText {
+  constructor(readonly text: string) {}
 }
 
 const parsed = (text: string): unknown => {

@@ -1,6 +1,11 @@
-/** Who has acted on a consent: the person with the link, the owner of the group, or an admin for one of them. */
+/**
+ * Who has acted on a consent: the person, or the owner of the group or an admin for the person.
+ *
+ * The person is who has a link. `linkFrom`: id of the user who has made it. Undefined: the person got it when they came
+ * back from the face verification.
+ */
 export type ConsentActor =
-  | { readonly by: 'person'; readonly user?: undefined }
+  | { readonly by: 'person'; readonly linkFrom?: string }
   | { readonly by: 'owner' | 'admin'; readonly user: string }
 
 /** What somebody has asked for. Times are milliseconds since 1970. */
@@ -109,11 +114,15 @@ export interface ConsentStore {
    * verification of the same group adds a link and changes nothing else.
    */
   recordConsent(consent: { readonly group: string; readonly verification: string; readonly at: number }): Promise<void>
-  /** Adds a link for the person, by the hash of its secret. False: the group has the maximum of links. */
+  /**
+   * Adds a link for the person, by the hash of its secret, which a user has made. False: the group has the maximum of
+   * links.
+   */
   addConsentLink(link: {
     readonly group: string
     readonly owner: string
     readonly hash: string
+    readonly madeBy: string
     readonly at: number
   }): Promise<boolean>
   /**
@@ -121,8 +130,8 @@ export interface ConsentStore {
    * the present owner of the group, if there is one.
    */
   consentOf(group: string): Promise<Consent | undefined>
-  /** The consent of the person who has a link. */
-  consentByLink(hash: string): Promise<Consent | undefined>
+  /** The consent of the person who has a link, and who has made the link, as in `ConsentActor`. */
+  consentByLink(hash: string): Promise<(Consent & { readonly linkFrom?: string }) | undefined>
   hasWithdrawn(group: string): Promise<boolean>
   /**
    * Records that assets of persons are used by a task that is about to be sent. False: one of the persons has withdrawn

@@ -16,6 +16,8 @@ export interface ConsentActView {
   readonly By: 'person' | 'owner' | 'admin'
   /** Id of the user. Absent for the person. */
   readonly User?: string
+  /** Id of the user who has made the person's link. Absent: the person got it from the face verification. */
+  readonly LinkFrom?: string
 }
 
 /** A consent, as its owner and the person see it. */
@@ -91,7 +93,8 @@ const statusOf = ({ withdrawal, deletion }: Consent): ConsentStatus => {
 const viewOfAct = ({ at, actor }: ConsentAct): ConsentActView => ({
   Time: timeOf(at),
   By: actor.by,
-  ...(actor.user !== undefined && { User: actor.user }),
+  ...(actor.by !== 'person' && { User: actor.user }),
+  ...(actor.by === 'person' && actor.linkFrom !== undefined && { LinkFrom: actor.linkFrom }),
 })
 
 export const viewOfUse = ({ task, user, assets, at, status, endedAt, isKept }: ConsentUse): ConsentUseView => ({

@@ -32,7 +32,7 @@ export const createTask = async (
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
   const { user, token, modelAlias } = caller
-  const prepared = await prepareTask(caller, body, request, context)
+  const prepared = await prepareTask(caller, body, request, context, options.persons)
   const { read, draft, assets, lentGroups, persons, sent, limits, account } = prepared
   const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })

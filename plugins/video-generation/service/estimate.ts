@@ -7,7 +7,7 @@ import { tooManyWaiting } from '../tasks/problem.ts'
 import { startOf, violationsOf } from '../tasks/request/model-rules.ts'
 import type { NeededLimit, TaskEstimate, TaskReference } from '../tasks/task-estimate.ts'
 import { newTaskId } from '../tasks/task-id.ts'
-import type { QueuePlace, VideoCaller } from '../tasks/tasks.ts'
+import type { CreateVideoOptions, QueuePlace, VideoCaller } from '../tasks/tasks.ts'
 import type { CreateContext } from './create.ts'
 import { type PreparedTask, prepareTask } from './prepare.ts'
 import { checkRoom, type ExpectedUsage, expectedUsage, usesOf } from './reserved-usage.ts'
@@ -23,10 +23,11 @@ export const estimateTask = async (
   body: Json,
   request: Request,
   context: CreateContext,
+  persons?: CreateVideoOptions['persons'],
 ): Promise<TaskEstimate> => {
   const { clock, usageLimits } = context
   const { user, token, modelAlias } = caller
-  const prepared = await prepareTask(caller, body, request, context)
+  const prepared = await prepareTask(caller, body, request, context, persons)
   const { read, sent, limits, account } = prepared
   const { model, serviceTier } = read
   const now = clock.now()

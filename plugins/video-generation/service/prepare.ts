@@ -54,12 +54,15 @@ export interface PrepareContext
 /**
  * Checks a native create request and what it refers to. Throws VideoProblem for an invalid request, for a model that
  * the caller may not use, and for what is not the caller's own.
+ *
+ * @param derived assets of persons that the task shows besides those in the request
  */
 export const prepareTask = async (
   caller: VideoCaller,
   body: Json,
   request: Request,
   context: PrepareContext,
+  derived: readonly PersonAsset[] = [],
 ): Promise<PreparedTask> => {
   const { user, models, modelAlias } = caller
   const read = readVideoRequest(body)
@@ -70,8 +73,9 @@ export const prepareTask = async (
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
   const lentGroups = [...new Set([...lentIn(assets), ...(draft?.lentGroups ?? [])])]
-  const ofDraft = (draft?.persons ?? []).filter(({ id }) => !assets.some((asset) => asset.id === id))
-  const persons = [...personsIn(assets), ...ofDraft]
+  await requireConsents(derived, context)
+  const others = [...(draft?.persons ?? []), ...derived].filter(({ id }) => !assets.some((asset) => asset.id === id))
+  const persons = [...personsIn(assets), ...others]
   const sent = withDraft(body, draft?.upstreamId, read.draft?.index).without((key) => own.has(key))
   const limits = read.serviceTier === 'flex' ? undefined : context.limitsOf(read.model)
   const account =
@@ -79,7 +83,7 @@ export const prepareTask = async (
   return {
     ...{ read, draft, lentGroups, persons, sent, account },
     // What waits is found by its assets when a person withdraws the consent.
-    assets: ofDraft.length === 0 ? assets : [...assets, ...ofDraft],
+    assets: others.length === 0 ? assets : [...assets, ...others],
     limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits,
   }
 }
@@ -99,6 +103,15 @@ const freeAccount = async (
     }),
   )
   return names[lengths.indexOf(Math.min(...lengths))]
+}
+
+/** Throws VideoProblem 403 when one of the persons has withdrawn the consent. */
+const requireConsents = async (
+  persons: readonly PersonAsset[],
+  { assets }: Pick<VideoContext, 'assets'>,
+): Promise<void> => {
+  const groups = [...new Set(persons.map(({ group }) => group))]
+  if (groups.length > 0 && (await assets?.areConsented?.(groups)) === false) throw consentWithdrawn
 }
 
 const personsIn = (assets: readonly UsedAsset[]): readonly PersonAsset[] =>
@@ -148,8 +161,7 @@ const ownDraft = async (
   if (task?.status === 'succeeded' && task.upstreamId !== undefined) {
     const { lentGroups = [], persons = [] } = readTaskFields(task.fields)
     if (lentGroups.length > 0 && !(await assets?.areLent?.(user, lentGroups))) throw shareEnded
-    const groups = [...new Set(persons.map(({ group }) => group))]
-    if (groups.length > 0 && (await assets?.areConsented?.(groups)) === false) throw consentWithdrawn
+    await requireConsents(persons, { assets })
     return { id, account: accounts.of(task), upstreamId: task.upstreamId, lentGroups, persons }
   }
   throw unusableDraft(draft.index, task ? undefined : accessDenied('video', id.slice(0, 64)))

@@ -122,9 +122,9 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       return viewOf(task, linkResult, await placeOf(task))
     },
 
-    async estimate(caller, body, request) {
+    async estimate(caller, body, request, { persons } = {}) {
       checkUser(caller.user)
-      return estimateTask(caller, body, request, context)
+      return estimateTask(caller, body, request, context, persons)
     },
 
     async find(user, id) {
@@ -160,7 +160,11 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     tasks,
     uses:
       store.videoAssetUses &&
-      assetUsesOf(store.videoAssetUses, linkResult, (user, id) => tasks.remove(user, id, 'delete')),
+      assetUsesOf(store.videoAssetUses, linkResult, async (user, id) => {
+        await removeTask(user, id, 'delete', context)
+        // Not as the user of the task, who did not ask for it.
+        audit.note({ action: 'video.delete', target: { kind: 'video', id }, reason: 'a consent was withdrawn' })
+      }),
     once: createVideoOnce(options.idempotency, context, (task) => viewOf(task, linkResult)),
     async receiveCallback(id, key) {
       if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false

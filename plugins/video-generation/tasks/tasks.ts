@@ -1,3 +1,4 @@
+import type { PersonAsset } from '../../shared/consent/store.ts'
 import type { Identity } from '../../shared/identity/identify.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { JsonObject } from '../../shared/json/parsed.ts'
@@ -31,6 +32,8 @@ export interface VideoTaskView {
   readonly notes: JsonObject | undefined
   /** Undefined: the task has no result. */
   readonly result: VideoResult | undefined
+  /** The assets of persons that it shows. Undefined: there are none. */
+  readonly persons?: readonly PersonAsset[] | undefined
 }
 
 /** Where the files of a task are. */
@@ -99,6 +102,8 @@ export interface CreateVideoOptions {
   readonly attempt?: TaskAttempt | undefined
   /** Kept with the task, for the API that created it. */
   readonly notes?: JsonObject
+  /** The assets of persons that the result shows besides those in the request: those of the task it is derived from. */
+  readonly persons?: readonly PersonAsset[] | undefined
 }
 
 /** What the caller of `remove` wants. `cancel`: only a task that has not started; `delete`: only one that has ended. */
@@ -123,7 +128,12 @@ export interface VideoTasks {
    */
   create(caller: VideoCaller, body: Json, request: Request, options?: CreateVideoOptions): Promise<VideoTaskView>
   /** What `create` would do: the same errors, but nothing is created, and the video upstream is not called. */
-  estimate(caller: VideoCaller, body: Json, request: Request): Promise<TaskEstimate>
+  estimate(
+    caller: VideoCaller,
+    body: Json,
+    request: Request,
+    options?: Pick<CreateVideoOptions, 'persons'>,
+  ): Promise<TaskEstimate>
   find(user: string, id: string): Promise<VideoTaskView>
   list(user: string, filter: VideoTaskFilter, page: VideoTaskPage): Promise<VideoTaskList>
   /**

@@ -48,6 +48,10 @@ class View implements VideoTaskView {
     return readTaskFields(this.#task.fields).notes
   }
 
+  get persons() {
+    return readTaskFields(this.#task.fields).persons
+  }
+
   get body(): Json {
     return bodyOf(this.#task, this.#linkResult)
   }

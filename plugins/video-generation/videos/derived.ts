@@ -57,6 +57,8 @@ export const toDerivedTask = (
   const total = added === undefined || seconds === '0' ? (added ?? seconds) : String(Number(seconds) + Number(added))
   return {
     body: nativeBody(source.model, content, settings),
+    // Its result shows them too.
+    persons: source.persons,
     notes: {
       ...{ prompt, model: videoNotesOf(source).model ?? model, seconds: total, size },
       ...(derivation === 'edit' && { remixedFrom: source.id }),

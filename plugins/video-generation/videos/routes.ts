@@ -12,7 +12,7 @@ import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './deriv
 import { listVideos } from './list.ts'
 import { createNames, derivedNames, type FieldNames, nameIn, translateError } from './problem.ts'
 import { composedBytes, type Fields, readFields } from './request/fields.ts'
-import { createFields, type ModelAliases, toTask, type VideoNotes } from './request/request.ts'
+import { createFields, type ModelAliases, type NewVideo, toTask, type VideoNotes } from './request/request.ts'
 import type { Video } from './types.ts'
 import { toVideo } from './video.ts'
 
@@ -66,23 +66,23 @@ export const createVideos = (options: VideosOptions): Videos => {
     { caller, request }: VideosRequest,
     repeated: Uint8Array,
     names: FieldNames,
-    compose: () => Promise<{ readonly json: Json; readonly notes: VideoNotes }>,
+    compose: () => Promise<Omit<NewVideo, 'body'> & { readonly json: Json }>,
   ): Awaitable<Response> => {
     const translate = (error: unknown): never => {
       throw translateError(error, names)
     }
     const estimate = async (): Promise<Response> => {
-      const { json, notes } = await compose()
-      const estimated = tasks.estimate(named(caller, json, notes), json, request).catch(translate)
+      const { json, notes, persons } = await compose()
+      const estimated = tasks.estimate(named(caller, json, notes), json, request, { persons }).catch(translate)
       return jsonResponse(withCallerNames(await estimated, names))
     }
     if (asksForDryRun(new URL(request.url).searchParams)) return estimate()
     return once(
       { request, user: caller.user, route: 'createVideo', body: repeated },
       async (attempt) => {
-        const { json, notes } = await compose()
+        const { json, notes, persons } = await compose()
         return tasks
-          .create(named(caller, json, notes), json, request, { notes: { ...notes }, attempt })
+          .create(named(caller, json, notes), json, request, { notes: { ...notes }, attempt, persons })
           .catch(translate)
       },
       (view) => videoResponse(toVideo(view)),
@@ -95,8 +95,8 @@ export const createVideos = (options: VideosOptions): Videos => {
     const repeated = new TextEncoder().encode(JSON.stringify([derivation, id, ...texts]))
     return create(given, repeated, derivedNames, async () => {
       const source = await tasks.find(given.caller.user, id)
-      const { body, notes } = toDerivedTask(fields, source, { derivation, clock })
-      return { json: body, notes }
+      const { body, ...more } = toDerivedTask(fields, source, { derivation, clock })
+      return { json: body, ...more }
     })
   }
 

@@ -2,7 +2,7 @@ import { consentEvent } from '../../../plugins/shared/consent/events.ts'
 import type { ConsentDeletionStep, ConsentStore, ConsentTask } from '../../../plugins/shared/consent/store.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addEvent } from '../events/events.ts'
-import { type ConsentRow, consentColumns, consentFrom } from './consent-rows.ts'
+import { type ConsentRow, consentColumns, consentFrom, userOf } from './consent-rows.ts'
 
 type ConsentDeletions = Pick<
   ConsentStore,
@@ -14,7 +14,7 @@ export const consentDeletions = (database: Database): ConsentDeletions => ({
   async requestConsentDeletion(group, { at, actor }) {
     await database.query(sql`
       update consents
-      set deletion_at = ${at}, deletion_by_kind = ${actor.by}, deletion_by = ${actor.user}, due_at = ${at}
+      set deletion_at = ${at}, deletion_by_kind = ${actor.by}, deletion_by = ${userOf(actor)}, due_at = ${at}
       where group_id = ${group}
       and withdrawn_at is not null
       and deletion_at is null`)

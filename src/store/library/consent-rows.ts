@@ -62,5 +62,9 @@ const actOf = (
   user: string | undefined,
 ): ConsentAct | undefined => {
   if (at === undefined || by === undefined) return undefined
-  return { at, actor: by === 'person' ? { by } : { by, user: user ?? '' } }
+  if (by !== 'person') return { at, actor: { by, user: user ?? '' } }
+  return { at, actor: { by, ...(user !== undefined && { linkFrom: user }) } }
 }
+
+/** The user in the column of an actor. */
+export const userOf = (actor: ConsentActor): string | undefined => (actor.by === 'person' ? actor.linkFrom : actor.user)

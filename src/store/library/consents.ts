@@ -4,7 +4,7 @@ import { type Database, type Statement, type Steps, sql } from '../database/data
 import { sharesChanged } from '../database/revision.ts'
 import { addEvent } from '../events/events.ts'
 import { consentDeletions } from './consent-deletions.ts'
-import { type ConsentRow, consentColumns, consentFrom } from './consent-rows.ts'
+import { type ConsentRow, consentColumns, consentFrom, userOf } from './consent-rows.ts'
 import { consentUses } from './consent-uses.ts'
 
 /** Links of one group, with that of its verification. */
@@ -36,7 +36,7 @@ export const createConsentStore = (database: Database): ConsentStore => ({
     ])
   },
 
-  async addConsentLink({ group, owner, hash, at }) {
+  async addConsentLink({ group, owner, hash, madeBy, at }) {
     const [, added] = await database.batch([
       // The lock of the row: two links at once would exceed the maximum.
       sql`
@@ -45,8 +45,8 @@ export const createConsentStore = (database: Database): ConsentStore => ({
         on conflict (group_id) do update
         set owner_id = consents.owner_id`,
       sql`
-        insert into consent_links (hash, group_id, created_at)
-        select cast(${hash} as text), cast(${group} as text), cast(${at} as bigint)
+        insert into consent_links (hash, group_id, created_at, made_by)
+        select cast(${hash} as text), cast(${group} as text), cast(${at} as bigint), cast(${madeBy} as text)
         where (
           select count(*)
           from consent_links
@@ -74,13 +74,13 @@ export const createConsentStore = (database: Database): ConsentStore => ({
   },
 
   async consentByLink(hash) {
-    const [row] = await database.query<ConsentRow>(sql`
-      select ${consentColumns}
+    const [row] = await database.query<ConsentRow & { linkFrom?: string }>(sql`
+      select ${consentColumns}, made_by as "linkFrom"
       from consent_links
       join consents on consents.group_id = consent_links.group_id
       left join groups on groups.group_id = consents.group_id and groups.state = 'owned'
       where consent_links.hash = ${hash}`)
-    return row && consentFrom(row)
+    return row && { ...consentFrom(row), ...(row.linkFrom !== undefined && { linkFrom: row.linkFrom }) }
   },
 
   async hasWithdrawn(group) {
@@ -104,7 +104,7 @@ function* withdraw({ group, owner }: Pick<Consent, 'group' | 'owner'>, { at, act
     and state = 'owned'`
   const [withdrawn] = yield sql`
     insert into consents (group_id, owner_id, withdrawn_at, withdrawn_by_kind, withdrawn_by)
-    values (${group}, ${owner}, ${at}, ${actor.by}, ${actor.user})
+    values (${group}, ${owner}, ${at}, ${actor.by}, ${userOf(actor)})
     on conflict (group_id) do update
     set withdrawn_at = excluded.withdrawn_at, withdrawn_by_kind = excluded.withdrawn_by_kind,
       withdrawn_by = excluded.withdrawn_by

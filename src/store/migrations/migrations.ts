@@ -1,6 +1,7 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { auditChainTables, auditReportTables } from './audit-tables.ts'
+import { consentLinkMakers } from './consent-link-makers.ts'
 import { consentTables } from './consent-tables.ts'
 import { eventTables } from './event-tables.ts'
 import { fileTables } from './file-tables.ts'
@@ -259,6 +260,7 @@ export const migrations: readonly Migration[] = [
   assetBatchTables,
   consentTables,
   accountColumns,
+  consentLinkMakers,
 ]
 
 /**

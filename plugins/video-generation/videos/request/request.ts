@@ -1,4 +1,5 @@
 import { Buffer } from 'node:buffer'
+import type { PersonAsset } from '../../../shared/consent/store.ts'
 import { FieldProblem } from '../../../shared/field-problem.ts'
 import { composeArray, composeJson, composeObject, type Json, toJson } from '../../../shared/json/json.ts'
 import type { JsonObject } from '../../../shared/json/parsed.ts'
@@ -28,6 +29,8 @@ export interface VideoNotes {
 export interface NewVideo {
   readonly body: Json
   readonly notes: VideoNotes
+  /** Assets of persons that it shows besides those in the body. */
+  readonly persons?: readonly PersonAsset[] | undefined
 }
 
 /** Names of models for callers, and the names under which the upstream has them. */
