@@ -42,7 +42,7 @@ const startProxy = () => {
 
 test('a store works again as soon as the server is reachable after many failed attempts', async () => {
   const proxy = startProxy()
-  const store = openStore(await proxy.appear())
+  const store = openStore(await proxy.appear(), { deadlineMs: 60_000 })
   await store.migrate()
   proxy.vanish()
   await Bun.sleep(50)
@@ -52,7 +52,8 @@ test('a store works again as soon as the server is reachable after many failed a
   await proxy.appear()
   const from = performance.now()
   expect(await store.revision()).toBe(1)
-  expect(performance.now() - from).toBeLessThan(1_000)
+  // After so many attempts the driver's own pause would be 10 to 20 s.
+  expect(performance.now() - from).toBeLessThan(9_000)
   await store.close()
   proxy.vanish()
 })
