@@ -1,11 +1,12 @@
 /** `bun run bench`: prints figures and asserts nothing. It uses CPU time, and ratios within one run, because the machine may have other load. */
+import { admin } from './admin.ts'
 import { bodies } from './bodies.ts'
 import { costs } from './costs.ts'
 import { limits } from './limits.ts'
 import { lists } from './lists.ts'
 import { usage } from './options.ts'
 
-const others: Readonly<Record<string, () => Promise<void>>> = { bodies, limits, lists }
+const others: Readonly<Record<string, () => Promise<void>>> = { admin, bodies, limits, lists }
 
 const args = process.argv.slice(2)
 const [name = ''] = args

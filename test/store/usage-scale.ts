@@ -16,7 +16,7 @@ const rowsOfUser = 10
 const maxRows = 4_500
 
 /** Usage of ten days, five models and one token of each user. Two users of three are in one of ten teams. */
-const seed = async (database: Database, users: number): Promise<void> => {
+export const seedUsage = async (database: Database, users: number): Promise<void> => {
   const [first, last] = [0, users * rowsOfUser - 1]
   await database.query(sql`
     insert into text_usage (
@@ -99,7 +99,7 @@ export const testUsageScale = (
         const database = recordStatements(opened)
         const readings: Readings = readingsOf(tested, true)
         await seedPeople(opened, users)
-        await seed(opened, users)
+        await seedUsage(opened, users)
         while (!(await new UsageRollup(opened).catchUp()));
         if (tested.kind === 'postgres') await opened.query(sql`analyze`)
         const store = createUsageStore(database)

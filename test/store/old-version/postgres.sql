@@ -1,36 +1,8 @@
 create table sluice_migrations (id integer primary key, applied_at bigint not null);
-create table users (
-  id text primary key,
-  name text not null unique,
-  password text,
-  created_at bigint not null,
-  disabled_at bigint
-);
-create table tokens (
-  id text primary key,
-  user_id text not null references users (id),
-  hash text not null unique,
-  start text not null,
-  label text,
-  created_at bigint not null,
-  expires_at bigint,
-  revoked_at bigint
-);
+create table users (id text primary key, name text not null unique, password text, created_at bigint not null, disabled_at bigint);
+create table tokens (id text primary key, user_id text not null references users (id), hash text not null unique, start text not null, label text, created_at bigint not null, expires_at bigint, revoked_at bigint);
 create index tokens_of_user on tokens (user_id);
-create table groups (
-  id text primary key,
-  group_id text,
-  user_id text not null,
-  type text not null,
-  name text not null,
-  description text,
-  renames text,
-  state text not null check (state in ('pending', 'unresolved', 'owned')),
-  created_at bigint not null,
-  due_at bigint,
-  check (state <> 'owned' or group_id is not null),
-  check (state = 'owned' or due_at is not null)
-);
+create table groups (id text primary key, group_id text, user_id text not null, type text not null, name text not null, description text, renames text, state text not null check (state in ('pending', 'unresolved', 'owned')), created_at bigint not null, due_at bigint, check (state <> 'owned' or group_id is not null), check (state = 'owned' or due_at is not null));
 create unique index one_group_a_name on groups (user_id, type, name) where state <> 'unresolved';
 create unique index one_owner_a_group on groups (group_id) where state = 'owned';
 create index claims_by_due on groups (due_at) where state <> 'owned';
@@ -39,105 +11,25 @@ create index assets_of_group on assets (group_id);
 create table revision (id integer primary key check (id = 1), value bigint not null);
 insert into revision (id, value) values (1, 1);
 create table secrets (name text primary key, value text not null);
-create table upstream_places (
-  action text not null,
-  place integer not null,
-  free_at bigint not null,
-  lease_until bigint not null,
-  taken_by text,
-  primary key (action, place)
-);
-create table upstream_turns (
-  action text not null,
-  user_id text not null,
-  served_at bigint not null,
-  waits_until bigint not null,
-  primary key (action, user_id)
-);
+create table upstream_places (action text not null, place integer not null, free_at bigint not null, lease_until bigint not null, taken_by text, primary key (action, place));
+create table upstream_turns (action text not null, user_id text not null, served_at bigint not null, waits_until bigint not null, primary key (action, user_id));
 alter table groups add column dated integer not null default 0;
-create table text_usage (
-  user_id text not null,
-  token_id text not null,
-  day text not null,
-  model text not null,
-  calls bigint not null,
-  unreported bigint not null,
-  input_tokens bigint not null,
-  cached_tokens bigint not null,
-  output_tokens bigint not null,
-  reasoning_tokens bigint not null,
-  primary key (user_id, token_id, day, model)
-);
+create table text_usage (user_id text not null, token_id text not null, day text not null, model text not null, calls bigint not null, unreported bigint not null, input_tokens bigint not null, cached_tokens bigint not null, output_tokens bigint not null, reasoning_tokens bigint not null, primary key (user_id, token_id, day, model));
 create index text_usage_by_day on text_usage (day);
-create table sessions (
-  hash text primary key,
-  user_id text not null references users (id),
-  password_hash text not null,
-  created_at bigint not null,
-  idle_until bigint not null,
-  ends_at bigint not null
-);
+create table sessions (hash text primary key, user_id text not null references users (id), password_hash text not null, created_at bigint not null, idle_until bigint not null, ends_at bigint not null);
 create index sessions_of_user on sessions (user_id);
 create index sessions_by_end on sessions (idle_until);
-create table login_attempts (
-  key text primary key,
-  failures bigint not null,
-  blocked_until bigint not null,
-  forget_at bigint not null,
-  counted_by text not null
-);
+create table login_attempts (key text primary key, failures bigint not null, blocked_until bigint not null, forget_at bigint not null, counted_by text not null);
 create index login_attempts_by_end on login_attempts (forget_at);
-create table face_verifications (
-  id text primary key,
-  user_id text not null,
-  kind text not null,
-  status text not null,
-  state_hash text unique,
-  token text,
-  group_id text,
-  created_at bigint not null,
-  expires_at bigint not null,
-  due_at bigint,
-  lease_until bigint not null,
-  asks bigint not null
-);
+create table face_verifications (id text primary key, user_id text not null, kind text not null, status text not null, state_hash text unique, token text, group_id text, created_at bigint not null, expires_at bigint not null, due_at bigint, lease_until bigint not null, asks bigint not null);
 create index face_verifications_by_due on face_verifications (kind, due_at) where due_at is not null;
 create index face_verifications_by_age on face_verifications (created_at);
-create table text_objects (
-  kind text not null check (kind in ('response', 'conversation', 'item')),
-  id text not null,
-  user_id text not null,
-  token_id text,
-  upstream text not null,
-  model text not null,
-  created_at bigint not null,
-  expires_at bigint not null,
-  due_at bigint,
-  primary key (kind, id)
-);
+create table text_objects (kind text not null check (kind in ('response', 'conversation', 'item')), id text not null, user_id text not null, token_id text, upstream text not null, model text not null, created_at bigint not null, expires_at bigint not null, due_at bigint, primary key (kind, id));
 create index text_objects_by_end on text_objects (expires_at);
 create index text_objects_by_due on text_objects (due_at) where due_at is not null;
 alter table groups add column ended_at bigint;
-create table changes (
-  revision bigint not null,
-  kind text not null,
-  key text not null,
-  primary key (revision, kind, key)
-);
-create table audit_entries (
-  id text primary key,
-  at bigint not null,
-  action text not null,
-  user_id text,
-  user_name text,
-  token_id text,
-  kind text,
-  target text,
-  address text,
-  status integer,
-  reason text,
-  times bigint not null
-);
+create table changes (revision bigint not null, kind text not null, key text not null, primary key (revision, kind, key));
+create table audit_entries (id text primary key, at bigint not null, action text not null, user_id text, user_name text, token_id text, kind text, target text, address text, status integer, reason text, times bigint not null);
 create index audit_entries_by_time on audit_entries (at, id);
 create table user_turns (user_id text primary key, turn bigint not null);
 create index tokens_working on tokens (user_id, expires_at) where revoked_at is null;
@@ -147,138 +39,34 @@ create index face_verifications_of_user on face_verifications (user_id, expires_
 create index tokens_by_age on tokens (user_id, created_at);
 drop index tokens_of_user;
 create table text_usage_batches (id text primary key, at bigint not null);
-create table stored_responses (
-  id text primary key,
-  user_id text not null,
-  previous_id text,
-  item_bytes bigint not null,
-  bytes bigint not null,
-  bytes_before bigint not null,
-  created_at bigint not null,
-  expires_at bigint not null,
-  response text not null
-);
+create table stored_responses (id text primary key, user_id text not null, previous_id text, item_bytes bigint not null, bytes bigint not null, bytes_before bigint not null, created_at bigint not null, expires_at bigint not null, response text not null);
 create index stored_responses_of_user on stored_responses (user_id, bytes_before);
 create index stored_responses_by_end on stored_responses (expires_at);
-create table stored_items (
-  response_id text not null references stored_responses (id) on delete cascade,
-  position bigint not null,
-  id text not null,
-  user_id text not null,
-  is_output integer not null check (is_output in (0, 1)),
-  json text not null,
-  created_at bigint not null,
-  primary key (response_id, position)
-);
+create table stored_items (response_id text not null references stored_responses (id) on delete cascade, position bigint not null, id text not null, user_id text not null, is_output integer not null check (is_output in (0, 1)), json text not null, created_at bigint not null, primary key (response_id, position));
 create index stored_items_of_user on stored_items (user_id, id, created_at);
 alter table text_usage add column cost bigint;
 create table event_sequence (id integer primary key check (id = 1), value bigint not null);
 insert into event_sequence (id, value) values (1, 0);
-create table events (
-sequence bigint primary key,
-id text not null unique,
-user_id text not null,
-type text not null,
-data text not null,
-at bigint not null
-    );
+create table events (sequence bigint primary key, id text not null unique, user_id text not null, type text not null, data text not null, at bigint not null);
 create index events_of_user on events (user_id, sequence);
 create index events_by_time on events (at);
-create table webhooks (
-id text primary key,
-user_id text not null,
-url text not null,
-types text,
-secret text not null,
-created_at bigint not null,
-delivered_at bigint,
-failing_since bigint,
-failures bigint not null,
-paused_until bigint not null,
-last_error text,
-disabled_at bigint,
-due_at bigint,
-lease_until bigint not null,
-lease_id text
-    );
+create table webhooks (id text primary key, user_id text not null, url text not null, types text, secret text not null, created_at bigint not null, delivered_at bigint, failing_since bigint, failures bigint not null, paused_until bigint not null, last_error text, disabled_at bigint, due_at bigint, lease_until bigint not null, lease_id text);
 create index webhooks_of_user on webhooks (user_id, created_at);
 create index webhooks_by_due on webhooks (due_at) where due_at is not null;
 create index webhooks_leased on webhooks (lease_until) where lease_id is not null;
-create table deliveries (
-webhook_id text not null,
-event_sequence bigint not null,
-created_at bigint not null,
-due_at bigint not null,
-attempts bigint not null,
-primary key (webhook_id, event_sequence)
-    );
+create table deliveries (webhook_id text not null, event_sequence bigint not null, created_at bigint not null, due_at bigint not null, attempts bigint not null, primary key (webhook_id, event_sequence));
 create index deliveries_by_age on deliveries (created_at);
-create table callbacks (
-id text primary key,
-sequence bigint not null,
-user_id text not null,
-url text not null,
-subject text not null,
-body text not null,
-created_at bigint not null,
-due_at bigint not null,
-lease_until bigint not null,
-lease_id text,
-attempts bigint not null
-    );
+create table callbacks (id text primary key, sequence bigint not null, user_id text not null, url text not null, subject text not null, body text not null, created_at bigint not null, due_at bigint not null, lease_until bigint not null, lease_id text, attempts bigint not null);
 create index callbacks_by_due on callbacks (due_at);
 create index callbacks_of_subject on callbacks (subject, sequence);
 create index callbacks_leased on callbacks (lease_until) where lease_id is not null;
 create table delivery_turns (id integer primary key check (id = 1), turn bigint not null);
 insert into delivery_turns (id, turn) values (1, 0);
-create table idempotency_keys (
-  user_id text not null,
-  route text not null,
-  key text not null,
-  fingerprint text not null,
-  holder text not null,
-  attempt text not null,
-  attempted_at bigint not null,
-  lease_until bigint not null,
-  expires_at bigint not null,
-  status integer,
-  headers text,
-  body text,
-  primary key (user_id, route, key)
-);
+create table idempotency_keys (user_id text not null, route text not null, key text not null, fingerprint text not null, holder text not null, attempt text not null, attempted_at bigint not null, lease_until bigint not null, expires_at bigint not null, status integer, headers text, body text, primary key (user_id, route, key));
 create index idempotency_keys_of_user on idempotency_keys (user_id, expires_at);
 create index idempotency_keys_by_end on idempotency_keys (expires_at);
 create table leases (name text primary key, holder text not null, lease_until bigint not null);
-create table video_tasks (
-id text primary key,
-user_id text not null,
-token_id text,
-model text not null,
-service_tier text not null,
-pool text,
-place bigint,
-phase text not null check (phase in ('waiting', 'submitting', 'submitted', 'copying', 'ended')),
-status text not null,
-nonce bigint,
-upstream_id text,
-created_at bigint not null,
-expires_at bigint not null,
-claimed_at bigint,
-submitted_at bigint,
-freed_at bigint,
-ended_at bigint,
-lease_until bigint not null,
-due_at bigint,
-attempts bigint not null,
-bytes bigint not null,
-fields text not null,
-result text,
-task text,
-final_task text,
-request text,
-check (phase <> 'waiting' or place is not null),
-check (phase <> 'submitted' or upstream_id is not null)
-    );
+create table video_tasks (id text primary key, user_id text not null, token_id text, model text not null, service_tier text not null, pool text, place bigint, phase text not null check (phase in ('waiting', 'submitting', 'submitted', 'copying', 'ended')), status text not null, nonce bigint, upstream_id text, created_at bigint not null, expires_at bigint not null, claimed_at bigint, submitted_at bigint, freed_at bigint, ended_at bigint, lease_until bigint not null, due_at bigint, attempts bigint not null, bytes bigint not null, fields text not null, result text, task text, final_task text, request text, check (phase <> 'waiting' or place is not null), check (phase <> 'submitted' or upstream_id is not null));
 create index video_tasks_of_user on video_tasks (user_id, id);
 create index video_tasks_waiting on video_tasks (pool, user_id, place) where phase = 'waiting';
 create index video_tasks_running on video_tasks (pool, user_id) where phase in ('submitting', 'submitted');
@@ -288,46 +76,16 @@ create index video_tasks_by_due on video_tasks (phase, due_at) where due_at is n
 create index video_tasks_by_lease on video_tasks (lease_until) where phase = 'submitting';
 create index video_tasks_by_expiry on video_tasks (expires_at) where phase = 'waiting';
 create index video_tasks_by_end on video_tasks (ended_at) where phase = 'ended';
-create table video_pools (
-pool text primary key,
-turn bigint not null,
-pass bigint not null,
-learnt bigint,
-learnt_at bigint,
-paused_until bigint not null,
-pause_kind text,
-pauses bigint not null,
-mean_ms bigint,
-used_at bigint not null
-    );
-create table video_turns (
-pool text not null references video_pools (pool) on delete cascade,
-user_id text not null,
-pass bigint not null,
-primary key (pool, user_id)
-    );
+create table video_pools (pool text primary key, turn bigint not null, pass bigint not null, learnt bigint, learnt_at bigint, paused_until bigint not null, pause_kind text, pauses bigint not null, mean_ms bigint, used_at bigint not null);
+create table video_turns (pool text not null references video_pools (pool) on delete cascade, user_id text not null, pass bigint not null, primary key (pool, user_id));
 alter table text_usage add column video_seconds bigint;
 alter table video_tasks add column told text;
-create table files (
-key text primary key,
-user_id text not null,
-kind text not null check (kind in ('upload', 'result')),
-bytes bigint not null,
-created_at bigint not null,
-expires_at bigint not null
-    );
+create table files (key text primary key, user_id text not null, kind text not null check (kind in ('upload', 'result')), bytes bigint not null, created_at bigint not null, expires_at bigint not null);
 create index files_of_user on files (user_id, kind, expires_at);
 create index files_by_end on files (expires_at);
 alter table video_turns add column stride bigint not null default 0;
 create index video_pools_by_use on video_pools (used_at);
-create table asset_watches (
-  asset_id text primary key,
-  group_id text not null,
-  user_id text not null,
-  created_at bigint not null,
-  due_at bigint not null,
-  polls bigint not null
-);
+create table asset_watches (asset_id text primary key, group_id text not null, user_id text not null, created_at bigint not null, due_at bigint not null, polls bigint not null);
 create index asset_watches_by_due on asset_watches (due_at);
 insert into sluice_migrations (id, applied_at) values (1, 1795703227177);
 insert into sluice_migrations (id, applied_at) values (2, 1795703227177);
