@@ -7,7 +7,8 @@ import { seedPeople } from '../store/people-scale.ts'
 import { seedUsage } from '../store/usage-scale.ts'
 
 /** Users, each with one token and ten rows of usage. */
-const sizes = [10, 100_000] as const
+const [, kinds = 'sqlite,postgres', many = '100000'] = process.argv.slice(2)
+const sizes = [10, Number(many)]
 const rounds = 9
 const secondsOfOthers = 15
 
@@ -24,11 +25,10 @@ const paths = [
 ]
 
 /**
- * The time of operators' lists and reports with 10 users and 100 rows of usage, and with 100,000 users and tokens and
- * 1,000,000 rows; and how long other users wait meanwhile.
+ * `bun run bench admin [DATABASES] [USERS]`: the time of operators' lists and reports with 10 users and 100 rows of
+ * usage, and with 100,000 users and tokens and 1,000,000 rows; and how long other users wait meanwhile.
  */
 export const admin = async (): Promise<void> => {
-  const [, kinds = 'sqlite,postgres'] = process.argv.slice(2)
   for (const kind of ['sqlite', 'postgres'] as const) {
     if (!kinds.split(',').includes(kind)) continue
     const times = new Map<string, number[]>()
@@ -53,7 +53,9 @@ const measure = async (kind: 'sqlite' | 'postgres', users: number): Promise<Read
   if (!server || !reader || !database) throw new Error('there is no server')
   await seedPeople(database, users)
   await seedUsage(database, users)
-  while (!(await new UsageRollup(database).catchUp()));
+  const rollup = new UsageRollup(database)
+  while (!(await rollup.catchUp()));
+  rollup.close()
   if (kind === 'postgres') await database.query(sql`analyze`)
   await database.close()
 

@@ -100,7 +100,9 @@ export const testUsageScale = (
         const readings: Readings = readingsOf(tested, true)
         await seedPeople(opened, users)
         await seedUsage(opened, users)
-        while (!(await new UsageRollup(opened).catchUp()));
+        const rollup = new UsageRollup(opened)
+        while (!(await rollup.catchUp()));
+        rollup.close()
         if (tested.kind === 'postgres') await opened.query(sql`analyze`)
         const store = createUsageStore(database)
         const problems: string[] = []
