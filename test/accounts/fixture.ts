@@ -78,7 +78,7 @@ export const groupOn = async (
 ): Promise<string> => {
   const emulator = emulators[names.indexOf(account)]
   if (!emulator) throw new Error(`there is no account ${account}`)
-  const { id } = emulator.library.addGroup({ name })
+  const { id } = emulator.library.addGroup({ name, description: `described by ${account}` })
   const failure = await store.adoptGroup({ id, user, type: 'AIGC', name, account, createdAt: systemClock.now() })
   if (failure) throw new Error(failure)
   return id

@@ -3,6 +3,7 @@ import { groupOn, openAccounts } from './fixture.ts'
 
 interface Item {
   readonly Id: string
+  readonly Description?: string
   readonly Account?: string
 }
 
@@ -57,6 +58,13 @@ test('without one of the accounts the list of groups is complete: records descri
     expect(json.Result.TotalCount).toBe(2)
     const accounts = Object.fromEntries(json.Result.Items.map(({ Id, Account }: Item) => [Id, Account]))
     expect(accounts).toEqual({ [groups[0] ?? '']: 'a', [groups[1] ?? '']: 'b' })
+    const described = json.Result.Items.map(({ Account, Description }: Item) => [Account, Description])
+    expect(new Map(described)).toEqual(
+      new Map([
+        ['a', 'described by a'],
+        ['b', ''],
+      ]),
+    )
   }
 })
 
