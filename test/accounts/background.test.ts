@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { reconcileOptionsOf } from '../../plugins/asset-library/routes/reconcile.ts'
 import { watchAssets } from '../../plugins/asset-library/watch/asset-watch.ts'
 import { createOwnership, reconcile } from '../../plugins/ownership/index.ts'
@@ -9,6 +9,8 @@ import { createUpstreamOfAccounts, rest } from '../../plugins/upstream-proxy/ind
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 import { groupOn, openAccounts } from './fixture.ts'
+
+setDefaultTimeout(60_000)
 
 /** No two emulators of a database give the same ids. */
 let accountNumber = 0

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Elysia } from 'elysia'
 import { assetLibrary } from '../../plugins/asset-library/index.ts'
 import { faceVerification } from '../../plugins/face-verification/index.ts'
@@ -6,6 +6,8 @@ import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
+
+setDefaultTimeout(60_000)
 
 const base = 'https://sluice.example/api/media/face-verifications'
 const names = ['account-0', 'account-1'] as const

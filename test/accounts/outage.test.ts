@@ -1,5 +1,7 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { groupOn, openAccounts } from './fixture.ts'
+
+setDefaultTimeout(60_000)
 
 interface Item {
   readonly Id: string

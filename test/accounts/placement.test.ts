@@ -1,5 +1,13 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { createPlacement } from '../../plugins/asset-library/accounts/placement.ts'
+import { noLog } from '../../plugins/shared/problem.ts'
+import { ark, createUpstream } from '../../plugins/upstream-proxy/index.ts'
+import { startEmulator } from '../../src/emulator/index.ts'
 import { type AccountsFixture, groupOn, openAccounts } from './fixture.ts'
+
+setDefaultTimeout(60_000)
+
+const credentials = { url: 'https://ark.example', accessKey: 'AK', secretKey: 'a-secret', region: 'cn-beijing' }
 
 /** Creates groups. Resolves with the accounts that have them. */
 const place = async ({ ann, store }: AccountsFixture, count: number): Promise<readonly (string | undefined)[]> => {
@@ -36,6 +44,42 @@ test('a full account is not asked when its slots are known, and passed over when
   // For a minute nobody asks it first.
   expect(await place({ ...unknown, ann: unknown.bob }, 1)).toEqual(['b'])
   expect(callsOf(unknown, 0)).toBe(1)
+})
+
+test('an account that says that it takes no more groups is passed over, and none waits for its answer', async () => {
+  const asked: string[] = []
+  const answers = new Map<string, PromiseWithResolvers<object>>()
+  const send = ({ action, account = '' }: { readonly action: string; readonly account?: string }) => {
+    asked.push(`${action} ${account}`)
+    const answer = Promise.withResolvers<object>()
+    answers.set(account, answer)
+    return answer.promise
+  }
+  type Options = Parameters<typeof createPlacement>[0]
+  const placement = createPlacement({
+    ...{ clock: { now: () => 1_000_000 }, log: noLog, store: {} },
+    accounts: ['a', 'b'].map((name) => ({ name, kind: ark(credentials) })),
+    upstream: { accounts: { names: ['a', 'b'], waitMs: () => 0 }, send } as unknown as Options['upstream'],
+    owners: { groupsOf: async () => [{ account: 'a' }] } as unknown as Options['owners'],
+  })
+  const placed = () => placement.place('ann', async (account) => account)
+  expect(await placed()).toBe('a')
+  answers.get('a')?.resolve({ fields: { Result: { aigc_writable: false } } })
+  answers.get('b')?.reject(new Error('this account does not answer'))
+  await answers.get('b')?.promise.catch(() => {})
+  expect(await placed()).toBe('b')
+  expect(asked).toEqual(['GetAssetQuota a', 'GetAssetQuota b'])
+})
+
+test('the kind ark reads the quota of its account', async () => {
+  for (const [quota, writable] of [
+    [1, true],
+    [0, false],
+  ] as const) {
+    await using emulator = await startEmulator({ quota })
+    const { fields } = await createUpstream({ kind: ark(emulator.ark) }).send({ action: 'GetAssetQuota' })
+    expect(fields?.Result).toMatchObject({ aigc_writable: writable })
+  }
 })
 
 test('when all accounts are full, the refusal of the upstream is the answer, and the name is free again', async () => {

@@ -1,7 +1,9 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { createUpstreamOfAccounts, memoryRateLimitStore, rest } from '../../plugins/upstream-proxy/index.ts'
 import { groupOn, openAccounts } from './fixture.ts'
+
+setDefaultTimeout(60_000)
 
 test('the calls of an account take no slots of the rate limits of another one, in one store', async () => {
   const sent: string[] = []

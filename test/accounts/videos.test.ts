@@ -1,8 +1,10 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { until } from '../routes/fixture.ts'
 import { MODEL, MODEL_25, media, text, videoUser } from '../video-generation/fixture.ts'
 import { groupOn, openAccounts } from './fixture.ts'
+
+setDefaultTimeout(60_000)
 
 const openVideos = async (slots?: number) => {
   const background = new Background()

@@ -1,4 +1,4 @@
-import { expect, test } from 'bun:test'
+import { expect, setDefaultTimeout, test } from 'bun:test'
 import { JsonBody } from '../../plugins/shared/http/body/body.ts'
 import { toJson } from '../../plugins/shared/json/json.ts'
 import { declareOwned } from '../../plugins/shared/owned-id.ts'
@@ -10,6 +10,8 @@ import {
   rest,
 } from '../../plugins/upstream-proxy/index.ts'
 import { groupOn, openAccounts } from './fixture.ts'
+
+setDefaultTimeout(60_000)
 
 const body = new JsonBody(toJson({ Name: 'x' }))
 const query = (group: ReturnType<typeof groupOf>) =>

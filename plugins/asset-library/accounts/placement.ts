@@ -1,5 +1,6 @@
 import type { Ownership } from '../../ownership/index.ts'
 import type { Clock } from '../../shared/clock.ts'
+import { asJsonObject } from '../../shared/json/parsed.ts'
 import type { Log } from '../../shared/problem.ts'
 import {
   type MediaAccount,
@@ -30,7 +31,7 @@ export const oneAccount: Placement = {
 
 interface PlacementOptions {
   readonly accounts: readonly MediaAccount[]
-  readonly upstream: Pick<Upstream, 'accounts'>
+  readonly upstream: Pick<Upstream, 'accounts' | 'send'>
   readonly owners: Pick<Ownership, 'groupsOf'>
   readonly store: Partial<AccountUseStore>
   readonly clock: Pick<Clock, 'now'>
@@ -39,6 +40,8 @@ interface PlacementOptions {
 
 /** How long an account that has refused a group comes after the others. Milliseconds. */
 const avoidMs = 60_000
+/** How long the answer of an account to whether it takes more groups is used. Milliseconds. */
+const quotaMs = 60_000
 /** How long a count of groups and assets is used. Milliseconds. */
 const useMs = 5_000
 
@@ -47,7 +50,8 @@ const useMs = 5_000
  * its user has a group, because a task uses assets of one account; then to the one with the most room; then by a hash
  * of the user, so that users spread.
  *
- * Whether there is room is known from `slots`, and from refusals of the last minute.
+ * Whether there is room is known from `slots`, from refusals of the last minute, and from the answers of the accounts
+ * that tell it. Nobody waits for those: an account that is slow delays no group of another one.
  */
 export const createPlacement = ({ accounts, upstream, owners, store, clock, log }: PlacementOptions): Placement => {
   const avoided = new Map<string, number>()
@@ -74,16 +78,34 @@ export const createPlacement = ({ accounts, upstream, owners, store, clock, log 
       slots - (use.get(name) ?? 0) - (index === 0 ? (use.get('') ?? 0) : 0)
   }
 
+  /** Accounts that have said that they take no more groups. */
+  const full = new Set<string>()
+  const askedAt = new Map<string, number>()
+
+  const askQuota = async (account: string): Promise<void> => {
+    const now = clock.now()
+    if (now < (askedAt.get(account) ?? Number.NEGATIVE_INFINITY) + quotaMs) return
+    askedAt.set(account, now)
+    try {
+      const { fields } = await upstream.send({ action: 'GetAssetQuota', account })
+      if (asJsonObject(fields?.Result)?.aigc_writable === false) full.add(account)
+      else full.delete(account)
+    } catch (err) {
+      log.debug({ account, err }, 'the quota of an account could not be read')
+    }
+  }
+
   /** The names of the accounts, the best first. */
   const rank = async (user: string): Promise<readonly string[]> => {
     const [own, room] = await Promise.all([owners.groupsOf(user), roomOf()])
     const known = new Set(own.map(({ account }) => account))
     const start = hashOf(user) % accounts.length
     const now = clock.now()
+    for (const { name, kind } of accounts) if (kind.hasQuota) void askQuota(name)
     const ranked = accounts.map((account, index) => {
       const { name } = account
       const left = room(account, index)
-      const isAvoided = left <= 0 || now < (avoided.get(name) ?? 0)
+      const isAvoided = left <= 0 || full.has(name) || now < (avoided.get(name) ?? 0)
       const waitMs = upstream.accounts?.waitMs(name, 'CreateAssetGroup') ?? 0
       const turn = (index - start + accounts.length) % accounts.length
       return { name, rank: [isAvoided ? 1 : 0, waitMs, known.has(name) ? 0 : 1, -left, turn] }

@@ -44,6 +44,7 @@ export const ark = (options: ArkOptions): MediaKind => {
     secrets: [options.secretKey],
     accountIds: [options.accessKey],
     faceVerification: 'ark',
+    hasQuota: true,
     async outgoing(operation: Operation): Promise<UpstreamRequest> {
       const { action, body } = actionBody(operation)
       const text = withoutProjectName(body).with('ProjectName', project).raw
@@ -85,6 +86,8 @@ const actionBody = (operation: Operation): { action: string; body: Json } => {
       return { action, body: toJson({ Id: operation.id }) }
     case 'DeleteAsset':
       return { action, body: toJson({ Id: operation.asset.id }) }
+    case 'GetAssetQuota':
+      return { action, body: toJson({}) }
     case 'CreateVisualValidateSession':
       return { action, body: withCallbackUrl(operation.body.json, operation.callbackUrl) }
     case 'GetVisualValidateResult':

@@ -42,6 +42,8 @@ export const checkOperation = (operation: Operation): Operation => {
     case 'DeleteAsset':
       requireOwned('asset', operation.asset)
       return operation
+    case 'GetAssetQuota':
+      return operation
     case 'GetVisualValidateResult':
       requireOwned('verification', operation.verification)
       return operation

@@ -89,6 +89,8 @@ export type Operation =
       /** The account that gets the group of the person. Default: the only one. */
       readonly account?: string | undefined
     }
+  /** Whether an account takes more groups. Only for kinds with `hasQuota`. */
+  | { readonly action: 'GetAssetQuota'; readonly account?: string | undefined }
   /** Reads the state of a face verification. `verification.id` is the upstream's id. */
   | { readonly action: 'GetVisualValidateResult'; readonly verification: OwnedId<'verification'> }
 
@@ -124,6 +126,8 @@ export interface MediaKind {
    * that contains one. Default none.
    */
   readonly accountIds?: readonly string[]
+  /** Whether it serves `GetAssetQuota`. Default false. */
+  readonly hasQuota?: boolean
   /** `face-verification` has a driver for each value. */
   readonly faceVerification: VerificationKind
 }
@@ -133,6 +137,7 @@ const readOnlyActions: ReadonlySet<string> = new Set<Operation['action']>([
   'FindAssetGroups',
   'ListAssets',
   'GetAsset',
+  'GetAssetQuota',
   'GetVisualValidateResult',
 ])
 

@@ -67,6 +67,8 @@ export const rest = ({ url, key }: RestOptions): MediaKind => {
           return outgoing(operation.method, assetPath(operation.asset.id), operation.body)
         case 'DeleteAsset':
           return outgoing('DELETE', assetPath(operation.asset.id))
+        case 'GetAssetQuota':
+          throw new TypeError('this kind of upstream has no quota')
         case 'CreateVisualValidateSession':
           return outgoing('POST', '', operation.body, faceVerificationsUrl(base))
         case 'GetVisualValidateResult':
