@@ -58,7 +58,7 @@ test.each([
     expect([all.status, all.json.error.message]).toEqual([502, 'Seedance upstream unavailable: account cn-2'])
     expect((await ann.ask('GET', `/assets?GroupIds=${old}`)).json.Result.TotalCount).toBe(1)
     const ready = await (await fetch(`${server.url}/readyz`)).json()
-    expect(ready.upstreams).toMatchObject({ 'assets cn-1': 'reachable', 'assets cn-2': 'unreachable' })
+    expect(ready).toMatchObject({ upstreams: { 'assets cn-1': 'reachable', 'assets cn-2': 'unreachable' } })
     expect(server.stderr()).toContain('account cn-2')
     for (const secret of [first.rest.key, second.video.key]) expect(server.stderr()).not.toContain(secret)
   },
