@@ -19,8 +19,8 @@ eachDatabase('assets in progress', (database) => {
   const open = async (kindOf: (typeof eachKind)[number]['kindOf']) => {
     const emulator: Emulator = await startEmulator({ processingMs: 60_000, limits: {} })
     const background = new Background()
-    let offset = 0
-    const clock = { ...systemClock, now: () => Date.now() + offset }
+    let now = Date.now()
+    const clock = { ...systemClock, now: () => now }
     const options = { emulator, kindOf, clock, background }
     const first = await startGateway({ ...options, store, events: store })
     const other = await startGateway({ ...options, store: second, events: second })
@@ -29,7 +29,7 @@ eachDatabase('assets in progress', (database) => {
       first,
       other,
       pass: (ms: number) => {
-        offset += ms
+        now += ms
         emulator.library.advance(ms)
       },
       calls: (action: string) => emulator.calls.filter((call) => call.action === action).length,

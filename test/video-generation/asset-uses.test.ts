@@ -100,7 +100,7 @@ describe.each(databaseNames)('the uses of an asset (%s)', (kind) => {
   })
 
   test('are those of tasks of /v1/videos and with references: auto, too', async () => {
-    await using fixture = await openVideoFixture({ database: kind, more: { timeoutMs: 100 } })
+    await using fixture = await openVideoFixture({ database: kind })
     const { ann, emulator, gateway } = fixture
     const asset = await newAsset(ann, await newGroup(ann, 'people'))
     const response = await fetch(`${gateway.url}/v1/videos`, {
