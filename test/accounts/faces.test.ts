@@ -72,7 +72,8 @@ eachDatabase('a face verification', (database) => {
         const { status, group_id: group } = JSON.parse(text)
         expect({ status, known: own.library.group(group) !== undefined }).toEqual({ status: 'verified', known: true })
         expect(await store.group(group)).toMatchObject({ user, type: 'LivenessFace', account })
-        expect(other.calls).toEqual([])
+        // The placement of groups may ask each account whether it is full.
+        expect(other.calls.filter(({ action }) => action !== 'GetAssetQuota')).toEqual([])
       })
     }
   }
