@@ -98,7 +98,7 @@ describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
     'groups are listed from their records with the fault %s',
     async (_what, fault) => {
       const now = Date.UTC(2026, 2, 18, 3, 33, 32, 500)
-      await using fixture = await openFixture({ kindOf, clock: { ...systemClock, now: () => now }, timeoutMs: 300 })
+      await using fixture = await openFixture({ kindOf, clock: { ...systemClock, now: () => now }, timeoutMs: 3_000 })
       const { ann, emulator } = fixture
       const created = await ann.ask('POST', path, { Name: 'a', Description: 'of mine' })
       const [a, b] = [created.json.Result.Id, await newGroup(ann, 'b')]
