@@ -346,7 +346,8 @@ describe.each(['rest', 'ark'] as const)('face verification with an upstream of k
       expect(status).toBe(200)
       expect(session?.callbackUrl).toStartWith(`${server.url}${faces}/callback/`)
     }
-    for (const { body } of emulator.calls) {
+    // The server also asks for assets in progress, of an earlier test.
+    for (const { body } of emulator.calls.filter(({ action }) => action !== 'GetAsset')) {
       expect(body).toContain('"kept":1')
       expect(body).not.toContain('"other"')
       if (kind === 'ark') expect(body).not.toContain(evil)
