@@ -68,6 +68,12 @@ const before: Readonly<Record<string, (fixture: ServerFixture, url: string) => P
     await store.moveVideoTasks([move], now)
     await store.moveVideoTasks([{ ...move, overruns: true }], now + 1)
   },
+
+  async 'Consents of persons'({ store }) {
+    const user = await idOf(store, 'bob')
+    const group = { id: 'group-20990101000000-faces', user, type: 'LivenessFace', name: 'a face' }
+    await store.adoptGroup({ ...group, createdAt: Date.now() })
+  },
 }
 
 /** The value at a place in an output, such as `user.id`. */
