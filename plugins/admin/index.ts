@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createToken, hashToken } from '../api-token/index.ts'
+import { createToken, hashToken, tokenStart } from '../api-token/index.ts'
 import { createIdempotency, type IdempotencyStore } from '../idempotency/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
@@ -181,6 +181,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
       hashPassword,
       createToken,
       hashToken,
+      tokenStart,
       parseLimits,
     },
   )

@@ -3,7 +3,7 @@ import { createOperations, type Operations } from '../../plugins/admin/operation
 import type { SystemReports } from '../../plugins/admin/operations/system.ts'
 import type { UserImportTools } from '../../plugins/admin/operations/user-import.ts'
 import type { AdminUser, PageOf, PageRequest, Team } from '../../plugins/admin/store.ts'
-import { createToken, hashToken } from '../../plugins/api-token/token.ts'
+import { createToken, hashToken, tokenStart } from '../../plugins/api-token/token.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { parseLimits } from '../../plugins/usage-limits/limit.ts'
 import { hashPassword } from '../../plugins/web-session/password.ts'
@@ -64,6 +64,7 @@ export const withOperations = (context: AdminContext): CommandContext => {
         hashPassword,
         createToken,
         hashToken,
+        tokenStart,
         parseLimits,
       },
     ),

@@ -1,15 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import { importsOf, sources } from './sources.ts'
 
-/** All files that a file loads, directly or not; type imports load nothing. */
-const loadedBy = (entry: string): ReadonlySet<string> => {
+/** All files that a file loads, directly or not, at once or later; type imports load nothing. */
+const loadedBy = (entry: string, alsoLater = true): ReadonlySet<string> => {
   const all = new Map(sources('plugins', 'src').map((source) => [source.path, source]))
   const loaded = new Set<string>()
   const load = (path: string) => {
     const source = all.get(path)
     if (!source || loaded.has(path)) return
     loaded.add(path)
-    for (const { to, typeOnly } of importsOf(source)) if (!typeOnly) load(to)
+    for (const { to, typeOnly, later } of importsOf(source)) if (!typeOnly && (alsoLater || !later)) load(to)
   }
   load(entry)
   return loaded
@@ -57,6 +57,15 @@ test('only the plugin oidc-login loads openid-client, and the server loads it wh
     staticImports(text).some((to) => to.endsWith('/oidc-login/index.ts')),
   )
   expect(entries.map(({ path }) => path)).toEqual([])
+})
+
+test('the admin command starts without Elysia', () => {
+  const loaded = loadedBy('src/admin.ts', false)
+  expect(loaded.size).toBeGreaterThan(50)
+  const loaders = sources('plugins', 'src').filter(
+    ({ path, text }) => loaded.has(path) && staticImports(text).includes('elysia'),
+  )
+  expect(loaders.map(({ path }) => path)).toEqual([])
 })
 
 test('only the plugin mcp loads the SDK of the Model Context Protocol, with the first message', () => {

@@ -35,6 +35,8 @@ export interface Import {
   /** The specifier. A relative one is resolved from the root of the repository. */
   readonly to: string
   readonly typeOnly: boolean
+  /** Whether it is loaded only when the code asks for it. */
+  readonly later: boolean
 }
 
 const statement = /^(?:import|export)(\s+type)?\b(?:[^'"`;=()]*?\bfrom)?\s*'([^']+)'/gm
@@ -44,8 +46,9 @@ export const importsOf = ({ path, text }: Source): readonly Import[] => [
   ...[...text.matchAll(statement)].map(([, type, to = '']) => ({
     to: resolve(path, to),
     typeOnly: type !== undefined,
+    later: false,
   })),
-  ...[...text.matchAll(dynamic)].map(([, to = '']) => ({ to: resolve(path, to), typeOnly: false })),
+  ...[...text.matchAll(dynamic)].map(([, to = '']) => ({ to: resolve(path, to), typeOnly: false, later: true })),
 ]
 
 const resolve = (path: string, to: string): string => (to.startsWith('.') ? normalize(join(dirname(path), to)) : to)

@@ -1,4 +1,3 @@
-import { tokenStart } from '../../api-token/index.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
@@ -56,9 +55,12 @@ const unavailable = 'tokens could not be read or changed'
 
 export const createTokenOperations = (
   store: AdminStore,
-  { clock, createToken, hashToken, parseLimits }: OperationTools,
+  { clock, createToken, hashToken, tokenStart, parseLimits }: OperationTools,
 ): TokenOperations => {
   const readLimits = limitsReader(parseLimits)
+
+  /** Of a whole token, the characters that the server knows. */
+  const searchFor = (text: string | undefined) => (text?.startsWith('sk-') ? tokenStart(text) : text)
 
   const find = async (id: string): Promise<AdminToken> => {
     const token = await storeCall(store.adminToken(id), unavailable)
@@ -153,9 +155,6 @@ export const readTokenQuery = (input: Input): TokenQuery => ({
   usedSince: optional(input, 'used_since', readInstant),
   unusedSince: optional(input, 'unused_since', readInstant),
 })
-
-/** Of a whole token, the characters that the server knows. */
-const searchFor = (text: string | undefined) => (text?.startsWith('sk-') ? tokenStart(text) : text)
 
 const tokenNotFound = () => new Problem(404, 'token not found')
 

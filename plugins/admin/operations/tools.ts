@@ -13,6 +13,8 @@ export interface OperationTools {
   readonly createToken: () => string
   /** `hashToken` of `api-token`. */
   readonly hashToken: (token: string) => string
+  /** `tokenStart` of `api-token`. */
+  readonly tokenStart: (token: string) => string
   /** `parseLimits` of `usage-limits`. */
   readonly parseLimits: (value: unknown) => readonly Limit[] | InvalidLimits
 }
