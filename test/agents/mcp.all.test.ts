@@ -80,7 +80,9 @@ const agents: Readonly<Partial<Record<AgentName, AgentCase>>> = {
           stream_max_retries = 0
           [mcp_servers.sluice]
           url = "${url}/mcp"
-          bearer_token_env_var = "SLUICE_KEY"`,
+          bearer_token_env_var = "SLUICE_KEY"
+          # Otherwise the only turn of "exec" may begin before the tools are listed, on a busy machine.
+          required = true`,
       },
     }),
   },
