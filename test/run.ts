@@ -26,7 +26,7 @@ const run = (...args: readonly string[]): Promise<Run> =>
   new Promise((resolve) => {
     console.log(`\n$ bun ${args.join(' ')}`)
     const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'pipe'] })
-    const errors = new OutsideErrors()
+    const errors = new OutsideErrors(process.cwd())
     for (const [input, output] of [
       [child.stdout, process.stdout],
       [child.stderr, process.stderr],
@@ -80,7 +80,7 @@ const tests = async (): Promise<Outcome> => {
   for (const file of first.outside) failures.set(file, (failures.get(file) ?? 0) + 1)
   let passed = first.report.passed
   let failed = first.report.failed + first.outside.size
-  // The runner failed for something that is of no file, such as a filter that matches nothing.
+  // The runner failed for something that is of no file, such as a filter that matches nothing, or of one that is not known.
   const broken = first.outside.has('') || passed + failed === 0 || (!first.ok && failed === 0)
   const unsteady: string[] = []
   for (const [file, count] of broken || failures.size > maxFilesRunAgain ? [] : failures) {

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { OutsideErrors } from './outside-errors.ts'
@@ -18,19 +18,29 @@ const sources = {
     })`,
 }
 
+test('an error whose stack has no test file may be of any', () => {
+  const errors = new OutsideErrors('/a')
+  const frames = ['      at later (/a/test/fixture.ts:3:5)', '      at <anonymous> (/a/test/b.test.ts:1:1)']
+  const border = '-'.repeat(31)
+  for (const count of [1, 2])
+    for (const line of ['# Unhandled error between tests', border, ...frames.slice(0, count), border, ...frames])
+      errors.read(line)
+  expect([...errors.files]).toEqual(['', 'test/b.test.ts'])
+})
+
 test.each([
   ['beside others', ['--parallel=2', '--no-isolate']],
   ['alone', []],
 ])(
   'an error outside of all tests is one of the file that ran %s',
   async (_how, options) => {
-    const folder = mkdtempSync(join(tmpdir(), 'sluice-outside-'))
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'sluice-outside-')))
     try {
       for (const [name, source] of Object.entries(sources))
         writeFileSync(join(folder, name), `import { test } from 'bun:test'\n${source}`)
       const command = [process.execPath, 'test', ...options]
       const run = Bun.spawn(command, { cwd: folder, stdio: ['ignore', 'ignore', 'pipe'] })
-      const errors = new OutsideErrors()
+      const errors = new OutsideErrors(folder)
       for (const line of (await new Response(run.stderr).text()).split('\n')) errors.read(line)
       expect(await run.exited).not.toBe(0)
       expect([...errors.files].toSorted()).toEqual(['late.test.ts', 'loads.test.ts'])
