@@ -138,8 +138,10 @@ for (const [runtime, command] of Object.entries(runtimes)) {
     const upgraded = program.dial(`GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)
     await upgraded.until('101')
     const half = program.dial('GET / HT')
-    const slow = program.dial(`POST /slow HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    const slow = program.dial(
+      `POST /until-stop HTTP/1.1\r\n${host}Expect: 100-continue\r\nContent-Length: 3\r\n\r\nabc`,
+    )
+    await program.dial(`GET /arrived HTTP/1.1\r\n${host}Connection: close\r\n\r\n`).readResponse()
     program.kill('SIGTERM')
     const { headers, body } = await slow.readResponse()
     expect([headers.get('connection'), JSON.parse(body)[3]]).toEqual(['close', 'abc'])

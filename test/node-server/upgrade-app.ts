@@ -26,9 +26,21 @@ const echo = (frame: Buffer): Uint8Array => {
   return Buffer.concat([Buffer.from([0x81, length]), text])
 }
 
-/** Responds with the request, after 200 ms if its path is `/slow`. */
+const arrived = Promise.withResolvers<void>()
+const stopping = Promise.withResolvers<void>()
+
+/**
+ * Responds with the request: after 200 ms if its path is `/slow`, when the server stops if it is `/until-stop`, and when
+ * such a request has arrived if it is `/arrived`.
+ */
 const describeRequest = async (request: Request): Promise<Response> => {
-  if (request.url.endsWith('/slow')) await new Promise((resolve) => setTimeout(resolve, 200))
+  const { pathname } = new URL(request.url)
+  if (pathname === '/slow') await new Promise((resolve) => setTimeout(resolve, 200))
+  if (pathname === '/arrived') await arrived.promise
+  if (pathname === '/until-stop') {
+    arrived.resolve()
+    await stopping.promise
+  }
   return Response.json([request.method, request.url, request.headers.get('upgrade'), await request.text()])
 }
 
@@ -39,7 +51,10 @@ const modes: Readonly<Record<string, NodeServerOptions>> = {
 }
 
 // Nothing else ends the process: so the server keeps no timer and no connection.
-process.once('SIGTERM', () => void server.stop())
+process.once('SIGTERM', () => {
+  void server.stop()
+  stopping.resolve()
+})
 
 const server = await createNodeServer(describeRequest, { timeouts: times, ...modes[process.argv[2] ?? ''] }).listen()
 console.log(`listening on ${server.url} ${server.port}`)
