@@ -104,6 +104,8 @@ test('a task that ends while it is to be cancelled is shown as failed, because t
   await using fixture = await openVideoFixture({
     video: { maxRunning: { '*': 1 } },
     gateway: {
+      // A poll between the end and the deletion would see the result.
+      pollMs: 3_600_000,
       fetch: (url, init) => {
         const id = String(url).split('/').at(-1) ?? ''
         if (endsNow && init.method === 'DELETE') emulator.video.finish(id)
