@@ -193,6 +193,19 @@ const codes = {
   refused: [0, 999, 1004, 1005, 1006, 1015, 1016, 1100, 2000, 2999, 5000, 65_535],
 }
 
+/** Bytes behind a close frame of the client, which ends the connection: more of them would arrive at a closed one. */
+const afterClose = (frames: readonly Buffer[]): number => {
+  const closing = frames.findIndex(([first = 0]) => (first & 0x0f) === 8)
+  return closing < 0 ? 0 : Buffer.concat(frames.slice(closing + 1)).length
+}
+
+/** Each byte on its own, and with the last one the `rest` bytes behind it; two pieces of many bytes. */
+const inPieces = (bytes: Buffer, rest: number): readonly Buffer[] => {
+  if (bytes.length > 2_000) return [bytes.subarray(0, 7), bytes.subarray(7)]
+  const last = bytes.length - rest - 1
+  return [...[...bytes.subarray(0, last)].map((byte) => Buffer.from([byte])), bytes.subarray(last)]
+}
+
 describe.each(Object.entries(runtimes))('a WebSocket connection on %s', (_name, command) => {
   let program: Program
   /** One that waits long for peers to close their ends. */
@@ -230,19 +243,13 @@ describe.each(Object.entries(runtimes))('a WebSocket connection on %s', (_name, 
 
   for (const [rule, [sent, expected]] of Object.entries(rules)) {
     for (const [how, pieces] of [
-      ['at once', (bytes: Buffer) => [bytes]],
-      [
-        'in pieces',
-        (bytes: Buffer) =>
-          bytes.length > 2_000
-            ? [bytes.subarray(0, 7), bytes.subarray(7)]
-            : [...bytes].map((byte) => Buffer.from([byte])),
-      ],
+      ['at once', (bytes: Buffer, _rest: number) => [bytes]],
+      ['in pieces', inPieces],
     ] as const) {
       test(`${rule} (${how})`, async () => {
         const client = await open()
         client.socket.setNoDelay(true)
-        for (const piece of pieces(Buffer.concat(sent))) client.socket.write(piece)
+        for (const piece of pieces(Buffer.concat(sent), afterClose(sent))) client.socket.write(piece)
         const frames = []
         while (frames.length < expected.length) frames.push(await client.frame())
         expect(inOrder(frames)).toEqual(inOrder(expected))
