@@ -1,5 +1,5 @@
 import type { CredentialUse } from '../shared/identity/credential-use.ts'
-import type { ReadRevision } from '../shared/identity/revision-cache.ts'
+import type { ReadRevision } from '../shared/identity/revision-clock.ts'
 import type { Role, Scope } from '../shared/identity/scopes.ts'
 
 /** The user and the id of a valid token. */

@@ -13,7 +13,7 @@ import { createOwnership } from './rules.ts'
 
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
-export { RevisionClock } from '../shared/identity/revision-cache.ts'
+export { RevisionClock } from '../shared/identity/revision-clock.ts'
 export type { OwnedId } from '../shared/owned-id.ts'
 export { type ClaimEffect, type WithClaimOptions, withClaim } from './claim.ts'
 export type { OwnedGroup } from './group-list.ts'

@@ -1,6 +1,6 @@
 import type { Awaitable } from '../shared/awaitable.ts'
 import type { Clock } from '../shared/clock.ts'
-import type { RevisionClock } from '../shared/identity/revision-cache.ts'
+import type { RevisionClock } from '../shared/identity/revision-clock.ts'
 import type { OwnedId } from '../shared/owned-id.ts'
 import type { OwnedGroup } from './group-list.ts'
 import type { LentGroup } from './lent-groups.ts'

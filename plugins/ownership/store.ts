@@ -1,4 +1,4 @@
-import type { ReadRevision } from '../shared/identity/revision-cache.ts'
+import type { ReadRevision } from '../shared/identity/revision-clock.ts'
 
 /*
  * The store ports of this plugin. `sluice/store` implements them on PostgreSQL and SQLite.

@@ -7,7 +7,7 @@ export type * from './consent/store.ts'
 export type { ErrorsOption } from './http/error-handler.ts'
 export { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from './http/origin.ts'
 export { type Identify, type Identity, requireIdentity } from './identity/identify.ts'
-export { type ReadRevision, type Revision, type RevisionChange, RevisionClock } from './identity/revision-cache.ts'
+export { type ReadRevision, type Revision, type RevisionChange, RevisionClock } from './identity/revision-clock.ts'
 export { type Log, noLog, Problem, type ProblemBody, problemBody, renderProblems } from './problem.ts'
 export {
   type CircuitBreakerOptions,

@@ -1,6 +1,6 @@
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { RevisionClock } from '../shared/identity/revision-cache.ts'
+import { RevisionClock } from '../shared/identity/revision-clock.ts'
 import { checkCollaborator } from '../shared/plugin/options.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'

@@ -1,5 +1,6 @@
 import { type Awaitable, andThen, orFail } from '../shared/awaitable.ts'
-import { RevisionCache, type RevisionClock } from '../shared/identity/revision-cache.ts'
+import { RevisionCache } from '../shared/identity/revision-cache.ts'
+import type { RevisionClock } from '../shared/identity/revision-clock.ts'
 import { Problem } from '../shared/problem.ts'
 import type { CounterSubject, UsageCounter } from './ledger/counter.ts'
 import { coversModel, type Limit } from './limit.ts'

@@ -19,7 +19,7 @@ import type { ClaimStore, OwnershipStore } from '../../plugins/ownership/store.t
 import type { LeaseStore } from '../../plugins/shared/background/lease-store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import type { ConsentStore } from '../../plugins/shared/consent/store.ts'
-import type { Revision } from '../../plugins/shared/identity/revision-cache.ts'
+import type { Revision } from '../../plugins/shared/identity/revision-clock.ts'
 import { SpaceCheck } from '../../plugins/shared/no-space.ts'
 import { checkSecrets } from '../../plugins/shared/plugin/options.ts'
 import type { Log } from '../../plugins/shared/problem.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { NegativeCache } from '../../plugins/shared/identity/revision-cache.ts'
+import { NegativeCache } from '../../plugins/shared/identity/negative-cache.ts'
 
 test('a key expires between one and two lifetimes after it was added, however often it is read', () => {
   for (const every of [1, 99, 100, 101, 250, 1_000]) {

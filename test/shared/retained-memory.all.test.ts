@@ -5,7 +5,8 @@ import { type Position, positionOf } from '../../plugins/pagination-normalizer/o
 import { orderOf, type Source } from '../../plugins/pagination-normalizer/source.ts'
 import { scanRange } from '../../plugins/pagination-normalizer/walk/scan.ts'
 import type { Anchor } from '../../plugins/pagination-normalizer/walk/walk-cache.ts'
-import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
+import { RevisionCache } from '../../plugins/shared/identity/revision-cache.ts'
+import { RevisionClock } from '../../plugins/shared/identity/revision-clock.ts'
 
 const mebibyte = 2 ** 20
 const texts = 100

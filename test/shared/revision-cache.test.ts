@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
+import { RevisionCache } from '../../plugins/shared/identity/revision-cache.ts'
+import { RevisionClock } from '../../plugins/shared/identity/revision-clock.ts'
 
 /** A store whose value can be revoked, a manual clock, and the number of store calls. */
 const openFixture = (limit?: number) => {

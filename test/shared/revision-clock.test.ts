@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { RevisionCache, RevisionClock } from '../../plugins/shared/identity/revision-cache.ts'
+import { RevisionCache } from '../../plugins/shared/identity/revision-cache.ts'
+import { RevisionClock } from '../../plugins/shared/identity/revision-clock.ts'
 
 /** A store of one value whose calls wait until the test resolves them. */
 const openFixture = () => {

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { Revision } from '../../plugins/shared/identity/revision-cache.ts'
+import type { Revision } from '../../plugins/shared/identity/revision-clock.ts'
 import type { Scope } from '../../plugins/shared/identity/scopes.ts'
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { WantedShare } from '../../plugins/ownership/index.ts'
-import type { RevisionChange } from '../../plugins/shared/identity/revision-cache.ts'
+import type { RevisionChange } from '../../plugins/shared/identity/revision-clock.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
 

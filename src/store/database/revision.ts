@@ -1,4 +1,4 @@
-import type { Revision, RevisionChange } from '../../../plugins/shared/identity/revision-cache.ts'
+import type { Revision, RevisionChange } from '../../../plugins/shared/identity/revision-clock.ts'
 import { type Database, type Statement, sql } from './database.ts'
 
 /** Number of revisions whose changes are kept. A process that is further behind clears its whole cache. */

@@ -1,6 +1,6 @@
 import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import { Background } from '../../../plugins/shared/background/background.ts'
-import { RevisionClock } from '../../../plugins/shared/identity/revision-cache.ts'
+import { RevisionClock } from '../../../plugins/shared/identity/revision-clock.ts'
 import type { Fetch } from '../../../plugins/shared/upstream/upstream-error.ts'
 import { rest } from '../../../plugins/upstream-proxy/index.ts'
 import { usageLimits } from '../../../plugins/usage-limits/index.ts'
