@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { createIdempotency } from '../idempotency/index.ts'
-import { createOwnership, type Identify, ownership } from '../ownership/index.ts'
+import { createOwnership, ownership } from '../ownership/index.ts'
 import { paginationNormalizer } from '../pagination-normalizer/index.ts'
 import { noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
@@ -16,15 +16,7 @@ import { checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
 import { noLog, problemBody } from '../shared/problem.ts'
-import {
-  createUpstream,
-  createUpstreamOfAccounts,
-  type MediaKind,
-  maxQueueMs,
-  type Upstream,
-  UpstreamUnreachableError,
-  upstreamProxy,
-} from '../upstream-proxy/index.ts'
+import { type Upstream, upstreamProxy } from '../upstream-proxy/index.ts'
 import { createLocate } from './accounts/locate.ts'
 import { createPlacement, oneAccount } from './accounts/placement.ts'
 import { batchRoutes } from './batches/batch-routes.ts'
@@ -46,6 +38,7 @@ import { countGroupUses, listUses } from './routes/uses.ts'
 import { assetList, groupList, withScope } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
+import { maxQueueMsOf, openUpstream, rejectAfter } from './upstream.ts'
 import { keepWhileFull } from './watch/asset-event-queue.ts'
 import { watchAssets } from './watch/asset-watch.ts'
 
@@ -117,11 +110,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   checkIdentify(options.identify)
   const errors = options.errors ?? problemBody(`${segment}_proxy_error`)
   const { accounts } = options
-  if (options.kind && accounts) throw new TypeError('there must be either a kind or accounts')
   const hasUpstream = options.kind ?? accounts
-  const upstream = accounts
-    ? createUpstreamOfAccounts(accounts, options)
-    : createUpstream({ ...options, kind: options.kind ?? unconfigured })
+  const upstream = openUpstream(options)
   const guarded = identifySameOrigin(options.identify, options.requireSameOrigin)
   const identify = hasUpstream ? guarded : rejectAfter(guarded)
   const rules: Owners = createOwnership<Evidence>({
@@ -255,14 +245,6 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   }
 }
 
-/** Maximum milliseconds that the rate limits of an account delay a call. */
-const maxQueueMsOf = ({ accounts, limits }: Pick<GatewayOptions, 'accounts' | 'limits'>): number =>
-  Math.max(
-    ...(accounts ?? [{ perSecond: limits?.perSecond }]).map(({ perSecond = limits?.perSecond ?? {} }) =>
-      maxQueueMs({ ...limits, perSecond }),
-    ),
-  )
-
 /** Creates the handler of a route from a function that may throw. */
 const handlerOf =
   ({ respond }: ErrorHandler) =>
@@ -297,19 +279,3 @@ type PossibleContext = Partial<Record<'params' | 'user' | 'owners' | 'caller' | 
  * when it sends a call.
  */
 const userOf = (request: Request): string | undefined => identityOf(request)?.user
-
-const unconfigured: MediaKind = {
-  secrets: [],
-  faceVerification: 'none',
-  outgoing() {
-    throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
-  },
-}
-
-/** Without an upstream, every route rejects identified callers with 502, and others with 401 as usual. */
-const rejectAfter =
-  (identify: Identify): Identify =>
-  async (request) => {
-    if (await identify(request)) throw new UpstreamUnreachableError(new Error('no upstream is configured'), false)
-    return undefined
-  }
