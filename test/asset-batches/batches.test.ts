@@ -5,6 +5,7 @@ import { newAsset, newGroup } from '../routes/fixture.ts'
 import { databaseNames } from '../support/database.ts'
 import { startGateway } from '../support/gateway.ts'
 import {
+  type BatchFixture,
   batchesPath,
   ended,
   endedMeanwhile,
@@ -19,6 +20,17 @@ import {
 } from './fixture.ts'
 
 const names = (count: number) => Array.from({ length: count }, (_, nth) => `picture ${nth}`)
+
+/** A batch of five items, of which the upstream has created the first and holds back the response. */
+const heldBatch = async (fixture: BatchFixture) => {
+  const { ann, emulator } = fixture
+  const group = await newGroup(ann, 'people')
+  const held = emulator.faults.add({ kind: 'hold', action: 'CreateAsset', when: 'after' })
+  const items = names(5).map((name) => itemOf(name))
+  const id = await newBatch(ann, group, items)
+  await until(() => fixture.creations() === 1)
+  return { group, held, id }
+}
 
 describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
   test('becomes an asset of each item, once, with one progress, an outcome for each, and an event at its end', async () => {
@@ -136,14 +148,7 @@ describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
   test('goes on in another process, which has nothing of the first one but the database', async () => {
     await using fixture = await openBatchFixture(kind)
     const { ann, emulator, stop, options } = fixture
-    const group = await newGroup(ann, 'people')
-    const held = emulator.faults.add({ kind: 'hold', action: 'CreateAsset', when: 'after' })
-    const id = await newBatch(
-      ann,
-      group,
-      names(5).map((name) => itemOf(name)),
-    )
-    await until(() => fixture.creations() === 1)
+    const { held, id } = await heldBatch(fixture)
     const stopped = stop()
     held.release()
     emulator.faults.clear()
@@ -161,14 +166,7 @@ describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
   test('a cancelled batch creates nothing more, and keeps what it has', async () => {
     await using fixture = await openBatchFixture(kind)
     const { ann, emulator } = fixture
-    const group = await newGroup(ann, 'people')
-    const held = emulator.faults.add({ kind: 'hold', action: 'CreateAsset', when: 'after' })
-    const id = await newBatch(
-      ann,
-      group,
-      names(5).map((name) => itemOf(name)),
-    )
-    await until(() => fixture.creations() === 1)
+    const { held, id } = await heldBatch(fixture)
     const cancelled = await ann.ask('POST', `${batchesPath}/${id}/cancel`)
     expect([cancelled.status, cancelled.json.Result.Counts.Cancelled]).toEqual([200, 4])
     held.release()
@@ -181,15 +179,8 @@ describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
 
   test('is cancelled when its user is disabled, and none is added to it from a request before that', async () => {
     await using fixture = await openBatchFixture(kind)
-    const { ann, bob, emulator, store } = fixture
-    const group = await newGroup(ann, 'people')
-    const held = emulator.faults.add({ kind: 'hold', action: 'CreateAsset', when: 'after' })
-    const id = await newBatch(
-      ann,
-      group,
-      names(5).map((name) => itemOf(name)),
-    )
-    await until(() => fixture.creations() === 1)
+    const { ann, bob, store } = fixture
+    const { group, held, id } = await heldBatch(fixture)
     await store.changeUser(ann.id, { disabled: true }, { now: Date.now() })
     const late = { id: 'batch-late', user: ann.id, group, groupType: 'AIGC', createdAt: 0 }
     expect(await store.addAssetBatch(late, [{ name: 'a', body: '{}' }], 10)).toBe(false)

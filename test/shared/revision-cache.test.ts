@@ -385,17 +385,15 @@ describe('a cached value that does not fit the caller', () => {
   })
 })
 
-describe('several caches with one revision clock', () => {
-  test('share its checks, and a change invalidates all of them', async () => {
-    const { revisionClock, get, counts, pass, revoke } = openFixture()
-    const other = new RevisionCache<string>(revisionClock)
-    await get()
-    await other.get('x', async () => 'old')
-    expect(counts.revision).toBe(1)
-    revoke()
-    pass(1000)
-    await get()
-    expect(await other.get('x', async () => 'new')).toBe('new')
-    expect(counts.revision).toBe(2)
-  })
+test('several caches with one revision clock share its checks, and a change invalidates all of them', async () => {
+  const { revisionClock, get, counts, pass, revoke } = openFixture()
+  const other = new RevisionCache<string>(revisionClock)
+  await get()
+  await other.get('x', async () => 'old')
+  expect(counts.revision).toBe(1)
+  revoke()
+  pass(1000)
+  await get()
+  expect(await other.get('x', async () => 'new')).toBe('new')
+  expect(counts.revision).toBe(2)
 })
