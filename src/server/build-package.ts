@@ -69,11 +69,13 @@ const bundleCommand = async (page: string): Promise<readonly string[]> => {
 }
 
 /**
- * CommonJS modules in a bundle name the folder in which they were, which exists on this machine only. Without it, the
- * package of a commit is the same wherever it is built.
+ * CommonJS modules in a bundle name the folder in which they were, and the comment above a module names it too where
+ * `node_modules` is a link. Without both, the package of a commit is the same wherever it is built.
  */
 const withoutBuildFolder = (text: string): string =>
-  text.replace(/^(\s*var __(?:dir|file)name = ")[^"]*(\/node_modules\/[^"]*")/gm, '$1$2')
+  text
+    .replace(/^(\s*var __(?:dir|file)name = ")[^"]*(\/node_modules\/[^"]*")/gm, '$1$2')
+    .replace(/^\/\/ \.\.\/.*?(?=node_modules\/)/gm, '// ')
 
 /**
  * The licenses of the packages that these files belong to. They demand that a copy comes with every copy of the
