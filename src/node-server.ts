@@ -11,7 +11,7 @@ import { createOriginOf } from './node-server/request.ts'
 import { defaultTimeouts, type NodeServerTimeouts } from './node-server/timeouts.ts'
 import { closeAfterIo } from './node-server/timeouts-after-io.ts'
 import { createUpgradeListener, type OnUpgrade, type RespondToUpgrade } from './node-server/upgrade.ts'
-import { canOpenWebSocket, WebSockets } from './node-server/web-socket.ts'
+import { canOpenWebSocket, WebSockets } from './node-server/web-socket/web-socket.ts'
 
 /**
  * An Elysia app, another object with `fetch`, or a function. It should not reject: a rejection closes the connection.

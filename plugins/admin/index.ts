@@ -34,11 +34,11 @@ import {
   systemDocs,
   videoTaskDocs,
 } from './docs/reports.ts'
+import type { SettingsView, UpstreamView } from './docs/schemas.ts'
 import { type Area, createAccess } from './http/access.ts'
 import type { AdminHandler } from './http/call.ts'
 import { adminConsentRoutes } from './http/consents.ts'
 import { createOnceWith } from './http/create-once.ts'
-import { importRoute } from './http/import.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
 import {
   auditExportRoute,
@@ -50,8 +50,8 @@ import {
 } from './http/reports.ts'
 import { systemRoutes } from './http/system.ts'
 import { createOperations, type OperationsStore } from './operations/operations.ts'
+import { importRoute } from './user-import/route.ts'
 import { type AdminVideos, noVideos } from './videos.ts'
-import type { SettingsView, UpstreamView } from './views/system.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -62,6 +62,18 @@ export type { AuditPageStore, AuditRecord, AuditVerification } from './audit-pag
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
 export type { ReportRoutes, SystemRoutes } from './docs/reports.ts'
 export type { AdminTokenRequest, NewUserRequest, TeamRequest, UserChangeRequest } from './docs/requests.ts'
+export type {
+  AuditEntryView,
+  PendingGroupView,
+  SettingsView,
+  TeamView,
+  TokenView,
+  UpstreamView,
+  UsageRowView,
+  UserView,
+  VideoView,
+} from './docs/schemas.ts'
+export type { AuditVerificationView } from './docs/server-schemas.ts'
 export type { OperationsStore } from './operations/operations.ts'
 export type { PendingGroup, PendingGroupStore } from './pending-groups.ts'
 export type {
@@ -95,14 +107,9 @@ export type {
   UsageSumStore,
   UsageTotal,
 } from './usage-sums.ts'
-export type { ImportedUser, RejectedUser, UserImportStore } from './user-import.ts'
+export type { ImportedUser, RejectedUser, UserImportStore } from './user-import/store.ts'
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
-export type { AuditEntryView, AuditVerificationView } from './views/audit.ts'
 export type { AdminConsentView } from './views/consents.ts'
-export type { PendingGroupView, VideoView } from './views/decisions.ts'
-export type { TeamView, TokenView, UserView } from './views/people.ts'
-export type { SettingsView, UpstreamView } from './views/system.ts'
-export type { UsageRowView } from './views/usage.ts'
 
 /** Options of `admin`. */
 export interface AdminOptions {

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
+  type ErrorBody,
   errorBody,
   forwardedErrors,
   jsonBody,
@@ -10,14 +11,15 @@ import {
   queryParameter,
   type RouteOptions,
   routeOptions,
-  type SchemaOf,
+  type UpstreamErrorBody,
+  type ValueOf,
 } from '../shared/plugin/openapi.ts'
+import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import { verificationStatuses } from './status.ts'
-import type { CreatedVerification, VerificationState } from './types.ts'
 
 const status = Type.String({ description: verificationStatuses.join(', ') })
 
-const created: SchemaOf<CreatedVerification> = Type.Object(
+const created = Type.Object(
   {
     verification_id: Type.String(),
     status,
@@ -29,7 +31,7 @@ const created: SchemaOf<CreatedVerification> = Type.Object(
   { title: 'CreatedVerification' },
 )
 
-const queried: SchemaOf<VerificationState> = Type.Object(
+const queried = Type.Object(
   {
     verification_id: Type.String(),
     status,
@@ -37,6 +39,23 @@ const queried: SchemaOf<VerificationState> = Type.Object(
   },
   { title: 'VerificationState' },
 )
+
+/** The response to a created verification. */
+export type CreatedVerification = ValueOf<typeof created>
+
+/** The response to a query. */
+export type VerificationState = ValueOf<typeof queried>
+
+type FaceRoute<Success, Parts extends { body?: unknown; params?: unknown }> = Route<
+  Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503>,
+  Parts
+>
+
+/** The routes of `faceVerification` below its prefix, for Eden. */
+export type FaceRoutes = {
+  post: FaceRoute<CreatedVerification, { body: { readonly [field: string]: unknown } | undefined }>
+  ':verification_id': { get: FaceRoute<VerificationState, { params: { verification_id: string } }> }
+}
 
 const route = (
   operation: Pick<OperationDescription, 'operationId' | 'summary' | 'parameters' | 'requestBody' | 'responses'>,

@@ -1,3 +1,4 @@
+import { Buffer } from 'node:buffer'
 import { Problem } from './problem.ts'
 
 /** Throws Problem 400 when `text` has more than `max` characters, counted in Unicode code points. */
@@ -31,3 +32,13 @@ export const copyText = (text: string): string => JSON.parse(JSON.stringify(text
 
 /** Compares texts by their UTF-16 code units, in ascending order: negative when `a` comes first. */
 export const compareTexts = (a: string, b: string): number => (a < b ? -1 : Number(a > b))
+
+const { utf8Slice } = Buffer.prototype
+
+/**
+ * Decodes UTF-8 like `TextDecoder` with `ignoreBOM`: a byte order mark remains, and invalid bytes become U+FFFD.
+ *
+ * It takes a third of the time for a short text. It also does not access the `buffer` of the bytes, which the runtime
+ * creates at the first access for as much time as the rest of an event takes.
+ */
+export const decodeUtf8 = (bytes: Uint8Array): string => utf8Slice.call(bytes, 0, bytes.length)

@@ -1,4 +1,4 @@
-import { decodeUtf8 } from '../shared/utf8.ts'
+import { decodeUtf8 } from '../shared/text.ts'
 import { ByteBuffer } from './byte-buffer.ts'
 import { parseEvent, type SseEvent } from './event.ts'
 

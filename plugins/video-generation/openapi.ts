@@ -15,14 +15,14 @@ import {
   routeOptions,
   type SchemaOf,
 } from '../shared/plugin/openapi.ts'
-import type { NeededLimit, TaskEstimate } from './tasks/task-estimate.ts'
 import type {
   CreatedVideoTask,
   CreateVideoTaskRequest,
   VideoErrorBody,
   VideoTaskObject,
   VideoTaskPageBody,
-} from './types.ts'
+} from './route-types.ts'
+import type { NeededLimit, TaskEstimate } from './tasks/task-estimate.ts'
 
 /** An error of video generation. */
 export const videoErrorBody: SchemaOf<VideoErrorBody> = Type.Object(

@@ -4,14 +4,14 @@ import type { OpenCall } from './calls.ts'
 import { decisions, type Sessions } from './face/sessions.ts'
 import type { Fault, Faults } from './faults/faults.ts'
 import { jsonReply, type Reply } from './faults/faulty-reply.ts'
-import { fieldsOf } from './shared/fields.ts'
+import { type Fields, fieldsOf } from './shared/fields.ts'
 import { isLoopback } from './shared/loopback.ts'
 import { membersOf } from './shared/members.ts'
 import { unescaped } from './shared/paths.ts'
 import type { Scenario, Scenarios } from './text/generation/scenario.ts'
 import { type StoredObjects, testObjectKinds } from './text/objects/objects.ts'
-import { advance, finishTask } from './video/control.ts'
-import { videoTasksOf } from './video/emulated.ts'
+import { type VideoTasks, videoTasksOf } from './video/service.ts'
+import type { VideoOutcome } from './video/tasks/task.ts'
 
 /** Path prefix of the HTTP control API. The emulator does not record requests to it, and they need no key. */
 export const controlPath = '/_emulator/'
@@ -130,23 +130,14 @@ const addObject = (body: string, stored: StoredObjects): Reply => {
   return jsonReply(201, JSON.stringify({ id: stored.add({ kind, id: text('id'), name: text('name') }) }))
 }
 
-const addScenario = (body: string, scenarios: Scenarios): Reply => {
-  try {
+const addScenario = (body: string, scenarios: Scenarios): Reply =>
+  attempt(() => {
     scenarios.add(JSON.parse(body) as Scenario)
     return jsonReply(201, '{}')
-  } catch (error) {
-    return jsonReply(400, JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
-  }
-}
+  })
 
-const addFault = (body: string, faults: Faults): Reply => {
-  try {
-    const { id } = faults.add(parseFault(body))
-    return jsonReply(201, JSON.stringify({ id }))
-  } catch (error) {
-    return jsonReply(400, JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
-  }
-}
+const addFault = (body: string, faults: Faults): Reply =>
+  attempt(() => jsonReply(201, JSON.stringify({ id: faults.add(parseFault(body)).id })))
 
 /** The fault in a JSON body. `faults.add` checks it. */
 const parseFault = (body: string): Fault => {
@@ -161,4 +152,34 @@ const parseFault = (body: string): Fault => {
   } as Fault
 }
 
+const taskDecisions = ['succeed', 'fail', 'expire'] as const
+
+/** Ends the video task `id` as the body says. */
+const finishTask = (id = '', body: string, tasks: VideoTasks): Reply =>
+  attempt(() => ok({ status: tasks.finish(id, outcomeIn(fieldsOf(membersOf(body) ?? []))).status }))
+
+/** Advances the clock by `ms` of the body. */
+const advance = (body: string, tasks: VideoTasks): Reply =>
+  attempt(() => {
+    tasks.advance(fieldsOf(membersOf(body) ?? []).integer('ms', 0, Number.MAX_SAFE_INTEGER) ?? 0)
+    return ok({})
+  })
+
+const outcomeIn = (fields: Fields): VideoOutcome => {
+  const decision = fields.oneOf('do', taskDecisions)
+  if (decision === undefined) throw new Error(`do must be one of ${taskDecisions.join(', ')}`)
+  if (decision !== 'fail') return { status: decision === 'succeed' ? 'succeeded' : 'expired' }
+  const code = fields.text('code') ?? 'InternalServiceError'
+  return { status: 'failed', code, message: fields.text('message') ?? 'The task failed.' }
+}
+
 const ok = (value: unknown): Reply => jsonReply(200, JSON.stringify(value))
+
+/** 400 with the message of the error that the function throws. */
+const attempt = (run: () => Reply): Reply => {
+  try {
+    return run()
+  } catch (error) {
+    return jsonReply(400, JSON.stringify({ error: error instanceof Error ? error.message : String(error) }))
+  }
+}

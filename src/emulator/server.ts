@@ -13,8 +13,8 @@ import { handleExchange } from './faults/exchange.ts'
 import { assetServerError, type Reply } from './faults/faulty-reply.ts'
 import { withDefaultScope } from './faults/registry.ts'
 import { assetFilesPath } from './files/asset-files.ts'
-import { createTextHandler } from './text/handler.ts'
 import { actionOf, isText } from './text/routes.ts'
+import { createTextHandler } from './text/service.ts'
 import { isVideo, videoActionOf } from './video/routes.ts'
 
 /** A request, its number, and its faults. */

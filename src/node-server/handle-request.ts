@@ -17,7 +17,7 @@ import { sendResponse } from './send-response.ts'
 import type { NodeServerTimeouts } from './timeouts.ts'
 import type { RespondToUpgrade } from './upgrade.ts'
 import { type SendEvent, waitUntilSent } from './wait-until-sent.ts'
-import type { WebSockets } from './web-socket.ts'
+import type { WebSockets } from './web-socket/web-socket.ts'
 
 /** Options of a server about its requests. */
 export interface RequestOptions {

@@ -2,7 +2,7 @@ import { type IncomingMessage, type RequestListener, ServerResponse } from 'node
 import type { Socket } from 'node:net'
 import { connectionOf } from './connection.ts'
 import { checkFraming, hasBody, readFraming } from './framing.ts'
-import { canOpenWebSocket, type Upgrade } from './web-socket.ts'
+import { canOpenWebSocket, type Upgrade } from './web-socket/web-socket.ts'
 
 /**
  * Takes over the connection of a request that asks for another protocol, and returns true. The arguments are those of

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { csvLine } from '../../plugins/admin/csv.ts'
-import { CsvError, csvRecords } from '../../plugins/admin/csv-records.ts'
+import { CsvError, csvRecords } from '../../plugins/admin/user-import/csv-records.ts'
 
 const columns = ['name', 'team']
 

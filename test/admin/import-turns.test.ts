@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { csvRecords } from '../../plugins/admin/csv-records.ts'
-import { createUserImport } from '../../plugins/admin/operations/user-import.ts'
+import { csvRecords } from '../../plugins/admin/user-import/csv-records.ts'
+import { createUserImport } from '../../plugins/admin/user-import/user-import.ts'
 import { turns } from '../../plugins/shared/background/turns.ts'
 
 const importUsers = createUserImport(

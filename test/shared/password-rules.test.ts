@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { passwordProblem } from '../../plugins/shared/identity/password-rules.ts'
+import { passwordProblem } from '../../plugins/shared/login/password-rules.ts'
 
 test.each(['abcdefghijkl', 'correct horse', 'Abcdefg1', 'ab-cdef1', '密码密码Aa密码', 'ééééÉÉÉ1', '        aA  '])(
   '%j is accepted',

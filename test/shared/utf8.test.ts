@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { decodeUtf8 } from '../../plugins/shared/utf8.ts'
+import { decodeUtf8 } from '../../plugins/shared/text.ts'
 
 const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 

@@ -1,5 +1,5 @@
 // deno.test.ts runs this file on Deno, without a test runner: it prints its results and throws on a failure.
-import { decodeUtf8 } from '../../plugins/shared/utf8.ts'
+import { decodeUtf8 } from '../../plugins/shared/text.ts'
 import { readFrames } from '../../plugins/sse-relay/reader.ts'
 import { relayFrames } from '../../plugins/sse-relay/relay.ts'
 import { bodyOf, ControlledBody, collected } from './bodies.ts'

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { consentTables } from '../../src/store/migrations/consent-tables.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { consentTables } from '../../src/store/migrations/tables/consents.ts'
 import { eachEmptyDatabase } from '../support/database.ts'
 
 eachEmptyDatabase('the migration to a ledger of consents', (tested) => {

@@ -4,7 +4,7 @@ import { type Database, type Statement, sql } from '../../src/store/database/dat
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
-import { hostUserTables } from '../../src/store/migrations/people-tables.ts'
+import { hostUserTables } from '../../src/store/migrations/tables/people.ts'
 import { eachEmptyDatabase } from '../support/database.ts'
 
 const before = migrations.slice(0, migrations.indexOf(hostUserTables))

@@ -3,7 +3,7 @@ import { type Database, type Statement, sql } from '../../src/store/database/dat
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
-import { peopleIndexes, peopleTables } from '../../src/store/migrations/people-tables.ts'
+import { peopleIndexes, peopleTables } from '../../src/store/migrations/tables/people.ts'
 import { eachEmptyDatabase, freshDatabase } from '../support/database.ts'
 
 const before = migrations.slice(0, migrations.indexOf(peopleTables))

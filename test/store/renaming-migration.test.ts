@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { renamingIndexes } from '../../src/store/migrations/library-tables.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { renamingIndexes } from '../../src/store/migrations/tables/library.ts'
 import { eachEmptyDatabase } from '../support/database.ts'
 
 const before = migrations.slice(0, migrations.indexOf(renamingIndexes))

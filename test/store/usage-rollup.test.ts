@@ -4,7 +4,7 @@ import { type Database, type Row, type Statement, type Steps, sql } from '../../
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
-import { usageRollupTables } from '../../src/store/migrations/usage-tables.ts'
+import { usageRollupTables } from '../../src/store/migrations/tables/usage.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 import { eachDatabase, eachEmptyDatabase, type TestDatabase } from '../support/database.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import type { Statement } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
-import { createSqlVideoQueue } from '../../src/store/video/tasks.ts'
+import { createSqlVideoQueue } from '../../src/store/video-queue.ts'
 import { eachDatabase } from '../support/database.ts'
 
 eachDatabase('a page of video tasks', (database) => {

@@ -4,7 +4,7 @@ import type { VideoQueue } from '../../plugins/video-generation/store/queue.ts'
 import type { NewVideoTask } from '../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
-import { createSqlVideoQueue } from '../../src/store/video/tasks.ts'
+import { createSqlVideoQueue } from '../../src/store/video-queue.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const at = 1_700_000_000_000

@@ -1,59 +1,16 @@
 import { Type } from '@sinclair/typebox'
 import { auditActions } from '../../shared/audit.ts'
-import type { Role, Scope } from '../../shared/identity/scopes.ts'
-import { scopes } from '../../shared/identity/scopes.ts'
-import { nullable, queryParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
-import type { Limit } from '../../usage-limits/index.ts'
+import { type Role, type Scope, scopes } from '../../shared/identity/scopes.ts'
+import { nullable, queryParameter, type ValueOf } from '../../shared/plugin/openapi.ts'
 import { videoTaskStatuses } from '../videos.ts'
 import { limitSchema } from './schemas.ts'
-
-/** A user to be added. */
-export interface NewUserRequest {
-  readonly name: string
-  readonly password?: string | null
-  readonly role?: Role | null
-  /** Id of a team. */
-  readonly team?: string | null
-  readonly service?: boolean | null
-  readonly external_id?: string | null
-  readonly limits?: readonly Limit[] | null
-  /** True: the response has a link with which its holder sets the password. */
-  readonly invite?: boolean | null
-}
-
-/** What of a user to change. Null takes a value away. */
-export interface UserChangeRequest {
-  readonly name?: string
-  readonly role?: Role
-  readonly team?: string | null
-  readonly disabled?: boolean
-  readonly password?: string
-  readonly external_id?: string | null
-  readonly limits?: readonly Limit[] | null
-}
-
-/** A team to be added, or what of it to change. */
-export interface TeamRequest {
-  readonly name?: string
-  readonly limits?: readonly Limit[] | null
-}
-
-/** A token to be added, or what of it to change. */
-export interface AdminTokenRequest {
-  readonly label?: string | null
-  /** ISO 8601, with a time zone. Null: never. */
-  readonly expires_at?: string | null
-  readonly scopes?: readonly Scope[] | null
-  readonly models?: readonly string[] | null
-  readonly limits?: readonly Limit[] | null
-}
 
 const limits = Type.Optional(nullable(Type.Array(limitSchema, { maxItems: 50 })))
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const role = Type.Unsafe<Role>(Type.String({ enum: ['user', 'admin'] } as object))
 const password = Type.String({ description: 'At least 12 characters, or 8 of three kinds; not the name' })
 
-export const newUserSchema: SchemaOf<NewUserRequest> = Type.Object(
+export const newUserSchema = Type.Object(
   {
     name: line(128),
     password: Type.Optional(nullable(password)),
@@ -67,7 +24,10 @@ export const newUserSchema: SchemaOf<NewUserRequest> = Type.Object(
   { title: 'NewUser', additionalProperties: false },
 )
 
-export const userChangeSchema: SchemaOf<UserChangeRequest> = Type.Object(
+/** A user to be added. */
+export type NewUserRequest = ValueOf<typeof newUserSchema>
+
+export const userChangeSchema = Type.Object(
   {
     name: Type.Optional(line(128)),
     role: Type.Optional(role),
@@ -80,17 +40,20 @@ export const userChangeSchema: SchemaOf<UserChangeRequest> = Type.Object(
   { title: 'UserChange', additionalProperties: false },
 )
 
-export const newTeamSchema: SchemaOf<TeamRequest & { readonly name: string }> = Type.Object(
-  { name: line(128), limits },
-  { title: 'NewTeam', additionalProperties: false },
-)
+/** What of a user to change. Null takes a value away. */
+export type UserChangeRequest = ValueOf<typeof userChangeSchema>
 
-export const teamChangeSchema: SchemaOf<TeamRequest> = Type.Object(
+export const newTeamSchema = Type.Object({ name: line(128), limits }, { title: 'NewTeam', additionalProperties: false })
+
+export const teamChangeSchema = Type.Object(
   { name: Type.Optional(line(128)), limits },
   { title: 'TeamChange', additionalProperties: false },
 )
 
-export const adminTokenSchema: SchemaOf<AdminTokenRequest> = Type.Object(
+/** What of a team to change. */
+export type TeamRequest = ValueOf<typeof teamChangeSchema>
+
+export const adminTokenSchema = Type.Object(
   {
     label: Type.Optional(nullable(line(128))),
     expires_at: Type.Optional(
@@ -111,7 +74,10 @@ export const adminTokenSchema: SchemaOf<AdminTokenRequest> = Type.Object(
   { title: 'TokenSettings', additionalProperties: false },
 )
 
-export const rotationSchema: SchemaOf<{ readonly overlap_seconds?: number | null }> = Type.Object(
+/** A token to be added, or what of it to change. */
+export type AdminTokenRequest = ValueOf<typeof adminTokenSchema>
+
+export const rotationSchema = Type.Object(
   {
     overlap_seconds: Type.Optional(
       nullable(
@@ -122,23 +88,12 @@ export const rotationSchema: SchemaOf<{ readonly overlap_seconds?: number | null
   { title: 'Rotation', additionalProperties: false },
 )
 
-export const groupAdoptionSchema: SchemaOf<{ readonly user: string; readonly group_id: string }> = Type.Object(
+export const groupAdoptionSchema = Type.Object(
   { user: Type.String({ description: 'Id of the user' }), group_id: Type.String() },
   { title: 'GroupAdoption', additionalProperties: false },
 )
 
-/** A group of the upstream that a user gets. */
-export interface GroupGiftRequest {
-  /** Id of the user. */
-  readonly user: string
-  readonly group_id: string
-  readonly type: 'AIGC' | 'LivenessFace'
-  readonly name: string
-  /** The account of the asset library that has the group. Default: the first, or the only one. */
-  readonly account?: string
-}
-
-export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
+export const groupGiftSchema = Type.Object(
   {
     user: Type.String({ description: 'Id of the user' }),
     group_id: Type.String(),
@@ -153,7 +108,10 @@ export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
   { title: 'GroupGift', additionalProperties: false },
 )
 
-export const videoAdoptionSchema: SchemaOf<{ readonly upstream_id: string }> = Type.Object(
+/** A group of the upstream that a user gets. */
+export type GroupGiftRequest = ValueOf<typeof groupGiftSchema>
+
+export const videoAdoptionSchema = Type.Object(
   { upstream_id: Type.String({ description: "The upstream's id of the task" }) },
   { title: 'VideoAdoption', additionalProperties: false },
 )

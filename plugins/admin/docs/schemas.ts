@@ -1,15 +1,9 @@
 import { Type } from '@sinclair/typebox'
 import { auditActions } from '../../shared/audit.ts'
 import { scopes } from '../../shared/identity/scopes.ts'
-import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import { nullable, type SchemaOf, type ValueOf } from '../../shared/plugin/openapi.ts'
 import type { Limit, LimitReport } from '../../usage-limits/index.ts'
 import { videoTaskStatuses } from '../videos.ts'
-import type { AuditEntryView } from '../views/audit.ts'
-import type { PendingGroupView, VideoView } from '../views/decisions.ts'
-import type { TeamView, TokenView, UserView } from '../views/people.ts'
-import type { SettingsView, UpstreamView } from '../views/system.ts'
-import { upstreamStates } from '../views/system.ts'
-import type { UsageRowView } from '../views/usage.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
@@ -37,7 +31,7 @@ export const limitSchema: SchemaOf<Limit> = Type.Object(
 
 const limits = nullable(Type.Array(limitSchema))
 
-export const userSchema: SchemaOf<UserView> = Type.Object(
+export const userSchema = Type.Object(
   {
     id: text,
     name: text,
@@ -57,10 +51,16 @@ export const userSchema: SchemaOf<UserView> = Type.Object(
   { title: 'User' },
 )
 
-export const teamSchema: SchemaOf<TeamView> = Type.Object(
+/** A user. */
+export type UserView = ValueOf<typeof userSchema>
+
+export const teamSchema = Type.Object(
   { id: text, name: text, limits, members: count, created_at: time },
   { title: 'Team' },
 )
+
+/** A team. */
+export type TeamView = ValueOf<typeof teamSchema>
 
 const tokenFields = {
   id: text,
@@ -80,7 +80,10 @@ const tokenFields = {
   ),
 }
 
-export const tokenSchema: SchemaOf<TokenView> = Type.Object(tokenFields, { title: 'Token' })
+export const tokenSchema = Type.Object(tokenFields, { title: 'Token' })
+
+/** A token, without its secret. */
+export type TokenView = ValueOf<typeof tokenSchema>
 
 /** A token in the response that shows its secret. A repetition of the request gets none. */
 export const issuedTokenSchema: SchemaOf<TokenView & { readonly token?: string }> = Type.Object(
@@ -108,7 +111,7 @@ export const limitReportSchema: SchemaOf<LimitReport> = Type.Object(
   { title: 'LimitReport' },
 )
 
-export const usageRowSchema: SchemaOf<UsageRowView> = Type.Object(
+export const usageRowSchema = Type.Object(
   {
     day: Type.Optional(Type.String({ format: 'date' })),
     user: Type.Optional(text),
@@ -133,7 +136,10 @@ export const usageRowSchema: SchemaOf<UsageRowView> = Type.Object(
   { title: 'UsageSum', description: 'Members by which the usage is not grouped are absent' },
 )
 
-export const auditEntrySchema: SchemaOf<AuditEntryView> = Type.Object(
+/** The usage of one combination of values. Members that it is not summed by are absent. */
+export type UsageRowView = ValueOf<typeof usageRowSchema>
+
+export const auditEntrySchema = Type.Object(
   {
     id: text,
     at: time,
@@ -152,7 +158,10 @@ export const auditEntrySchema: SchemaOf<AuditEntryView> = Type.Object(
   { title: 'AuditEntry' },
 )
 
-export const pendingGroupSchema: SchemaOf<PendingGroupView> = Type.Object(
+/** An entry of the audit trail. */
+export type AuditEntryView = ValueOf<typeof auditEntrySchema>
+
+export const pendingGroupSchema = Type.Object(
   {
     id: text,
     user: text,
@@ -171,7 +180,10 @@ export const pendingGroupSchema: SchemaOf<PendingGroupView> = Type.Object(
   { title: 'PendingGroup' },
 )
 
-export const videoSchema: SchemaOf<VideoView> = Type.Object(
+/** The creation or renaming of a group whose outcome is not known. */
+export type PendingGroupView = ValueOf<typeof pendingGroupSchema>
+
+export const videoSchema = Type.Object(
   {
     id: text,
     user: text,
@@ -189,11 +201,14 @@ export const videoSchema: SchemaOf<VideoView> = Type.Object(
   { title: 'AdminVideoTask' },
 )
 
-export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
+/** A video task. */
+export type VideoView = ValueOf<typeof videoSchema>
+
+export const upstreamSchema = Type.Object(
   {
     name: text,
     kind: text,
-    state: words(upstreamStates),
+    state: words(['reachable', 'not called yet', "rejects the gateway's key", 'unreachable']),
     since: nullable(Type.String({ format: 'date-time', description: 'Null: it was not called yet' })),
     last_error: nullable(
       Type.Object({
@@ -225,9 +240,15 @@ export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
   { title: 'UpstreamReport', description: 'As the process that answers has seen it; slots are those of all processes' },
 )
 
-export const settingsSchema: SchemaOf<SettingsView> = Type.Record(Type.String(), Type.Unknown(), {
+/** An upstream, as the process that answers has seen it. */
+export type UpstreamView = ValueOf<typeof upstreamSchema>
+
+export const settingsSchema = Type.Record(Type.String(), Type.Unknown(), {
   title: 'Settings',
   description: 'The settings in force, by variable. A secret is `set` or `unset`',
 })
+
+/** The settings in force, by variable. A secret is `set` or `unset`. */
+export type SettingsView = ValueOf<typeof settingsSchema>
 
 export const cursorSchema = nullable(Type.String({ description: 'For the next page. Null: this is the last one' }))

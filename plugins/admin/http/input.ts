@@ -1,7 +1,7 @@
 import { readJsonRequest, sendsBody } from '../../shared/http/body/body.ts'
 import { isUserId } from '../../shared/identity/identify.ts'
 import { repeatsKey } from '../../shared/json/json.ts'
-import { fault, type Input } from '../operations/fields.ts'
+import { fault, type Input } from '../fields.ts'
 
 /** Longest body: a token with all its models and limits has half of it. */
 const maxBodyBytes = 262_144

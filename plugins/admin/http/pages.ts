@@ -1,5 +1,5 @@
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
-import { fault } from '../operations/fields.ts'
+import { fault } from '../fields.ts'
 import type { PageOf, PagePlace, PageRequest } from '../store.ts'
 
 /** The parameters of a list. */

@@ -1,7 +1,7 @@
 import { noStoreJson } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
-import { optional, readWord } from '../operations/fields.ts'
+import { optional, readWord } from '../fields.ts'
 import type { TeamOperations } from '../operations/teams.ts'
 import { type IssuedToken, readTokenQuery, type TokenOperations } from '../operations/tokens.ts'
 import type { Invitation, UserOperations } from '../operations/users.ts'

@@ -1,7 +1,7 @@
 import type { AuditEvent } from '../../shared/audit.ts'
 import { Problem } from '../../shared/problem.ts'
+import { grantableScopes } from '../fields.ts'
 import type { ChangeConditions, TokenConditions } from '../store.ts'
-import { grantableScopes } from './fields.ts'
 
 /** Who performs an operation. */
 export interface AdminActor {

@@ -2,9 +2,9 @@ import { auditActions } from '../../shared/audit.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AuditPageStore, AuditRecord, AuditVerification } from '../audit-pages.ts'
+import { fault, type Input, optional, readInstant, readReference, readWord } from '../fields.ts'
 import type { PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import { fault, type Input, optional, readInstant, readReference, readWord } from './fields.ts'
 
 /** Which entries of the audit trail to list. */
 export type AuditQuery = Parameters<AuditPageStore['auditPage']>[0]

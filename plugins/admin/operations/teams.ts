@@ -1,8 +1,8 @@
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
+import { checkFields, type Input, limitsReader, optional, readName, valueOrNull } from '../fields.ts'
 import type { AdminStore, PageOf, PageRequest, Team } from '../store.ts'
 import { type AdminActor, onlyAdmins } from './actor.ts'
-import { checkFields, type Input, limitsReader, optional, readName, valueOrNull } from './fields.ts'
 import type { OperationTools } from './tools.ts'
 
 /** Operations on teams. They throw Problem. */

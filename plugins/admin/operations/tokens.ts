@@ -1,7 +1,5 @@
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
-import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import {
   checkFields,
   grantableScopes,
@@ -19,7 +17,9 @@ import {
   readText,
   readWord,
   valueOrNull,
-} from './fields.ts'
+} from '../fields.ts'
+import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
+import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 import { userNotFound } from './users.ts'
 

@@ -1,4 +1,5 @@
 import { storeCall } from '../../shared/store-call.ts'
+import { fault, type Input, optional, readDay, readLine, readReference, readWord } from '../fields.ts'
 import {
   type UsageDimension,
   type UsageSumFilter,
@@ -8,7 +9,6 @@ import {
   usageDimensions,
 } from '../usage-sums.ts'
 import type { AdminActor } from './actor.ts'
-import { fault, type Input, optional, readDay, readLine, readReference, readWord } from './fields.ts'
 
 /** Which usage to sum, and by what. */
 export interface UsageQuery {

@@ -1,10 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import type { AuditAction } from '../../shared/audit.ts'
-import { passwordProblem } from '../../shared/identity/password-rules.ts'
+import { passwordProblem } from '../../shared/login/password-rules.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
-import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import {
   checkFields,
   fault,
@@ -18,7 +16,9 @@ import {
   readRole,
   readText,
   valueOrNull,
-} from './fields.ts'
+} from '../fields.ts'
+import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
+import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 
 /** A link with which its holder sets the password. */

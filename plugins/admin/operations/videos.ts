@@ -1,7 +1,7 @@
 import { storeCall } from '../../shared/store-call.ts'
+import { checkFields, type Input, readText } from '../fields.ts'
 import type { AdminVideoFilter, AdminVideos } from '../videos.ts'
 import type { AdminActor } from './actor.ts'
-import { checkFields, type Input, readText } from './fields.ts'
 
 /** Operations on video tasks of any user. They throw Problem. */
 export interface VideoOperations {

@@ -62,7 +62,6 @@ import usageReport from '../page/usage/report.js' with { type: 'text' }
 import usageUsage from '../page/usage/usage.js' with { type: 'text' }
 import usageWords from '../page/usage/words.js' with { type: 'text' }
 import videosSaveResult from '../page/videos/save-result.js' with { type: 'text' }
-import videosTriedModels from '../page/videos/tried-models.js' with { type: 'text' }
 import videosVideoDetail from '../page/videos/video-detail.js' with { type: 'text' }
 import videosVideoEstimate from '../page/videos/video-estimate.js' with { type: 'text' }
 import videosVideoFields from '../page/videos/video-fields.js' with { type: 'text' }
@@ -139,7 +138,6 @@ export const screenModules: Readonly<Record<string, string>> = {
   'usage/usage.js': usageUsage,
   'usage/words.js': usageWords,
   'videos/save-result.js': videosSaveResult,
-  'videos/tried-models.js': videosTriedModels,
   'videos/video-detail.js': videosVideoDetail,
   'videos/video-estimate.js': videosVideoEstimate,
   'videos/video-fields.js': videosVideoFields,

@@ -1,3 +1,4 @@
+import { UpstreamUnreachableError } from '../../upstream-proxy/index.ts'
 import type { FaceContext } from '../context.ts'
 import type { OwnedTask } from '../task-lease.ts'
 
@@ -26,3 +27,11 @@ export interface FaceDriver {
 
 /** Creates a driver. */
 export type CreateFaceDriver = (context: FaceContext) => FaceDriver
+
+/** Driver for an upstream without face verification. It rejects every request with 502. */
+export const noneDriver: CreateFaceDriver = () => {
+  const reject = async (): Promise<never> => {
+    throw new UpstreamUnreachableError(new Error('the upstream has no face verification'), false)
+  }
+  return { create: reject, query: reject, poll: async () => false }
+}

@@ -1,5 +1,5 @@
 import { bytesPerTurn, joinInTurns, nextTurn } from '../background/turns.ts'
-import { decodeUtf8 } from '../utf8.ts'
+import { decodeUtf8 } from '../text.ts'
 import type { Changes } from './changes.ts'
 import { eachPart, objectPieces, type Piece, PieceList } from './pieces.ts'
 import { characterBoundary } from './tokens.ts'

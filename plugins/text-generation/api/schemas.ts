@@ -1,26 +1,20 @@
-import { type TSchema, Type } from '@sinclair/typebox'
-import type { SchemaOf } from '../../shared/plugin/openapi.ts'
+import { type ObjectOptions, type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 import { nullable } from '../../shared/plugin/openapi.ts'
-import type {
-  ChatChunk,
-  ChatCompletion,
-  ChatCompletionRequest,
-  ChatMessage,
-  ChatUsage,
-  CreateResponseRequest,
-  DeletedResponse,
-  InputItemList,
-  Model,
-  ModelList,
-  ModelResponse,
-  TextErrorBody,
-} from './types.ts'
 
-export const anyObject = Type.Object({})
+/** An object whose fields are not part of its type. */
+export const untypedObject = (fields: TProperties, options?: ObjectOptions) =>
+  Type.Unsafe<object>(Type.Object(fields, options))
+
+export const anyObject = untypedObject({})
+
+/** An object with further fields, which are forwarded, or ignored. */
+export const openObject = <Fields extends TProperties>(fields: Fields, options?: ObjectOptions) =>
+  Type.Unsafe<Static<TObject<Fields>> & { [field: string]: unknown }>(Type.Object(fields, options))
+
 /** A field of a request that may be absent. `null` counts as absent. */
 export const optionalField = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 
-export const textErrorBody: SchemaOf<TextErrorBody> = Type.Object(
+export const textErrorBody = Type.Object(
   {
     error: Type.Object({
       message: Type.String(),
@@ -37,12 +31,12 @@ const sampling = {
   top_p: optionalField(Type.Number({ minimum: 0, maximum: 1 })),
 }
 
-const contentBlock = Type.Object(
+const contentBlock = openObject(
   { type: Type.String({ description: 'text, image_url, video_url, video, or another type that the model knows' }) },
   { description: 'Has a field that its type names: `text`, `image_url.url`, `video_url.url`, `video` (addresses)' },
 )
 
-const chatMessage: SchemaOf<ChatMessage> = Type.Object(
+const chatMessage = openObject(
   {
     role: Type.Union(
       ['system', 'user', 'assistant', 'tool', 'developer', 'function'].map((role) => Type.Literal(role)),
@@ -55,7 +49,7 @@ const chatMessage: SchemaOf<ChatMessage> = Type.Object(
   { title: 'ChatMessage' },
 )
 
-export const chatCompletionRequest: SchemaOf<ChatCompletionRequest> = Type.Object(
+export const chatCompletionRequest = openObject(
   {
     model: Type.String({ minLength: 1 }),
     messages: Type.Array(chatMessage, { minItems: 1 }),
@@ -72,7 +66,7 @@ export const chatCompletionRequest: SchemaOf<ChatCompletionRequest> = Type.Objec
   { title: 'ChatCompletionRequest', description: 'Further fields are forwarded to the model' },
 )
 
-export const responsesRequest: SchemaOf<CreateResponseRequest> = Type.Object(
+export const responsesRequest = openObject(
   {
     model: Type.String({ minLength: 1 }),
     input: Type.Union([Type.String(), Type.Array(anyObject)]),
@@ -82,7 +76,7 @@ export const responsesRequest: SchemaOf<CreateResponseRequest> = Type.Object(
     previous_response_id: optionalField(Type.String({ description: "Id of one of the caller's stored responses" })),
     max_output_tokens: optionalField(Type.Integer({ minimum: 1 })),
     ...sampling,
-    reasoning: optionalField(Type.Object({ effort: optionalField(Type.String()) })),
+    reasoning: optionalField(untypedObject({ effort: optionalField(Type.String()) })),
     text: optionalField(anyObject),
     tools: optionalField(Type.Array(anyObject)),
     tool_choice: optionalField(Type.Union([Type.String(), anyObject])),
@@ -92,7 +86,7 @@ export const responsesRequest: SchemaOf<CreateResponseRequest> = Type.Object(
 
 export const count = Type.Integer({ minimum: 0 })
 
-export const chatUsage: SchemaOf<ChatUsage> = Type.Object(
+export const chatUsage = Type.Object(
   { prompt_tokens: count, completion_tokens: count, total_tokens: count },
   { title: 'ChatUsage' },
 )
@@ -101,7 +95,7 @@ export const responseUsage = Type.Object({ input_tokens: count, output_tokens: c
 
 export const created = Type.Integer({ description: 'Seconds since 1970' })
 
-export const chatCompletion: SchemaOf<ChatCompletion> = Type.Object(
+export const chatCompletion = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion'),
@@ -123,7 +117,7 @@ export const chatCompletion: SchemaOf<ChatCompletion> = Type.Object(
   { title: 'ChatCompletion' },
 )
 
-export const chatChunk: SchemaOf<ChatChunk> = Type.Object(
+export const chatChunk = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion.chunk'),
@@ -145,7 +139,7 @@ export const chatChunk: SchemaOf<ChatChunk> = Type.Object(
   { title: 'ChatChunk' },
 )
 
-export const modelResponse: SchemaOf<ModelResponse> = Type.Object(
+export const modelResponse = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response'),
@@ -165,12 +159,12 @@ export const modelResponseEvent = Type.Object(
   { title: 'ResponseEvent' },
 )
 
-export const deletedResponse: SchemaOf<DeletedResponse> = Type.Object(
+export const deletedResponse = Type.Object(
   { id: Type.String(), object: Type.String(), deleted: Type.Boolean() },
   { title: 'DeletedResponse' },
 )
 
-export const inputItemList: SchemaOf<InputItemList> = Type.Object(
+export const inputItemList = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(anyObject),
@@ -181,7 +175,7 @@ export const inputItemList: SchemaOf<InputItemList> = Type.Object(
   { title: 'InputItemList' },
 )
 
-export const model: SchemaOf<Model> = Type.Object(
+export const model = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('model'),
@@ -195,7 +189,4 @@ export const model: SchemaOf<Model> = Type.Object(
   { title: 'Model' },
 )
 
-export const modelList: SchemaOf<ModelList> = Type.Object(
-  { object: Type.Literal('list'), data: Type.Array(model) },
-  { title: 'ModelList' },
-)
+export const modelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(model) }, { title: 'ModelList' })

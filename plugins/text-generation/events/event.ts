@@ -1,7 +1,7 @@
 import { JsonError, maxBytesAtOnce } from '../../shared/json/json.ts'
 import { parseOrUndefined } from '../../shared/json/lossless.ts'
 import { parseJsonInTurns } from '../../shared/json/parse-in-turns.ts'
-import { decodeUtf8 } from '../../shared/utf8.ts'
+import { decodeUtf8 } from '../../shared/text.ts'
 import { type FrameSplitterOptions, parseEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { EventTemplate } from './template.ts'
 

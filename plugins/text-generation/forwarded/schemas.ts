@@ -1,22 +1,12 @@
 import { Type } from '@sinclair/typebox'
-import type { SchemaOf } from '../../shared/plugin/openapi.ts'
-import { anyObject, chatUsage, count, created, optionalField, responseUsage } from '../api/schemas.ts'
-import type {
-  CompactedResponse,
-  Completion,
-  CompletionRequest,
-  EmbeddingList,
-  EmbeddingRequest,
-  InputTokenCount,
-  ResponseInputRequest,
-} from './types.ts'
+import { anyObject, chatUsage, count, created, openObject, optionalField, responseUsage } from '../api/schemas.ts'
 
 const texts = Type.Union([
   Type.String(),
   Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Array(Type.Integer())])),
 ])
 
-export const completionRequest: SchemaOf<CompletionRequest> = Type.Object(
+export const completionRequest = openObject(
   {
     model: Type.String({ minLength: 1 }),
     prompt: optionalField(texts),
@@ -26,7 +16,7 @@ export const completionRequest: SchemaOf<CompletionRequest> = Type.Object(
   { title: 'CompletionRequest', description: 'Further fields are forwarded to the model' },
 )
 
-export const completion: SchemaOf<Completion> = Type.Object(
+export const completion = Type.Object(
   {
     id: Type.String(),
     object: Type.String(),
@@ -40,7 +30,7 @@ export const completion: SchemaOf<Completion> = Type.Object(
   { title: 'Completion' },
 )
 
-export const embeddingRequest: SchemaOf<EmbeddingRequest> = Type.Object(
+export const embeddingRequest = openObject(
   {
     model: Type.String({ minLength: 1 }),
     input: Type.Union([
@@ -51,7 +41,7 @@ export const embeddingRequest: SchemaOf<EmbeddingRequest> = Type.Object(
   { title: 'EmbeddingRequest', description: 'Further fields are forwarded to the model' },
 )
 
-export const embeddingList: SchemaOf<EmbeddingList> = Type.Object(
+export const embeddingList = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(Type.Object({ index: count, embedding: Type.Union([Type.Array(Type.Number()), Type.String()]) })),
@@ -61,7 +51,7 @@ export const embeddingList: SchemaOf<EmbeddingList> = Type.Object(
   { title: 'EmbeddingList' },
 )
 
-export const responseInputRequest: SchemaOf<ResponseInputRequest> = Type.Object(
+export const responseInputRequest = openObject(
   {
     model: optionalField(Type.String()),
     input: optionalField(Type.Union([Type.String(), Type.Array(anyObject)])),
@@ -70,7 +60,7 @@ export const responseInputRequest: SchemaOf<ResponseInputRequest> = Type.Object(
   { title: 'ResponseInputRequest', description: 'Further fields of a request for a response are forwarded' },
 )
 
-export const compactedResponse: SchemaOf<CompactedResponse> = Type.Object(
+export const compactedResponse = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response.compaction'),
@@ -81,7 +71,7 @@ export const compactedResponse: SchemaOf<CompactedResponse> = Type.Object(
   { title: 'CompactedResponse' },
 )
 
-export const inputTokenCount: SchemaOf<InputTokenCount> = Type.Object(
+export const inputTokenCount = Type.Object(
   { object: Type.Literal('response.input_tokens'), input_tokens: count },
   { title: 'InputTokenCount' },
 )

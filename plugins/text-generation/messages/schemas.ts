@@ -1,23 +1,11 @@
-import { type TSchema, Type } from '@sinclair/typebox'
-import type { SchemaOf } from '../../shared/plugin/openapi.ts'
+import { Type } from '@sinclair/typebox'
 import { nullable } from '../../shared/plugin/openapi.ts'
-import type {
-  CountMessageTokensRequest,
-  CreateMessageRequest,
-  GeneratedMessage,
-  MessagesErrorBody,
-  MessageTokens,
-} from './types.ts'
-
-const object = Type.Object({})
-/** A field of a request that may be absent. `null` counts as absent. */
-const optional = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
-const count = Type.Integer({ minimum: 0 })
+import { anyObject, count, openObject, optionalField, untypedObject } from '../api/schemas.ts'
 
 const content = Type.Union([
   Type.String(),
   Type.Array(
-    Type.Object({ type: Type.String({ description: 'text, image, document, tool_use, tool_result, thinking' }) }),
+    untypedObject({ type: Type.String({ description: 'text, image, document, tool_use, tool_result, thinking' }) }),
   ),
 ])
 
@@ -30,35 +18,35 @@ const input = {
     }),
     { minItems: 1 },
   ),
-  system: optional(Type.Union([Type.String(), Type.Array(object)])),
-  thinking: optional(Type.Object({ type: Type.String({ description: 'enabled, adaptive or disabled' }) })),
-  tools: optional(Type.Array(object)),
-  tool_choice: optional(Type.Object({ type: Type.String({ description: 'auto, any, tool or none' }) })),
-  output_config: optional(object),
+  system: optionalField(Type.Union([Type.String(), Type.Array(anyObject)])),
+  thinking: optionalField(untypedObject({ type: Type.String({ description: 'enabled, adaptive or disabled' }) })),
+  tools: optionalField(Type.Array(anyObject)),
+  tool_choice: optionalField(untypedObject({ type: Type.String({ description: 'auto, any, tool or none' }) })),
+  output_config: optionalField(anyObject),
 }
 
 const ignored = 'Fields that have no meaning for the model are ignored'
 
-export const countTokensRequest: SchemaOf<CountMessageTokensRequest> = Type.Object(input, {
+export const countTokensRequest = openObject(input, {
   title: 'CountMessageTokensRequest',
   description: ignored,
 })
 
-export const messagesRequest: SchemaOf<CreateMessageRequest> = Type.Object(
+export const messagesRequest = openObject(
   {
     ...input,
     max_tokens: Type.Integer({ minimum: 1 }),
-    stream: optional(Type.Boolean({ default: false })),
-    stop_sequences: optional(Type.Array(Type.String())),
-    temperature: optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_p: optional(Type.Number({ minimum: 0, maximum: 1 })),
-    top_k: optional(count),
-    metadata: optional(Type.Object({ user_id: optional(Type.String()) })),
+    stream: optionalField(Type.Boolean({ default: false })),
+    stop_sequences: optionalField(Type.Array(Type.String())),
+    temperature: optionalField(Type.Number({ minimum: 0, maximum: 1 })),
+    top_p: optionalField(Type.Number({ minimum: 0, maximum: 1 })),
+    top_k: optionalField(count),
+    metadata: optionalField(Type.Object({ user_id: optionalField(Type.String()) })),
   },
   { title: 'CreateMessageRequest', description: ignored },
 )
 
-export const messageSchema: SchemaOf<GeneratedMessage> = Type.Object(
+export const messageSchema = Type.Object(
   {
     id: Type.String(),
     type: Type.Literal('message'),
@@ -80,7 +68,7 @@ export const messageSchema: SchemaOf<GeneratedMessage> = Type.Object(
   { title: 'Message' },
 )
 
-export const messagesErrorBody: SchemaOf<MessagesErrorBody> = Type.Object(
+export const messagesErrorBody = Type.Object(
   {
     type: Type.Literal('error'),
     error: Type.Object({
@@ -113,7 +101,7 @@ export const messageEvent = Type.Union([
   ),
 ])
 
-export const messageTokens: SchemaOf<MessageTokens> = Type.Object(
+export const messageTokens = Type.Object(
   { input_tokens: Type.Integer({ minimum: 0, description: 'An estimate' }) },
   { title: 'MessageTokens' },
 )

@@ -2,6 +2,7 @@ import { FieldProblem } from '../../shared/field-problem.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { errorDetails } from '../../shared/upstream/error-details.ts'
 import {
+  type RawResponse,
   UpstreamInvalidError,
   UpstreamRejectedError,
   UpstreamUnreachableError,
@@ -9,7 +10,6 @@ import {
 import { UpstreamKeyRejectedError } from '../../shared/upstream/upstream-key.ts'
 import type { PoolSignal } from '../store/pool.ts'
 import type { TaskFields } from '../tasks/request/fields.ts'
-import { type LimitKind, limitOf, retryAfterMs } from '../upstream/limits.ts'
 
 /** Whether the upstream may have created the task all the same. */
 export const isUnknown = (problem: Problem): boolean =>
@@ -49,4 +49,41 @@ export const errorOf = (problem: Problem): { readonly code: string; readonly mes
   const [detail] = problem instanceof UpstreamRejectedError ? errorDetails(problem.response) : []
   const code = problem instanceof FieldProblem ? problem.code : detail?.code
   return { code: code || 'InternalServiceError', message: detail?.message || problem.message }
+}
+
+/**
+ * What a 429 of the upstream means.
+ *
+ * - `running`: the maximum of running tasks is reached, until one ends.
+ * - `queue`: the upstream's queue is full, until a task leaves it.
+ * - `rate`: calls are too frequent, or the service is overloaded, for some time.
+ * - `account`: a budget is used up. To wait is of no use.
+ */
+type LimitKind = 'running' | 'queue' | 'rate' | 'account'
+
+/**
+ * Classifies a response with status 429 by its code and message (https://www.volcengine.com/docs/82379/1299023).
+ * Undefined for other statuses.
+ *
+ * The code alone does not decide: `QuotaExceeded` stands for a full queue and for several budgets.
+ */
+const limitOf = (response: Pick<RawResponse, 'status' | 'bytes'>): LimitKind | undefined => {
+  if (response.status !== 429) return undefined
+  for (const { code, message } of errorDetails(response)) {
+    if (code === 'InflightBatchsizeExceeded') return 'running'
+    if (code === 'QuotaExceeded') return /^the request has exceeded the quota/i.test(message) ? 'queue' : 'account'
+    if (code === 'SetLimitExceeded') return 'account'
+  }
+  return 'rate'
+}
+
+/** Longest pause that an upstream can ask for. */
+const maxPauseMs = 300_000
+
+/** The pause in `Retry-After`, in milliseconds. Undefined: it names none. */
+const retryAfterMs = ({ headers }: Pick<RawResponse, 'headers'>, now: number): number | undefined => {
+  const value = headers.get('retry-after')
+  if (value === null) return undefined
+  const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now
+  return Number.isFinite(ms) && ms > 0 ? Math.min(ms, maxPauseMs) : undefined
 }

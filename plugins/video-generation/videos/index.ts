@@ -16,8 +16,8 @@ import type { VideoCaller } from '../tasks/tasks.ts'
 import type { ContentOptions } from './content.ts'
 import { videosDocs } from './openapi.ts'
 import { videosProblemBody } from './problem.ts'
+import type { VideosRoutes } from './route-types.ts'
 import { createVideos, type VideosRequest } from './routes.ts'
-import type { VideosRoutes } from './types.ts'
 
 /** Options of `openaiVideos`. */
 export interface OpenaiVideosOptions extends VideoRouteOptions {

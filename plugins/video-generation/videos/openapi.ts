@@ -13,10 +13,9 @@ import {
   type RouteOptions,
   replayedHeaders,
   routeOptions,
-  type SchemaOf,
+  type ValueOf,
 } from '../../shared/plugin/openapi.ts'
 import { estimateSchema } from '../openapi.ts'
-import type { DeletedVideo, Video, VideoPage, VideosErrorBody } from './types.ts'
 
 const time = (description: string) => Type.Integer({ description: `${description}: seconds since 1970` })
 const words = <Word extends string>(...all: Word[]) => Type.Union(all.map((word) => Type.Literal(word)))
@@ -27,7 +26,7 @@ const dryRun = queryParameter(
   Type.Boolean({ default: false }),
 )
 
-const errorBody: SchemaOf<VideosErrorBody> = Type.Object(
+const errorBody = Type.Object(
   {
     error: Type.Object({
       message: Type.String(),
@@ -40,7 +39,10 @@ const errorBody: SchemaOf<VideosErrorBody> = Type.Object(
   { title: 'VideosError', description: 'An error of this service' },
 )
 
-const video: SchemaOf<Video> = Type.Object(
+/** The body of an error, in the form of the OpenAI API. */
+export type VideosErrorBody = ValueOf<typeof errorBody>
+
+const video = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('video'),
@@ -64,7 +66,13 @@ const video: SchemaOf<Video> = Type.Object(
   { title: 'Video' },
 )
 
-const page: SchemaOf<VideoPage> = Type.Object(
+/** A video, in the form of the OpenAI API. Times are seconds since 1970. */
+export type Video = ValueOf<typeof video>
+
+/** Why a video has failed. */
+export type VideoError = NonNullable<Video['error']>
+
+const page = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(video),
@@ -75,10 +83,16 @@ const page: SchemaOf<VideoPage> = Type.Object(
   { title: 'VideoPage' },
 )
 
-const deleted: SchemaOf<DeletedVideo> = Type.Object(
+/** A page of videos. */
+export type VideoPage = ValueOf<typeof page>
+
+const deleted = Type.Object(
   { id: Type.String(), object: Type.Literal('video.deleted'), deleted: Type.Literal(true) },
   { title: 'DeletedVideo' },
 )
+
+/** A video that was deleted. */
+export type DeletedVideo = ValueOf<typeof deleted>
 
 const prompt = Type.String({ minLength: 1, maxLength: 32_000 })
 const seconds = Type.Union([Type.String({ pattern: '^[1-9][0-9]{0,2}$' }), Type.Integer({ minimum: 1 })], {

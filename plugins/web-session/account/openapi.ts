@@ -8,65 +8,11 @@ import {
   pathParameter,
   type RouteOptions,
   routeOptions,
-  type SchemaOf,
   successBody,
   successOf,
+  type ValueOf,
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
-
-/** The account of the caller. */
-export interface AccountResponse {
-  readonly success: true
-  readonly account: {
-    readonly id: string
-    readonly name: string
-    readonly role: 'user' | 'admin'
-    /** Name of the team. Null: in none. */
-    readonly team: string | null
-    /** How the user logs in. */
-    readonly login: 'password' | 'oidc' | 'none'
-  }
-}
-
-/** The body of a change of the own password. */
-export interface PasswordChange {
-  readonly current_password: string
-  /** At least 12 characters, or 8 of three kinds, and never the name. */
-  readonly password: string
-}
-
-/** The sessions of the caller, newest first. Times are ISO 8601, in UTC. */
-export interface SessionList {
-  readonly success: true
-  readonly sessions: readonly {
-    readonly id: string
-    readonly created_at: string
-    /** A minute late at most. */
-    readonly last_used_at: string
-    /** When it ends unless it is used. */
-    readonly expires_at: string
-    /** The browser, as it calls itself. */
-    readonly user_agent: string | null
-    /** Whether the request itself has this session. */
-    readonly current: boolean
-  }[]
-}
-
-/** An invitation that is valid. */
-export interface InvitationResponse {
-  readonly success: true
-  readonly invitation: {
-    readonly name: string
-    /** ISO 8601, in UTC. */
-    readonly expires_at: string
-  }
-}
-
-/** The user of an invitation, who has a password now. */
-export interface RedeemedInvitation {
-  readonly success: true
-  readonly user: { readonly id: string; readonly name: string }
-}
 
 type Success = { readonly success: true }
 
@@ -97,7 +43,7 @@ export type OwnAccountRoutes = {
   }
 }
 
-const account: SchemaOf<AccountResponse> = successOf('AccountResponse', {
+const account = successOf('AccountResponse', {
   account: Type.Object(
     {
       id: Type.String(),
@@ -110,18 +56,24 @@ const account: SchemaOf<AccountResponse> = successOf('AccountResponse', {
   ),
 })
 
+/** The account of the caller. */
+export type AccountResponse = ValueOf<typeof account>
+
 const newPassword = Type.String({
   description: 'At least 12 characters, or 8 of three kinds (lower case, upper case, digits, others); never the name',
 })
 
-const passwordChange: SchemaOf<PasswordChange> = Type.Object(
+const passwordChange = Type.Object(
   { current_password: Type.String(), password: newPassword },
   { title: 'PasswordChange' },
 )
 
+/** The body of a change of the own password. */
+export type PasswordChange = ValueOf<typeof passwordChange>
+
 const time = Type.String({ format: 'date-time' })
 
-const sessionList: SchemaOf<SessionList> = successOf('SessionList', {
+const sessionList = successOf('SessionList', {
   sessions: Type.Array(
     Type.Object(
       {
@@ -137,13 +89,22 @@ const sessionList: SchemaOf<SessionList> = successOf('SessionList', {
   ),
 })
 
-const invitation: SchemaOf<InvitationResponse> = successOf('InvitationResponse', {
+/** The sessions of the caller, newest first. Times are ISO 8601, in UTC. */
+export type SessionList = ValueOf<typeof sessionList>
+
+const invitation = successOf('InvitationResponse', {
   invitation: Type.Object({ name: Type.String(), expires_at: time }, { title: 'InvitedUser' }),
 })
 
-const redeemed: SchemaOf<RedeemedInvitation> = successOf('RedeemedInvitation', {
+/** An invitation that is valid. */
+export type InvitationResponse = ValueOf<typeof invitation>
+
+const redeemed = successOf('RedeemedInvitation', {
   user: Type.Object({ id: Type.String(), name: Type.String() }),
 })
+
+/** The user of an invitation, who has a password now. */
+export type RedeemedInvitation = ValueOf<typeof redeemed>
 
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['account'] })

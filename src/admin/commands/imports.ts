@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
-import { CsvError } from '../../../plugins/admin/csv-records.ts'
-import { createUserImport, maxImportBytes } from '../../../plugins/admin/operations/user-import.ts'
+import { CsvError } from '../../../plugins/admin/user-import/csv-records.ts'
+import { createUserImport, maxImportBytes } from '../../../plugins/admin/user-import/user-import.ts'
 import { CommandRejectedError } from '../arguments.ts'
 import type { Command, Commands } from '../command.ts'
 import { columns, escapeForTerminal } from '../terminal.ts'

@@ -1,11 +1,11 @@
 import type { ActionRequest, ReceivedRequest } from '../action.ts'
-import { serviceEnvelope } from '../face/envelope.ts'
 import { field } from '../library/items.ts'
 import type { Settings } from '../options.ts'
 import { type Member, membersOf, objectOf } from '../shared/members.ts'
 import { pathParts, splitTarget } from '../shared/paths.ts'
 import { ArkError, wrongMethod } from './ark-error.ts'
 import { type AssetApi, bodyMembers } from './asset-api.ts'
+import { serviceEnvelope } from './envelope.ts'
 
 const root = '/api/media'
 

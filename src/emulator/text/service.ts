@@ -1,8 +1,12 @@
+import type { Account } from '../account.ts'
 import type { ReceivedRequest } from '../action.ts'
+import type { OpenCall } from '../calls.ts'
+import type { AppliedFault } from '../faults/registry.ts'
 import type { Settings } from '../options.ts'
 import { splitTarget } from '../shared/paths.ts'
 import type { Json } from '../shared/reader.ts'
 import { catalogueOf, modelObject } from './catalogue.ts'
+import { faultySteps } from './faults/fault-steps.ts'
 import { generate, textGeneration } from './generation/generation.ts'
 import { createPromptCache } from './generation/prompt-cache.ts'
 import { type Scenarios, sceneOf } from './generation/scenario.ts'
@@ -17,6 +21,7 @@ import { chunksOf, completionOf } from './output/chat.ts'
 import { compactedOf, summaryOf } from './output/compaction.ts'
 import { createCompletion } from './output/completions.ts'
 import { createEmbeddings } from './output/embeddings.ts'
+import { type PlaybackContext, play } from './output/playback.ts'
 import { responseEvents, responseOf } from './output/responses.ts'
 import { jsonSteps, type Steps, streamSteps } from './output/steps.ts'
 import { createQuota } from './quota.ts'
@@ -27,7 +32,7 @@ import { checkKnown } from './request/unknown-fields.ts'
 import { authorize, bodyOf } from './routes.ts'
 
 /** Overrides of how a response is generated. */
-export interface GenerationOverrides {
+interface GenerationOverrides {
   /** overrides `stream` of the request */
   readonly streams?: boolean
   /** chat: adds the usage so far to every chunk */
@@ -45,7 +50,7 @@ export interface ServiceState {
 }
 
 /** Creates the service of an account. */
-export const createService = ({ settings, objects, scenarios }: ServiceState): Service => {
+const createService = ({ settings, objects, scenarios }: ServiceState): Service => {
   const { text, clock } = settings
   const catalogue = catalogueOf(text.models)
   const quota = createQuota(text, clock)
@@ -158,4 +163,36 @@ export const createService = ({ settings, objects, scenarios }: ServiceState): S
 function* nonStreaming(body: object, tokens: number): Steps {
   yield { do: 'pause', deltas: tokens }
   yield* jsonSteps(200, body)
+}
+
+/** A text generation request with everything needed for its response. */
+export interface TextCall extends Pick<PlaybackContext, 'incoming' | 'response' | 'onClose'> {
+  readonly request: ReceivedRequest
+  readonly call: OpenCall
+  readonly number: number
+  readonly appliedFaults: readonly AppliedFault[]
+  /** aborted when the caller has disconnected or the emulator stops */
+  readonly signal: AbortSignal
+}
+
+/** Creates the function that responds to text generation requests. */
+export const createTextHandler = (account: Account) => {
+  const perform = createService(account)
+  const { key, msPerDelta, sleep } = account.settings.text
+  return ({ request, call, number, appliedFaults, ...stage }: TextCall): Promise<void> => {
+    const work = perform(request, { number, at: call.at }, overridesOf(appliedFaults))
+    const onStatus = (status: number) => {
+      call.status = status
+    }
+    return play(faultySteps(work, appliedFaults, call, key), { ...stage, msPerDelta, sleep, onStatus })
+  }
+}
+
+/** Faults that change how the response is generated. They cannot be applied to the finished response. */
+const overridesOf = (appliedFaults: readonly AppliedFault[]): GenerationOverrides => {
+  const applies = (kind: string) =>
+    appliedFaults.filter(({ fault }) => fault.kind === kind).map(({ hit }) => hit()).length > 0
+  const json = applies('json-to-stream')
+  const stream = applies('stream-to-json')
+  return { ...(json || stream ? { streams: stream } : {}), usageOnEveryChunk: applies('usage-on-every-chunk') }
 }

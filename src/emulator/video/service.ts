@@ -9,16 +9,15 @@ import { firstOf } from '../shared/ids.ts'
 import { splitTarget } from '../shared/paths.ts'
 import type { Json } from '../shared/reader.ts'
 import { compactTime } from '../shared/times.ts'
-import { type Callbacks, createCallbacks } from './callbacks.ts'
+import { type Callbacks, createCallbacks, type VideoCallback } from './callbacks.ts'
 import type { VideoEndpoint, VideoModel } from './models.ts'
 import { createMinuteCounter, rateLimitError } from './rate-limits.ts'
-import { readerOf } from './reader.ts'
 import type { KnownObjects } from './request/content.ts'
-import { readRequest, type VideoRequest } from './request/request.ts'
+import { readerOf, readRequest, type VideoRequest } from './request/request.ts'
 import { createResults } from './results/results.ts'
 import { authorizeVideo, videoActionOf, videoBodyOf } from './routes.ts'
 import { listTasks } from './tasks/lists.ts'
-import type { VideoTask } from './tasks/task.ts'
+import type { VideoOutcome, VideoTask } from './tasks/task.ts'
 import { taskObject } from './tasks/task-object.ts'
 import { createTasks, type Tasks } from './tasks/tasks.ts'
 import { createTimer } from './tasks/timer.ts'
@@ -145,3 +144,35 @@ export const createVideoService = ({ settings, library, signer, origin, faultsFo
     },
   }
 }
+
+/** The tasks of video generation, for tests: without the API, its key and its limits. */
+export interface VideoTasks {
+  /** all tasks since the start, oldest first, also those that are gone; grows without limit */
+  tasks(): VideoTask[]
+  /** Ends a queued or running task now; default: it succeeds. Throws for an unknown task and for one that has ended. */
+  finish(id: string, outcome?: VideoOutcome): VideoTask
+  /** advances the clock of tasks, links and the asset library by `ms`, and brings all tasks up to the new time */
+  advance(ms: number): void
+  /** all attempts to deliver a callback since the start, oldest first; grows without limit */
+  callbacks(): VideoCallback[]
+  /** resolves when no callback waits for its answer or its next attempt */
+  callbacksSettled(): Promise<void>
+}
+
+/** The tasks of a service. */
+export const videoTasksOf = ({ tasks, callbacks }: VideoService, library: Library): VideoTasks => ({
+  tasks: tasks.all,
+  finish(id, outcome = { status: 'succeeded' }) {
+    const task = tasks.find(id)
+    if (task === undefined) throw new Error(`there is no video task ${id}`)
+    const ended = tasks.finish(task, outcome)
+    if (ended === undefined) throw new Error(`the video task ${id} has ended: ${task.status}`)
+    return ended
+  },
+  advance(ms) {
+    library.advance(ms)
+    tasks.settle()
+  },
+  callbacks: callbacks.list,
+  callbacksSettled: callbacks.settled,
+})

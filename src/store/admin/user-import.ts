@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugins/admin/user-import.ts'
+import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugins/admin/user-import/store.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { clause, type Database, joinClauses, type Row, type Statement, type Steps, sql } from '../database/database.ts'

@@ -1,11 +1,10 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
-import { auditChainTables, auditReportTables } from './audit-tables.ts'
-import { consentLinkMakers } from './consent-link-makers.ts'
-import { consentTables } from './consent-tables.ts'
-import { eventTables } from './event-tables.ts'
-import { fileTables } from './file-tables.ts'
-import { idempotencyTables } from './idempotency-tables.ts'
+import { auditChainTables, auditReportTables } from './tables/audit.ts'
+import { consentLinkMakers, consentTables } from './tables/consents.ts'
+import { eventTables } from './tables/events.ts'
+import { fileTables } from './tables/files.ts'
+import { idempotencyTables } from './tables/idempotency.ts'
 import {
   accountColumns,
   assetBatchTables,
@@ -13,13 +12,13 @@ import {
   pictureTables,
   renamingIndexes,
   shareTables,
-} from './library-tables.ts'
-import { countedTables, limitTables } from './limit-tables.ts'
-import { metricTables } from './metric-tables.ts'
-import { hostUserTables, peopleIndexes, peopleTables, tokenListIndexes } from './people-tables.ts'
-import { storedPieceTables, storedResponseTables } from './stored-response-tables.ts'
-import { usageRollupTables, usageTables } from './usage-tables.ts'
-import { videoDecisionTables, videoRequestTables, videoTables } from './video-tables.ts'
+} from './tables/library.ts'
+import { countedTables, limitTables } from './tables/limits.ts'
+import { metricTables } from './tables/metrics.ts'
+import { hostUserTables, peopleIndexes, peopleTables, tokenListIndexes } from './tables/people.ts'
+import { storedPieceTables, storedResponseTables } from './tables/stored-responses.ts'
+import { usageRollupTables, usageTables } from './tables/usage.ts'
+import { videoDecisionTables, videoRequestTables, videoTables } from './tables/videos.ts'
 
 /** Statements, or steps where a later statement depends on the rows of an earlier one. */
 export type Migration = readonly Statement[] | (() => Steps)

@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { characterBoundary, nextTurn, slicesOf } from '../../../plugins/shared/json/json.ts'
-import { decodeUtf8 } from '../../../plugins/shared/utf8.ts'
+import { decodeUtf8 } from '../../../plugins/shared/text.ts'
 import type { StoredText } from '../../../plugins/text-generation/objects/stored/store.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
 

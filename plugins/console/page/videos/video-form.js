@@ -7,10 +7,10 @@ import { showToast } from '../controls/toast.js'
 import { useAction } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
 import { t } from '../words/words.js'
-import { firstModel, knowledgeOf, triedModels } from './tried-models.js'
 import { VideoEstimate } from './video-estimate.js'
 import { VideoFields } from './video-fields.js'
 import { VideoInputs } from './video-inputs.js'
+import { firstModel, knowledgeOf, triedModels } from './video-models.js'
 
 /** @typedef {import('./videos.js').Videos} Videos */
 

@@ -2,7 +2,7 @@ import { FieldProblem } from '../../../shared/field-problem.ts'
 import { readBytes, readJsonBody } from '../../../shared/http/body/body.ts'
 import { type Json, quoteUtf8 } from '../../../shared/json/json.ts'
 import { Problem } from '../../../shared/problem.ts'
-import { decodeUtf8 } from '../../../shared/utf8.ts'
+import { decodeUtf8 } from '../../../shared/text.ts'
 import { notAForm, readForm } from './form.ts'
 
 /** The value of a field: a text, a long text, or the bytes of a file. */

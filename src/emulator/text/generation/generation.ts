@@ -1,8 +1,14 @@
 import { lastText, type Prompt, type Tool } from './prompt.ts'
 import { sampleOf } from './sample.ts'
 import type { Scene } from './scenario.ts'
-import { source } from './source.ts'
 import { tokensOf } from './tokens.ts'
+
+/** The only result of every web search. */
+export const source = {
+  words: '(emulated.example)',
+  title: 'Emulated results',
+  url: 'https://emulated.example/results',
+} as const
 
 /** A tool call of the model, with its input as tokens. */
 export interface ToolCall {

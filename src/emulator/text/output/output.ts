@@ -1,7 +1,6 @@
 import { isJson, type Json } from '../../shared/reader.ts'
-import type { Generation, ToolCall } from '../generation/generation.ts'
+import { type Generation, source, type ToolCall } from '../generation/generation.ts'
 import { lastText, type ToolKind } from '../generation/prompt.ts'
-import { source } from '../generation/source.ts'
 import { logprobOf } from '../generation/tokens.ts'
 import type { ResponsesRequest } from '../request/validated-request.ts'
 import { type CallContext, textIdOf } from './call-context.ts'

@@ -1,7 +1,6 @@
-import type { Json, Reader } from '../../shared/reader.ts'
+import { createReaderOf, type Json, type Reader } from '../../shared/reader.ts'
 import { families, type Ratio, type Resolution, ratios, type VideoModel } from '../models.ts'
-import { readerOf } from '../reader.ts'
-import { invalidField, taskTypeConstraint, unsupportedField, VideoError } from '../video-error.ts'
+import { invalidField, missingField, taskTypeConstraint, unsupportedField, VideoError } from '../video-error.ts'
 import { type Content, contentOf, type KnownObjects } from './content.ts'
 
 /** A validated create request, with all defaults applied. */
@@ -203,3 +202,12 @@ const promptParameters = (text: string) => {
   })
   return { prompt: prompt.trim(), values }
 }
+
+/** Reads a request of video generation. */
+export const readerOf = createReaderOf({
+  missing: missingField,
+  wrongType: (path, expected) => invalidField(path, `it must be ${expected}`),
+  wrongWord: (path, _, words) => invalidField(path, `it must be one of ${words.join(', ')}`),
+  outOfRange: (path, { min, max }) => invalidField(path, `it must be from ${min} to ${max}`),
+  emptyIsMissing: true,
+})

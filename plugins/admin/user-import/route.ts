@@ -1,11 +1,11 @@
 import { readBytes } from '../../shared/http/body/body.ts'
 import { Problem } from '../../shared/problem.ts'
-import { CsvError } from '../csv-records.ts'
+import type { AdminHandler } from '../http/call.ts'
+import type { CreateOnce } from '../http/create-once.ts'
 import type { AdminActor } from '../operations/actor.ts'
-import { createUserImport, type ImportOutcome, type UserImportTools } from '../operations/user-import.ts'
-import type { UserImportStore } from '../user-import.ts'
-import type { AdminHandler } from './call.ts'
-import type { CreateOnce } from './create-once.ts'
+import { CsvError } from './csv-records.ts'
+import type { UserImportStore } from './store.ts'
+import { createUserImport, type ImportOutcome, type UserImportTools } from './user-import.ts'
 
 /** Longest file: some 20,000 users. The command line takes longer ones. */
 const maxFileBytes = 1_048_576

@@ -6,8 +6,8 @@ import {
   isWebSocketHandshake,
   type WebSocketAcceptance,
   type WebSocketListener,
-} from '../../plugins/shared/http/web-socket.ts'
-import { handshakeResponse, type Linger, ServerSocket } from './web-socket/server-socket.ts'
+} from '../../../plugins/shared/http/web-socket.ts'
+import { handshakeResponse, type Linger, ServerSocket } from './server-socket.ts'
 
 /** Whether the connection can become a WebSocket connection. */
 export const canOpenWebSocket = ({ method, headers }: IncomingMessage): boolean =>

@@ -1,5 +1,5 @@
-import type { Role } from '../shared/identity/scopes.ts'
-import type { AddUserFailure, Team } from './store.ts'
+import type { Role } from '../../shared/identity/scopes.ts'
+import type { AddUserFailure, Team } from '../store.ts'
 
 /** A user of an import. */
 export interface ImportedUser {

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../database/database.ts'
+import { type Statement, sql } from '../../database/database.ts'
 
 /** A migration: the consent ledger. Never change it. */
 export const consentTables: readonly Statement[] = [
@@ -72,3 +72,6 @@ export const consentTables: readonly Statement[] = [
     join video_tasks on video_tasks.id = video_asset_uses.task_id
     where phase <> 'waiting'`,
 ]
+
+/** A migration: who has made the link of a person. Null: the face verification. Never change it. */
+export const consentLinkMakers: readonly Statement[] = [sql`alter table consent_links add column made_by text`]

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { type Statement, type Steps, sql } from '../database/database.ts'
+import { nameKey } from '../../../../plugins/shared/identity/name-key.ts'
+import { type Statement, type Steps, sql } from '../../database/database.ts'
 
 /**
  * A migration: roles, teams, service users, limits, scopes and models of tokens, rotation, invitations, logins of an

@@ -1,10 +1,10 @@
-import { verificationEvent } from '../../../plugins/face-verification/events.ts'
-import { isEnded, type VerificationStatus } from '../../../plugins/face-verification/status.ts'
-import type { Verification, VerificationStore } from '../../../plugins/face-verification/store.ts'
-import { type Clock, systemClock } from '../../../plugins/shared/clock.ts'
-import { type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
-import { lockUser } from '../database/user-locks.ts'
-import { addEvent } from '../events/events.ts'
+import { verificationEvent } from '../../plugins/face-verification/events.ts'
+import { isEnded, type VerificationStatus } from '../../plugins/face-verification/status.ts'
+import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
+import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
+import { type Database, type Row, type Statement, type Steps, sql } from './database/database.ts'
+import { lockUser } from './database/user-locks.ts'
+import { addEvent } from './events/events.ts'
 
 const deleteReservation = (reservation: string): Statement => sql`
   delete from face_verifications

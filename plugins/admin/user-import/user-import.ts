@@ -3,11 +3,11 @@ import { nextTurn, Pace } from '../../shared/background/turns.ts'
 import { nameKey } from '../../shared/identity/name-key.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { type CsvRecord, csvRecords } from '../csv-records.ts'
-import type { ImportedUser, RejectedUser, UserImportStore } from '../user-import.ts'
-import { type Input, optional, readExternalId, readName, readRole } from './fields.ts'
-import type { OperationTools } from './tools.ts'
-import { failures } from './users.ts'
+import { type Input, optional, readExternalId, readName, readRole } from '../fields.ts'
+import type { OperationTools } from '../operations/tools.ts'
+import { failures } from '../operations/users.ts'
+import { type CsvRecord, csvRecords } from './csv-records.ts'
+import type { ImportedUser, RejectedUser, UserImportStore } from './store.ts'
 
 /** A line that is not a user who can be added. */
 export interface WrongLine {
