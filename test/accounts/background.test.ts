@@ -7,7 +7,7 @@ import { systemClock } from '../../plugins/shared/clock.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { createUpstreamOfAccounts, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { groupOn, openAccounts } from './fixture.ts'
 
 setDefaultTimeout(60_000)
@@ -26,7 +26,7 @@ const openOn = async (store: Store) => {
   return { ...fixture, upstream }
 }
 
-eachDatabase('with several accounts', (database) => {
+repeatOnDatabases('with several accounts', (database) => {
   test('a group whose answer was lost is looked for, and found, on the account of its call', async () => {
     const store = await database.open()
     await using fixture = await openOn(store)

@@ -5,7 +5,7 @@ import { faceVerification } from '../../plugins/face-verification/index.ts'
 import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
 setDefaultTimeout(60_000)
 
@@ -55,7 +55,7 @@ const openFaces = async (kind: 'rest' | 'ark', store: Store) => {
   }
 }
 
-eachDatabase('a face verification', (database) => {
+repeatOnDatabases('a face verification', (database) => {
   for (const kind of ['rest', 'ark'] as const) {
     for (const [index, account] of names.entries()) {
       test(`of kind ${kind} has its session, its result and its group on ${account}`, async () => {

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Identity } from '../../plugins/shared/identity/identify.ts'
 import type { Store } from '../../src/store/index.ts'
 import { until } from '../routes/fixture.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { adminRoutes } from '../support/route-table.ts'
 import { type Answer, addUser, type Call, openAdmin } from './fixture.ts'
 
@@ -28,7 +28,7 @@ const shape = ({ status, headers, text }: Answer) => [
   ...[...headers].filter(([name]) => name !== 'date').map(([name, value]) => `${name}: ${value}`),
 ]
 
-eachDatabase('the callers of the admin API', (database) => {
+repeatOnDatabases('the callers of the admin API', (database) => {
   let store: Store
   let api: Awaited<ReturnType<typeof openAdmin>>
   beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { addUser, type Body, type Call, openAdmin } from './fixture.ts'
 
-eachDatabase('a change by the admin API', (database) => {
+repeatOnDatabases('a change by the admin API', (database) => {
   let store: Store
   let api: Awaited<ReturnType<typeof openAdmin>>
   let root: Call

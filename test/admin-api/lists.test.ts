@@ -2,10 +2,10 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { addUser, type Body, type Call, openAdmin } from './fixture.ts'
 
-eachDatabase('the lists of the admin API', (database) => {
+repeatOnDatabases('the lists of the admin API', (database) => {
   let store: Store
   let root: Call
   let other: Call

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { ActivityView } from '../../plugins/admin/index.ts'
 import { printAudit } from '../../src/admin/audit.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { addUser, type Call, openAdmin } from './fixture.ts'
 
 const activity: ActivityView = {
@@ -14,7 +14,7 @@ const activity: ActivityView = {
   videos: { running: 1, waiting: 2 },
 }
 
-eachDatabase('the admin API', (database) => {
+repeatOnDatabases('the admin API', (database) => {
   let store: Store
   let root: Call
   let rootId: string

@@ -3,10 +3,10 @@ import { createHash, randomUUID } from 'node:crypto'
 import { hashToken } from '../../plugins/api-token/index.ts'
 import { verifyPassword } from '../../plugins/web-session/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { addUser, type Call, openAdmin } from './fixture.ts'
 
-eachDatabase('the admin API', (database) => {
+repeatOnDatabases('the admin API', (database) => {
   let store: Store
   let api: Awaited<ReturnType<typeof openAdmin>>
   let root: Call

@@ -4,9 +4,9 @@ import { hashToken } from '../../plugins/api-token/token.ts'
 import { verifyPassword } from '../../plugins/web-session/password.ts'
 import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
-eachDatabase('admin', (database) => {
+repeatOnDatabases('admin', (database) => {
   let store: Store
   beforeAll(async () => {
     store = await database.open()

@@ -9,9 +9,9 @@ import { sql } from '../../src/store/database/database.ts'
 import { StoreError } from '../../src/store/database/error.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
-eachDatabase('import users', (database) => {
+repeatOnDatabases('import users', (database) => {
   let store: Store
   let folder = ''
   beforeAll(async () => {

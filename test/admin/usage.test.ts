@@ -2,9 +2,9 @@ import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
-eachDatabase('admin usage', (database) => {
+repeatOnDatabases('admin usage', (database) => {
   let store: Store
   beforeAll(async () => {
     store = await database.open()

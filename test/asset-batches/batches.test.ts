@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import { newAsset, newGroup } from '../routes/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { startGateway } from '../support/gateway.ts'
 import {
   type BatchFixture,
@@ -32,7 +32,7 @@ const heldBatch = async (fixture: BatchFixture) => {
   return { group, held, id }
 }
 
-describe.each(databaseNames)('a batch of assets (%s)', (kind) => {
+describe.each(repeatedDatabases)('a batch of assets (%s)', (kind) => {
   test('becomes an asset of each item, once, with one progress, an outcome for each, and an event at its end', async () => {
     await using fixture = await openBatchFixture(kind)
     const { ann, bob, emulator, store } = fixture

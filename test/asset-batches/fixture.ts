@@ -5,6 +5,9 @@ import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/em
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migratedDatabase, type TestDatabase } from '../support/database.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
+import { until } from '../support/until.ts'
+
+export { until }
 
 export const batchesPath = '/assets/batches'
 
@@ -84,10 +87,6 @@ export const itemsOf = async (user: User, id: string) => {
     next = json.Result.NextToken
     if (next === '') return items
   }
-}
-
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 export const ended = (user: User, id: string): Promise<void> =>

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { runAdmin } from '../../src/admin.ts'
 import { sql } from '../../src/store/database/database.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { type Chain, day, entryAt, now, openChain } from './fixture.ts'
 
 const key = 'a key that is not in the database'
@@ -28,7 +28,7 @@ const run = async (store: Store, args: readonly string[], auditKeys?: readonly s
   return { status, out, err }
 }
 
-eachDatabase('admin audit verify', (tested) => {
+repeatOnDatabases('admin audit verify', (tested) => {
   let folder: string
   let path: string
   beforeAll(async () => {

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { createAuditLists } from '../../src/store/audit/lists.ts'
 import { verifyAudit } from '../../src/store/audit/verify.ts'
 import { eachDatabase } from '../support/database.ts'
+import { repeats } from '../support/repetitions.ts'
 import { type Chain, day, entryAt, now, openChain } from './fixture.ts'
 
 const maxMs = 120_000
@@ -85,7 +86,7 @@ eachDatabase('the chain of the audit trail', (tested) => {
     async () => {
       await using chain = await openChain(tested)
       const acknowledged: string[] = []
-      for (let round = 0; round < 4; round++) {
+      for (let round = 0; round < repeats(1, 4); round++) {
         const [killed, other] = [startWriter(tested.url, 1_000_000), startWriter(tested.url, 1_000_000)]
         await Promise.all([killed.writes(40), other.writes(10)])
         killed.kill()

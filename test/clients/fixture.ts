@@ -3,6 +3,8 @@ import OpenAI from 'openai'
 import type { Call } from '../../src/emulator/index.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
+export { until } from '../support/until.ts'
+
 export type { TestGatewayOptions, User } from '../support/gateway.ts'
 
 /** The recorded usage of a user, over all models and days. */
@@ -160,11 +162,6 @@ export const thrown = async (doing: Promise<unknown> | (() => Promise<unknown>))
     return error
   }
   throw new Error('nothing was thrown')
-}
-
-/** Resolves when the condition is true. Otherwise the test fails by timeout. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }
 
 /** A value without ids and times, which differ between calls. */

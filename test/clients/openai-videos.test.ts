@@ -3,7 +3,7 @@ import OpenAI, { APIError } from 'openai'
 import type { Video, VideoCreateParams } from 'openai/resources/videos'
 import { adviceFor } from 'sluice/failure-advice'
 import { Background } from '../../plugins/shared/background/background.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { png } from '../video-generation/videos-fixture.ts'
 import { all, type Fixture, openFixture, thrown } from './fixture.ts'
 
@@ -31,7 +31,7 @@ const errorOf = async (promise: Promise<unknown>) => {
 
 const notFound = { status: 404, code: 'NotFound.Task', param: 'id', type: 'invalid_request_error' }
 
-eachDatabase('OpenAI’s client and videos', (database) => {
+repeatOnDatabases('OpenAI’s client and videos', (database) => {
   const background = new Background()
   let fixture: Fixture
   let videos: OpenAI['videos']

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import type { Fault } from '../../src/emulator/index.ts'
-import type { Runtime, ServerProcess } from '../support/server.ts'
+import { fronts } from '../support/fronts.ts'
+import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 /** Pseudo-random numbers with a fixed seed. */
@@ -83,11 +84,7 @@ const inFlight = async ({ url }: ServerProcess): Promise<string[]> => {
   return text.split('\n').filter((line) => /^sluice_(?:requests_in_flight|streams_open|body_bytes_held) /.test(line))
 }
 
-describe.each<[Runtime, 'on' | 'off']>([
-  ['bun', 'on'],
-  ['bun', 'off'],
-  ['deno', 'on'],
-])('on %s with GET_BODIES=%s', (runtime, getBodies) => {
+describe.each(fronts)('on %s with GET_BODIES=%s', (runtime, getBodies) => {
   test('after disconnects and upstream failures the number of requests in flight returns to zero', async () => {
     await using fixture = await openServerFixture()
     const server = await fixture.start(

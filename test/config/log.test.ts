@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { createToken } from '../../plugins/api-token/token.ts'
 import { createLog } from '../../src/log.ts'
+import { repetitions } from '../support/repetitions.ts'
 
 const logged = (secrets: readonly string[], fields: object, message = 'said') => {
   const lines: string[] = []
@@ -144,7 +145,7 @@ const runtimes = {
   bun: [process.execPath, '-e', script],
   deno: [join(root, 'node_modules/.bin/deno'), 'eval', '--no-lock', script],
 }
-test.each(Object.entries(runtimes))(
+test.each(repetitions(...Object.entries(runtimes)))(
   'lines are written to standard error synchronously, on %s',
   async (_name, [command = '', ...args]) => {
     const child = spawn(command, args, { cwd: root })

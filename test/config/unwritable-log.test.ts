@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { wholeLines } from '../../src/log/standard-error.ts'
 import { createLog } from '../../src/log.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { denoBinary, root } from '../support/server.ts'
 
 const messagesOf = (text: string): readonly { msg: string; dropped?: number }[] =>
@@ -71,7 +72,7 @@ const runtimes = {
   deno: [denoBinary(), 'eval', '--ext=ts', program],
 }
 
-for (const [runtime, [command = '', ...args]] of Object.entries(runtimes)) {
+for (const [runtime, [command = '', ...args]] of repetitions(...Object.entries(runtimes))) {
   describe(runtime, () => {
     const start = (standardError: number) =>
       spawn(command, args, { cwd: root, env: { PATH: process.env.PATH }, stdio: ['pipe', 'pipe', standardError] })

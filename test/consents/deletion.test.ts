@@ -3,11 +3,11 @@ import { readdirSync } from 'node:fs'
 import { folderStorage } from 'sluice/file-storage'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { content, openFaceFixture, until } from './fixture.ts'
 
-const openDeletion = async (database: (typeof databaseNames)[number]) => {
+const openDeletion = async (database: (typeof repeatedDatabases)[number]) => {
   const folder = await temporaryFolder()
   const [background, clock] = [new Background(), forwardClock()]
   const face = await openFaceFixture({
@@ -29,7 +29,7 @@ const openDeletion = async (database: (typeof databaseNames)[number]) => {
   }
 }
 
-describe.each(databaseNames)('a deletion (%s)', (database) => {
+describe.each(repeatedDatabases)('a deletion (%s)', (database) => {
   test('removes the assets, the results of the owner and of borrowers, and in the end the group', async () => {
     await using it = await openDeletion(database)
     const { ann, bob, emulator, store } = it.fixture

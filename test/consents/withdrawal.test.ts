@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { chatOf, content, dryRun, freeSlot, MODEL_25, oneSlot, openFaceFixture, until } from './fixture.ts'
 
-describe.each(databaseNames)('after a withdrawal (%s)', (database) => {
+describe.each(repeatedDatabases)('after a withdrawal (%s)', (database) => {
   test('of 100 tasks that wait, of the owner and a borrower, none is sent', async () => {
     await using face = await openFaceFixture({ database, gateway: oneSlot })
     const { ann, bob, emulator } = face.fixture

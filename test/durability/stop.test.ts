@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
+import { repetitions } from '../support/repetitions.ts'
+import type { Runtime } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
-for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+for (const signal of repetitions('SIGTERM' as const, 'SIGINT' as const)) {
   test(`${signal} lets a request in flight finish, rejects new connections, and exits with status 0`, async () => {
     await using fixture = await openServerFixture()
     const user = await fixture.addUser('ann')
@@ -51,12 +53,12 @@ test('two workers share one port, and stop together', async () => {
   expect(await server.kill('SIGTERM')).toBe(0)
 }, 300_000)
 
-for (const [name, runtime, environment] of [
+for (const [name, runtime, environment] of repetitions<readonly [string, Runtime, Readonly<Record<string, string>>]>(
   ['GET_BODIES=on', 'bun', {}],
   ['GET_BODIES=off', 'bun', { GET_BODIES: 'off' }],
   ['WORKERS=2', 'bun', { WORKERS: '2' }],
   ['Deno', 'deno', {}],
-] as const) {
+)) {
   test(`a stopping server is not ready at once, and still accepts connections for DRAIN_GRACE_SECONDS (${name})`, async () => {
     await using fixture = await openServerFixture()
     const user = await fixture.addUser('ann')

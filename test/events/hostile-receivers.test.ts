@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { repetitions } from '../support/repetitions.ts'
 import { denoBinary, type Runtime, root } from '../support/server.ts'
 
 const runtimes: Readonly<Record<Runtime, () => readonly string[]>> = {
@@ -9,7 +10,7 @@ const runtimes: Readonly<Record<Runtime, () => readonly string[]>> = {
   deno: () => [denoBinary(), 'run', '-A'],
 }
 
-for (const [runtime, command] of Object.entries(runtimes)) {
+for (const [runtime, command] of repetitions(...Object.entries(runtimes))) {
   test(`a receiver gets no more than one request, to the checked address, for a bounded time (${runtime})`, async () => {
     // A proxy of the environment would resolve the name again.
     const proxy = createServer((_, response) => response.end('from the proxy'))

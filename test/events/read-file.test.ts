@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
+import { repetitions } from '../support/repetitions.ts'
 import { denoBinary, type Runtime, root } from '../support/server.ts'
 
 const runtimes: Readonly<Record<Runtime, () => readonly string[]>> = {
@@ -7,7 +8,7 @@ const runtimes: Readonly<Record<Runtime, () => readonly string[]>> = {
   deno: () => [denoBinary(), 'run', '-A'],
 }
 
-for (const [runtime, command] of Object.entries(runtimes)) {
+for (const [runtime, command] of repetitions(...Object.entries(runtimes))) {
   test(`a file is read from an allowed address only, within its bounds (${runtime})`, () => {
     const [program = '', ...args] = command()
     const env = { ...process.env, NO_COLOR: '1', DENO_NO_UPDATE_CHECK: '1' }

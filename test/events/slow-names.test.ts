@@ -11,11 +11,11 @@ import { noLog } from '../../plugins/shared/problem.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { addDelivery } from '../../src/store/events/events.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { happen, newUser, openDatabase } from './fixture.ts'
 import { type NameServer, startNameServer } from './name-server.ts'
 
-eachDatabase('names that users have chosen', (tested) => {
+repeatOnDatabases('names that users have chosen', (tested) => {
   let store: Store
   let other: Database
   let names: NameServer

@@ -3,10 +3,10 @@ import { type EventsOptions, events } from '../../plugins/events/index.ts'
 import { Background } from '../../plugins/shared/background/background.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { forget, happen, newUser, openDatabase, readStream } from './fixture.ts'
 
-eachDatabase('an event stream', (tested) => {
+repeatOnDatabases('an event stream', (tested) => {
   let store: Store
   let other: Database
   beforeAll(async () => {

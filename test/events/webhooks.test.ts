@@ -2,10 +2,10 @@ import { beforeAll, expect, test } from 'bun:test'
 import { type EventsOptions, events, type WebhookOptions } from '../../plugins/events/index.ts'
 import type { AuditEvent } from '../../plugins/shared/audit.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { newUser } from './fixture.ts'
 
-eachDatabase('webhooks', (tested) => {
+repeatOnDatabases('webhooks', (tested) => {
   let store: Store
   beforeAll(async () => {
     store = await tested.open()

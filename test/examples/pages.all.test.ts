@@ -1,8 +1,8 @@
-/** Runs with `--all`: the examples of all pages in a process of Deno each, and the compiler. pages.test.ts runs them on Bun. */
+/** Runs with `--all`: the examples of all pages in a process of Bun and one of Deno each, and the compiler. pages.test.ts runs all of them in one process of Bun. */
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 import { auditFile, flagsOfExample, startDeno, unusedGrants } from '../deno/fixture.ts'
-import { completePages, examplesOf, runBun, writeExamples } from './pages.ts'
+import { completePages, examplesOf, pages, runBun, writeExamples } from './pages.ts'
 
 describe('the page of each plugin, and of the other exports', () => {
   let folder: string
@@ -12,6 +12,13 @@ describe('the page of each plugin, and of the other exports', () => {
     ;({ folder, importMap, remove } = writeExamples('all-plugin-pages'))
   })
   afterAll(() => remove())
+
+  for (const { file, output } of pages.flatMap(examplesOf)) {
+    test(`${file} runs on Bun`, async () => {
+      const ran = await runBun(join(folder, file))
+      expect({ ...ran, output: ran.output.trim() }).toEqual({ status: 0, output, errors: '' })
+    })
+  }
 
   for (const { file, name, output } of completePages.flatMap(examplesOf)) {
     test(`${file} runs on Deno, with the permissions of the page about Deno`, async () => {

@@ -19,8 +19,5 @@ test('every local port in an example is the one it listens on, or its first comm
   }
 })
 
-// programs.all.test.ts has the others on Deno.
-describePrograms('examples', {
-  bun: Object.keys(exchanges),
-  deno: ['identity-of-your-own', 'one-plugin-alone', 'video-store-of-your-own'],
-})
+// programs.all.test.ts has them on Deno.
+describePrograms('examples', { bun: Object.keys(exchanges), deno: [] })

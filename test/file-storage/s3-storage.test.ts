@@ -16,7 +16,12 @@ beforeEach(async () => {
 })
 afterEach(() => server[Symbol.asyncDispose]())
 
-const bytesOf = (length: number) => Buffer.from(Uint8Array.from({ length }, (_, at) => (at * 7 + (at >> 12)) & 255))
+/** In a loop: `Uint8Array.from` with a function would take most of the time of this file. */
+const bytesOf = (length: number) => {
+  const bytes = Buffer.alloc(length)
+  for (let at = 0; at < length; at++) bytes[at] = at * 7 + (at >> 12)
+  return bytes
+}
 async function* inChunks(bytes: Buffer, size: number) {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size)
 }

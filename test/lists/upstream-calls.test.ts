@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { repetitions } from '../support/repetitions.ts'
 import { ListFixture, seededRandom } from './fixture.ts'
 
 /** A list of rows with unique keys. */
@@ -86,7 +87,7 @@ describe('a page that begins or ends within equal keys needs', () => {
   for (const pageSize of [1, 10, 20]) {
     test(`at most two calls with ${pageSize} rows and up to 40 equal keys, and at most three as the first page`, async () => {
       for (const maxRun of [2, 5, 10, 20, 30, 40]) {
-        for (const seed of [1, 2, 3]) {
+        for (const seed of repetitions(1, 2, 3)) {
           const walked = listWithEqualKeys(4_000, maxRun, seed)
           expect(Math.max(...(await walk(walked, pageSize, 400)))).toBeLessThanOrEqual(2)
 

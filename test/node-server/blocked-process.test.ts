@@ -1,9 +1,10 @@
 import { expect, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { text } from 'node:stream/consumers'
+import { repetitions } from '../support/repetitions.ts'
 import { runtimes } from './program.ts'
 
-test.concurrent.each(Object.entries(runtimes))(
+test.concurrent.each(repetitions(...Object.entries(runtimes)))(
   'on %s, what arrives while the process is blocked for longer than a timeout is read and answered',
   async (_, command) => {
     const [program = '', ...args] = command()

@@ -2,6 +2,7 @@ import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { Elysia } from 'elysia'
 import { createNodeServer, type ListeningServer } from '../../src/node-server.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { runtimes, startProgram } from './program.ts'
 import { host, RawConnection } from './raw-connection.ts'
 
@@ -132,7 +133,7 @@ test('a second stop shortens the first one', async () => {
   await Promise.all([stopped, connection.closed])
 })
 
-for (const [runtime, command] of Object.entries(runtimes)) {
+for (const [runtime, command] of repetitions(...Object.entries(runtimes))) {
   test(`on ${runtime}, a stopped server keeps no process alive`, async () => {
     await using program = await startProgram(command, './upgrade-app.ts', 'upgrade')
     const upgraded = program.dial(`GET / HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`)

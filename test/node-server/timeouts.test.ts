@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { repetitions } from '../support/repetitions.ts'
 import { type Program, runtimes, startProgram } from './program.ts'
 import { host, json } from './raw-connection.ts'
 
@@ -6,7 +7,7 @@ import { host, json } from './raw-connection.ts'
 const half = (method: string, path: string) =>
   `${method} ${path} HTTP/1.1\r\n${host}${json}Content-Length: 100\r\n\r\n{"a":`
 
-describe.each(Object.entries(runtimes))('on %s', (_, command) => {
+describe.each(repetitions(...Object.entries(runtimes)))('on %s', (_, command) => {
   let program: Program
   const dial = (text?: string) => program.dial(text)
   beforeAll(async () => {

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:tls'
+import { repetitions } from '../support/repetitions.ts'
 import { certificate } from './certificate.ts'
 import { type Program, runtimes, startProgram } from './program.ts'
 import { host, RawConnection } from './raw-connection.ts'
 
-describe.each(Object.entries(runtimes))('on %s with tls', (_, command) => {
+describe.each(repetitions(...Object.entries(runtimes)))('on %s with tls', (_, command) => {
   let program: Program
   const connections: RawConnection[] = []
   const dial = (text = '') => {

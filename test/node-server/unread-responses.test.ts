@@ -3,6 +3,7 @@ import { concurrencyLimits } from '../../plugins/concurrency-limits/index.ts'
 import { responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import { requireIdentity } from '../../plugins/shared/identity/identify.ts'
 import { maxPipelined } from '../../src/node-server/handle-request.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { runtimes, startProgram } from './program.ts'
 import { bufferedBytes, host, startTestServer } from './raw-connection.ts'
 
@@ -114,7 +115,7 @@ test('a connection that sends requests without reading responses is closed', asy
   expect(responded).toBeLessThanOrEqual(2 * maxPipelined)
 })
 
-for (const [runtime, command] of Object.entries(runtimes)) {
+for (const [runtime, command] of repetitions(...Object.entries(runtimes))) {
   test(`${runtime} creates no further requests for it`, async () => {
     await using program = await startProgram(command, './pipelining-app.ts')
     const flood = program.dial(get.repeat(10_000))

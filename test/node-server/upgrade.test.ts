@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { createNodeServer } from '../../src/node-server.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { type Program, runtimes, startProgram } from './program.ts'
 import { host, startTestServer } from './raw-connection.ts'
 
@@ -9,7 +10,7 @@ const key = 'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
 /** `hi`, masked with zeros. */
 const frame = Buffer.from('\x81\x82\0\0\0\0hi', 'latin1')
 
-describe.each(Object.entries(runtimes))('on %s, a request for another protocol', (_, command) => {
+describe.each(repetitions(...Object.entries(runtimes)))('on %s, a request for another protocol', (_, command) => {
   let program: Program
   beforeAll(async () => {
     program = await startProgram(command, './upgrade-app.ts', 'upgrade')

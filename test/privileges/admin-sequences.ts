@@ -5,7 +5,7 @@ import { tokenOf } from '../../plugins/api-token/token.ts'
 import { type Role, type Scope, scopes } from '../../plugins/shared/identity/scopes.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { addUser, openAdmin } from '../admin-api/fixture.ts'
-import { databaseNames, migratedDatabase, type TestDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatedDatabases, type TestDatabase } from '../support/database.ts'
 import { AdminModel, type ModelToken } from './admin-model.ts'
 import { anySteps, perform, type Step } from './admin-steps.ts'
 
@@ -75,7 +75,7 @@ const sorted = <State extends Awaited<ReturnType<typeof stateOf>>>(state: State)
   teams: state.teams.toSorted(),
 })
 
-const run = async (kind: (typeof databaseNames)[number], admins: number, steps: readonly Step[]) => {
+const run = async (kind: TestDatabase['kind'], admins: number, steps: readonly Step[]) => {
   const made = await migratedDatabase(kind)
   const store = openStore(made.url, { deadlineMs: 60_000 })
   try {
@@ -106,7 +106,7 @@ const lastAdminGoes = (['setRole', 'disable'] as const).map((action) => ({
 
 /** Declares the test of so many random sequences on each database. */
 export const testAdminApi = (sequences: Readonly<Record<TestDatabase['kind'], number>>): void => {
-  for (const kind of databaseNames)
+  for (const kind of repeatedDatabases)
     test(`nobody sees or changes by the admin API what the rules forbid (${kind})`, async () => {
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(1, 3), anySteps, (admins, steps) => run(kind, admins, steps)),

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Emulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { runSequences } from './run.ts'
 import { openEmulator } from './world.ts'
 
 /** The seed is fixed: only a change of the code can make the test fail. */
 const seed = 20_261_126
 
-eachDatabase('roles, scopes and owners', (tested) => {
+repeatOnDatabases('roles, scopes and owners', (tested) => {
   let store: Store
   let emulator: Emulator
   beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, errorReply, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
+import { adoptFace, errorReply, newAsset, newGroup, openFixture, repeatedKinds, statusAndText } from './fixture.ts'
 
 const notYours = errorReply(403, 'asset not found in your asset group')
 const group403 = errorReply(403, 'group_id does not belong to your asset groups')
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kind, kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kind, kindOf }) => {
   test('a foreign and an unknown asset have the same response, and nothing changes upstream', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, bob, emulator } = fixture

@@ -1,17 +1,17 @@
 import { describe, expect, test } from 'bun:test'
 import {
   adoptFace,
-  eachKind,
   errorReply,
   type Fixture,
   ids,
   newAsset,
   newGroup,
   openFixture,
+  repeatedKinds,
   statusAndText,
 } from './fixture.ts'
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a list contains only assets of the caller’s groups of the type', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, bob, emulator } = fixture

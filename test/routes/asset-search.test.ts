@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, ids, messageOf, newAsset, newGroup, openFixture } from './fixture.ts'
+import { adoptFace, ids, messageOf, newAsset, newGroup, openFixture, repeatedKinds } from './fixture.ts'
 
 /** Everything that reached the upstream, as text. */
 const textOf = (calls: readonly { readonly path: string; readonly json?: unknown }[]): string =>
   calls.map(({ path, json }) => `${path} ${JSON.stringify(json)}`).join('\n')
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   test('NameContains finds assets by a part of the name in any case, exactly, in the caller’s groups', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, bob } = fixture

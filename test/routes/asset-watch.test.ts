@@ -3,11 +3,11 @@ import { Background } from '../../plugins/shared/background/background.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { startGateway, type User } from '../support/gateway.ts'
-import { eachKind, kinds, newGroup, picture } from './fixture.ts'
+import { kinds, newGroup, picture, repeatedKinds } from './fixture.ts'
 
-eachDatabase('assets in progress', (database) => {
+repeatOnDatabases('assets in progress', (database) => {
   let store: Store
   let second: Store
   beforeAll(async () => {
@@ -16,7 +16,7 @@ eachDatabase('assets in progress', (database) => {
   })
 
   /** Two gateways of one account and database. Time passes only by `pass`. */
-  const open = async (kindOf: (typeof eachKind)[number]['kindOf']) => {
+  const open = async (kindOf: (typeof repeatedKinds)[number]['kindOf']) => {
     const emulator: Emulator = await startEmulator({ processingMs: 60_000, limits: {} })
     const background = new Background()
     let now = Date.now()
@@ -54,7 +54,7 @@ eachDatabase('assets in progress', (database) => {
     while (!(await isTrue())) await new Promise((resolve) => setTimeout(resolve, 20))
   }
 
-  for (const { kind, kindOf } of eachKind) {
+  for (const { kind, kindOf } of repeatedKinds) {
     test(`become events of their user, once, when their state changes (${kind})`, async () => {
       await using gateways = await open(kindOf)
       const { first, pass } = gateways

@@ -4,7 +4,7 @@ import { ListChangedError } from '../../plugins/pagination-normalizer/index.ts'
 import { readJson } from '../../plugins/shared/json/json.ts'
 import { type Operation, type Upstream, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
-import { eachKind, newGroup, openFixture } from './fixture.ts'
+import { newGroup, openFixture, repeatedKinds } from './fixture.ts'
 
 const none = '{"Result":{"Items":[],"TotalCount":0}}'
 
@@ -78,7 +78,7 @@ describe('the check that an upstream applies GroupIds', () => {
   })
 })
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a total that a page does not show costs one more call at first, and none later', async () => {
     await using fixture = await openFixture({ kindOf })
     const group = await newGroup(fixture.ann, 'a')

@@ -3,6 +3,9 @@ import { ark, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Call, Emulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { internalDetails, type Reply, startGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
+import { repetitions } from '../support/repetitions.ts'
+
+export { until } from '../support/until.ts'
 
 /** A gateway with two users. Every error response is checked for internal details. */
 export interface Fixture extends AsyncDisposable {
@@ -51,6 +54,9 @@ export const kinds = {
 
 export const eachKind = Object.entries(kinds).map(([kind, kindOf]) => ({ kind, kindOf }))
 
+/** The same for a suite that is not about the requests to the upstream: see `repetitions`. */
+export const repeatedKinds = repetitions({ kind: 'rest', kindOf: kinds.rest }, { kind: 'ark', kindOf: kinds.ark })
+
 /** Status and body of an error of the gateway. */
 export const errorReply = (status: number, message: string) => ({
   status,
@@ -95,9 +101,4 @@ export const adoptFace = async (
 export const ids = (reply: Reply): string[] => {
   expect(reply.status).toBe(200)
   return reply.json.Result.Items.map((item: { Id: string }) => item.Id)
-}
-
-/** Resolves when the condition is true. Otherwise the test fails by timeout. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, type Fixture, ids, messageOf, newAsset, newGroup, openFixture } from './fixture.ts'
+import { adoptFace, type Fixture, ids, messageOf, newAsset, newGroup, openFixture, repeatedKinds } from './fixture.ts'
 
 const furnished = async (options: Parameters<typeof openFixture>[0]) => {
   // The URLs in responses are signed with the current time.
@@ -33,7 +33,7 @@ const result = async (fixture: Fixture, path: string, body?: unknown, headers?: 
   return reply.json.Result
 }
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(['/assets', '/assets/groups'])('%s', (path) => {
     test('a JSON body has the same effect as the query', async () => {
       const routes = await furnished({ kindOf })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { adoptFace, eachKind, errorReply, ids, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
+import { adoptFace, errorReply, ids, newAsset, newGroup, openFixture, repeatedKinds, statusAndText } from './fixture.ts'
 
 const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 const taken = errorReply(400, 'an asset group with the same Name and GroupType already exists')
@@ -8,7 +8,7 @@ const unknown = errorReply(
   'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
 )
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a foreign or unknown group is 403 with every method, without an upstream call', async () => {
     await using fixture = await openFixture({ kindOf })
     const foreign = await newGroup(fixture.bob, 'a')

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { Fault } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { adoptFace, eachKind, errorReply, ids, messageOf, newGroup, openFixture, statusAndText } from './fixture.ts'
+import { adoptFace, errorReply, ids, messageOf, newGroup, openFixture, repeatedKinds, statusAndText } from './fixture.ts'
 
 const path = '/assets/groups'
 const notYours = errorReply(403, 'GroupIds contain asset groups not belonging to you')
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a list contains exactly the caller’s groups of the type', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, bob, emulator } = fixture

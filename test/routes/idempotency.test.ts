@@ -5,16 +5,16 @@ import { systemClock } from '../../plugins/shared/clock.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import type { TestGatewayOptions, User } from '../support/gateway.ts'
 import {
-  eachKind,
   errorReply,
   type Fixture,
   messageOf,
   newGroup,
   openFixture,
   picture,
+  repeatedKinds,
   statusAndText,
 } from './fixture.ts'
 
@@ -35,7 +35,7 @@ const openTimed = async (options: TestGatewayOptions = {}) => {
   const clock = { ...systemClock, now: () => time }
   const emulator = await startEmulator({ processingMs: 0, clock: clock.now })
   const fixture = await openFixture({ emulator, clock, ...options })
-  const upstream = createUpstream({ kind: (options.kindOf ?? eachKind[0]?.kindOf)?.(emulator) as never })
+  const upstream = createUpstream({ kind: (options.kindOf ?? repeatedKinds[0]?.kindOf)?.(emulator) as never })
   const { store } = fixture
   return {
     ...fixture,
@@ -51,7 +51,7 @@ const openTimed = async (options: TestGatewayOptions = {}) => {
   }
 }
 
-describe.each(eachKind)('with an upstream of kind $kind, an Idempotency-Key', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind, an Idempotency-Key', ({ kindOf }) => {
   test('makes the creation of a group and of an asset happen once; repetitions get the same bytes', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, bob } = fixture
@@ -255,7 +255,7 @@ const expectNotYet = async (create: () => ReturnType<User['ask']>): Promise<stri
   return reply.headers.get('retry-after')
 }
 
-eachDatabase('an Idempotency-Key on two gateways', (database) => {
+repeatOnDatabases('an Idempotency-Key on two gateways', (database) => {
   test('of 20 parallel creations one reaches the upstream', async () => {
     await using emulator = await startEmulator({ processingMs: 0 })
     await using one = await openFixture({ emulator, store: await database.open() })

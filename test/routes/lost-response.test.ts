@@ -6,7 +6,7 @@ import { systemClock } from '../../plugins/shared/clock.ts'
 import { createUpstream, rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { errorReply, type Fixture, newGroup, openFixture, statusAndText, until } from './fixture.ts'
 
 const path = '/assets/groups'
@@ -54,7 +54,7 @@ const openLostResponseFixture = async (store: Store): Promise<LostResponseFixtur
   }
 }
 
-eachDatabase('a creation without a received response', (database) => {
+repeatOnDatabases('a creation without a received response', (database) => {
   let users = 0
   /** Two new users for one test. */
   const open = async () => {

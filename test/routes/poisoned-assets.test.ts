@@ -12,7 +12,7 @@ import {
   UpstreamUnreachableError,
 } from '../../plugins/upstream-proxy/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
 const rejected = (status: number) =>
   new UpstreamRejectedError({ status, headers: new Headers(), bytes: new Uint8Array(0) })
@@ -24,7 +24,7 @@ const failures: Readonly<Record<string, Error>> = {
   'never comes': new UpstreamUnreachableError(new Error('no response in time'), true),
 }
 
-eachDatabase('assets in progress', (database) => {
+repeatOnDatabases('assets in progress', (database) => {
   let store: Store
   beforeAll(async () => {
     store = await database.open()

@@ -3,9 +3,9 @@ import { RevisionClock } from '../../plugins/ownership/index.ts'
 import type { Audit, AuditEvent } from '../../plugins/shared/audit.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatedDatabases } from '../support/database.ts'
 import { startGateway, type User, userAt } from '../support/gateway.ts'
-import { eachKind, errorReply, type Fixture, ids, newAsset, newGroup, openFixture, statusAndText } from './fixture.ts'
+import { errorReply, type Fixture, ids, newAsset, newGroup, openFixture, repeatedKinds, statusAndText } from './fixture.ts'
 
 const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 const notAmongYours = errorReply(403, 'GroupIds contain asset groups not belonging to you')
@@ -25,7 +25,7 @@ const addTeam = async ({ store }: Fixture, ...members: readonly User[]): Promise
   return team.name
 }
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   test('a borrower sees the group and its assets, in details and in lists with a scope', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, bob } = fixture
@@ -279,7 +279,7 @@ test('a host app says whom it knows', async () => {
   await store.close()
 })
 
-describe.each(databaseNames)('on %s', (kind) => {
+describe.each(repeatedDatabases)('on %s', (kind) => {
   test('a share that another process revokes ends when the process learns it, 900 ms later at most', async () => {
     const database = await migratedDatabase(kind)
     const [here, there] = [

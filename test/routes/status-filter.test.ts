@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { eachKind, type Fixture, newGroup, openFixture } from './fixture.ts'
+import { repetitions } from '../support/repetitions.ts'
+import { type Fixture, newGroup, openFixture, repeatedKinds } from './fixture.ts'
 import { ignoring } from './ignoring.ts'
 
 const statuses = { a: 'Active', p: 'Processing', f: 'Failed' } as const
@@ -33,8 +34,8 @@ const libraries = {
 
 describe.each(Object.entries(libraries))('when the upstream ignores Statuses only and %s', (_, letters) => {
   test.each([
-    ...['PageSize=1', 'PageSize=3', 'PageSize=2&PageNumber=2', 'PageSize=1&SortOrder=Asc'],
-    ...['PageSize=20&PageNumber=1', 'PageNumber=1000', 'PageSize=100&SortBy=UpdateTime'],
+    ...repetitions('PageSize=3', 'PageSize=1', 'PageSize=1&SortOrder=Asc', 'PageSize=100&SortBy=UpdateTime'),
+    ...repetitions('PageSize=2&PageNumber=2', 'PageSize=20&PageNumber=1', 'PageNumber=1000'),
   ])('the page %s has the rows and the TotalCount of the assets that match', async (query) => {
     await using fixture = await openFixture({ kindOf: ignoring('Statuses'), emulator: { processingMs: 1e12 } })
     const matchingOf = await fill(fixture, letters)
@@ -67,7 +68,7 @@ test('a walk before an upstream that ignores Statuses lists the assets that matc
   expect(walked).toEqual(matching.reverse())
 })
 
-describe.each(eachKind)('with an upstream of kind $kind that applies Statuses', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind that applies Statuses', ({ kindOf }) => {
   const calls = async (letters: string, queries: readonly string[]) => {
     await using fixture = await openFixture({ kindOf, emulator: { processingMs: 1e12 } })
     const matching = await fill(fixture, letters)

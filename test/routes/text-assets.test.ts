@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ark } from '../../plugins/upstream-proxy/index.ts'
 import type { User } from '../support/gateway.ts'
-import { adoptFace, eachKind, newAsset, newGroup, openFixture } from './fixture.ts'
+import { adoptFace, newAsset, newGroup, openFixture, repeatedKinds } from './fixture.ts'
 
 const model = 'doubao-seed-emulated'
 
@@ -37,7 +37,7 @@ const refused = (param: string) => ({
   }),
 })
 
-describe.each(eachKind)('an asset URL in a text request, with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('an asset URL in a text request, with an upstream of kind $kind', ({ kindOf }) => {
   test('passes when the asset is the caller’s, in groups of both types', async () => {
     await using fixture = await openFixture({ kindOf })
     const { ann, url } = fixture

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { type Fixture, newGroup, openFixture } from './fixture.ts'
 import { ignoring } from './ignoring.ts'
 
@@ -26,7 +27,9 @@ const library = {
 }
 
 describe.each(Object.entries(library))('when the upstream ignores GroupIds and %s', (_, owners) => {
-  test.each(['PageNumber=1000', 'PageNumber=2000&PageSize=100', 'PageNumber=7&PageSize=100', 'PageNumber=90000000'])(
+  test.each(
+    repetitions('PageNumber=1000', 'PageNumber=2000&PageSize=100', 'PageNumber=7&PageSize=100', 'PageNumber=90000000'),
+  )(
     'the empty page %s has the TotalCount of the caller’s assets',
     async (query) => {
       for (const order of ['Asc', 'Desc']) {
@@ -46,7 +49,9 @@ const minePlus = {
 }
 
 describe.each(Object.entries(minePlus))('when the upstream ignores GroupIds and has %s', (_, owners) => {
-  test.each(['PageSize=1', 'PageSize=3', 'PageSize=2&PageNumber=2', 'PageSize=1&SortOrder=Asc', 'PageNumber=1000'])(
+  test.each(
+    repetitions('PageSize=1', 'PageSize=3', 'PageSize=2&PageNumber=2', 'PageSize=1&SortOrder=Asc', 'PageNumber=1000'),
+  )(
     'the page %s has the TotalCount of the caller’s assets',
     async (query) => {
       await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })

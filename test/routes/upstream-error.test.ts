@@ -9,6 +9,7 @@ import {
   newGroup,
   openFixture,
   picture,
+  repeatedKinds,
   statusAndText,
 } from './fixture.ts'
 
@@ -32,7 +33,7 @@ const requests: readonly [EmulatorAction, (user: User, things: Things) => Return
 const unavailable = errorReply(502, 'Seedance upstream unavailable')
 const invalid = errorReply(502, 'upstream returned an invalid response')
 
-describe.each(eachKind)('with an upstream of kind $kind', ({ kindOf }) => {
+describe.each(repeatedKinds)('with an upstream of kind $kind', ({ kindOf }) => {
   describe.each(requests)('%s', (action, ask) => {
     let fixture: Fixture
     /** A second gateway of the same users, which soon gives up. Only silence is a matter of time. */

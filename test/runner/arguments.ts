@@ -5,6 +5,8 @@ export const longTests = '**/*.all.test.ts'
 export interface Selection {
   /** Whether `longTests` run, too. */
   readonly all: boolean
+  /** Environment variables of the runner. See `repetitions` in test/support. */
+  readonly environment: Readonly<Record<string, string | undefined>>
   /** Arguments for the runner. */
   readonly args: readonly string[]
 }
@@ -13,5 +15,6 @@ export interface Selection {
 export const readArguments = (given: readonly string[]): Selection => {
   const all = given.includes('--all')
   const rest = given.filter((argument) => argument !== '--all')
-  return { all, args: all ? rest : [`--path-ignore-patterns=${longTests}`, ...rest] }
+  const environment = { SLUICE_QUICK: all ? undefined : '1' }
+  return { all, environment, args: all ? rest : [`--path-ignore-patterns=${longTests}`, ...rest] }
 }

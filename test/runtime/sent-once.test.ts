@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
-import type { Runtime, ServerProcess } from '../support/server.ts'
+import { repeatedRuntimes } from '../support/fronts.ts'
+import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 const events = [
@@ -71,7 +72,7 @@ const startUpstream = async () => {
   }
 }
 
-for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
+for (const runtime of repeatedRuntimes) {
   describe(`a generation is sent once, on ${runtime}, when the upstream's connection`, () => {
     let fixture: ServerFixture
     let upstream: Awaited<ReturnType<typeof startUpstream>>

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { type AddressInfo, createServer } from 'node:net'
-import type { Runtime, ServerProcess } from '../support/server.ts'
+import { repeatedRuntimes } from '../support/fronts.ts'
+import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
 const answerTo = (id: string) => {
@@ -39,7 +40,7 @@ const startUpstream = async () => {
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, close: () => server.close() }
 }
 
-for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
+for (const runtime of repeatedRuntimes) {
   describe(`an unsolicited response of the upstream reaches no other caller, on ${runtime}`, () => {
     let fixture: ServerFixture
     let upstream: Awaited<ReturnType<typeof startUpstream>>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { repetitions } from '../support/repetitions.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, openFixture } from './fixture.ts'
 
@@ -108,7 +109,7 @@ const routes = [
   ['DELETE', '/nowhere', 'none', 0, 404],
 ] as const
 
-describe.each(['on', 'off'])('bodies (GET_BODIES %s)', (getBodies) => {
+describe.each(repetitions('on', 'off'))('bodies (GET_BODIES %s)', (getBodies) => {
   let fixture: Fixture
   let server: ServerProcess
   let ann: Browser

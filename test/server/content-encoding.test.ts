@@ -1,14 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { gzipSync } from 'node:zlib'
+import { fronts } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
-const shores = [
-  { runtime: 'bun', getBodies: 'on' },
-  { runtime: 'bun', getBodies: 'off' },
-  { runtime: 'deno', getBodies: 'on' },
-] as const
-
-describe.each(shores)('on $runtime, with GET_BODIES $getBodies', ({ runtime, getBodies }) => {
+describe.each(fronts)('on %s, with GET_BODIES %s', (runtime, getBodies) => {
   test('bodies in gzip are read, and those in another coding are 415', async () => {
     await using fixture = await openServerFixture()
     const { url, key } = fixture.emulator.text

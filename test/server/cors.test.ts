@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { describeWithBrowser, openBrowser } from '../console/browser.ts'
+import { fronts } from '../support/fronts.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
@@ -10,11 +11,7 @@ const body = JSON.stringify({
   messages: [{ role: 'user', content: 'hi' }],
 })
 
-for (const [runtime, getBodies] of [
-  ['bun', 'on'],
-  ['bun', 'off'],
-  ['deno', 'on'],
-] as const) {
+for (const [runtime, getBodies] of fronts) {
   describe(`CORS on ${runtime}, GET_BODIES ${getBodies}`, () => {
     let fixture: ServerFixture
     let server: ServerProcess

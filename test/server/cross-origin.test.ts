@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { repetitions } from '../support/repetitions.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, newToken, openFixture, password, send } from './fixture.ts'
 
@@ -10,7 +11,7 @@ const changes = [
   ['DELETE', '/api/session', undefined],
 ] as const
 
-describe.each(['on', 'off'])('a page of another origin (GET_BODIES %s)', (getBodies) => {
+describe.each(repetitions('on', 'off'))('a page of another origin (GET_BODIES %s)', (getBodies) => {
   let fixture: Fixture
   let server: ServerProcess
   let ann: Browser

@@ -1,13 +1,8 @@
 import { expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { fronts } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { until } from './fixture.ts'
-
-const shores = [
-  { runtime: 'bun', getBodies: 'on' },
-  { runtime: 'bun', getBodies: 'off' },
-  { runtime: 'deno', getBodies: 'on' },
-] as const
 
 const requestOf = (path: string, token: string, body: object) => {
   const text = JSON.stringify(body)
@@ -15,9 +10,9 @@ const requestOf = (path: string, token: string, body: object) => {
   return `POST ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\nContent-Length: ${text.length}\r\n\r\n${text}`
 }
 
-test.each(shores)(
-  'a caller who disconnects before the response is a 499 in metrics and log, on $runtime with GET_BODIES $getBodies',
-  async ({ runtime, getBodies }) => {
+test.each(fronts)(
+  'a caller who disconnects before the response is a 499 in metrics and log, on %s with GET_BODIES %s',
+  async (runtime, getBodies) => {
     await using fixture = await openServerFixture()
     let pending = 0
     using upstream = Bun.serve({

@@ -1,6 +1,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { repeatedRuntimes } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 setDefaultTimeout(300_000)
@@ -13,7 +14,7 @@ const completion = JSON.stringify({
   choices: [{ index: 0, message: { role: 'assistant', content: 'x' }, finish_reason: 'stop' }],
 })
 
-test.each(['bun', 'deno'] as const)(
+test.each(repeatedRuntimes)(
   'an upstream that hangs up is left alone, and used again when it is back (%s)',
   async (runtime) => {
     let asked = 0

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { happen, openDatabase, readStream } from '../events/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
 import { arkOf, browse, openFixture } from './fixture.ts'
 
 const runtimes: readonly Runtime[] = ['bun', 'deno']
 
-for (const kind of databaseNames) {
+for (const kind of repeatedDatabases) {
   test(`events reach the streams of every process, on both runtimes, until the credential ends (${kind})`, async () => {
     await using fixture = await openFixture(kind)
     const servers = await Promise.all([

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DatabaseSync } from 'node:sqlite'
 import type { Fault, FaultTiming } from '../../src/emulator/index.ts'
+import { repetitions } from '../support/repetitions.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, openFixture, send, until } from './fixture.ts'
 
@@ -15,7 +16,7 @@ const poll = (by: Browser, id: string, at?: ServerProcess) => by.ask('GET', `${f
 const always: FaultTiming = { action: 'GetVisualValidateResult', times: Number.POSITIVE_INFINITY }
 const stored = (fixture: Fixture, id: string) => fixture.store.verification(id)
 
-describe.each(['rest', 'ark'] as const)('an upstream of kind %s that fails during a poll', (kind) => {
+describe.each(repetitions('ark' as const, 'rest' as const))('an upstream of kind %s that fails during a poll', (kind) => {
   const faults: readonly (readonly [string, Fault, number])[] = [
     ['refuses the connection', { kind: 'reset-before', ...always }, 502],
     ['sends no response', { kind: 'hang', ...always }, 502],

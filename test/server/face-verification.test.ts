@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { Emulator, EmulatorAction } from '../../src/emulator/index.ts'
 import type { Reply, User } from '../support/gateway.ts'
 import { userAt } from '../support/gateway.ts'
+import { repetitions } from '../support/repetitions.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, newToken, openFixture, send } from './fixture.ts'
 
@@ -11,7 +12,7 @@ interface Person extends Browser {
   readonly caller: User
 }
 
-describe.each(['rest', 'ark'] as const)('face verification with an upstream of kind %s', (kind) => {
+describe.each(repetitions('ark' as const, 'rest' as const))('face verification with an upstream of kind %s', (kind) => {
   let fixture: Fixture
   let server: ServerProcess
   let emulator: Emulator

@@ -4,6 +4,8 @@ import type { TestDatabase } from '../support/database.ts'
 import { askRaw, type Reply } from '../support/gateway.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 
+export { until } from '../support/until.ts'
+
 export const password = 'correct horse'
 export const faces = '/api/media/face-verifications'
 
@@ -83,8 +85,3 @@ export const browse = async (server: { readonly url: string }, name: string): Pr
 /** Creates a token for the browser's user. */
 export const newToken = async (browser: Browser): Promise<{ readonly id: string; readonly token: string }> =>
   (await browser.ask('POST', '/api/tokens', {})).json.token
-
-/** Waits until the condition is true. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 20))
-}

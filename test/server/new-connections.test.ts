@@ -3,6 +3,7 @@ import { connect } from 'node:net'
 import { createNodeServer } from '../../src/node-server.ts'
 import { ignoreNewConnections } from '../../src/server/new-connections.ts'
 import { host, RawConnection } from '../node-server/raw-connection.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { sendOnNewConnection } from './new-connection.ts'
 
@@ -37,7 +38,7 @@ test('without a socket on the port it has no effect', async () => {
   expect(await ignoreNewConnections(port)).toBe(false)
 })
 
-for (const GET_BODIES of ['on', 'off']) {
+for (const GET_BODIES of repetitions('on', 'off')) {
   test(`a server that stops resets no connection that the system has accepted (GET_BODIES=${GET_BODIES})`, async () => {
     await using fixture = await openServerFixture()
     const counts = { answered: 0, reset: 0, refused: 0 }

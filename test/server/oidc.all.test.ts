@@ -3,6 +3,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHash, randomBytes } from 'node:crypto'
 import { outages } from '../oidc-login/outages.ts'
 import { wrongAnswers } from '../oidc-login/wrong-answers.ts'
+import { freePort } from '../support/free-port.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { login as logInWithPassword, send, until } from './fixture.ts'
 import { clientSecret, databaseNames, openOidcServer } from './oidc.ts'
@@ -78,13 +79,12 @@ describe.each(databaseNames)('login at an identity provider, on %s', (kind) => {
     account.groups = []
     // She is the only admin.
     expect(await roleAfterLogin()).toBe('admin')
-    expect(linesOf(host.server)).toContain('the last enabled admin stays admin')
+    await until(() => linesOf(host.server).includes('the last enabled admin stays admin'))
     await host.fixture.store.addAdminUser({ name: 'root', role: 'admin', createdAt: 1 })
     expect(await roleAfterLogin()).toBe('user')
-    expect((await auditOf(host)).filter(({ action }) => action === 'user.update')).toMatchObject([
-      { fields: ['role'] },
-      { fields: ['role'] },
-    ])
+    const updates = async () => (await auditOf(host)).filter(({ action }) => action === 'user.update')
+    await until(async () => (await updates()).length > 1)
+    expect(await updates()).toMatchObject([{ fields: ['role'] }, { fields: ['role'] }])
   })
 
   test('never takes over a user with a password, whose invitation does', async () => {
@@ -187,7 +187,8 @@ describe('the server', () => {
   })
 
   test('ends a login that another process has started, on the same database', async () => {
-    await using host = await openOidcServer()
+    // A port that no other process is given while no server listens on it.
+    await using host = await openOidcServer({ environment: { PORT: String(await freePort()) } })
     await host.startProvider()
     const browser = host.browser()
     const isCallback = ({ pathname }: URL) => pathname === '/api/session/oidc/callback'

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Browser } from 'playwright-core'
 import { describeWithBrowser, openBrowser } from '../console/browser.ts'
 import { MODEL, text } from '../emulator/video-client.ts'
+import { fronts } from '../support/fronts.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
 import { arkOf, type Fixture, faces, openFixture, password, until } from './fixture.ts'
 import { startProxy } from './prefix-proxy.ts'
@@ -47,12 +48,6 @@ const openPrefixed = async (runtime: Runtime, getBodies: 'on' | 'off') => {
 }
 
 const newTokenOf = async (response: Response) => ((await response.json()) as { token: { token: string } }).token
-
-const fronts: readonly (readonly [Runtime, 'on' | 'off'])[] = [
-  ['bun', 'on'],
-  ['bun', 'off'],
-  ['deno', 'on'],
-]
 
 describe.each(fronts)('below a prefix, on %s with GET_BODIES %s,', (runtime, getBodies) => {
   let prefixed: Awaited<ReturnType<typeof openPrefixed>>

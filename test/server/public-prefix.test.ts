@@ -1,13 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import type { Runtime, ServerProcess } from '../support/server.ts'
+import { fronts } from '../support/fronts.ts'
+import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 import { startProxy } from './prefix-proxy.ts'
-
-const fronts: readonly (readonly [Runtime, 'on' | 'off'])[] = [
-  ['bun', 'on'],
-  ['bun', 'off'],
-  ['deno', 'on'],
-]
 
 describe.each(fronts)('with a PUBLIC_URL that has a path, on %s with GET_BODIES %s,', (runtime, getBodies) => {
   let fixture: ServerFixture

@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
 import { internalDetails } from '../support/gateway.ts'
+import { repetitions } from '../support/repetitions.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, login, openFixture, password, send } from './fixture.ts'
 
-describe.each(['on', 'off'])('a body (GET_BODIES %s)', (getBodies) => {
+describe.each(repetitions('on', 'off'))('a body (GET_BODIES %s)', (getBodies) => {
   let fixture: Fixture
   let server: ServerProcess
   let ann: Browser

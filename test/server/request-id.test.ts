@@ -1,18 +1,13 @@
 import { describe, expect, test } from 'bun:test'
 import { connect } from 'node:net'
+import { fronts } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { until } from './fixture.ts'
-
-const shores = [
-  { runtime: 'bun', getBodies: 'on' },
-  { runtime: 'bun', getBodies: 'off' },
-  { runtime: 'deno', getBodies: 'on' },
-] as const
 
 const own = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const chat = { model: 'm', messages: [{ role: 'user', content: 'x' }] }
 
-describe.each(shores)('on $runtime, with GET_BODIES $getBodies', ({ runtime, getBodies }) => {
+describe.each(fronts)('on %s, with GET_BODIES %s', (runtime, getBodies) => {
   const open = async (respond: (request: Request) => Response | Promise<Response>) => {
     const fixture = await openServerFixture()
     const asked: Request[] = []

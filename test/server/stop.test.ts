@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { MODEL, text } from '../emulator/video-client.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { tasksPath } from '../video-generation/fixture.ts'
 
@@ -25,7 +26,7 @@ const openProxy = (upstream: string) => {
   return { url: server.url.origin, arrived: arrived.promise, answer: answer.resolve, stop: () => server.stop(true) }
 }
 
-for (const GET_BODIES of ['on', 'off']) {
+for (const GET_BODIES of repetitions('on', 'off')) {
   test(`a create call of the queue that is in flight at SIGTERM is not lost (GET_BODIES=${GET_BODIES})`, async () => {
     await using fixture = await openServerFixture('sqlite', { video: { queuedMs: 0, runningMs: 20 } })
     const { url: upstream, key } = fixture.emulator.video

@@ -2,6 +2,7 @@ import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { repeatedRuntimes } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { chunk, streaming } from '../text-generation/fixture.ts'
 
@@ -28,7 +29,7 @@ const serve = (answers: Record<string, () => Response>) => {
 /** Nothing listens on this port, and no port that the system picks has this number. */
 const closedUrl = 'http://127.0.0.1:2/v1'
 
-describe.each(['bun', 'deno'] as const)('the default server on %s with TEXT_UPSTREAMS', (runtime) => {
+describe.each(repeatedRuntimes)('the default server on %s with TEXT_UPSTREAMS', (runtime) => {
   test('routes, fails over, bridges, lists models, and reports each upstream', async () => {
     using backup = serve({ '/api/v3/chat/completions': () => streaming(done) })
     using locked = serve({ '/v1/chat/completions': () => Response.json({ error: 'no' }, { status: 401 }) })

@@ -3,12 +3,12 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { MODEL, text } from '../emulator/video-client.ts'
 import { readStream } from '../events/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { openFixture, send } from './fixture.ts'
 
 const tasks = '/api/v3/contents/generations/tasks'
 
-for (const kind of databaseNames) {
+for (const kind of repeatedDatabases) {
   test(`each status of a video task is an event, and reaches its callback_url in order (${kind})`, async () => {
     await using fixture = await openFixture(kind)
     const { video } = fixture.emulator

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
+import { repeats } from '../support/repetitions.ts'
 import { replayOf, simulate } from './run.ts'
 import type { ScheduleResult } from './schedule.ts'
 
-/** Schedules of two processes each. The seeds are fixed: only a change of the code can make the test fail. */
-const schedules = Number(process.env.SLUICE_SCHEDULES ?? 40)
-const processes = 2
+/** Schedules of all processes. The seeds are fixed: only a change of the code can make the test fail. */
+const schedules = Number(process.env.SLUICE_SCHEDULES ?? repeats(20, 40))
+const processes = repeats(1, 2)
 
 const each = Math.max(20, Math.ceil(schedules / processes))
 
@@ -24,8 +25,9 @@ test('no schedule shows what the rules forbid', async () => {
 }, 3_600_000)
 
 test('a seed determines everything that happens', async () => {
-  const [[all = []], some] = await Promise.all([runAll(), simulate('--seed', '9', '--schedules', '12')])
-  expect(some).toEqual(all.slice(8, 20))
+  const again = repeats(4, 12)
+  const [[all = []], some] = await Promise.all([runAll(), simulate('--seed', '9', '--schedules', `${again}`)])
+  expect(some).toEqual(all.slice(8, 8 + again))
   expect(new Set(all.map(({ hash }) => hash)).size).toBe(each)
   for (const { requests } of all) expect(requests).toBeGreaterThan(10)
 }, 3_600_000)

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import description from '../../package.json' with { type: 'json' }
+import { repetitions } from '../support/repetitions.ts'
 import { root } from '../support/server.ts'
 
 setDefaultTimeout(300_000)
@@ -32,11 +33,15 @@ const run = async (command: readonly string[]) => {
 }
 
 const commands: readonly (readonly [name: string, command: readonly string[], usage: string])[] = [
-  ['the server', [...runtimes.bun, 'src/server/start.ts'], 'usage: start'],
-  ['the server on Deno', [...runtimes.deno, 'src/server.ts'], 'usage: start'],
+  ...repetitions<readonly [string, readonly string[], string]>(
+    ['the server', [...runtimes.bun, 'src/server/start.ts'], 'usage: start'],
+    ['the server on Deno', [...runtimes.deno, 'src/server.ts'], 'usage: start'],
+  ),
   ['the demo', [...runtimes.bun, 'src/demo.ts'], 'usage: demo'],
-  ['the emulator', [...runtimes.bun, 'src/emulator/main.ts'], 'usage: emulator'],
-  ['the emulator on Deno', [...runtimes.deno, 'src/emulator/main.ts'], 'usage: emulator'],
+  ...repetitions<readonly [string, readonly string[], string]>(
+    ['the emulator', [...runtimes.bun, 'src/emulator/main.ts'], 'usage: emulator'],
+    ['the emulator on Deno', [...runtimes.deno, 'src/emulator/main.ts'], 'usage: emulator'],
+  ),
 ]
 
 for (const [name, command, usage] of commands) {

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import fc from 'fast-check'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
+import { repeats } from '../support/repetitions.ts'
 
 const pick = (max: number) => fc.integer({ min: 0, max: max - 1 })
 /** What happens to one claim, or an adoption by an administrator. There are few users, names and groups, so that the sequences conflict. */
@@ -62,7 +63,7 @@ eachDatabase('races', (database) => {
         const claimedIds = (await store.openClaims()).map((open) => open.group)
         for (const id of groupIds) expect([...owned.map((group) => group.id), ...claimedIds]).toContain(id)
       }),
-      { numRuns: 60 },
+      { numRuns: repeats(20, 60) },
     )
   }, 300_000)
 })

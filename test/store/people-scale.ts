@@ -5,7 +5,7 @@ import { createAdminUserStore } from '../../src/store/admin/admin-users.ts'
 import { createTeamStore } from '../../src/store/admin/teams.ts'
 import { type Database, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { readingsOf, recordStatements } from '../support/rows-read.ts'
 
 /** Rows that a page of 50 may read, with any number of users: 5,000 names or 500 users are examined at once. */
@@ -46,7 +46,7 @@ export const seedPeople = async (database: Database, users: number): Promise<voi
 
 /** Declares the tests of lists with so many users, and as many tokens. */
 export const testPeopleScale = (users: number, timeoutMs: number): void => {
-  eachDatabase(`lists of ${users} users and tokens`, (tested) => {
+  repeatOnDatabases(`lists of ${users} users and tokens`, (tested) => {
     test(
       'read few rows for each page, with any filter',
       async () => {

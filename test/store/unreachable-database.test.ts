@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { connect, createServer, type Server, type Socket } from 'node:net'
 import { openStore } from '../../src/store/index.ts'
 import { type FreshDatabase, migratedDatabase } from '../support/database.ts'
+import { freePort } from '../support/free-port.ts'
 
 let database: FreshDatabase
 beforeAll(async () => {
@@ -17,6 +18,8 @@ const startProxy = () => {
   const url = new URL(database.url)
   return {
     async appear() {
+      // No other process is given it while the proxy has vanished.
+      if (url.port === port) url.port = String(await freePort())
       const listening = createServer((near) => {
         const far = connect(Number(port), hostname)
         for (const socket of [near, far]) {
@@ -26,11 +29,7 @@ const startProxy = () => {
         near.pipe(far).pipe(near)
       })
       server = listening
-      await new Promise<void>((resolve) =>
-        listening.listen(Number(url.port === port ? 0 : url.port), hostname, resolve),
-      )
-      const address = listening.address()
-      if (typeof address === 'object' && address) url.port = String(address.port)
+      await new Promise<void>((resolve) => listening.listen(Number(url.port), hostname, resolve))
       return url.href
     },
     vanish() {

@@ -8,6 +8,7 @@ import { usageRollupTables } from '../../src/store/migrations/tables/usage.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
 import { eachDatabase, eachEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { repeats } from '../support/repetitions.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { expectExactRollups } from './exact-rollups.ts'
 
@@ -98,7 +99,7 @@ eachDatabase('roll-ups of usage', (tested) => {
         await expectExactRollups(database)
       },
     )
-    await fc.assert(property, { numRuns: 40 })
+    await fc.assert(property, { numRuns: repeats(15, 40) })
   }, 300_000)
 
   test('of a model that had text only, all counts as video from its first video on, as its row does', async () => {

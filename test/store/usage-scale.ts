@@ -4,7 +4,7 @@ import { type Database, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { createUsageStore } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { type Readings, readingsOf, recordStatements } from '../support/rows-read.ts'
 
 /** Rows of usage of one user, over a year. */
@@ -90,7 +90,7 @@ export const testUsageScale = (
   timeoutMs: number,
   groupings: readonly Grouping[] = allGroupings,
 ): void => {
-  eachDatabase(`reports of ${users * rowsOfUser} rows of usage`, (tested) => {
+  repeatOnDatabases(`reports of ${users * rowsOfUser} rows of usage`, (tested) => {
     test(
       'read few rows for each page, by any properties and with any filter',
       async () => {

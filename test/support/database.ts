@@ -11,6 +11,7 @@ import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 import { freePort } from './free-port.ts'
 import { memoryTemplate } from './memory-template.ts'
+import { repetitions } from './repetitions.ts'
 
 /** The database of a test suite. */
 export interface TestDatabase {
@@ -24,12 +25,20 @@ export interface TestDatabase {
 /** The names of all kinds of databases. */
 export const databaseNames = Object.keys(databaseKinds) as readonly TestDatabase['kind'][]
 
+/** The databases of a suite that is not about the database: see `repetitions`. */
+export const repeatedDatabases = repetitions<TestDatabase['kind']>('sqlite', 'postgres')
+
 /** Declares the suite once for each kind of database. The database has all tables and no rows at the start, and is removed at the end. */
 export const eachDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
   for (const kind of databaseNames) describe(`${name} (${kind})`, () => onDatabase(kind, suite, migratedDatabase))
 }
 
-/** The same with a database without tables. */
+/** The same for a suite that is not about the database: see `repetitions`. */
+export const repeatOnDatabases = (name: string, suite: (database: TestDatabase) => void): void => {
+  for (const kind of repeatedDatabases) describe(`${name} (${kind})`, () => onDatabase(kind, suite, migratedDatabase))
+}
+
+/** The same as `eachDatabase` with a database without tables. */
 export const eachEmptyDatabase = (name: string, suite: (database: TestDatabase) => void): void => {
   for (const kind of databaseNames) describe(`${name} (${kind})`, () => onDatabase(kind, suite, freshDatabase))
 }

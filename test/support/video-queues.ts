@@ -10,6 +10,7 @@ import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from './database.ts'
 import { createMemoryRows } from './memory-rows.ts'
+import { repetitions } from './repetitions.ts'
 
 /** A queue with what it records. */
 export type RecordedQueue = VideoQueue & Pick<Store, 'listUsage' | 'eventsOf'>
@@ -47,7 +48,7 @@ export const eachVideoQueue = (name: string, suite: (queue: TestVideoQueue) => v
       writesOf: (pool) => raw.query(sql`select turn from video_pools where pool = ${pool}`),
     })
   })
-  for (const [title, createRows] of Object.entries(rowStores))
+  for (const [title, createRows] of repetitions(...Object.entries(rowStores)))
     describe(`${name} (${title})`, () => onRows(createRows(), suite))
 }
 

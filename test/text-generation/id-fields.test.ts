@@ -1,5 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { realpathSync } from 'node:fs'
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import fc from 'fast-check'
 import {
   API,
@@ -27,11 +29,16 @@ interface Found {
   readonly name: string
 }
 
+const responses = 'responses/responses.d.mts'
+const completions = 'chat/completions/completions.d.mts'
+
+/** The compiler knows a file of the client by its real path, also where `node_modules` is a link. */
+const pathOf = (file: string): string =>
+  realpathSync(new URL(`../../node_modules/openai/resources/${file}`, import.meta.url))
+
 /** Every id-like field of the request types of OpenAI's client, from the compiler. */
 const idFieldsOf = async (checker: Checker, program: Program, file: string, name: string): Promise<Found[]> => {
-  // The compiler knows a file by its real path, also where `node_modules` is a link.
-  const path = realpathSync(new URL(`../../node_modules/openai/resources/${file}`, import.meta.url))
-  const source = await program.getSourceFile(path)
+  const source = await program.getSourceFile(pathOf(file))
   const module = source && (await checker.getSymbolAtLocation(source))
   const symbol = module && (await checker.getMemberInModuleExports(module, name))
   if (!symbol) throw new Error(`the official client has no ${name}`)
@@ -73,19 +80,24 @@ describe('the table of id fields', () => {
   let found: Found[] = []
 
   beforeAll(async () => {
-    const root = new URL('../../', import.meta.url).pathname
-    const api = new API({ cwd: root })
+    // A project of these files only: that of the repository takes the compiler many times as long.
+    const folder = mkdtempSync(join(tmpdir(), 'sluice-id-fields-'))
+    const config = join(folder, 'tsconfig.json')
+    const compilerOptions = { strict: true, target: 'esnext', module: 'nodenext', types: [] }
+    writeFileSync(config, JSON.stringify({ compilerOptions, files: [pathOf(responses), pathOf(completions)] }))
+    const api = new API({ cwd: folder })
     try {
-      const snapshot = await api.updateSnapshot({ openProjects: [`${root}tsconfig.json`] })
+      const snapshot = await api.updateSnapshot({ openProjects: [config] })
       const [project] = snapshot.getProjects()
       if (!project) throw new Error('the compiler opened nothing')
       const { checker, program } = project
       found = [
-        ...(await idFieldsOf(checker, program, 'responses/responses.d.mts', 'ResponseCreateParamsBase')),
-        ...(await idFieldsOf(checker, program, 'chat/completions/completions.d.mts', 'ChatCompletionCreateParamsBase')),
+        ...(await idFieldsOf(checker, program, responses, 'ResponseCreateParamsBase')),
+        ...(await idFieldsOf(checker, program, completions, 'ChatCompletionCreateParamsBase')),
       ]
     } finally {
       await api.close()
+      rmSync(folder, { recursive: true })
     }
   }, 300_000)
 

@@ -3,10 +3,11 @@ import { createServer, type ServerResponse } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { createNodeServer } from '../../src/node-server.ts'
+import { repeats } from '../support/repetitions.ts'
 import { chunk } from './fixture.ts'
 
 /** Number of clients. `SLUICE_DISCONNECTS=10000` makes it a soak test. */
-const clients = Number(process.env.SLUICE_DISCONNECTS ?? 1_000)
+const clients = Number(process.env.SLUICE_DISCONNECTS ?? repeats(300, 1_000))
 const atOnce = 25
 
 /** Pseudo-random numbers with a fixed seed. */

@@ -7,9 +7,10 @@ import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { createNodeServer } from '../../src/node-server.ts'
 import { listenBun } from '../../src/server/listen.ts'
 import { until } from '../clients/fixture.ts'
+import { repeats } from '../support/repetitions.ts'
 import { Client } from './websocket-client.ts'
 
-const clients = Number(process.env.SLUICE_DISCONNECTS ?? 500)
+const clients = Number(process.env.SLUICE_DISCONNECTS ?? repeats(150, 500))
 const atOnce = 25
 
 /** Pseudo-random numbers with a fixed seed. */

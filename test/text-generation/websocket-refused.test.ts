@@ -3,6 +3,7 @@ import { Elysia } from 'elysia'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { createNodeServer } from '../../src/node-server.ts'
+import { fronts } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 import { Client, handshake } from './websocket-client.ts'
 
@@ -36,11 +37,7 @@ const expectRejections = async (url: string, authorization: string, fields: Reco
 }
 
 describe('GET /v1/responses is 426', () => {
-  for (const [runtime, getBodies] of [
-    ['bun', 'on'],
-    ['bun', 'off'],
-    ['deno', 'on'],
-  ] as const) {
+  for (const [runtime, getBodies] of fronts) {
     test(`for another version of the protocol, on ${runtime} with GET_BODIES ${getBodies}`, async () => {
       await using fixture = await openServerFixture()
       const { url, key } = fixture.emulator.text

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
 import { ResponsesWS } from 'openai/resources/responses/ws'
 import { until } from '../clients/fixture.ts'
+import { fronts } from '../support/fronts.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { openServerFixture, type ServerFixture } from '../support/server-fixture.ts'
 import { Client, type Event, handshake } from './websocket-client.ts'
@@ -18,11 +19,7 @@ const ask = async (socket: ResponsesWS, message: object): Promise<Event> => {
   }
 }
 
-for (const [runtime, getBodies] of [
-  ['bun', 'on'],
-  ['bun', 'off'],
-  ['deno', 'on'],
-] as const) {
+for (const [runtime, getBodies] of fronts) {
   describe(`WebSocket on ${runtime}, GET_BODIES ${getBodies}`, () => {
     let fixture: ServerFixture
     let server: ServerProcess

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import type { Runtime } from '../support/server.ts'
+import { repeatedRuntimes } from '../support/fronts.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
 /** A collector of OpenTelemetry: receives `POST /v1/traces` in the protocol's binary form. */
@@ -22,7 +22,7 @@ const startCollector = (status = 200) => {
   return { url: `http://127.0.0.1:${server.port}`, received, stop: () => server.stop(true) }
 }
 
-for (const runtime of ['bun', 'deno'] satisfies Runtime[]) {
+for (const runtime of repeatedRuntimes) {
   test(`on ${runtime}, the server sends its traces to a collector, the last ones when it stops`, async () => {
     const collector = startCollector()
     await using fixture = await openServerFixture()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { type Limit, LimitProblem, type UsageLimits } from 'sluice/usage-limits'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { processOn, StoreClock } from './fixture.ts'
 
 const userLimits: readonly Limit[] = [
@@ -20,7 +20,7 @@ const callOf = async (limits: UsageLimits, user: string, amount: number): Promis
   }
 }
 
-eachDatabase('a use that no upstream can mean', (database) => {
+repeatOnDatabases('a use that no upstream can mean', (database) => {
   test.each([2 ** 53, 2 ** 63, 1e30, Number.POSITIVE_INFINITY, Number.NaN, -1, 0.5])(
     'is written like any other, and keeps the limits of no other user from being written (%d)',
     async (absurd) => {

@@ -2,12 +2,12 @@ import { describe, expect, test } from 'bun:test'
 import { type Limit, type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
 import type { VideoOutcome } from '../../src/emulator/video/tasks/task.ts'
 import type { Store } from '../../src/store/index.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { openVideoFixture, until, type VideoFixture, type VideoFixtureOptions } from '../video-generation/fixture.ts'
 
 /** A gateway with limits of each user, and what they report. */
 const open = async (
-  database: (typeof databaseNames)[number],
+  database: (typeof repeatedDatabases)[number],
   userLimits: readonly Limit[],
   options: VideoFixtureOptions = {},
 ) => {
@@ -45,7 +45,7 @@ const fill = async (room: number, atOnce: number, create: (at: number) => Promis
   expect((await create(1_000)).status).toBe(429)
 }
 
-describe.each(databaseNames)('limits on what exists (%s)', (database) => {
+describe.each(repeatedDatabases)('limits on what exists (%s)', (database) => {
   test('groups: of ten at once, as many are made as there is room for', async () => {
     await using it = await open(database, [{ unit: 'groups', amount: 3 }])
     const create = (name: string) => it.ann.ask('POST', '/assets/groups', { Name: name })
@@ -85,7 +85,7 @@ describe.each(databaseNames)('limits on what exists (%s)', (database) => {
   }, 300_000)
 })
 
-describe.each(databaseNames)('limits on videos (%s)', (database) => {
+describe.each(repeatedDatabases)('limits on videos (%s)', (database) => {
   const videoLimits: readonly Limit[] = [
     { unit: 'tokens', amount: 300_000, window: 'month' },
     { unit: 'videos', amount: 10, window: 'day' },

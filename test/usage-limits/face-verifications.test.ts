@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import { type Limit, type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
 import { hashPassword } from '../../plugins/web-session/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatedDatabases } from '../support/database.ts'
 import { openVideoFixture } from '../video-generation/fixture.ts'
 
 const path = '/api/media/face-verifications'
 
 /** A gateway where each user may have some groups, and the browser of one user. */
-const open = async (database: (typeof databaseNames)[number], groups: number) => {
+const open = async (database: (typeof repeatedDatabases)[number], groups: number) => {
   let limits: UsageLimits | undefined
   const limitsOf = (store: Store) => {
     limits = usageLimits({ store: store.limits, userLimits: [{ unit: 'groups', amount: groups }] })
@@ -49,7 +49,7 @@ const refusal = {
   error: { message: 'the limit of 2 groups at once of the user is reached', type: 'media_proxy_error' },
 }
 
-describe.each(databaseNames)('face verifications and the limit on groups (%s)', (database) => {
+describe.each(repeatedDatabases)('face verifications and the limit on groups (%s)', (database) => {
   test('of some at once, as many begin as there is room for; the upstream gets no request of the others', async () => {
     await using it = await open(database, 2)
     const replies = await Promise.all(Array.from({ length: 5 }, it.verify))

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { newAsset, newGroup } from '../routes/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { userAt } from '../support/gateway.ts'
 import { MODEL, media, openVideoFixture, text, until, type VideoUser } from './fixture.ts'
 
@@ -21,7 +21,7 @@ const groupUsesOf = async (user: VideoUser, group: string) =>
 
 const oneSlot = { slots: { '*': { running: 1 } } }
 
-describe.each(databaseNames)('the uses of an asset (%s)', (kind) => {
+describe.each(repeatedDatabases)('the uses of an asset (%s)', (kind) => {
   test('are the tasks of its owner with it, newest first, with their results, and end with the tasks', async () => {
     await using fixture = await openVideoFixture({ database: kind, gateway: oneSlot })
     const { ann, bob, emulator } = fixture

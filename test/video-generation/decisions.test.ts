@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { type UsageLimits, usageLimits } from '../../plugins/usage-limits/index.ts'
 import { runAdmin } from '../../src/admin.ts'
 import type { Store } from '../../src/store/index.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { openVideoFixture, until, type VideoUser } from './fixture.ts'
 
@@ -21,7 +21,7 @@ const adminOf =
 const usageOf = async (store: Store, { id }: VideoUser) =>
   (await store.listUsage({ user: id })).map(({ calls, outputTokens }) => ({ calls, outputTokens }))
 
-describe.each(databaseNames)('a task that runs for ever (%s)', (database) => {
+describe.each(repeatedDatabases)('a task that runs for ever (%s)', (database) => {
   const open = async () => {
     const clock = forwardClock()
     const logged: object[] = []
@@ -103,7 +103,7 @@ describe.each(databaseNames)('a task that runs for ever (%s)', (database) => {
   }, 300_000)
 })
 
-describe.each(databaseNames)('a task whose create call has an unknown outcome (%s)', (database) => {
+describe.each(repeatedDatabases)('a task whose create call has an unknown outcome (%s)', (database) => {
   const open = async () => {
     const clock = forwardClock()
     const fixture = await openVideoFixture({
@@ -155,7 +155,7 @@ describe.each(databaseNames)('a task whose create call has an unknown outcome (%
   }, 300_000)
 })
 
-describe.each(databaseNames)('what an undecided task holds of a limit (%s)', (database) => {
+describe.each(repeatedDatabases)('what an undecided task holds of a limit (%s)', (database) => {
   const open = async () => {
     const clock = forwardClock()
     let limits: UsageLimits | undefined

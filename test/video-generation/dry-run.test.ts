@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import { newTaskId } from '../../plugins/video-generation/tasks/task-id.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, MODEL_10, MODEL_25, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
 
 // A token costs 46 millionths.
@@ -11,7 +11,7 @@ const finishAll = ({ emulator }: VideoFixture) => {
   for (const { id, status } of emulator.video.tasks()) if (status === 'running') emulator.video.finish(id)
 }
 
-describe.each(databaseNames)('a dry run of a video task (%s)', (database) => {
+describe.each(repeatedDatabases)('a dry run of a video task (%s)', (database) => {
   test('says what the task will use and cost, which is what it is charged, and creates nothing', async () => {
     await using fixture = await openVideoFixture({ database, gateway: { costOf } })
     const { ann, emulator, store } = fixture

@@ -11,6 +11,8 @@ export { MODEL, MODEL_10, MODEL_25, media, text } from '../emulator/video-client
 
 import { MODEL, text } from '../emulator/video-client.ts'
 
+export { until } from '../support/until.ts'
+
 export const tasksPath = '/api/v3/contents/generations/tasks'
 
 export interface VideoReply {
@@ -119,9 +121,4 @@ export const videoUser = ({ url }: { readonly url: string }, user: User): VideoU
     get: (id) => send('GET', `/${id}`),
     statusOf: async (id) => (await send('GET', `/${id}`)).json?.status,
   }
-}
-
-/** Waits until the condition is true. */
-export const until = async (condition: () => boolean | Promise<boolean>): Promise<void> => {
-  while (!(await condition())) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { databaseNames, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatedDatabases } from '../support/database.ts'
 import {
   MODEL,
   openVideoFixture,
@@ -19,7 +19,7 @@ const create = (user: VideoUser, key: string, more: object = {}) =>
   user.send('POST', '', { ...body, ...more }, { 'idempotency-key': key })
 const total = async (user: VideoUser) => (await user.send('GET', '')).json.total
 
-describe.each([...databaseNames])('a video task with an Idempotency-Key (%s)', (kind) => {
+describe.each([...repeatedDatabases])('a video task with an Idempotency-Key (%s)', (kind) => {
   /** With a database of its own: ids of emulated tasks repeat. */
   const open = async (options: (store: Store) => VideoFixtureOptions = () => ({})): Promise<VideoFixture> => {
     const database = await migratedDatabase(kind)

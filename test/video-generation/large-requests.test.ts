@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, openVideoFixture, text, until } from './fixture.ts'
 
 const image = Buffer.alloc(1_500_000, 7).toString('base64')
@@ -11,7 +11,7 @@ const large = {
   ],
 }
 
-test.each(databaseNames)(
+test.each(repeatedDatabases)(
   'a large request waits in the store, and reaches the upstream unchanged (%s)',
   async (database) => {
     const sent: string[] = []

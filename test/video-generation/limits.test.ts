@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { folderStorage } from 'sluice/file-storage'
 import { type Limit, usageLimits } from '../../plugins/usage-limits/index.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, openVideoFixture, until, type VideoFixtureOptions, type VideoReply } from './fixture.ts'
 
 const open = (userLimits: readonly Limit[], options: VideoFixtureOptions = {}) =>
@@ -14,7 +14,7 @@ const open = (userLimits: readonly Limit[], options: VideoFixtureOptions = {}) =
 
 const statuses = (replies: readonly VideoReply[]) => replies.map(({ status }) => status).sort()
 
-for (const database of databaseNames)
+for (const database of repeatedDatabases)
   for (const unit of ['videos', 'requests'] as const)
     test(`of twelve tasks at once, as many are created as ${unit} are left (${database})`, async () => {
       await using fixture = await open([{ unit, amount: 3, window: 'day' }], { database })

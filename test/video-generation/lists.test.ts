@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, MODEL_10, openVideoFixture, until, type VideoUser } from './fixture.ts'
 
 const ids = async (user: VideoUser, query: string): Promise<string[]> =>
   (await user.send('GET', query)).json.items.map(({ id }: { id: string }) => id)
 
-describe.each(databaseNames)('lists of tasks (%s)', (kind) => {
+describe.each(repeatedDatabases)('lists of tasks (%s)', (kind) => {
   test('have exactly the tasks of the caller, with every filter, newest first', async () => {
     await using fixture = await openVideoFixture({ database: kind, video: { maxRunning: { '*': 2 } } })
     const { ann, bob, emulator } = fixture

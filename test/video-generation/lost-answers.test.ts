@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { openStore } from '../../src/store/index.ts'
-import { databaseNames, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
@@ -9,7 +9,7 @@ const lost = { kind: 'reset-after', action: 'CreateVideoTask' } as const
 /** The request is lost before the upstream sees it. */
 const unseen = { kind: 'reset-before', action: 'CreateVideoTask' } as const
 
-describe.each(databaseNames)('a lost answer to a create call (%s)', (kind) => {
+describe.each(repeatedDatabases)('a lost answer to a create call (%s)', (kind) => {
   test('is settled while the caller waits, by the task that the upstream lists', async () => {
     await using fixture = await openVideoFixture({ database: kind })
     const { ann, emulator } = fixture

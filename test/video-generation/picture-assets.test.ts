@@ -4,12 +4,12 @@ import type { PictureAssets } from '../../plugins/shared/media/picture-assets.ts
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
 const url = 'https://files.example/real-face/a.png'
 
-eachDatabase('the assets of pictures', (database) => {
+repeatOnDatabases('the assets of pictures', (database) => {
   // One for all tests: another one would give the same ids.
   let emulator: Emulator
   beforeAll(async () => {

@@ -9,10 +9,10 @@ import type { DescribeVideoTask, VideoTask } from '../../plugins/video-generatio
 import { oneVideoAccount } from '../../plugins/video-generation/upstream/accounts.ts'
 import type { VideoClient } from '../../plugins/video-generation/upstream/client.ts'
 import { openStore } from '../../src/store/index.ts'
-import { databaseNames, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatedDatabases } from '../support/database.ts'
 import { openVideoFixture, until } from './fixture.ts'
 
-describe.each(databaseNames)('the end of a task (%s)', (database) => {
+describe.each(repeatedDatabases)('the end of a task (%s)', (database) => {
   for (const [what, costOf] of [
     [
       'cannot be computed',
@@ -70,7 +70,7 @@ describe.each(databaseNames)('the end of a task (%s)', (database) => {
   })
 })
 
-describe.each(databaseNames)('a waiting task whose request is damaged (%s)', (database) => {
+describe.each(repeatedDatabases)('a waiting task whose request is damaged (%s)', (database) => {
   test('fails, and leaves its slot to the next one', async () => {
     const fresh = await migratedDatabase(database)
     const store = openStore(fresh.url, { deadlineMs: 60_000 })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { newTaskId } from '../../plugins/video-generation/tasks/task-id.ts'
 import { type RateLimitKind, rateLimitKinds } from '../../src/emulator/video/rate-limits.ts'
 import { openStore } from '../../src/store/index.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { MODEL, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
 
@@ -21,7 +21,7 @@ const runAll = async ({ emulator }: VideoFixture, count: number): Promise<string
   return prompts
 }
 
-describe.each(databaseNames)('with slots (%s)', (database) => {
+describe.each(repeatedDatabases)('with slots (%s)', (database) => {
   test('tasks wait for their turn, users take turns, and never more run than there are slots', async () => {
     await using fixture = await openVideoFixture({ database, gateway: oneSlot })
     const { ann, bob, emulator } = fixture

@@ -4,7 +4,7 @@ import { hashToken } from '../../plugins/api-token/index.ts'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { startGateway } from '../support/gateway.ts'
 import { media, openVideoFixture, text, until, type VideoFixtureOptions, videoUser } from './fixture.ts'
@@ -32,7 +32,7 @@ const openWithClock = async (options: VideoFixtureOptions = {}) => {
   return { ...fixture, clock, runs }
 }
 
-describe.each(databaseNames)('references: auto (%s)', (kind) => {
+describe.each(repeatedDatabases)('references: auto (%s)', (kind) => {
   test('makes an asset of the picture that was refused for a person, and sends the task again', async () => {
     await using fixture = await open({ database: kind })
     const { ann, bob, emulator } = fixture

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { newAsset, newGroup } from '../routes/fixture.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import {
   MODEL,
   MODEL_25,
@@ -97,7 +97,7 @@ const ends: Readonly<Record<string, (lent: Lent) => Promise<unknown>>> = {
   'it allows only to read': ({ fixture: { ann, bob }, group }) => lend(ann, group, { User: bob.id, Access: 'read' }),
 }
 
-describe.each(databaseNames)('on %s', (database) => {
+describe.each(repeatedDatabases)('on %s', (database) => {
   test.each(Object.entries(ends))(
     'a task that waits is not sent when %s',
     async (_, end) => {

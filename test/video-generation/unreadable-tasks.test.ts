@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, openVideoFixture, text, until } from './fixture.ts'
 
-describe.each(databaseNames)('a task that no list can contain (%s)', (database) => {
+describe.each(repeatedDatabases)('a task that no list can contain (%s)', (database) => {
   for (const kind of ['is too large', 'is not JSON', 'is a 400', 'is a 500', 'is cut off'] as const) {
     test(`because its response ${kind} delays no other task, and goes on when it can be read again`, async () => {
       const upstream = unreadable(kind)
@@ -61,7 +61,7 @@ test.each([
   for (const id of ids) await until(async () => (await ann.statusOf(id)) === 'succeeded')
 })
 
-describe.each(databaseNames)('a lost answer of a task with a slot (%s)', (database) => {
+describe.each(repeatedDatabases)('a lost answer of a task with a slot (%s)', (database) => {
   test('is settled long before the lease ends, also when the task has ended, and the next task starts', async () => {
     await using fixture = await openVideoFixture({
       database,

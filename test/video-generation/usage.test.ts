@@ -2,10 +2,10 @@ import { expect, test } from 'bun:test'
 import type { UsageReport } from '../../plugins/account/openapi.ts'
 import { listUsage } from '../../plugins/account/usage.ts'
 import { runAdmin } from '../../src/admin.ts'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, openVideoFixture } from './fixture.ts'
 
-for (const database of databaseNames) {
+for (const database of repeatedDatabases) {
   test(`usage has the seconds of all videos of a model, their tokens and their cost, on ${database}`, async () => {
     // A second costs 0.25.
     const costOf = (_task: unknown, { seconds = 0 }: { seconds?: number }) => seconds * 250_000_000

@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto'
 import type { LoginUser, WebSessionOptions } from '../../plugins/web-session/index.ts'
 import { webSession } from '../../plugins/web-session/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { ask, quickVerify, sameOrigin } from './fixture.ts'
 
-eachDatabase('users of a host app, whose sessions the store keeps', (database) => {
+repeatOnDatabases('users of a host app, whose sessions the store keeps', (database) => {
   let store: Store
   beforeAll(async () => {
     store = await database.open()

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { databaseNames } from '../../support/database.ts'
+import { repeatedDatabases } from '../../support/database.ts'
 import { openFixture } from './fixture.ts'
 import { runSequences } from './run.ts'
 
@@ -7,7 +7,7 @@ import { runSequences } from './run.ts'
 const seed = 20_261_124
 const sequences = 10
 
-describe.each(databaseNames)('two gateways with one %s database and one text account, in one process', (database) => {
+describe.each(repeatedDatabases)('two gateways with one %s database and one text account, in one process', (database) => {
   test('three users read, continue, cancel and delete only their own objects in a few random sequences', async () => {
     const open = () => openFixture(database)
     expect(await runSequences({ open, sequences, seed })).toEqual({ sequences, violation: undefined })

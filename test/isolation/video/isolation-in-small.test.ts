@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { databaseNames } from '../../support/database.ts'
+import { repeatedDatabases } from '../../support/database.ts'
 import { openFixture } from './fixture.ts'
 import { findViolation } from './run.ts'
 
@@ -7,7 +7,7 @@ import { findViolation } from './run.ts'
 const seed = 20_261_125
 const runs = 2
 
-describe.each(databaseNames)('with one %s database and one video account, with a queue', (database) => {
+describe.each(repeatedDatabases)('with one %s database and one video account, with a queue', (database) => {
   test('three users create, read, list, cancel and delete only their own tasks in a few random sequences', async () => {
     await using fixture = await openFixture(database, { slots: true })
     expect(await findViolation(fixture, { runs, seed })).toBeUndefined()

@@ -1,3 +1,4 @@
+/** Runs with `--all`: a process of the command for each output; settings and upstreams of the admin API have tests of their own. */
 import { expect, test } from 'bun:test'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { openServerFixture } from '../support/server-fixture.ts'

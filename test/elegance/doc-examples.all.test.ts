@@ -1,3 +1,4 @@
+/** Runs with `--all`: the compiler checks all sources once more, with the examples in the comments of all public functions. */
 import { expect, test } from 'bun:test'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
