@@ -2,17 +2,15 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { startEmulator } from '../../src/emulator/index.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { repetitions } from '../support/repetitions.ts'
-import { openServerFixture } from '../support/server-fixture.ts'
 import type { Runtime } from '../support/server.ts'
+import { openServerFixture } from '../support/server-fixture.ts'
 import { MODEL, media } from '../video-generation/fixture.ts'
 
 setDefaultTimeout(300_000)
 
 const none = { MEDIA_UPSTREAM_URL: undefined, MEDIA_UPSTREAM_KEY: undefined }
 
-test.each(
-  repetitions<readonly [Runtime, TestDatabase['kind']]>(['bun', 'sqlite'], ['deno', 'postgres']),
-)(
+test.each(repetitions<readonly [Runtime, TestDatabase['kind']]>(['bun', 'sqlite'], ['deno', 'postgres']))(
   'the default server on %s with %s keeps groups, lists and videos on their accounts',
   async (runtime, kind) => {
     await using second = await startEmulator({ processingMs: 0, account: 1 })

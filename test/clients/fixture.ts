@@ -3,9 +3,8 @@ import OpenAI from 'openai'
 import type { Call } from '../../src/emulator/index.ts'
 import { startGateway, type TestGateway, type TestGatewayOptions, type User } from '../support/gateway.ts'
 
-export { until } from '../support/until.ts'
-
 export type { TestGatewayOptions, User } from '../support/gateway.ts'
+export { until } from '../support/until.ts'
 
 /** The recorded usage of a user, over all models and days. */
 export interface Recorded {

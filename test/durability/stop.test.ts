@@ -3,7 +3,7 @@ import { repetitions } from '../support/repetitions.ts'
 import type { Runtime } from '../support/server.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
-for (const signal of repetitions('SIGTERM' as const, 'SIGINT' as const)) {
+for (const signal of repetitions<'SIGTERM' | 'SIGINT'>('SIGTERM', 'SIGINT')) {
   test(`${signal} lets a request in flight finish, rejects new connections, and exits with status 0`, async () => {
     await using fixture = await openServerFixture()
     const user = await fixture.addUser('ann')

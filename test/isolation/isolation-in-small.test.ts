@@ -6,7 +6,9 @@ import { runSequences } from './run.ts'
 const seed = 20_261_121
 const sequences = 25
 
-describe.each(repetitions('rest' as const, 'ark' as const))('with an upstream of kind %s', (kind) => {
+const kinds = repetitions<'rest' | 'ark'>('rest', 'ark')
+
+describe.each(kinds)('with an upstream of kind %s', (kind) => {
   test('three users see and change only their own groups and assets in a few random sequences of requests', async () => {
     expect(await runSequences({ kind, sequences, seed })).toEqual({ sequences, violation: undefined })
   }, 300_000)

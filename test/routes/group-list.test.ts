@@ -2,7 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { Fault } from '../../src/emulator/index.ts'
 import { openStore } from '../../src/store/index.ts'
-import { adoptFace, errorReply, ids, messageOf, newGroup, openFixture, repeatedKinds, statusAndText } from './fixture.ts'
+import {
+  adoptFace,
+  errorReply,
+  ids,
+  messageOf,
+  newGroup,
+  openFixture,
+  repeatedKinds,
+  statusAndText,
+} from './fixture.ts'
 
 const path = '/assets/groups'
 const notYours = errorReply(403, 'GroupIds contain asset groups not belonging to you')

@@ -5,7 +5,16 @@ import { systemClock } from '../../plugins/shared/clock.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migratedDatabase, repeatedDatabases } from '../support/database.ts'
 import { startGateway, type User, userAt } from '../support/gateway.ts'
-import { errorReply, type Fixture, ids, newAsset, newGroup, openFixture, repeatedKinds, statusAndText } from './fixture.ts'
+import {
+  errorReply,
+  type Fixture,
+  ids,
+  newAsset,
+  newGroup,
+  openFixture,
+  repeatedKinds,
+  statusAndText,
+} from './fixture.ts'
 
 const notYours = errorReply(403, 'group_id does not belong to your asset groups')
 const notAmongYours = errorReply(403, 'GroupIds contain asset groups not belonging to you')

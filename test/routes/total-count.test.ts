@@ -29,17 +29,14 @@ const library = {
 describe.each(Object.entries(library))('when the upstream ignores GroupIds and %s', (_, owners) => {
   test.each(
     repetitions('PageNumber=1000', 'PageNumber=2000&PageSize=100', 'PageNumber=7&PageSize=100', 'PageNumber=90000000'),
-  )(
-    'the empty page %s has the TotalCount of the caller’s assets',
-    async (query) => {
-      for (const order of ['Asc', 'Desc']) {
-        await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })
-        const count = await fill(fixture, owners)
-        const { json } = await fixture.ann.ask('GET', `/assets?${query}&SortOrder=${order}`)
-        expect(json.Result).toEqual({ Items: [], NextToken: '', TotalCount: count })
-      }
-    },
-  )
+  )('the empty page %s has the TotalCount of the caller’s assets', async (query) => {
+    for (const order of ['Asc', 'Desc']) {
+      await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })
+      const count = await fill(fixture, owners)
+      const { json } = await fixture.ann.ask('GET', `/assets?${query}&SortOrder=${order}`)
+      expect(json.Result).toEqual({ Items: [], NextToken: '', TotalCount: count })
+    }
+  })
 })
 
 const minePlus = {
@@ -51,17 +48,14 @@ const minePlus = {
 describe.each(Object.entries(minePlus))('when the upstream ignores GroupIds and has %s', (_, owners) => {
   test.each(
     repetitions('PageSize=1', 'PageSize=3', 'PageSize=2&PageNumber=2', 'PageSize=1&SortOrder=Asc', 'PageNumber=1000'),
-  )(
-    'the page %s has the TotalCount of the caller’s assets',
-    async (query) => {
-      await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })
-      const count = await fill(fixture, owners)
-      for (let again = 0; again < 2; again++) {
-        const { json } = await fixture.ann.ask('GET', `/assets?${query}`)
-        expect(json.Result.TotalCount).toBe(count)
-      }
-    },
-  )
+  )('the page %s has the TotalCount of the caller’s assets', async (query) => {
+    await using fixture = await openFixture({ kindOf: ignoring('GroupIds') })
+    const count = await fill(fixture, owners)
+    for (let again = 0; again < 2; again++) {
+      const { json } = await fixture.ann.ask('GET', `/assets?${query}`)
+      expect(json.Result.TotalCount).toBe(count)
+    }
+  })
 })
 
 test('an upstream that honours GroupIds is checked once for all users, and only when a page does not show all assets', async () => {

@@ -16,7 +16,9 @@ const poll = (by: Browser, id: string, at?: ServerProcess) => by.ask('GET', `${f
 const always: FaultTiming = { action: 'GetVisualValidateResult', times: Number.POSITIVE_INFINITY }
 const stored = (fixture: Fixture, id: string) => fixture.store.verification(id)
 
-describe.each(repetitions('ark' as const, 'rest' as const))('an upstream of kind %s that fails during a poll', (kind) => {
+const kinds = repetitions<'rest' | 'ark'>('ark', 'rest')
+
+describe.each(kinds)('an upstream of kind %s that fails during a poll', (kind) => {
   const faults: readonly (readonly [string, Fault, number])[] = [
     ['refuses the connection', { kind: 'reset-before', ...always }, 502],
     ['sends no response', { kind: 'hang', ...always }, 502],

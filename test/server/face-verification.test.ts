@@ -12,7 +12,9 @@ interface Person extends Browser {
   readonly caller: User
 }
 
-describe.each(repetitions('ark' as const, 'rest' as const))('face verification with an upstream of kind %s', (kind) => {
+const kinds = repetitions<'rest' | 'ark'>('ark', 'rest')
+
+describe.each(kinds)('face verification with an upstream of kind %s', (kind) => {
   let fixture: Fixture
   let server: ServerProcess
   let emulator: Emulator
