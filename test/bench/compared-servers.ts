@@ -18,6 +18,8 @@ interface ComparedServer {
   readonly found?: () => boolean
   /** npm packages to install into its folder. */
   readonly packages?: Readonly<Record<string, string>>
+  /** Versions of packages that those need. */
+  readonly overrides?: Readonly<Record<string, string>>
   /** Its files and its start command. */
   readonly setUp: (place: Place) => { readonly files?: Readonly<Record<string, string>>; readonly command: string[] }
   /** Additional headers of each request. */
@@ -61,6 +63,8 @@ const known = {
   },
   portkey: {
     packages: { '@portkey-ai/gateway': '1.15.2' },
+    // With 1.15 and later, which npm would install, each stream on Node 20 is a 500: "TypeError: immutable".
+    overrides: { '@hono/node-server': '1.14.1' },
     setUp: ({ port }) => ({
       command: [
         Bun.which('node') ?? process.execPath,
@@ -74,6 +78,21 @@ const known = {
       'x-portkey-custom-host': `${upstream}/v1`,
     }),
     // It serves text generation, and assembles no streams.
+    serves: ['chat', 'stream-22', 'stream-2000'],
+  },
+  litellm: {
+    // A Python package: `pip install 'litellm[proxy]'`.
+    found: () => Bun.which('litellm') !== null,
+    setUp: ({ upstream, port, folder }) => ({
+      files: { 'litellm.yaml': litellm(upstream) },
+      command: [
+        'litellm',
+        ...['--config', join(folder, 'litellm.yaml')],
+        ...['--host', '127.0.0.1', '--port', String(port)],
+        ...['--num_workers', '1'],
+      ],
+    }),
+    headers: () => ({ authorization: `Bearer ${litellmKey}` }),
     serves: ['chat', 'stream-22', 'stream-2000'],
   },
   fastify: {
@@ -95,17 +114,29 @@ export const defaultComparedServers = (): readonly ComparedServerName[] =>
     return packages === undefined && (found?.() ?? true)
   })
 
+/** What the bench installs to start the server, as `name@version`. Empty: nothing. */
+export const packagesOf = (name: ComparedServerName): readonly string[] => {
+  const { packages = {} }: ComparedServer = known[name]
+  return Object.entries(packages).map(([which, version]) => `${which}@${version}`)
+}
+
 /** Throws an Error when the server is not installed. */
 export const startComparedServer = async (name: ComparedServerName, upstream: string): Promise<Target> => {
   const compared: ComparedServer = known[name]
   if (compared.found?.() === false) throw new Error(`${name} is not installed`)
   const folder = temporaryFolder()
-  if (compared.packages) await install(folder, compared.packages)
+  if (compared.packages) await install(folder, compared)
   const startAgain = async (): Promise<Started> => {
     const place = { upstream, folder, port: freePort() }
     const { files = {}, command } = compared.setUp(place)
     for (const [file, text] of Object.entries(files)) await writeFile(join(folder, file), text)
-    const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1' }
+    const env = {
+      BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
+      NODE_ENV: 'production',
+      TRUSTED_CUSTOM_HOSTS: '127.0.0.1',
+      LITELLM_MODE: 'PRODUCTION',
+      LITELLM_LOG: 'ERROR',
+    }
     return start(command, { cwd: folder, env, port: place.port })
   }
   return {
@@ -121,13 +152,13 @@ export const startComparedServer = async (name: ComparedServerName, upstream: st
 /** The target that all others are compared with. */
 export const baseline = 'bare bun relay'
 
-const install = async (folder: string, dependencies: Readonly<Record<string, string>>): Promise<void> => {
-  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies }))
+const install = async (folder: string, { packages = {}, overrides }: ComparedServer): Promise<void> => {
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ private: true, dependencies: packages, overrides }))
   const child = Bun.spawn([process.execPath, 'install', '--ignore-scripts'], {
     cwd: folder,
     stdio: ['ignore', 'ignore', 'ignore'],
   })
-  if ((await child.exited) !== 0) throw new Error(`${Object.keys(dependencies).join(', ')} cannot be installed`)
+  if ((await child.exited) !== 0) throw new Error(`${Object.keys(packages).join(', ')} cannot be installed`)
 }
 
 const nginx = (upstream: string, port: number, folder: string): string => `
@@ -184,6 +215,19 @@ backend back
   http-request set-header Authorization "Bearer upstream-key"
   server upstream ${hostOf(upstream)}
 `
+
+const litellmKey = 'sk-bench-litellm'
+
+/** The models of the cases and of the board. YAML is a superset of JSON. */
+const litellm = (upstream: string): string =>
+  JSON.stringify({
+    model_list: ['plain', 'plain-20', 'events-22-2', 'events-2000-0', 'events-2000-2', 'open-250'].map((model) => ({
+      model_name: model,
+      litellm_params: { model: `openai/${model}`, api_base: `${upstream}/v1`, api_key: 'upstream-key' },
+    })),
+    general_settings: { master_key: litellmKey },
+    litellm_settings: { request_timeout: 600, set_verbose: false },
+  })
 
 const fastify = (upstream: string, port: number): string => `
 import Fastify from 'fastify'

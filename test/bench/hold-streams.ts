@@ -53,7 +53,7 @@ const open = (hostname: string, port: number, request: Buffer): Promise<void> =>
             begun = true
           }
           if (begun) resolve()
-          else if (!text.startsWith('HTTP/1.1 200')) problem ??= text.slice(0, 300)
+          else if (/^HTTP\/1\.1 (?!200)/.test(text)) fail(text.slice(0, 300))
         },
         close(socket) {
           sockets.delete(socket)

@@ -1,16 +1,26 @@
 /** `bun run bench`: prints figures and asserts nothing. It uses CPU time, and ratios within one run, because the machine may have other load. */
 import { admin } from './admin.ts'
+import { board, boardUsage } from './board/board.ts'
 import { bodies } from './bodies.ts'
 import { costs } from './costs.ts'
 import { limits } from './limits.ts'
 import { lists } from './lists.ts'
 import { usage } from './options.ts'
 
-const others: Readonly<Record<string, () => Promise<void>>> = { admin, bodies, limits, lists }
+const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
+  admin,
+  board,
+  bodies,
+  limits,
+  lists,
+}
 
 const args = process.argv.slice(2)
 const [name = ''] = args
 const other = others[name]
-if (args.includes('--help')) console.log(`${usage}\nother benches: bun run bench ${Object.keys(others).join(' | ')}`)
-else if (other) await other()
+if (args.includes('--help'))
+  console.log(
+    name === 'board' ? boardUsage : `${usage}\nother benches: bun run bench ${Object.keys(others).join(' | ')}`,
+  )
+else if (other) await other(args.slice(1))
 else await costs(args)

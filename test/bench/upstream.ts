@@ -1,6 +1,6 @@
 /**
  * The upstream of the benchmark: it responds to requests of the asset library and of text generation with prepared bodies. It prints its URL.
- * The model selects the response: `plain` is one JSON body, `events-COUNT-MS` is COUNT events every MS milliseconds, `open-MS` is an event with the time
+ * The model selects the response: `plain-MS` is one JSON body, after MS milliseconds or at once, `events-COUNT-MS` is COUNT events every MS milliseconds, `open-MS` is an event with the time
  * every MS milliseconds until the caller disconnects. `stream` has no effect, so that a relay receives the same response as the gateway.
  */
 const text = new TextEncoder()
@@ -125,9 +125,10 @@ const server = Bun.serve({
     if (request.method === 'POST') {
       const body = await request.text()
       if (url.endsWith('/assets')) return new Response(`{"Result":{"Id":"asset-new-${created++}"}}`, json)
-      const [, kind = 'plain', count = '0', ms = '0'] = /"model":"(plain|events|open)-?(\d*)-?(\d*)"/.exec(body) ?? []
+      const [, kind = 'plain', count = '', ms = ''] = /"model":"(plain|events|open)-?(\d*)-?(\d*)"/.exec(body) ?? []
       if (kind === 'events') return streamOf(Number(count), Number(ms))
       if (kind === 'open') return openStream(Number(count), request.signal)
+      if (count !== '') await Bun.sleep(Number(count))
       return new Response(completion, json)
     }
     const end = url.indexOf('?')
