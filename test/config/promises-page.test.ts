@@ -1,19 +1,17 @@
 import { expect, test } from 'bun:test'
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
+import { hasTest } from '../support/has-test.ts'
 
-const pageUrl = new URL('../../src/promises.md', import.meta.url)
-const page = readFileSync(pageUrl, 'utf8')
-const rows = [...page.matchAll(/^\| .+ \| `(.+)` in `(test\/\S+\.test\.ts)` \|$/gm)]
-
-/** Whether a file has a test with this title, which is not skipped. */
-const hasTest = (file: string, title: string): boolean => {
-  const url = new URL(`../../${file}`, import.meta.url)
-  const quoted = title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
-  const call = new RegExp(`\\btest(?!\\.(?:skip|todo)\\b)[^\\n]*\\(\\s*(['"\`])${quoted}\\1,`)
-  return existsSync(url) && call.test(readFileSync(url, 'utf8'))
-}
+const page = readFileSync(new URL('../../src/promises.md', import.meta.url), 'utf8')
+const lines = page.split('\n').filter((line) => line.startsWith('| ') && line !== '| promise | test |')
 
 test('each promise on its page names a test that exists', () => {
-  expect(rows.length).toBe(page.split('\n| ').length - 2)
+  const rows = lines.map((line) => /^\| .+ \| `(.+)` in `(test\/\S+\.test\.ts)` \|$/.exec(line) ?? [line])
+  expect(rows.length).toBeGreaterThan(150)
   expect(rows.filter(([, title = '', file = '']) => !hasTest(file, title)).map(([row]) => row)).toEqual([])
+})
+
+test('each promise is on its page once', () => {
+  const promises = lines.map((line) => line.split(' | ')[0] ?? '')
+  expect(promises.filter((promise, nth) => promises.indexOf(promise) !== nth)).toEqual([])
 })
