@@ -37,12 +37,14 @@ describe('the highest rate within a bound', () => {
   })
 
   test('does not count a rate with a failed request, or one that was not answered in time', async () => {
-    for (const wrong of [{ failed: 1 }, { answered: 0.94 }]) {
-      const measure = async (offered: number): Promise<RatePoint> => {
-        const good = { offered, answered: offered, failed: 0, added: 0.1 }
-        if (offered < 1_000) return good
-        return { ...good, ...wrong, ...('answered' in wrong && { answered: wrong.answered * offered }) }
-      }
+    for (const { failed, part } of [
+      { failed: 1, part: 1 },
+      { failed: 0, part: 0.94 },
+    ]) {
+      const measure = async (offered: number): Promise<RatePoint> =>
+        offered < 1_000
+          ? { offered, answered: offered, failed: 0, added: 0.1 }
+          : { offered, answered: part * offered, failed, added: 0.1 }
       const found = await ratesWithin(bounds, search, measure)
       for (const rate of found) {
         expect(rate).toBeLessThan(1_000)
