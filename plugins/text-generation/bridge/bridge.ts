@@ -8,7 +8,7 @@ import { doneText } from '../events/text.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
 import { incompleteStreamMessage, type Protocol, type StreamRelay } from '../protocol/protocol.ts'
 import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
-import { assembleTranslation, relayTranslation } from '../protocol/translation.ts'
+import { relayTranslation } from '../protocol/translation.ts'
 import { validateResponsesRequest } from '../responses/request.ts'
 import { passedSettings } from '../upstream/additions.ts'
 import { rejectUnsupported, translateRequest } from './request/request.ts'
@@ -54,7 +54,7 @@ export const bridge = ({ clock, maxResponseBytes, sealedReasoning, storesRespons
         isResponse: isCompletion,
         hasTerminalEvent: false,
         toEventStream: toChatEvents,
-        assemble: () => assembleTranslation(createTranslator(false)),
+        assemble: () => createTranslator(false),
         relay: (issued) => relayBridged(createTranslator(true), issued),
       }
     })

@@ -17,7 +17,7 @@ import {
   type TranslatedProtocol,
 } from '../protocol/protocol.ts'
 import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
-import { assembleTranslation, relayTranslation } from '../protocol/translation.ts'
+import { relayTranslation } from '../protocol/translation.ts'
 import { rejectField } from '../protocol/validation.ts'
 import { errorEvent, messagesErrorOf } from './problem.ts'
 import { type MessagesRequest, translateMessagesRequest } from './request/request.ts'
@@ -58,7 +58,7 @@ export const messages = ({ maxResponseBytes, sealedReasoning }: MessagesOptions)
           toExchange: (checkedRequest, _, capabilities) => ({
             ...exchangeOf(checkedRequest, capabilities),
             droppedTools: request.hosted.map(({ type }) => type),
-            assemble: () => assembleTranslation(createTranslator(request, user, false)),
+            assemble: () => createTranslator(request, user, false),
             relay: () => relayMessage(createTranslator(request, user, true)),
           }),
         },

@@ -1,11 +1,10 @@
 import { readErrorEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { jsonOf } from '../events/event.ts'
 import { isDone } from '../events/text.ts'
-import type { Assembly } from './assembly.ts'
 import type { StreamRelay } from './protocol.ts'
 
-/** Translates the events of a chat stream to another protocol. */
-interface Translation {
+/** Translates the events of a chat stream to the events of another protocol. */
+export interface StreamTranslation {
   /**
    * Takes an event of the chat stream, not `[DONE]`. Returns the text of the resulting events; empty for none.
    *
@@ -16,10 +15,6 @@ interface Translation {
   readonly complete: boolean
   /** The upstream's latest usage. */
   readonly usage: object | undefined
-}
-
-/** A translation to the events of a stream. */
-export interface StreamTranslation extends Translation {
   /** The text that ends a complete stream. */
   end(): string
   /**
@@ -34,9 +29,6 @@ export interface StreamTranslation extends Translation {
    */
   readonly store?: (() => Promise<string | undefined>) | undefined
 }
-
-/** A translation to one object. */
-export interface ObjectTranslation extends Translation, Pick<Assembly, 'result' | 'partial'> {}
 
 const encoder = new TextEncoder()
 
@@ -76,18 +68,3 @@ export const relayTranslation = (translation: StreamTranslation): StreamRelay =>
     },
   }
 }
-
-/** Builds one object from a chat stream. */
-export const assembleTranslation = (translation: ObjectTranslation): Assembly => ({
-  push(event) {
-    if (!isDone(event.data)) translation.push(event)
-  },
-  get complete() {
-    return translation.complete
-  },
-  result: () => translation.result(),
-  partial: () => translation.partial(),
-  get usage() {
-    return translation.usage
-  },
-})

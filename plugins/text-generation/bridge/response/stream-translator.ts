@@ -4,8 +4,9 @@ import { numberOf } from '../../../shared/json/lossless.ts'
 import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import type { SseEvent } from '../../../sse-relay/index.ts'
 import { asArray, readChunk, textOf } from '../../chat/chunk.ts'
+import { isDone } from '../../events/text.ts'
 import { newGatewayId } from '../../objects/gateway-ids.ts'
-import { StreamError, withoutLoneSurrogate } from '../../protocol/assembly.ts'
+import { type Assembly, StreamError, withoutLoneSurrogate } from '../../protocol/assembly.ts'
 import type { ValidatedRequest } from '../../protocol/protocol.ts'
 import { initialResponse, repeatableFields } from '../../responses/initial-response.ts'
 import { truncateItems } from '../../responses/items.ts'
@@ -15,15 +16,13 @@ import { createEventWriter, silentWriter } from './events.ts'
 import { type ResponseOutput, withFinalStatus } from './item-builders.ts'
 
 /** Translates the events of a chat stream to the events of a Responses stream. */
-export interface StreamTranslator {
+export interface StreamTranslator extends Assembly {
   /**
-   * Takes an event of the chat stream. Returns the text of the resulting events; empty for none.
+   * Takes an event of the chat stream; `[DONE]` is one too. Returns the text of the resulting events; empty for none.
    *
    * Throws StreamError for an error event, and for an event that is malformed or that a response cannot hold.
    */
   push(event: SseEvent): string
-  /** Whether the choice has finished. `[DONE]` alone proves nothing: a proxy may have added it to a broken stream. */
-  readonly complete: boolean
   /** The events that end a complete stream, with the final event and without `[DONE]`. Empty after an end. */
   end(): string
   /**
@@ -31,17 +30,10 @@ export interface StreamTranslator {
    * `end`, for a caller that does not receive the events of `end`. Empty after the first call.
    */
   fail(message: string): string
-  /** The whole response, as JSON. */
-  result(): string
-  /**
-   * The response at the time limit, as JSON: without usage, which is reliable only at the end, and without half a tool
-   * call.
-   */
+  /** Without usage, which is reliable only at the end, and without half a tool call. */
   partial(): string
   /** The response of the final event. Undefined before `end`. */
   readonly response: object | undefined
-  /** The upstream's latest usage, in the form of a response. */
-  readonly usage: object | undefined
 }
 
 export interface StreamTranslatorOptions {
@@ -111,6 +103,7 @@ export const createStreamTranslator = (options: StreamTranslatorOptions): Stream
 
   return {
     push(event) {
+      if (isDone(event.data)) return ''
       characters += event.data.length
       if (characters > maxCharacters) throw new StreamError(`the response is larger than ${maxCharacters} characters`)
       const chunk = ended ? undefined : readChunk(event)

@@ -2,7 +2,8 @@ import { numberOf } from '../../../shared/json/lossless.ts'
 import { isJsonObject, type JsonObject } from '../../../shared/json/parsed.ts'
 import type { SseEvent } from '../../../sse-relay/index.ts'
 import { asArray, readChunk, textOf } from '../../chat/chunk.ts'
-import { StreamError, withoutLoneSurrogate } from '../../protocol/assembly.ts'
+import { isDone } from '../../events/text.ts'
+import { type Assembly, StreamError, withoutLoneSurrogate } from '../../protocol/assembly.ts'
 import { readTokens } from '../../usage/usage.ts'
 import { ChoiceBlocks, type ChoiceBlocksOptions } from './choice-blocks.ts'
 import {
@@ -27,7 +28,7 @@ export interface MessageTranslatorOptions
 }
 
 /** Translates a chat stream to a message: to the events of its stream, or to the whole message. */
-export class MessageTranslator {
+export class MessageTranslator implements Assembly {
   readonly #options: MessageTranslatorOptions
   readonly #choice: ChoiceBlocks
   readonly #id: string
@@ -54,11 +55,12 @@ export class MessageTranslator {
   }
 
   /**
-   * Takes an event of the chat stream. Returns the text of the resulting events; empty for none.
+   * Takes an event of the chat stream; `[DONE]` is one too. Returns the text of the resulting events; empty for none.
    *
    * Throws StreamError for an error event, and for an event that is malformed or that a message cannot hold.
    */
   push(event: SseEvent): string {
+    if (isDone(event.data)) return ''
     this.#characters += event.data.length
     if (this.#characters > this.#maxCharacters)
       throw new StreamError(`the response is larger than ${this.#maxCharacters} characters`)
