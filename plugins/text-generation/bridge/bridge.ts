@@ -72,14 +72,7 @@ const withoutSettings = (request: Json, rejected: ReadonlySet<string>): Json =>
 
 /** The stream ends as those of `relayResponses` do. @param issued stores the response before its final event */
 const relayBridged = (translator: StreamTranslator, issued: IssuedObjects | undefined): StreamRelay =>
-  relayTranslation({
-    push: (event) => translator.push(event),
-    get complete() {
-      return translator.complete
-    },
-    get usage() {
-      return translator.usage
-    },
+  relayTranslation(translator, {
     end: () => translator.end() + doneText,
     fail: (error) => translator.fail(error ? messageOf(error) : incompleteStreamMessage),
     store:

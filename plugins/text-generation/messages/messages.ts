@@ -115,14 +115,7 @@ const rejectHostedTools = (
 const relayMessage = (translator: MessageTranslator): StreamRelay => {
   const fail = (error: object | undefined): string =>
     errorEvent(error ? messagesErrorOf(error) : { status: 502, message: incompleteStreamMessage })
-  return relayTranslation({
-    push: (event) => translator.push(event),
-    get complete() {
-      return translator.complete
-    },
-    get usage() {
-      return translator.usage
-    },
+  return relayTranslation(translator, {
     end() {
       try {
         return translator.end()

@@ -1,20 +1,17 @@
 import { readErrorEvent, type SseEvent } from '../../sse-relay/index.ts'
 import { jsonOf } from '../events/event.ts'
 import { isDone } from '../events/text.ts'
+import type { Assembly } from './assembly.ts'
 import type { StreamRelay } from './protocol.ts'
 
 /** Translates the events of a chat stream to the events of another protocol. */
-export interface StreamTranslation {
-  /**
-   * Takes an event of the chat stream, not `[DONE]`. Returns the text of the resulting events; empty for none.
-   *
-   * Throws StreamError for an error event, and for an event that is malformed or that the other protocol cannot hold.
-   */
+export interface Translator extends Pick<Assembly, 'complete' | 'usage'> {
+  /** As that of `Assembly`. Returns the text of the resulting events; empty for none. */
   push(event: SseEvent): string
-  /** Whether the choice has finished. `[DONE]` alone proves nothing: a proxy may have added it to a broken stream. */
-  readonly complete: boolean
-  /** The upstream's latest usage. */
-  readonly usage: object | undefined
+}
+
+/** How a translated stream ends. */
+export interface TranslationEnds {
   /** The text that ends a complete stream. */
   end(): string
   /**
@@ -33,38 +30,38 @@ export interface StreamTranslation {
 const encoder = new TextEncoder()
 
 /** Converts a chat stream event by event. */
-export const relayTranslation = (translation: StreamTranslation): StreamRelay => {
+export const relayTranslation = (translator: Translator, { end, fail, store }: TranslationEnds): StreamRelay => {
   let ended = false
   let done = false
   const finish = (complete: boolean): string => {
     ended = true
-    return complete ? translation.end() : translation.fail(undefined)
+    return complete ? end() : fail(undefined)
   }
   return {
     get complete() {
-      return translation.complete
+      return translator.complete
     },
     get usage() {
-      return translation.usage
+      return translator.usage
     },
     onFrame({ event }) {
       if (!event) return undefined
       if (ended || done) return null
       done = isDone(event.data)
-      if (done) return translation.store ? null : encoder.encode(finish(translation.complete))
+      if (done) return store ? null : encoder.encode(finish(translator.complete))
       const error = readErrorEvent(event, jsonOf(event))
       if (error) {
         ended = true
-        return encoder.encode(translation.fail(error))
+        return encoder.encode(fail(error))
       }
-      const text = translation.push(event)
+      const text = translator.push(event)
       return text === '' ? null : encoder.encode(text)
     },
     onEnd(broken) {
       if (ended) return ''
-      const complete = translation.complete && !broken
+      const complete = translator.complete && !broken
       const text = finish(complete)
-      return complete && translation.store ? translation.store().then((other) => other ?? text) : text
+      return complete && store ? store().then((other) => other ?? text) : text
     },
   }
 }
