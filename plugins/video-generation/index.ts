@@ -19,7 +19,7 @@ import type { VideoRoutes } from './route-types.ts'
 import { createVideoService, type VideoService } from './service/service.ts'
 import { rejectParameter, unknownCallback, videoProblemBody } from './tasks/problem.ts'
 import { readListQuery } from './tasks/request/list-query.ts'
-import { isDryRun } from './tasks/request/request.ts'
+import { isDryRun } from './tasks/request/task-request.ts'
 import { composeList, listsAtOnce } from './tasks/task-list.ts'
 import type { RemoveMode, VideoCaller, VideoTaskView } from './tasks/tasks.ts'
 

@@ -1,4 +1,4 @@
-import type { List } from './library/listing.ts'
+import type { List } from './library/list-pages.ts'
 import type { Member } from './shared/members.ts'
 
 /** A request with its complete body. */

@@ -38,7 +38,7 @@ export type { VideoEndpoint, VideoModel } from './video/models.ts'
 export type { VideoOptions } from './video/options.ts'
 export type { RateLimitKind } from './video/rate-limits.ts'
 export type { PresetAsset } from './video/request/content.ts'
-export type { VideoRequest } from './video/request/request.ts'
+export type { VideoRequest } from './video/request/task-request.ts'
 export type { VideoTasks } from './video/service.ts'
 export { outcomeByPrompt, type VideoOutcome, type VideoStatus, type VideoTask } from './video/tasks/task.ts'
 

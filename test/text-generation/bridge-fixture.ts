@@ -1,7 +1,7 @@
 import OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/request.ts'
+import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import {
   createStreamTranslator,
   readResponseSettings,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/request.ts'
+import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { toChunks } from '../../plugins/text-generation/chat/chunk.ts'
 import { StreamError } from '../../plugins/text-generation/protocol/assembly.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/request.ts'
+import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
 
 const problemOf = (request: object): TextProblem => {

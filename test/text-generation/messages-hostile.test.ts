@@ -3,7 +3,7 @@ import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { readJson, turns } from '../../plugins/shared/json/json.ts'
 import { indexed } from '../../plugins/shared/json/value-index.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
-import { readMessagesRequest } from '../../plugins/text-generation/messages/request/request.ts'
+import { readMessagesRequest } from '../../plugins/text-generation/messages/request/messages-request.ts'
 import { chunk, streaming } from './fixture.ts'
 import { minimal, openMessages } from './messages-fixture.ts'
 

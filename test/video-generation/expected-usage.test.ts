@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json/json.ts'
 import { expectedUsageOf } from '../../plugins/video-generation/tasks/request/expected-usage.ts'
 import { defaultVideoModels, families, ratios } from '../../src/emulator/video/models.ts'
-import { readRequest } from '../../src/emulator/video/request/request.ts'
+import { readRequest } from '../../src/emulator/video/request/task-request.ts'
 import { generatedOf } from '../../src/emulator/video/tasks/task-object.ts'
 
 const prompt = { type: 'text', text: 'a cat' }

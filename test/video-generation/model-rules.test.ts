@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json/json.ts'
 import { violationsOf } from '../../plugins/video-generation/tasks/request/model-rules.ts'
 import { defaultVideoModels } from '../../src/emulator/video/models.ts'
-import { readRequest } from '../../src/emulator/video/request/request.ts'
+import { readRequest } from '../../src/emulator/video/request/task-request.ts'
 import { seededRandom } from '../sse-relay/vectors.ts'
 
 const prompt = { type: 'text', text: 'a cat' }

@@ -1,5 +1,5 @@
 import { readFields } from '../../plugins/video-generation/videos/request/fields.ts'
-import { createFields, type ModelAliases, toTask } from '../../plugins/video-generation/videos/request/request.ts'
+import { createFields, type ModelAliases, toTask } from '../../plugins/video-generation/videos/request/video-request.ts'
 
 /** The signature of a PNG, and some bytes. */
 export const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 1, 2, 3, 0xff])

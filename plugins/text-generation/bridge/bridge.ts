@@ -11,7 +11,7 @@ import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
 import { relayTranslation } from '../protocol/translation.ts'
 import { validateResponsesRequest } from '../responses/request.ts'
 import { passedSettings } from '../upstream/additions.ts'
-import { rejectUnsupported, translateRequest } from './request/request.ts'
+import { rejectUnsupported, translateRequest } from './request/chat-request.ts'
 import { createStreamTranslator, readResponseSettings, type StreamTranslator } from './response/stream-translator.ts'
 
 export interface BridgeOptions {

@@ -20,7 +20,7 @@ import type { SealedReasoning } from '../protocol/sealed-reasoning.ts'
 import { relayTranslation } from '../protocol/translation.ts'
 import { rejectField } from '../protocol/validation.ts'
 import { errorEvent, messagesErrorOf } from './problem.ts'
-import { type MessagesRequest, translateMessagesRequest } from './request/request.ts'
+import { type MessagesRequest, translateMessagesRequest } from './request/messages-request.ts'
 import { messageEventText } from './response/events.ts'
 import { MessageTranslator } from './response/message-translator.ts'
 

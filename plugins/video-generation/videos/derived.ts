@@ -3,7 +3,7 @@ import { FieldProblem } from '../../shared/field-problem.ts'
 import { toJson } from '../../shared/json/json.ts'
 import type { VideoTaskView } from '../tasks/tasks.ts'
 import { type Fields, textField } from './request/fields.ts'
-import { type NewVideo, nativeBody, promptOf, secondsOf } from './request/request.ts'
+import { type NewVideo, nativeBody, promptOf, secondsOf } from './request/video-request.ts'
 import { toVideo, videoNotesOf } from './video.ts'
 
 /** How a new video comes from another one. */

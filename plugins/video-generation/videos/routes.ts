@@ -13,7 +13,7 @@ import { listVideos } from './list.ts'
 import type { Video } from './openapi.ts'
 import { createNames, derivedNames, type FieldNames, nameIn, translateError } from './problem.ts'
 import { composedBytes, type Fields, readFields } from './request/fields.ts'
-import { createFields, type ModelAliases, type NewVideo, toTask, type VideoNotes } from './request/request.ts'
+import { createFields, type ModelAliases, type NewVideo, toTask, type VideoNotes } from './request/video-request.ts'
 import { toVideo } from './video.ts'
 
 export interface VideosOptions extends ContentOptions {

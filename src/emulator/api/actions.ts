@@ -4,7 +4,7 @@ import type { AssetAction } from '../action-names.ts'
 import { createVisualValidateSession, getVisualValidateResult } from '../face/actions.ts'
 import { createAsset, deleteAsset, getAsset, updateAsset } from '../library/assets.ts'
 import { createAssetGroup, deleteAssetGroup, getAssetGroup, updateAssetGroup } from '../library/groups.ts'
-import { listAssetGroups, listAssets } from '../library/lists.ts'
+import { listAssetGroups, listAssets } from '../library/list-actions.ts'
 
 /**
  * Every action of the asset API by name. A vendor page such as 2318271 is a page of the ModelArk documentation:

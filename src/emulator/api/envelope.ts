@@ -1,6 +1,6 @@
 import type { ActionResult } from '../action.ts'
-import { field } from '../library/items.ts'
-import { listText } from '../library/listing.ts'
+import { field } from '../library/item-json.ts'
+import { listText } from '../library/list-pages.ts'
 import type { Settings } from '../options.ts'
 import { objectOf } from '../shared/members.ts'
 import { compactTime } from '../shared/times.ts'

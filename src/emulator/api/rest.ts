@@ -1,5 +1,5 @@
 import type { ActionRequest, ReceivedRequest } from '../action.ts'
-import { field } from '../library/items.ts'
+import { field } from '../library/item-json.ts'
 import type { Settings } from '../options.ts'
 import { type Member, membersOf, objectOf } from '../shared/members.ts'
 import { pathParts, splitTarget } from '../shared/paths.ts'

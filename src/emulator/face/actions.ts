@@ -1,7 +1,7 @@
 import { type Account, type Action, checkQuota } from '../account.ts'
 import type { ActionRequest } from '../action.ts'
 import { ArkError, invalid } from '../api/ark-error.ts'
-import { field } from '../library/items.ts'
+import { field } from '../library/item-json.ts'
 import { type Fields, fieldsOf } from '../shared/fields.ts'
 import { objectOf } from '../shared/members.ts'
 import { isBrowsable } from './options.ts'

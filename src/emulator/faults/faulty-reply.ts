@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import type { ActionRequest, ActionResult } from '../action.ts'
-import type { List } from '../library/listing.ts'
+import type { List } from '../library/list-pages.ts'
 import { fieldsOf } from '../shared/fields.ts'
 import { membersOf, objectOf } from '../shared/members.ts'
 import type { FaultKind } from './faults.ts'

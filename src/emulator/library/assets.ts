@@ -6,7 +6,7 @@ import { assetId } from '../shared/ids.ts'
 import { isLoopback } from '../shared/loopback.ts'
 import { objectOf } from '../shared/members.ts'
 import { requestedGroup } from './groups.ts'
-import { assetFields, assetText, field } from './items.ts'
+import { assetFields, assetText, field } from './item-json.ts'
 import type { Asset } from './records.ts'
 
 const maxNameLength = 64

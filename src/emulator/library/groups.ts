@@ -4,7 +4,7 @@ import { ArkError, invalid, missing } from '../api/ark-error.ts'
 import { fieldsOf } from '../shared/fields.ts'
 import { groupId } from '../shared/ids.ts'
 import { objectOf } from '../shared/members.ts'
-import { field, groupFields, groupText } from './items.ts'
+import { field, groupFields, groupText } from './item-json.ts'
 import type { Group } from './records.ts'
 
 const maxNameLength = 64

@@ -13,7 +13,7 @@ import { type Callbacks, createCallbacks, type VideoCallback } from './callbacks
 import type { VideoEndpoint, VideoModel } from './models.ts'
 import { createMinuteCounter, rateLimitError } from './rate-limits.ts'
 import type { KnownObjects } from './request/content.ts'
-import { readerOf, readRequest, type VideoRequest } from './request/request.ts'
+import { readerOf, readRequest, type VideoRequest } from './request/task-request.ts'
 import { createResults } from './results/results.ts'
 import { authorizeVideo, videoActionOf, videoBodyOf } from './routes.ts'
 import { listTasks } from './tasks/lists.ts'

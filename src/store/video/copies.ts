@@ -1,7 +1,7 @@
 import type { VideoCopies } from '../../../plugins/video-generation/store/queue-parts.ts'
 import { type Database, sql } from '../database/database.ts'
 import type { Notices } from './notices.ts'
-import { readTasks, selectTask, taskOf } from './rows.ts'
+import { readTasks, selectTask, taskOf } from './task-rows.ts'
 
 /** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
 export const videoCopies = (database: Database, notices: Notices): VideoCopies => ({

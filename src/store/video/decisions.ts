@@ -8,7 +8,7 @@ import { UniqueViolationError } from '../database/error.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest } from './requests.ts'
-import { readTasks, selectTask, taskOf } from './rows.ts'
+import { readTasks, selectTask, taskOf } from './task-rows.ts'
 
 /** The tasks of all users, and what operators decide about them. */
 export const videoDecisions = (database: Database, notices: Notices): VideoDecisionStore => ({

@@ -7,7 +7,7 @@ import { expireFile } from '../files.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
-import { selectTask, taskOf } from './rows.ts'
+import { selectTask, taskOf } from './task-rows.ts'
 
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
 export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({

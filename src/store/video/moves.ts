@@ -7,7 +7,7 @@ import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
-import { readTasks, selectTask, taskOf } from './rows.ts'
+import { readTasks, selectTask, taskOf } from './task-rows.ts'
 
 /** Tasks that the upstream has. */
 export const videoPolls = (database: Database, notices: Notices): VideoMoves => ({

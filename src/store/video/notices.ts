@@ -1,7 +1,7 @@
 import type { DescribeVideoTask, VideoNotice, VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Steps, sql } from '../database/database.ts'
 import { addDelivery, addEvent } from '../events/events.ts'
-import { selectTask, taskOf } from './rows.ts'
+import { selectTask, taskOf } from './task-rows.ts'
 
 /** Tells the users of tasks what becomes of them: events, and deliveries to the addresses that callers have given. */
 export class Notices {

@@ -1,6 +1,6 @@
 import type { Json } from '../../shared/reader.ts'
 import type { VideoModel } from '../models.ts'
-import type { VideoRequest } from '../request/request.ts'
+import type { VideoRequest } from '../request/task-request.ts'
 
 /** The states of a task: `queued`, then `running`, then one of the end states; or `queued`, then `cancelled`. */
 export const videoStatuses = ['queued', 'running', 'succeeded', 'failed', 'expired', 'cancelled'] as const

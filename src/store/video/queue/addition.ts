@@ -4,7 +4,7 @@ import { type NewVideoTask, poolOf } from '../../../../plugins/video-generation/
 import { type Statement, type Steps, sql } from '../../database/database.ts'
 import { addUses } from '../asset-uses.ts'
 import { isWithin, waitingOf } from '../requests.ts'
-import { type Claimed, readClaimed } from '../rows.ts'
+import { type Claimed, readClaimed } from '../task-rows.ts'
 import { beginTurn, claimNext, enterPool, setNonce } from './pool.ts'
 
 /** A task as its row has it: the request is empty if it is in pieces. */

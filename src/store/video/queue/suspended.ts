@@ -2,7 +2,7 @@ import type { VideoClaims } from '../../../../plugins/video-generation/store/que
 import { type Database, sql } from '../../database/database.ts'
 import { addUses } from '../asset-uses.ts'
 import { isWithin, readRequest } from '../requests.ts'
-import { readTasks } from '../rows.ts'
+import { readTasks } from '../task-rows.ts'
 import { beginTurn, enterPool, returnTurn } from './pool.ts'
 
 type SuspendedTasks = Pick<

@@ -4,8 +4,8 @@ import { FieldProblem } from '../../../shared/field-problem.ts'
 import { composeArray, composeJson, composeObject, type Json, toJson } from '../../../shared/json/json.ts'
 import type { JsonObject } from '../../../shared/json/parsed.ts'
 import { sniffFileType } from '../../../shared/media/file-type.ts'
-import { maxPromptLength } from '../../tasks/request/request.ts'
 import { formatOf, knownSizes } from '../../tasks/request/sizes.ts'
+import { maxPromptLength } from '../../tasks/request/task-request.ts'
 import { type Fields, type FieldValue, type LongText, textField } from './fields.ts'
 
 /** Names of the fields of a create request. */
