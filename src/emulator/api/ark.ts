@@ -1,11 +1,11 @@
 import type { ReceivedRequest } from '../action.ts'
 import type { Settings } from '../options.ts'
-import { fieldsOf } from '../shared/fields.ts'
 import { splitTarget } from '../shared/paths.ts'
 import { isAction } from './actions.ts'
 import { ArkError, invalid, missing, wrongMethod } from './ark-error.ts'
 import { type AssetApi, bodyMembers } from './asset-api.ts'
 import { apiVersion, flat, isFaceAction, service } from './envelope.ts'
+import { fieldsOf } from './fields.ts'
 import { checkSignature } from './signature.ts'
 
 const projectDefault = 'default'

@@ -1,4 +1,7 @@
 import { assetActions, selectActions, textActions, videoActions } from '../action-names.ts'
+import { type FaultFields, textFaultFields } from '../text/faults/faults.ts'
+import { callbackFaults, videoFaultFields } from '../video/faults.ts'
+import type { Fault, FaultKind, FaultTiming } from './faults.ts'
 import {
   amount,
   either,
@@ -11,10 +14,7 @@ import {
   pattern,
   status,
   text,
-} from '../shared/fields.ts'
-import { type FaultFields, textFaultFields } from '../text/faults/faults.ts'
-import { callbackFaults, videoFaultFields } from '../video/faults.ts'
-import type { Fault, FaultKind, FaultTiming } from './faults.ts'
+} from './field-types.ts'
 
 /** Faults that apply only to lists of groups and assets. */
 export const listFaults: readonly string[] = ['foreign', 'missing-field', 'no-data', 'repeat-cursor']

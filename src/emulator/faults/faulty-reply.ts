@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib'
 import type { ActionRequest, ActionResult } from '../action.ts'
+import { fieldsOf } from '../api/fields.ts'
 import type { List } from '../library/list-pages.ts'
-import { fieldsOf } from '../shared/fields.ts'
 import { membersOf, objectOf } from '../shared/members.ts'
 import type { FaultKind } from './faults.ts'
 import { hostileHeaders, hostilePage } from './hostile-headers.ts'

@@ -1,7 +1,7 @@
 import { type Account, type Action, checkQuota } from '../account.ts'
 import type { ActionRequest } from '../action.ts'
 import { ArkError, invalid, missing } from '../api/ark-error.ts'
-import { type Fields, fieldsOf } from '../shared/fields.ts'
+import { type Fields, fieldsOf } from '../api/fields.ts'
 import { assetId } from '../shared/ids.ts'
 import { isLoopback } from '../shared/loopback.ts'
 import { objectOf } from '../shared/members.ts'

@@ -1,7 +1,7 @@
 import { type Account, type Action, checkQuota } from '../account.ts'
 import type { ActionRequest } from '../action.ts'
 import { ArkError, invalid, missing } from '../api/ark-error.ts'
-import { fieldsOf } from '../shared/fields.ts'
+import { fieldsOf } from '../api/fields.ts'
 import { groupId } from '../shared/ids.ts'
 import { objectOf } from '../shared/members.ts'
 import { field, groupFields, groupText } from './item-json.ts'

@@ -1,7 +1,7 @@
 import type { Account, Action } from '../account.ts'
 import type { ActionRequest, ActionResult } from '../action.ts'
 import { invalid, missing } from '../api/ark-error.ts'
-import { type Fields, fieldsIn, fieldsOf } from '../shared/fields.ts'
+import { type Fields, fieldsIn, fieldsOf } from '../api/fields.ts'
 import { assetText, groupText, type SerializeOptions } from './item-json.ts'
 import type { Library } from './library.ts'
 import { pageOf, queryHashOf, readPageRequest, type SortCache, sorted } from './list-pages.ts'

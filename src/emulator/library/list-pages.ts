@@ -1,5 +1,5 @@
 import { ArkError, invalid, missing } from '../api/ark-error.ts'
-import type { Fields } from '../shared/fields.ts'
+import type { Fields } from '../api/fields.ts'
 import { sha256 } from '../shared/hash.ts'
 import { objectOf } from '../shared/members.ts'
 import { field } from './item-json.ts'

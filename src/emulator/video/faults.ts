@@ -1,4 +1,4 @@
-import { amount, object, oneOf, optional } from '../shared/fields.ts'
+import { amount, object, oneOf, optional } from '../faults/field-types.ts'
 import type { Json } from '../shared/reader.ts'
 import type { FaultFields } from '../text/faults/faults.ts'
 import { type RateLimitKind, rateLimitKinds } from './rate-limits.ts'

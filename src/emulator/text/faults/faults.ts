@@ -1,5 +1,15 @@
 import type { Call } from '../../calls.ts'
-import { amount, callback, either, type FieldType, flag, object, oneOf, optional, text } from '../../shared/fields.ts'
+import {
+  amount,
+  callback,
+  either,
+  type FieldType,
+  flag,
+  object,
+  oneOf,
+  optional,
+  text,
+} from '../../faults/field-types.ts'
 
 /** One step of a scripted response: text or bytes to send unchanged, or a wait in ms or for a promise. */
 export type ScriptChunk = string | Uint8Array | { readonly wait: number | Promise<unknown> }
