@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { nobodysGroup } from '../../plugins/asset-library/routes/filter-check.ts'
+import { nobodysGroup } from '../../plugins/asset-library/lists/filter-check.ts'
 import type { Call } from '../../src/emulator/index.ts'
 import type { Fixture } from './fixture.ts'
 import type { Model } from './model.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { FilterCheck, nobodysGroup } from '../../plugins/asset-library/routes/filter-check.ts'
+import { FilterCheck, nobodysGroup } from '../../plugins/asset-library/lists/filter-check.ts'
 import { ListChangedError } from '../../plugins/pagination-normalizer/index.ts'
 import { readJson } from '../../plugins/shared/json/json.ts'
 import { type Operation, type Upstream, UpstreamRejectedError } from '../../plugins/upstream-proxy/index.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from 'bun:test'
-import { memoize } from '../../plugins/asset-library/routes/memoize.ts'
+import { memoize } from '../../plugins/asset-library/lists/memoize.ts'
 
 test('a value is computed once per object identity', () => {
   let made = 0

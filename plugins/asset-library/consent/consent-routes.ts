@@ -10,7 +10,7 @@ import { identityOf } from '../../shared/identity/identify.ts'
 import { requireScope } from '../../shared/identity/require-scope.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { isoOf } from '../routes/group-descriptions.ts'
+import { isoOf } from '../lists/group-descriptions.ts'
 import type { Library, Owners } from '../routes/library.ts'
 
 /** Options of the consents of persons. */

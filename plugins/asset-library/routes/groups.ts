@@ -17,12 +17,14 @@ import {
   type UpstreamResponse,
 } from '../../upstream-proxy/index.ts'
 import { requireSameAccount } from '../accounts/same-account.ts'
+import { envelope, result200 } from '../lists/envelope.ts'
+import { GroupDescriptions } from '../lists/group-descriptions.ts'
+import { memoize } from '../lists/memoize.ts'
+import { nameContains } from '../lists/search.ts'
 import { groupsNamed } from '../schema/asset.ts'
 import { rejectOtherId } from '../schema/duplicate-keys.ts'
 import { readGroupChange, readNewGroup } from '../schema/group.ts'
 import { scopeOf } from '../schema/lists.ts'
-import { envelope, result200 } from './envelope.ts'
-import { GroupDescriptions } from './group-descriptions.ts'
 import {
   type Creator,
   createdId,
@@ -33,8 +35,6 @@ import {
   type Owners,
   sendUnderClaim,
 } from './library.ts'
-import { memoize } from './memoize.ts'
-import { nameContains } from './search.ts'
 import { settleGroup } from './settle.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { CreationAttempt, Idempotency, IdempotentRequest } from '../../idempotency/index.ts'
-import type { AssetLocation } from '../../ownership/index.ts'
 import {
+  type AssetLocation,
   type ClaimEffect,
   type ClaimStore,
   type Ownership,
@@ -27,8 +27,8 @@ import {
 } from '../../upstream-proxy/index.ts'
 import type { Amounts, UsageLimits, UsageReservation } from '../../usage-limits/index.ts'
 import type { Placement } from '../accounts/placement.ts'
+import type { FilterCheck } from '../lists/filter-check.ts'
 import type { AssetNews } from '../watch/asset-event-queue.ts'
-import type { FilterCheck } from './filter-check.ts'
 
 /** The collaborators of the asset library's routes. */
 export interface Library {

@@ -6,9 +6,9 @@ import { noStoreJson } from '../../shared/http/no-store.ts'
 import { readId } from '../../shared/id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
+import { isoOf } from '../lists/group-descriptions.ts'
 import { readNewShare } from '../schema/share.ts'
 import type { GroupShare } from '../schema/types.ts'
-import { isoOf } from './group-descriptions.ts'
 import { createOnce, type Library } from './library.ts'
 
 /** Options of shares: groups that their owners lend to others. */

@@ -5,7 +5,7 @@ import { requireScope } from '../../shared/identity/require-scope.ts'
 import { composeArray, composeObject, toJson } from '../../shared/json/json.ts'
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
 import { Problem } from '../../shared/problem.ts'
-import { result200 } from './envelope.ts'
+import { result200 } from '../lists/envelope.ts'
 import type { Evidence } from './library.ts'
 
 interface AssetContext {

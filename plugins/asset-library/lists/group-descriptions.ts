@@ -3,7 +3,7 @@ import { instantOf } from '../../pagination-normalizer/index.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { type Caller, describeGroups, type UpstreamResponse } from '../../upstream-proxy/index.ts'
-import type { Library } from './library.ts'
+import type { Library } from '../routes/library.ts'
 
 /** The upstream's descriptions of groups of one type, as far as they have been requested. */
 export class GroupDescriptions {
