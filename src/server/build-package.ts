@@ -3,6 +3,7 @@ import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { readPageTexts } from '../../plugins/console/read-page-texts.ts'
+import { type PackageManifest, sbomOf } from './sbom.ts'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 const dist = join(root, 'dist')
@@ -37,11 +38,10 @@ const pageLibraries = async (): Promise<readonly string[]> => {
 
 /**
  * Bundles the command `sluice` with all its dependencies, so that the server needs no package beside this one, and runs
- * with the versions that it was tested with. Returns the paths of the bundled files.
+ * with the versions that it was tested with. Returns the paths of the files whose code it contains.
  */
 const bundleCommand = async (page: string): Promise<readonly string[]> => {
-  const inputs: string[] = []
-  await Bun.build({
+  const { metafile } = await Bun.build({
     entrypoints: [join(root, 'src/cli.ts')],
     outdir: dist,
     naming: 'sluice.js',
@@ -49,23 +49,21 @@ const bundleCommand = async (page: string): Promise<readonly string[]> => {
     target: 'node',
     banner: '#!/usr/bin/env bun',
     define: { 'import.meta.main': 'false' },
+    metafile: true,
     plugins: [
       {
         name: 'package',
-        setup(build) {
-          build.onLoad({ filter: /./ }, ({ path }) => {
-            if (path.endsWith('/console/read-page-texts.ts')) return { contents: page, loader: 'js' }
-            inputs.push(path)
-            return undefined
-          })
-        },
+        setup: (build) =>
+          void build.onLoad({ filter: /\/console\/read-page-texts\.ts$/ }, () => ({ contents: page, loader: 'js' })),
       },
     ],
   })
   const command = join(dist, 'sluice.js')
   await writeFile(command, withoutBuildFolder(await readFile(command, 'utf8')))
   await chmod(command, 0o755)
-  return inputs
+  if (!metafile) throw new Error('the bundler has not said what the bundle contains')
+  // Not the modules that it has read, and of which nothing is used.
+  return Object.values(metafile.outputs).flatMap(({ inputs }) => Object.keys(inputs).map((path) => join(root, path)))
 }
 
 /**
@@ -77,18 +75,16 @@ const withoutBuildFolder = (text: string): string =>
     .replace(/^(\s*var __(?:dir|file)name = ")[^"]*(\/node_modules\/[^"]*")/gm, '$1$2')
     .replace(/^\/\/ \.\.\/.*?(?=node_modules\/)/gm, '// ')
 
-/**
- * The licenses of the packages that these files belong to. They demand that a copy comes with every copy of the
- * software.
- */
-const licensesOf = async (paths: readonly string[]): Promise<string> => {
-  const folders = new Set(paths.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []))
-  const texts = await Promise.all([...folders].sort().map(licenseOf))
-  return texts.join(`\n\n${'-'.repeat(80)}\n\n`)
-}
+/** The folders of the packages that these files belong to. */
+const foldersOf = (paths: readonly string[]): readonly string[] =>
+  [...new Set(paths.flatMap((path) => /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []))].sort()
 
+const manifestOf = async (folder: string): Promise<PackageManifest> =>
+  JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+
+/** The license of a package, which demands that a copy comes with every copy of the software. */
 const licenseOf = async (folder: string): Promise<string> => {
-  const { name, version, license } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'))
+  const { name, version, license } = await manifestOf(folder)
   const file = (await readdir(folder)).find((file) => /^(?:un)?licen[cs]e/i.test(file))
   const text = file === undefined ? '' : await readFile(join(folder, file), 'utf8')
   return `${name} ${version} (${license})\n\n${text.trim()}`.trim()
@@ -103,5 +99,9 @@ await writeFile(join(folder, 'read-page-texts.js'), page)
 await rm(join(folder, 'read-page-texts.js.map'))
 for (const extension of ['js', 'js.map', 'd.ts', 'd.ts.map']) await rm(join(folder, `bundle.${extension}`))
 await rm(join(folder, 'texts'), { recursive: true })
-const bundled = [...(await pageLibraries()), ...(await bundleCommand(page))]
-await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), `${await licensesOf(bundled)}\n`)
+const packages = foldersOf([...(await pageLibraries()), ...(await bundleCommand(page))])
+const licenses = await Promise.all(packages.map(licenseOf))
+await writeFile(join(dist, 'THIRD-PARTY-LICENSES.txt'), `${licenses.join(`\n\n${'-'.repeat(80)}\n\n`)}\n`)
+const lock = await readFile(join(root, 'bun.lock'), 'utf8')
+const sbom = sbomOf(await manifestOf(root), await Promise.all(packages.map(manifestOf)), lock)
+await writeFile(join(dist, 'sbom.cdx.json'), sbom)

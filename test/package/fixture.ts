@@ -67,7 +67,7 @@ export const packed = (): Promise<string> => {
 const pack = async (): Promise<string> => {
   const copy = temporaryFolder()
   const sources = files.filter((file) => file !== 'dist' && !file.startsWith('!'))
-  for (const name of [...sources, 'package.json', 'tsconfig.json', 'tsconfig.build.json']) {
+  for (const name of [...sources, 'package.json', 'bun.lock', 'tsconfig.json', 'tsconfig.build.json']) {
     cpSync(join(root, name), join(copy, name), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
