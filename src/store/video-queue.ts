@@ -11,6 +11,7 @@ import { videoPolls } from './video/moves.ts'
 import { Notices } from './video/notices.ts'
 import { videoClaims } from './video/queue/claims.ts'
 import { placesInQueue } from './video/queue/place.ts'
+import { suspendedTasks } from './video/queue/suspended.ts'
 
 /** The tasks of video generation, and their queue. */
 export const createSqlVideoQueue = (
@@ -22,6 +23,7 @@ export const createSqlVideoQueue = (
       notices.describe = describe
     },
     ...videoClaims(database, notices),
+    ...suspendedTasks(database),
     ...placesInQueue(database),
     ...videoPolls(database, notices),
     ...videoCopies(database, notices),

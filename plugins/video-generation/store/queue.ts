@@ -74,10 +74,24 @@ export interface MovedVideoTask {
  * After `describeVideoEvents`, an event is recorded in the same transaction when the user sees a new status, and when a
  * task is deleted. Before, there are no events.
  */
-export interface VideoQueue {
+export interface VideoQueue
+  extends VideoClaims,
+    VideoSuspensions,
+    VideoMoves,
+    VideoCopies,
+    VideoPlaces,
+    VideoLists,
+    VideoEnds {
   /** Sets what the events are. Absent: the store records none. */
   describeVideoEvents?(describe: DescribeVideoTask): void
+  /** Counts of the waiting and running tasks, of at most `max` pools each: those with the most. */
+  countVideoTasks(max: number): Promise<readonly VideoTaskCount[]>
+  /** The uses of assets by tasks. Absent: the store does not keep them. */
+  readonly videoAssetUses?: VideoAssetUses
+}
 
+/** Tasks from their creation to the upstream's answer. See `VideoQueue`. */
+export interface VideoClaims {
   /**
    * Adds a task. Without limits it is claimed. With limits it is claimed if a slot of its pool is free and it is its
    * turn; else it waits. Tasks with the tier `flex` need no slot: they are added without limits.
@@ -92,15 +106,6 @@ export interface VideoQueue {
   ): Promise<ClaimedVideoTask | undefined>
   /** Pools with waiting tasks that do not pause now. */
   poolsWithWaiting(now: number): Promise<readonly string[]>
-  /** The place of a waiting task. Undefined: it does not wait. Counts of other users may be a second old. */
-  videoQueuePlace(
-    task: Pick<VideoTask, 'id' | 'user' | 'model'>,
-    limits: PoolLimits,
-    now: number,
-  ): Promise<VideoQueuePlace | undefined>
-  /** The waiting tasks of a pool, for the place of one more. Counts may be a second old. */
-  videoQueueLine(pool: string, now: number): Promise<WaitingLine>
-
   /**
    * The upstream has accepted the task. It may be called again. False: the claim has ended otherwise, or another task
    * has that upstream id.
@@ -121,6 +126,19 @@ export interface VideoQueue {
   failVideoTask(claim: VideoClaim, task: string, at: number, undecided?: boolean): Promise<boolean>
   /** The upstream has rejected the task, and its caller knows it: nothing remains of it. */
   dropVideoTask(claim: VideoClaim): Promise<boolean>
+  /**
+   * Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease
+   * has ended. Of each, the longest due first.
+   */
+  unsettledVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
+  /** Defers the next look at a claimed task. */
+  deferVideoClaim(claim: VideoClaim, dueAt: number): Promise<void>
+  /** Those of the upstream's ids that tasks have. */
+  knownUpstreamIds(ids: readonly string[]): Promise<ReadonlySet<string>>
+}
+
+/** Tasks that wait for assets, outside of the line. See `VideoQueue`. */
+export interface VideoSuspensions {
   /**
    * The upstream certainly has no task of this claim, and assets must be made before the next call: the task waits
    * outside of the line and without a slot, until `resumeVideoTask`. Also for a task that is suspended already, which
@@ -150,16 +168,10 @@ export interface VideoQueue {
     at: number,
     assets?: readonly string[],
   ): Promise<boolean>
-  /**
-   * Claimed tasks to look for: those deferred until `now` or earlier, also within their lease, then those whose lease
-   * has ended. Of each, the longest due first.
-   */
-  unsettledVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
-  /** Defers the next look at a claimed task. */
-  deferVideoClaim(claim: VideoClaim, dueAt: number): Promise<void>
-  /** Those of the upstream's ids that tasks have. */
-  knownUpstreamIds(ids: readonly string[]): Promise<ReadonlySet<string>>
+}
 
+/** Tasks that the upstream has. See `VideoQueue`. */
+export interface VideoMoves {
   /** Submitted tasks that are due, the longest overdue first. */
   dueVideoTasks(now: number, max: number): Promise<readonly VideoTask[]>
   /** Makes a submitted task due now: a callback has arrived. False: there is no such task that has not ended. */
@@ -170,6 +182,10 @@ export interface VideoQueue {
    * the same transaction.
    */
   moveVideoTasks(moves: readonly VideoMove[], at: number): Promise<readonly MovedVideoTask[]>
+}
+
+/** Copies of results. See `VideoQueue`. */
+export interface VideoCopies {
   /** Tasks whose results are to be copied. The longest overdue first. */
   dueVideoCopies(now: number, max: number): Promise<readonly VideoTask[]>
   /** Takes the copying of a result until `until`. Undefined: another process has it, or there is nothing to copy. */
@@ -183,9 +199,22 @@ export interface VideoQueue {
    * there is no such task.
    */
   releaseVideoCopy(id: string, result: string | undefined, retryAt?: number): Promise<boolean>
+}
 
-  /** Counts of the waiting and running tasks, of at most `max` pools each: those with the most. */
-  countVideoTasks(max: number): Promise<readonly VideoTaskCount[]>
+/** Places in the line, as they are if no further task is added. See `VideoQueue`. */
+export interface VideoPlaces {
+  /** The place of a waiting task. Undefined: it does not wait. Counts of other users may be a second old. */
+  videoQueuePlace(
+    task: Pick<VideoTask, 'id' | 'user' | 'model'>,
+    limits: PoolLimits,
+    now: number,
+  ): Promise<VideoQueuePlace | undefined>
+  /** The waiting tasks of a pool, for the place of one more. Counts may be a second old. */
+  videoQueueLine(pool: string, now: number): Promise<WaitingLine>
+}
+
+/** What users see of their tasks. See `VideoQueue`. */
+export interface VideoLists {
   videoTask(user: string, id: string): Promise<VideoTask | undefined>
   /** Tasks of a user, and the number of all that the filter selects. */
   videoTasks(
@@ -193,8 +222,10 @@ export interface VideoQueue {
     filter: VideoTaskFilter,
     page: VideoTaskPage,
   ): Promise<{ readonly tasks: readonly VideoTask[]; readonly total: number }>
-  /** The uses of assets by tasks. Absent: the store does not keep them. */
-  readonly videoAssetUses?: VideoAssetUses
+}
+
+/** Ends of tasks that the upstream never saw, and the deletion of those that have ended. See `VideoQueue`. */
+export interface VideoEnds {
   /** Cancels a waiting task. */
   cancelWaitingVideoTask(user: string, id: string, at: number): Promise<boolean>
   /** Deletes a task that has ended. Returns it. */

@@ -1,4 +1,4 @@
-import type { VideoCopies } from '../../../plugins/video-generation/store/queue-parts.ts'
+import type { VideoCopies } from '../../../plugins/video-generation/store/queue.ts'
 import { type Database, sql } from '../database/database.ts'
 import type { Notices } from './notices.ts'
 import { readTasks, selectTask, taskOf } from './task-rows.ts'

@@ -1,5 +1,5 @@
 import { membersOf, parsedJson } from '../../../plugins/shared/json/parsed.ts'
-import type { VideoEnds } from '../../../plugins/video-generation/store/queue-parts.ts'
+import type { VideoEnds } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import { keepTaskEnd, usesPersons } from '../consents/consent-uses.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'

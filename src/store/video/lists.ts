@@ -1,11 +1,11 @@
-import type { VideoQueue } from '../../../plugins/video-generation/store/queue.ts'
+import type { VideoLists } from '../../../plugins/video-generation/store/queue.ts'
 import type { VideoTask } from '../../../plugins/video-generation/tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../../plugins/video-generation/tasks/tasks.ts'
 import { type Database, type Row, type Statement, sql } from '../database/database.ts'
 import { readTasks, selectTask, selectTasks, taskOf } from './task-rows.ts'
 
 /** Lists of the tasks of a user, by id. Ids sort by creation. */
-export const listVideoTasks = (database: Database): Pick<VideoQueue, 'videoTask' | 'videoTasks'> => ({
+export const listVideoTasks = (database: Database): VideoLists => ({
   async videoTask(user, id) {
     const [row] = await database.query(selectTask(id))
     return row?.user === user ? taskOf(row) : undefined

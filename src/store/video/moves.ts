@@ -1,7 +1,6 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import { moveStepOf } from '../../../plugins/video-generation/store/moves.ts'
-import type { MovedVideoTask, VideoMove } from '../../../plugins/video-generation/store/queue.ts'
-import type { VideoMoves } from '../../../plugins/video-generation/store/queue-parts.ts'
+import type { MovedVideoTask, VideoMove, VideoMoves } from '../../../plugins/video-generation/store/queue.ts'
 import { poolOf, type VideoTask, type VideoUsage } from '../../../plugins/video-generation/tasks/task.ts'
 import { type Database, type Steps, sql } from '../database/database.ts'
 import { addUsage, modelName } from '../usage/usage.ts'

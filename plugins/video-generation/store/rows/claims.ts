@@ -1,10 +1,8 @@
 import { Buffer } from 'node:buffer'
 import { type NewVideoTask, poolOf } from '../../tasks/task.ts'
 import { noncesOf } from '../nonces.ts'
-import type { VideoClaim } from '../queue.ts'
-import type { VideoClaims } from '../queue-parts.ts'
+import type { VideoClaim, VideoClaims } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
-import { suspendedOn } from './suspended.ts'
 import {
   addRequest,
   endClaim,
@@ -29,8 +27,6 @@ import { dueUntil, type Transaction, transact, valuesOf } from './transaction.ts
 
 /** Tasks from their creation to the upstream's answer. */
 export const claimsOn = (rows: QueueRows): VideoClaims => ({
-  ...suspendedOn(rows),
-
   async addVideoTask(task, limits, leaseUntil) {
     const { id, request, createdAt: now } = task
     const row = newRow(task)

@@ -1,4 +1,4 @@
-import type { VideoCopies } from '../queue-parts.ts'
+import type { VideoCopies } from '../queue.ts'
 import {
   type QueueRows,
   readTask,

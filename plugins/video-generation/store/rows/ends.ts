@@ -1,5 +1,5 @@
 import type { VideoTask } from '../../tasks/task.ts'
-import type { VideoEnds } from '../queue-parts.ts'
+import type { VideoEnds } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   endClaim,

@@ -2,15 +2,13 @@ import type { VideoTask } from '../../tasks/task.ts'
 import type { VideoTaskFilter, VideoTaskPage } from '../../tasks/tasks.ts'
 import { placeInLine } from '../place.ts'
 import type { VideoTaskCount } from '../pool.ts'
-import type { VideoQueue } from '../queue.ts'
+import type { VideoLists, VideoPlaces, VideoQueue } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
 import { isSuspended, type QueueRows, readTask, storedTaskOf, taskIn, taskLists } from './task.ts'
 import { positionAt, Transaction, valuesOf } from './transaction.ts'
 
-type Lists = Pick<VideoQueue, 'videoTask' | 'videoTasks' | 'videoQueuePlace' | 'videoQueueLine' | 'countVideoTasks'>
-
 /** What users and operators see of the tasks. */
-export const listsOn = (rows: QueueRows): Lists => ({
+export const listsOn = (rows: QueueRows): VideoLists & VideoPlaces & Pick<VideoQueue, 'countVideoTasks'> => ({
   async videoTask(user, id) {
     const task = await readTask(new Transaction(rows.store), id)
     return task?.user === user ? taskIn(task) : undefined

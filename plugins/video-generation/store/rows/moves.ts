@@ -1,6 +1,5 @@
 import { moveStepOf } from '../moves.ts'
-import type { MovedVideoTask, VideoMove } from '../queue.ts'
-import type { VideoMoves } from '../queue-parts.ts'
+import type { MovedVideoTask, VideoMove, VideoMoves } from '../queue.ts'
 import { Pool } from './pool.ts'
 import {
   type QueueRows,

@@ -7,6 +7,7 @@ import { endsOn } from './ends.ts'
 import { leasesOn } from './leases.ts'
 import { listsOn } from './lists.ts'
 import { movesOn } from './moves.ts'
+import { suspendedOn } from './suspended.ts'
 import type { QueueRows } from './task.ts'
 
 /** The queue on the rows of a store, with leases. */
@@ -17,6 +18,7 @@ export const queueOn = (store: VideoTaskStore): VideoQueue & LeaseStore => {
       rows.describe = describe
     },
     ...claimsOn(rows),
+    ...suspendedOn(rows),
     ...movesOn(rows),
     ...copiesOn(rows),
     ...listsOn(rows),

@@ -1,4 +1,4 @@
-import type { VideoClaims } from '../queue-parts.ts'
+import type { VideoSuspensions } from '../queue.ts'
 import { Pool } from './pool.ts'
 import {
   freeNonce,
@@ -13,16 +13,11 @@ import {
 } from './task.ts'
 import { dueUntil, Transaction, transact } from './transaction.ts'
 
-type SuspendedTasks = Pick<
-  VideoClaims,
-  'suspendVideoTask' | 'suspendedVideoTasks' | 'videoTaskRequest' | 'resumeVideoTask'
->
-
 /** Suspended tasks of a user that are counted, where the limits name no smaller number. */
 const maxCounted = 10_000
 
 /** Tasks that wait for assets. The state of their pool does not have them. */
-export const suspendedOn = (rows: QueueRows): SuspendedTasks => ({
+export const suspendedOn = (rows: QueueRows): VideoSuspensions => ({
   suspendVideoTask: ({ id, attempts }, { fields, dueAt, limits }, at) =>
     transact(rows.store, async (transaction) => {
       const task = await readTask(transaction, id)

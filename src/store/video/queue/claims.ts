@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
+import type { VideoClaims } from '../../../../plugins/video-generation/store/queue.ts'
 import { dropUsesOf, usesPersons } from '../../consents/consent-uses.ts'
 import { type Database, sql } from '../../database/database.ts'
 import { UniqueViolationError } from '../../database/error.ts'
@@ -9,14 +9,11 @@ import { forgetRequest, isLong, isWaitingFull, readRequest, writePieces } from '
 import { readClaimed, readTasks } from '../task-rows.ts'
 import { addClaimed, addToPool } from './addition.ts'
 import { claimNext, enterPool, isPoolFull, returnTurn, signalPool } from './pool.ts'
-import { suspendedTasks } from './suspended.ts'
 
 /** Tasks from their creation to the upstream's answer. */
 export const videoClaims = (database: Database, notices: Notices): VideoClaims => {
   const forget = (id: string, bytes: unknown) => forgetRequest(database, id, bytes)
   return {
-    ...suspendedTasks(database),
-
     async addVideoTask(task, limits, leaseUntil) {
       const { id, request } = task
       const long = isLong(request)

@@ -1,5 +1,5 @@
 import { placeInLine, type UserInLine, type WaitingLine } from '../../../../plugins/video-generation/store/place.ts'
-import type { VideoQueue } from '../../../../plugins/video-generation/store/queue.ts'
+import type { VideoPlaces } from '../../../../plugins/video-generation/store/queue.ts'
 import { poolOf } from '../../../../plugins/video-generation/tasks/task.ts'
 import { type Database, sql } from '../../database/database.ts'
 
@@ -11,7 +11,7 @@ const cachedMs = 1_000
 const maxCached = 100
 
 /** Places in the queue, as they are if no further task is added. */
-export const placesInQueue = (database: Database): Pick<VideoQueue, 'videoQueuePlace' | 'videoQueueLine'> => {
+export const placesInQueue = (database: Database): VideoPlaces => {
   const cached = new Map<string, Promise<WaitingLine>>()
   const readAt = new Map<string, number>()
 

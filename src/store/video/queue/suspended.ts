@@ -1,17 +1,12 @@
-import type { VideoClaims } from '../../../../plugins/video-generation/store/queue-parts.ts'
+import type { VideoSuspensions } from '../../../../plugins/video-generation/store/queue.ts'
 import { type Database, sql } from '../../database/database.ts'
 import { addUses } from '../asset-uses.ts'
 import { isWithin, readRequest } from '../requests.ts'
 import { readTasks } from '../task-rows.ts'
 import { beginTurn, enterPool, returnTurn } from './pool.ts'
 
-type SuspendedTasks = Pick<
-  VideoClaims,
-  'suspendVideoTask' | 'suspendedVideoTasks' | 'videoTaskRequest' | 'resumeVideoTask'
->
-
 /** Tasks that wait for assets. They have the phase `waiting`, and no pool: so they are in no line and take no slot. */
-export const suspendedTasks = (database: Database): SuspendedTasks => ({
+export const suspendedTasks = (database: Database): VideoSuspensions => ({
   async suspendVideoTask({ id, attempts, user, model: pool }, { fields, dueAt, limits }) {
     const [delayed] = await database.query(sql`
       update video_tasks
