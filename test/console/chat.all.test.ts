@@ -120,6 +120,53 @@ describeWithBrowser('a chat', () => {
     expect(await page.locator('.markdown p').count()).toBe(120)
     // Each paragraph and its bold text once, and the last ones again.
     expect(await page.evaluate<number>('window.added')).toBeLessThan(1_500)
+    // What is far from the view is in the page, but not laid out.
+    const isLaidOut = (part: 'first' | 'last') =>
+      page
+        .locator('.markdown p')
+        [part]()
+        .evaluate((one) => one.checkVisibility({ contentVisibilityAuto: true }))
+    expect([await isLaidOut('first'), await isLaidOut('last')]).toEqual([false, true])
+    await page.locator('.markdown p').first().scrollIntoViewIfNeeded()
+    while (!(await isLaidOut('first'))) await Bun.sleep(20)
+  })
+
+  test('reads an answer no more often than it shows it, and stops at once', async () => {
+    await using fixture = await openMediaFixture()
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    await openChat(page, fixture)
+    // An answer without an end, of which each read gets a delta.
+    await page.evaluate(`(() => {
+      window.reads = 0
+      const { fetch } = window
+      window.fetch = async (path, { signal, ...options }) => {
+        if (!String(path).endsWith('/chat/completions')) return fetch(path, { signal, ...options })
+        const body = new ReadableStream({
+          start: (controller) => signal.addEventListener('abort', () => controller.error(signal.reason)),
+          pull: (controller) => {
+            const delta = { content: 'word' + ++window.reads + ' ' }
+            controller.enqueue(new TextEncoder().encode('data: ' + JSON.stringify({ choices: [{ delta }] }) + '\\n\\n'))
+          },
+        }, { highWaterMark: 0 })
+        return new Response(body)
+      }
+    })()`)
+    await page.clock.install()
+    await page.clock.pauseAt(Date.now() + 60_000)
+    await page.getByRole('textbox', { name: 'Question' }).last().fill('Go')
+    await page.getByRole('button', { name: 'Send' }).click()
+    const reads = () => page.evaluate<number>('window.reads')
+    for (const shown of [1, 2, 3]) {
+      while ((await reads()) < shown) await Bun.sleep(20)
+      // Without the pause, the page would read on.
+      for (let turn = 0; turn < 5; turn++) expect(await reads()).toBe(shown)
+      await page.clock.runFor(50)
+      await page.locator('.markdown').getByText(`word${shown}`).waitFor()
+    }
+    // The clock stands still: no pause has to end first.
+    await page.getByRole('button', { name: 'Stop the answer' }).click()
+    await page.getByText('You stopped this answer.').waitFor()
   })
 
   test('has a system prompt and settings, regenerates, edits, and stops', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 
 /** The page's reader of event streams. It is JavaScript, and the page's own type check covers it. */
 const reader: {
-  readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<string>
+  readEvents(body: ReadableStream<Uint8Array>, pause?: () => Promise<void>): AsyncGenerator<string>
   readCompletion(body: ReadableStream<Uint8Array>): AsyncGenerator<{ content: string; reasoning: string }>
 } = await import(new URL('../../plugins/console/page/chat/stream.js', import.meta.url).href)
 
@@ -33,6 +33,16 @@ describe('events', () => {
   test('are the same byte by byte', async () => {
     expect(await eventsOf(streamOf(...[...bytes(text)].map((byte) => Uint8Array.of(byte))))).toEqual(expected)
   })
+})
+
+test('events are read with a pause between two reads, in which more may arrive', async () => {
+  const seen: string[] = []
+  const pause = async () => {
+    seen.push('a pause')
+  }
+  const body = streamOf(bytes('data: one\n\ndata: two\n\ndata: th'), bytes('ree\n\n'))
+  for await (const data of reader.readEvents(body, pause)) seen.push(data)
+  expect(seen).toEqual(['one', 'two', 'a pause', 'three', 'a pause'])
 })
 
 describe('a completion', () => {

@@ -101,10 +101,13 @@ export const Chat = ({ conversation, part }) => {
 /** Within so many pixels of its end the page follows the answer. */
 const nearEnd = 120
 
+const scrollToEnd = () => scrollTo(0, document.documentElement.scrollHeight)
+
 /** The turns. The page follows the answer, until the user scrolls up. @param {{ conversation: Conversation }} props */
 const Turns = ({ conversation }) => {
   const { turns, busy, regenerate, edit } = conversation
   const following = useRef(true)
+  const box = useRef(/** @type {HTMLElement | null} */ (null))
   const [isAway, setIsAway] = useState(false)
   const count = turns.length
   // A turn that has not changed is not rendered again.
@@ -114,19 +117,27 @@ const Turns = ({ conversation }) => {
   const follow = () => {
     following.current = true
     setIsAway(false)
-    scrollTo(0, document.documentElement.scrollHeight)
+    scrollToEnd()
   }
   useLayoutEffect(() => {
     // A new question: the view goes there, wherever it was.
     following.current = true
   }, [count])
-  useLayoutEffect(() => {
-    if (count > 0 && following.current) scrollTo(0, document.documentElement.scrollHeight)
-  }, [turns])
   useEffect(() => {
+    if (!box.current || count === 0) return
+    // It observes after the layout of a frame, and so needs none of its own.
+    const observer = new ResizeObserver(() => following.current && scrollToEnd())
+    observer.observe(box.current)
+    return () => observer.disconnect()
+  }, [count > 0])
+  useEffect(() => {
+    let last = scrollY
     const onScroll = () => {
       const { scrollHeight, scrollTop, clientHeight } = document.documentElement
-      following.current = scrollHeight - scrollTop - clientHeight < nearEnd
+      const isNear = scrollHeight - scrollTop - clientHeight < nearEnd
+      // The answer may have grown since the page was scrolled to its end: only a user scrolls up.
+      if (isNear || scrollTop < last) following.current = isNear
+      last = scrollTop
       setIsAway(!following.current)
     }
     addEventListener('scroll', onScroll, { passive: true })
@@ -145,7 +156,7 @@ const Turns = ({ conversation }) => {
     return node
   }
   return html`
-    <div class="turns" aria-busy=${busy}>
+    <div class="turns" ref=${box} aria-busy=${busy}>
       ${count === 0 ? html`<${Empty} icon="chat" title=${t.chat.empty}><p>${t.chat.emptyHint}</p><//>` : turns.map(nodeOf)}
       <div class="end"></div>
     </div>

@@ -91,6 +91,7 @@ export const useConversation = ({ user }) => {
       if (latest.current.id === talkId) change({ turns: [...history, answer] })
     }
     const updates = createPacedUpdates(() => show())
+    controller.signal.addEventListener('abort', updates.now)
     setBusy(true)
     show()
     void keep()
@@ -100,19 +101,18 @@ export const useConversation = ({ user }) => {
         body: bodyOf(model, settings, history),
         signal: controller.signal,
       })
-      for await (const { content, reasoning, usage } of readCompletion(/** @type {any} */ (events))) {
+      for await (const { content, reasoning, usage } of readCompletion(/** @type {any} */ (events), updates.next)) {
         answer = {
           ...answer,
           content: answer.content + content,
           reasoning: (answer.reasoning ?? '') + reasoning,
           usage: usage ?? answer.usage,
         }
-        updates.request()
       }
-      updates.end()
+      updates.now()
       showToast(t.chat.complete, { visible: false })
     } catch (error) {
-      updates.end()
+      updates.now()
       show(isAbort(error) ? { stopped: true } : { error: messageOf(error) })
     }
     void kept.put(talkId, {

@@ -16,8 +16,11 @@ const maxItems = 1_000
 const maxRows = 200
 const maxColumns = 40
 
-/** The blocks that were rendered. A block that has not changed is not rendered again. @type {WeakMap<Token, Content>} */
-const rendered = new WeakMap()
+/**
+ * Blocks of a part of an answer. The browser lays out and paints only the parts near the view, and a part whose blocks
+ * have not changed is not rendered again.
+ */
+const partSize = 24
 
 /**
  * An answer in Markdown as elements. Markup in it is text, and only http and https addresses are links.
@@ -26,16 +29,22 @@ const rendered = new WeakMap()
 export const Markdown = ({ text }) => {
   const reader = useRef(/** @type {ReturnType<typeof createReader> | undefined} */ (undefined))
   reader.current ??= createReader()
-  return html`<div class="markdown">${reader.current(text.replace(/\r\n?/g, '\n')).map(renderOnce)}</div>`
+  const parts = useRef(/** @type {Part[]} */ ([]))
+  const tokens = reader.current(text.includes('\r') ? text.replace(/\r\n?/g, '\n') : text)
+  parts.current = Array.from({ length: Math.ceil(tokens.length / partSize) }, (_, at) =>
+    renderPart(tokens.slice(at * partSize, (at + 1) * partSize), parts.current[at]),
+  )
+  return html`<div class="markdown">${parts.current.map(({ content }) => content)}</div>`
 }
 
-/** @param {Token} token */
-const renderOnce = (token) => {
-  const known = rendered.get(token)
-  if (known !== undefined) return known
-  const content = block(token, 0)
-  rendered.set(token, content)
-  return content
+/** @typedef {{ tokens: readonly Token[], blocks: readonly Content[], content: Content }} Part */
+
+/** @param {readonly Token[]} tokens @param {Part | undefined} before @returns {Part} */
+const renderPart = (tokens, before) => {
+  const isSame = (/** @type {Token} */ token, /** @type {number} */ at) => token === before?.tokens[at]
+  if (before && tokens.length === before.tokens.length && tokens.every(isSame)) return before
+  const blocks = tokens.map((token, at) => (before && isSame(token, at) ? before.blocks[at] : block(token, 0)))
+  return { tokens, blocks, content: html`<div class="part">${blocks}</div>` }
 }
 
 /** @param {readonly Token[] | undefined} tokens @param {number} depth */

@@ -4,8 +4,9 @@ import { t } from '../words/words.js'
 /**
  * Yields the data of each event of an event stream (WHATWG HTML, section 9.2).
  * @param {ReadableStream<Uint8Array>} body
+ * @param {() => Promise<void>} [pause] awaited between two reads
  */
-export async function* readEvents(body) {
+export async function* readEvents(body, pause) {
   const reader = body.getReader()
   const decoder = new TextDecoder()
   let rest = ''
@@ -25,6 +26,7 @@ export async function* readEvents(body) {
         } else if (line.startsWith('data:')) data.push(line.slice(line.startsWith('data: ') ? 6 : 5))
       }
       if (done) return
+      await pause?.()
     }
   } finally {
     reader.cancel().catch(() => {})
@@ -40,11 +42,12 @@ export async function* readEvents(body) {
  * Yields the deltas of a streamed chat completion. Throws ApiError for an error event, and when the stream ends without
  * `[DONE]`.
  * @param {ReadableStream<Uint8Array>} body
+ * @param {() => Promise<void>} [pause] awaited between two reads
  * @returns {AsyncGenerator<Delta>}
  */
-export async function* readCompletion(body) {
+export async function* readCompletion(body, pause) {
   try {
-    for await (const data of readEvents(body)) {
+    for await (const data of readEvents(body, pause)) {
       if (data === '[DONE]') return
       const chunk = JSON.parse(data)
       if (chunk.error) throw new ApiError(502, String(chunk.error.message ?? t.errors.incomplete))
