@@ -60,7 +60,10 @@ describeWithBrowser('the own account', () => {
   })
 
   test('shows what is left of each limit, lists its sessions, and ends another one', async () => {
-    const limits = [{ unit: 'tokens', amount: 1_000, window: 'day' }]
+    const limits = [
+      { unit: 'tokens', amount: 1_000, window: 'day' },
+      { unit: 'storage_bytes', amount: 1_500_000_001 },
+    ]
     await using fixture = await openAdminFixture({ USER_LIMITS: JSON.stringify(limits) })
     await using visiting = await visit(browser, fixture)
     await using other = await visit(browser, fixture, { userAgent: 'Mozilla/5.0 (Windows NT 10.0) Firefox/150.0' })
@@ -72,6 +75,9 @@ describeWithBrowser('the own account', () => {
     await limit.getByText('Returns').waitFor()
     expect(await limit.allInnerTexts()).toEqual([
       expect.stringMatching(/^Tokens a day\s+1,000 of 1,000 left\s*Returns \d+ \w+ \d{4}, 00:00$/),
+      expect.stringMatching(
+        /^Storage\s+1,500.000001 MB of 1,500.000001 MB left\s*1,500,000,001 bytes of 1,500,000,001 bytes left$/,
+      ),
     ])
     await page.getByRole('button', { name: 'Log out Firefox on Windows' }).click()
     await page.getByText('Logged out there').waitFor()

@@ -242,16 +242,25 @@ describeWithBrowser('an admin', () => {
     const third = form.getByRole('group', { name: 'Limit 3' })
     await third.getByLabel('What is limited').selectOption('storage_bytes')
     expect(await third.getByLabel('In each').count()).toBe(0)
-    await third.getByLabel('At most').fill('1500000000')
-    await third.getByText(/of storage/).waitFor()
+    for (const amount of ['1.5 GB', '-1', '0.0000001', '9007199254.740992']) {
+      await third.getByLabel('At most').fill(amount)
+      await form.getByRole('button', { name: 'Save' }).click()
+      await third.getByText('A number of MB from 0, with at most six decimals').waitFor()
+    }
+    await third.getByLabel('At most').fill('1500.000001')
+    await third.getByText('1,500.000001 MB (1,500,000,001 bytes) of storage.').waitFor()
     await submit(page, 'Save')
     await page.getByText('A cost of 12.50 a month of gpt-*').waitFor()
     const limits = async () => (await fixture.store.adminUser(user.id))?.limits
     expect(JSON.parse((await limits()) ?? '')).toEqual([
       { unit: 'tokens', amount: 700, window: 'day' },
       { unit: 'cost', amount: 12.5, window: 'month', model: 'gpt-*' },
-      { unit: 'storage_bytes', amount: 1_500_000_000 },
+      { unit: 'storage_bytes', amount: 1_500_000_001 },
     ])
+    await page.getByText('1,500.000001 MB of storage').first().waitFor()
+    await press(page, 'Change the limits')
+    expect(await third.getByLabel('At most').inputValue()).toBe('1500.000001')
+    await press(page, 'Cancel')
 
     await press(page, 'Change the limits')
     await press(page, 'Remove limit 2')

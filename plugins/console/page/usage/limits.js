@@ -1,6 +1,6 @@
 import { paths } from '../api/paths.js'
 import { html } from '../controls/html.js'
-import { formatBytes, formatCost, formatNumber, formatTime, parseTime } from '../words/format.js'
+import { formatCost, formatExactBytes, formatMegabytes, formatNumber, formatTime, parseTime } from '../words/format.js'
 import { t } from './words.js'
 
 /**
@@ -37,7 +37,7 @@ export const LimitUses = ({ label, limits }) => html`
 
 /** @param {Pick<Limit, 'unit'>} limit @param {number} amount */
 const format = ({ unit }, amount) =>
-  unit === 'cost' ? formatCost(amount) : unit === 'storage_bytes' ? formatBytes(amount) : formatNumber(amount)
+  unit === 'cost' ? formatCost(amount) : unit === 'storage_bytes' ? formatMegabytes(amount) : formatNumber(amount)
 
 /** @param {{ limit: Limit }} props */
 const Use = ({ limit }) => {
@@ -58,6 +58,7 @@ const Use = ({ limit }) => {
       </svg>
       <p class="hint">
         <span>${t.limits.left(format(limit, remaining), format(limit, amount))}</span>
+        ${unit === 'storage_bytes' && html`<span>${t.limits.left(formatExactBytes(remaining), formatExactBytes(amount))}</span>`}
         ${resets && html`<span>${t.limits.resets} <time datetime=${resets.toISOString()}>${formatTime(resets)}</time></span>`}
       </p>
     </li>

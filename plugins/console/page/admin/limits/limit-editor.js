@@ -4,7 +4,7 @@ import { Icon } from '../../controls/icons.js'
 import { locale } from '../../words/words.js'
 import { Choice, Fault, Input, useFault } from '../parts/form.js'
 import { w } from '../words/words.js'
-import { draftOf, isConsumed, limitsFrom, limitText, units } from './limit.js'
+import { amountFrom, draftOf, formatExactAmount, isConsumed, isSize, limitsFrom, limitText, units } from './limit.js'
 import { LimitList } from './limit-list.js'
 import { useLimitSettings } from './limit-settings.js'
 
@@ -123,7 +123,7 @@ const Entry = ({ draft, index, onChange, onRemove }) => {
       </div>
       <div class="limit-fields">
         <${Choice} label=${w.limits.unit} name=${`${at}.unit`} value=${unit} choices=${units.map((one) => [one, w.limits.units[one]])} onChange=${on('unit')} />
-        <${Input} label=${w.limits.amount} name=${`${at}.amount`} value=${amount} inputmode=${unit === 'cost' ? 'decimal' : 'numeric'} autocomplete="off" maxlength="20" onInput=${on('amount')} />
+        <${Input} label=${w.limits.amount} name=${`${at}.amount`} value=${amount} inputmode=${unit === 'cost' || isSize(unit) ? 'decimal' : 'numeric'} autocomplete="off" maxlength="20" onInput=${on('amount')} />
         ${isUsedUp && html`<${Choice} label=${w.limits.window} name=${`${at}.window`} value=${window} choices=${windows.map((one) => [one, w.limits.windows[one]])} onChange=${on('window')} />`}
         ${isUsedUp && html`<${Input} label=${w.limits.model} name=${`${at}.model`} value=${model} autocomplete="off" autocapitalize="off" spellcheck=${false} maxlength="256" onInput=${on('model')} />`}
       </div>
@@ -134,11 +134,11 @@ const Entry = ({ draft, index, onChange, onRemove }) => {
 
 /** @param {Draft} draft */
 const sentenceOf = ({ unit, amount, window, model }) => {
-  const number = Number(amount)
-  if (amount.trim() === '' || !(number >= 0) || (unit === 'storage_bytes' && !Number.isFinite(number))) return ''
+  const number = amountFrom(unit, amount.trim())
+  if (number === undefined) return ''
   const isUsedUp = isConsumed(unit)
   const shownWindow = isUsedUp && window !== 'ever' ? window : undefined
-  return `${limitText({ unit, amount: number, window: shownWindow, model: isUsedUp ? model.trim() : '' })}.`
+  return `${limitText({ unit, amount: number, window: shownWindow, model: isUsedUp ? model.trim() : '' }, formatExactAmount)}.`
 }
 
 /**

@@ -1,7 +1,7 @@
 import { html } from '../../controls/html.js'
 import { formatTime, parseTime } from '../../words/format.js'
 import { w } from '../words/words.js'
-import { formatAmount, limitText } from './limit.js'
+import { formatExactAmount, limitText } from './limit.js'
 
 /**
  * @typedef {object} LimitUse
@@ -41,9 +41,9 @@ const Use = ({ limit }) => {
         <rect class="bar" width=${share * 100} height="4" />
       </svg>
       <p class="hint">
-        <span>${w.limits.used} ${formatAmount({ unit, amount: used })}</span>
-        ${reserved > 0 && html`<span>${w.limits.reserved} ${formatAmount({ unit, amount: reserved })}</span>`}
-        <span>${w.limits.remaining} ${formatAmount({ unit, amount: remaining })}</span>
+        <span>${w.limits.used} ${formatExactAmount({ unit, amount: used })}</span>
+        ${reserved > 0 && html`<span>${w.limits.reserved} ${formatExactAmount({ unit, amount: reserved })}</span>`}
+        <span>${w.limits.remaining} ${formatExactAmount({ unit, amount: remaining })}</span>
         ${resets && html`<span>${w.limits.resets} <time datetime=${resets.toISOString()}>${formatTime(resets)}</time></span>`}
       </p>
     </li>

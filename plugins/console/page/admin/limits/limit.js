@@ -1,4 +1,4 @@
-import { formatBytes, formatCost, formatNumber } from '../../words/format.js'
+import { bytesInMegabyte, formatCost, formatExactBytes, formatMegabytes, formatNumber } from '../../words/format.js'
 import { FieldFault } from '../parts/faults.js'
 import { w } from '../words/words.js'
 
@@ -18,19 +18,27 @@ export const units = /** @type {readonly Unit[]} */ (Object.keys(w.limits.units)
 /** @param {{ unit: Unit, amount: number }} limit */
 export const formatAmount = ({ unit, amount }) => {
   if (unit === 'cost') return formatCost(amount)
-  return unit === 'storage_bytes' ? formatBytes(amount) : formatNumber(amount)
+  return isSize(unit) ? formatMegabytes(amount) : formatNumber(amount)
 }
+
+/** The same, with the exact bytes of a size. @param {{ unit: Unit, amount: number }} limit */
+export const formatExactAmount = (limit) =>
+  isSize(limit.unit) ? `${formatAmount(limit)} (${formatExactBytes(limit.amount)})` : formatAmount(limit)
 
 /**
  * A limit in words, such as `1,000 tokens a day of gpt-*`.
  * @param {{ unit: Unit, amount: number, window?: Window | null, model?: string | null }} limit
+ * @param {typeof formatAmount} [format]
  */
-export const limitText = ({ unit, amount, window, model }) =>
+export const limitText = ({ unit, amount, window, model }, format = formatAmount) =>
   w.limits.sentence(
-    w.limits.inSentence[unit](formatAmount({ unit, amount })),
+    w.limits.inSentence[unit](format({ unit, amount })),
     w.limits.windowInSentence[window ?? (isConsumed(unit) ? 'ever' : 'none')],
     model ? w.limits.modelInSentence(model) : '',
   )
+
+/** Sizes are typed in MB. @param {Unit} unit */
+export const isSize = (unit) => unit === 'storage_bytes'
 
 let lastId = 0
 
@@ -43,7 +51,7 @@ export const draftOf = ({ unit, amount, window, model } = { unit: 'tokens', amou
   return {
     id: lastId,
     unit,
-    amount: Number.isNaN(amount) ? '' : String(amount),
+    amount: Number.isNaN(amount) ? '' : String(isSize(unit) ? amount / bytesInMegabyte : amount),
     window: window ?? 'ever',
     model: model ?? '',
   }
@@ -60,8 +68,7 @@ export const limitsFrom = (drafts) => {
     const at = `limits[${index}]`
     const { unit } = draft
     const amount = amountFrom(unit, draft.amount.trim())
-    if (amount === undefined)
-      throw new FieldFault(`${at}.amount`, unit === 'cost' ? w.limits.costAmount : w.limits.wholeAmount)
+    if (amount === undefined) throw new FieldFault(`${at}.amount`, amountFault(unit))
     const window = isConsumed(unit) && draft.window !== 'ever' ? draft.window : undefined
     const model = isConsumed(unit) ? draft.model.trim() : ''
     if (model !== '' && !/^(?:[^*\p{Cc}]{1,256}|[^*\p{Cc}]{0,255}\*)$/u.test(model))
@@ -74,13 +81,28 @@ export const limitsFrom = (drafts) => {
   })
 }
 
+/** @param {Unit} unit */
+const amountFault = (unit) => {
+  if (isSize(unit)) return w.limits.sizeAmount
+  return unit === 'cost' ? w.limits.costAmount : w.limits.wholeAmount
+}
+
 /**
+ * The amount that was typed, of a size in bytes. Undefined: it is none.
  * @param {Unit} unit
  * @param {string} text
  */
-const amountFrom = (unit, text) => {
+export const amountFrom = (unit, text) => {
+  if (isSize(unit)) return bytesFrom(text)
   const pattern = unit === 'cost' ? /^\d{1,7}(?:\.\d{1,9})?$/ : /^\d{1,16}$/
   const amount = Number(text)
   const max = unit === 'cost' ? 9_000_000 : Number.MAX_SAFE_INTEGER
   return pattern.test(text) && amount <= max ? amount : undefined
+}
+
+/** @param {string} text a number of MB */
+const bytesFrom = (text) => {
+  const [, whole, decimals = ''] = /^(\d{1,10})(?:\.(\d{1,6}))?$/.exec(text) ?? []
+  const bytes = Number(`${whole}${decimals.padEnd(6, '0')}`)
+  return whole !== undefined && bytes <= Number.MAX_SAFE_INTEGER ? bytes : undefined
 }

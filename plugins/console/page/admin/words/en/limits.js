@@ -20,7 +20,7 @@ export const limits = {
     removeOf: (/** @type {number} */ number) => `Remove limit ${number}`,
     number: (/** @type {number} */ number) => `Limit ${number}`,
     unit: 'What is limited',
-    units: { ...usage.limits.units, storage_bytes: 'Storage, in bytes' },
+    units: { ...usage.limits.units, storage_bytes: 'Storage, in MB' },
     unitHints: {
       requests: 'Accepted calls of text generation, and created videos. Polls and lists do not count.',
       tokens: 'Input and output of text, and the tokens of videos.',
@@ -57,6 +57,7 @@ export const limits = {
     model: 'Only of the model',
     modelHint: 'Empty: all models together. A * at the end stands for any rest: gpt-*.',
     wholeAmount: 'A whole number from 0, without other characters.',
+    sizeAmount: 'A number of MB from 0, with at most six decimals, such as 500 or 1.5.',
     costAmount: 'A number from 0 to 9,000,000, such as 12.50.',
     duplicate: (/** @type {number} */ number) => `Limit ${number} is about the same already. Change that one instead.`,
     emptyList: 'No limit yet. Add one, or choose “No limits”.',

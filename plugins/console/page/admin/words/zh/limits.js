@@ -20,7 +20,7 @@ export const limits = {
     removeOf: (number) => `移除限额 ${number}`,
     number: (number) => `限额 ${number}`,
     unit: '限制对象',
-    units: { ...usage.limits.units, storage_bytes: '存储空间（字节）' },
+    units: { ...usage.limits.units, storage_bytes: '存储空间（MB）' },
     unitHints: {
       requests: '已接受的文本调用和已创建的视频。轮询和列表不计。',
       tokens: '文本的输入与输出，以及视频的 token。',
@@ -54,6 +54,7 @@ export const limits = {
     model: '仅限模型',
     modelHint: '留空表示全部模型合计。末尾的 * 代表任意后续内容，如 gpt-*。',
     wholeAmount: '请填写不小于 0 的整数，不含其他字符。',
+    sizeAmount: '请填写不小于 0 的 MB 数，最多六位小数，例如 500 或 1.5。',
     costAmount: '请填写 0 至 9,000,000 之间的数，例如 12.50。',
     duplicate: (number) => `限额 ${number} 的对象、周期和模型与此相同，请直接更改它。`,
     emptyList: '还没有限额。请添加一条，或选择“不限”。',
