@@ -38,6 +38,8 @@ export interface ConsolePaths {
   readonly failureAdvice?: string | undefined
   /** The groups of an asset library with `shares`: what lends one is below it. */
   readonly shares?: string | undefined
+  /** The groups of an asset library with `consents`: the consent of the person of one is below it. */
+  readonly consents?: string | undefined
   /** The batches of an asset library with `batches`. */
   readonly batches?: string | undefined
   /** The MCP server: the route of `mcp`. */

@@ -24,6 +24,7 @@ export const consoleOptions = (
 ): NonNullable<AccountOptions['console']> => ({
   library: `/api/${segment}/proxy`,
   shares: `/api/${segment}/proxy/assets/groups`,
+  consents: `/api/${segment}/proxy/assets/groups`,
   batches: `/api/${segment}/proxy/assets/batches`,
   video: video.upstream && '/api/v3',
   uploads: files && '/api/uploads',

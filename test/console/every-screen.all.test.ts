@@ -5,7 +5,8 @@ import type { AdminFixture } from './admin/fixture.ts'
 import { visitAdmin } from './admin/fixture.ts'
 import { openAxe } from './axe.ts'
 import { describeWithBrowser, desktop, openBrowser } from './browser.ts'
-import { openEveryScreen, screenNames, screens, walkScreens } from './every-screen.ts'
+import { openEveryScreen, openScreen, screenNames, screens, walkScreens } from './every-screen.ts'
+import { malformedAddresses } from './malformed-addresses.ts'
 import { hiddenTabs, narrow, sizes, tooWide, unreached } from './screen-faults.ts'
 
 setDefaultTimeout(600_000)
@@ -45,6 +46,20 @@ describeWithBrowser('every screen', () => {
     expect([...new Set(screens.map((route) => route.split('/')[0] ?? ''))].sort()).toEqual([...all].sort())
     const operators = screens.filter((route) => route.startsWith('admin/')).map((route) => route.split('/')[1] ?? '')
     expect([...new Set(operators)].sort()).toEqual([...admin].sort())
+  })
+
+  test('is not at an address with a missing or malformed id, where a page says so', async () => {
+    await using visiting = await visitAdmin(browser, fixture, 'overview')
+    const { page, errors } = visiting
+    for (const address of malformedAddresses) {
+      await openScreen(page, `#/${address}`)
+      const heading = await page.locator('main h1').textContent()
+      const links = await page.locator('main a').evaluateAll((all) => all.map((link) => link.textContent?.trim()))
+      expect([address, heading, links, await page.title()]).toEqual([
+        ...[address, 'This page does not exist', ['To the groups'], 'This page does not exist · sluice'],
+      ])
+    }
+    expect(errors).toEqual([])
   })
 
   for (const [title, options] of Object.entries(sizes)) {

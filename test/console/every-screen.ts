@@ -16,18 +16,21 @@ export const screens = [
     'groups/LivenessFace/*',
     'asset/*',
   ],
-  ...['shares/*', 'batches', 'batches/*', 'batches/new'],
+  ...['shares/*', 'consents/*', 'batches', 'batches/*', 'batches/new'],
   ...['videos', 'videos/new', 'videos/*', 'face', 'chat', 'usage', 'account'],
   ...['tokens', 'tokens/connect', 'tokens/webhooks'],
   ...['admin', 'admin/overview', 'admin/users', 'admin/users/*', 'admin/teams', 'admin/tokens', 'admin/usage'],
   ...['admin/audit', 'admin/decisions', 'admin/decisions/groups', 'admin/decisions/videos', 'admin/settings'],
+  ...['admin/consents', 'admin/consents/*'],
 ]
 
 /** Screens of what is not there, which no link leads to. */
 export const missing = [
-  ...['batches/batch-20260101000000-abcde', 'shares/group-20260101000000-abcde'],
+  ...['batches/batch-20260101000000-abcde', 'shares/group-20260101000000-abcde', 'consents/group-20260101000000-abcde'],
   ...['groups/AIGC/group-20260101000000-abcde', 'asset/asset-20260101000000-abcde', 'videos/cgt-20260101000000-abcde'],
-  ...['admin/users/nobody', 'admin/nothing'],
+  ...['batches/new/AIGC/group-20260101000000-abcde', 'admin/users/nobody'],
+  'admin/consents/group-20260101000000-abcde',
+  ...['shares', 'nothing', 'admin/nothing'],
 ]
 
 /** The route of an address, without its ids and filters. */

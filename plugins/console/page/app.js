@@ -5,10 +5,11 @@ import { paths } from './api/paths.js'
 import { html } from './controls/html.js'
 import { Logo } from './controls/icons.js'
 import { Failure, Loading } from './controls/placeholder.js'
+import { screenAt } from './frame/addresses.js'
 import { ApiContext } from './frame/hooks.js'
 import { Layout } from './frame/layout.js'
 import { readRoute, useRoute } from './frame/route.js'
-import { loadScreen, screenNamed } from './frame/screens.js'
+import { loadScreen } from './frame/screens.js'
 import { useSession } from './frame/session.js'
 import { preferences, showTheme } from './words/preferences.js'
 import { language, t } from './words/words.js'
@@ -40,6 +41,6 @@ document.documentElement.lang = language
 showTheme(preferences.theme)
 document.title = t.title
 // At the same time as the session. The frame shows a failure. The operators' screens wait for the role of the user.
-const first = screenNamed(readRoute(location.hash).screen)
-if (first !== 'admin') loadScreen(first).catch(() => {})
+const first = screenAt(readRoute(location.hash))
+if (first && first !== 'admin') loadScreen(first).catch(() => {})
 render(html`<${App} />`, /** @type {HTMLElement} */ (document.getElementById('app')))

@@ -4,6 +4,9 @@ import adminAdmin from '../page/admin/admin.js' with { type: 'text' }
 import adminAuditActions from '../page/admin/audit/actions.js' with { type: 'text' }
 import adminAuditAudit from '../page/admin/audit/audit.js' with { type: 'text' }
 import adminAuditVerification from '../page/admin/audit/verification.js' with { type: 'text' }
+import adminConsentsConsent from '../page/admin/consents/consent.js' with { type: 'text' }
+import adminConsentsConsents from '../page/admin/consents/consents.js' with { type: 'text' }
+import adminConsentsKeys from '../page/admin/consents/keys.js' with { type: 'text' }
 import adminDecisionsDecisions from '../page/admin/decisions/decisions.js' with { type: 'text' }
 import adminDecisionsGroups from '../page/admin/decisions/groups.js' with { type: 'text' }
 import adminDecisionsVideos from '../page/admin/decisions/videos.js' with { type: 'text' }
@@ -47,6 +50,7 @@ import adminUsageSums from '../page/admin/usage/sums.js' with { type: 'text' }
 import adminUsageUsage from '../page/admin/usage/usage.js' with { type: 'text' }
 import adminUsageUsagePlot from '../page/admin/usage/usage-plot.js' with { type: 'text' }
 import adminWordsChinese from '../page/admin/words/chinese.js' with { type: 'text' }
+import adminWordsEnConsents from '../page/admin/words/en/consents.js' with { type: 'text' }
 import adminWordsEnLimits from '../page/admin/words/en/limits.js' with { type: 'text' }
 import adminWordsEnPeople from '../page/admin/words/en/people.js' with { type: 'text' }
 import adminWordsEnReports from '../page/admin/words/en/reports.js' with { type: 'text' }
@@ -54,6 +58,7 @@ import adminWordsEnShared from '../page/admin/words/en/shared.js' with { type: '
 import adminWordsEnSystem from '../page/admin/words/en/system.js' with { type: 'text' }
 import adminWordsEnglish from '../page/admin/words/english.js' with { type: 'text' }
 import adminWordsWords from '../page/admin/words/words.js' with { type: 'text' }
+import adminWordsZhConsents from '../page/admin/words/zh/consents.js' with { type: 'text' }
 import adminWordsZhLimits from '../page/admin/words/zh/limits.js' with { type: 'text' }
 import adminWordsZhPeople from '../page/admin/words/zh/people.js' with { type: 'text' }
 import adminWordsZhReports from '../page/admin/words/zh/reports.js' with { type: 'text' }
@@ -66,6 +71,9 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/audit/actions.js': adminAuditActions,
   'admin/audit/audit.js': adminAuditAudit,
   'admin/audit/verification.js': adminAuditVerification,
+  'admin/consents/consent.js': adminConsentsConsent,
+  'admin/consents/consents.js': adminConsentsConsents,
+  'admin/consents/keys.js': adminConsentsKeys,
   'admin/decisions/decisions.js': adminDecisionsDecisions,
   'admin/decisions/groups.js': adminDecisionsGroups,
   'admin/decisions/videos.js': adminDecisionsVideos,
@@ -109,6 +117,7 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/usage/usage-plot.js': adminUsageUsagePlot,
   'admin/usage/usage.js': adminUsageUsage,
   'admin/words/chinese.js': adminWordsChinese,
+  'admin/words/en/consents.js': adminWordsEnConsents,
   'admin/words/en/limits.js': adminWordsEnLimits,
   'admin/words/en/people.js': adminWordsEnPeople,
   'admin/words/en/reports.js': adminWordsEnReports,
@@ -116,6 +125,7 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/words/en/system.js': adminWordsEnSystem,
   'admin/words/english.js': adminWordsEnglish,
   'admin/words/words.js': adminWordsWords,
+  'admin/words/zh/consents.js': adminWordsZhConsents,
   'admin/words/zh/limits.js': adminWordsZhLimits,
   'admin/words/zh/people.js': adminWordsZhPeople,
   'admin/words/zh/reports.js': adminWordsZhReports,

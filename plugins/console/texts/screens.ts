@@ -42,6 +42,12 @@ import chatMarkdownView from '../page/chat/markdown-view.js' with { type: 'text'
 import chatMessage from '../page/chat/message.js' with { type: 'text' }
 import chatPacedUpdates from '../page/chat/paced-updates.js' with { type: 'text' }
 import chatStream from '../page/chat/stream.js' with { type: 'text' }
+import consentsConsent from '../page/consents/consent.js' with { type: 'text' }
+import consentsConsentDialogs from '../page/consents/consent-dialogs.js' with { type: 'text' }
+import consentsConsentFacts from '../page/consents/consent-facts.js' with { type: 'text' }
+import consentsConsentScreen from '../page/consents/consent-screen.js' with { type: 'text' }
+import consentsConsentUses from '../page/consents/consent-uses.js' with { type: 'text' }
+import consentsWords from '../page/consents/words.js' with { type: 'text' }
 import faceFace from '../page/face/face.js' with { type: 'text' }
 import faceQrCode from '../page/face/qr-code.js' with { type: 'text' }
 import faceVerification from '../page/face/verification.js' with { type: 'text' }
@@ -118,6 +124,12 @@ export const screenModules: Readonly<Record<string, string>> = {
   'chat/message.js': chatMessage,
   'chat/paced-updates.js': chatPacedUpdates,
   'chat/stream.js': chatStream,
+  'consents/consent-dialogs.js': consentsConsentDialogs,
+  'consents/consent-facts.js': consentsConsentFacts,
+  'consents/consent-screen.js': consentsConsentScreen,
+  'consents/consent-uses.js': consentsConsentUses,
+  'consents/consent.js': consentsConsent,
+  'consents/words.js': consentsWords,
   'face/face.js': faceFace,
   'face/qr-code.js': faceQrCode,
   'face/verification.js': faceVerification,

@@ -5,6 +5,7 @@ import wordsEnAccount from '../page/words/en/account.js' with { type: 'text' }
 import wordsEnAssets from '../page/words/en/assets.js' with { type: 'text' }
 import wordsEnBatches from '../page/words/en/batches.js' with { type: 'text' }
 import wordsEnChat from '../page/words/en/chat.js' with { type: 'text' }
+import wordsEnConsents from '../page/words/en/consents.js' with { type: 'text' }
 import wordsEnFace from '../page/words/en/face.js' with { type: 'text' }
 import wordsEnFrame from '../page/words/en/frame.js' with { type: 'text' }
 import wordsEnLogin from '../page/words/en/login.js' with { type: 'text' }
@@ -20,6 +21,7 @@ import wordsZhAccount from '../page/words/zh/account.js' with { type: 'text' }
 import wordsZhAssets from '../page/words/zh/assets.js' with { type: 'text' }
 import wordsZhBatches from '../page/words/zh/batches.js' with { type: 'text' }
 import wordsZhChat from '../page/words/zh/chat.js' with { type: 'text' }
+import wordsZhConsents from '../page/words/zh/consents.js' with { type: 'text' }
 import wordsZhFace from '../page/words/zh/face.js' with { type: 'text' }
 import wordsZhFrame from '../page/words/zh/frame.js' with { type: 'text' }
 import wordsZhLogin from '../page/words/zh/login.js' with { type: 'text' }
@@ -35,6 +37,7 @@ export const wordModules: Readonly<Record<string, string>> = {
   'words/en/assets.js': wordsEnAssets,
   'words/en/batches.js': wordsEnBatches,
   'words/en/chat.js': wordsEnChat,
+  'words/en/consents.js': wordsEnConsents,
   'words/en/face.js': wordsEnFace,
   'words/en/frame.js': wordsEnFrame,
   'words/en/login.js': wordsEnLogin,
@@ -50,6 +53,7 @@ export const wordModules: Readonly<Record<string, string>> = {
   'words/zh/assets.js': wordsZhAssets,
   'words/zh/batches.js': wordsZhBatches,
   'words/zh/chat.js': wordsZhChat,
+  'words/zh/consents.js': wordsZhConsents,
   'words/zh/face.js': wordsZhFace,
   'words/zh/frame.js': wordsZhFrame,
   'words/zh/login.js': wordsZhLogin,

@@ -1,7 +1,8 @@
 import './style.js'
 import { html } from '../controls/html.js'
-import { Empty } from '../controls/placeholder.js'
 import { AuditTrail } from './audit/audit.js'
+import { ConsentPage } from './consents/consent.js'
+import { Consents } from './consents/consents.js'
 import { Decisions } from './decisions/decisions.js'
 import { Overview } from './overview/overview.js'
 import { linkToAdmin } from './parts/query.js'
@@ -13,16 +14,16 @@ import { AllTokens } from './tokens/all-tokens.js'
 import { AdminUsage } from './usage/usage.js'
 import { w } from './words/words.js'
 
-/** @typedef {'overview' | 'users' | 'teams' | 'tokens' | 'usage' | 'audit' | 'decisions' | 'settings'} Section */
+/** @typedef {'overview' | 'users' | 'teams' | 'tokens' | 'usage' | 'audit' | 'decisions' | 'consents' | 'settings'} Section */
 /** @type {readonly Section[]} */
-const sections = ['overview', 'users', 'teams', 'tokens', 'usage', 'audit', 'decisions', 'settings']
+const sections = ['overview', 'users', 'teams', 'tokens', 'usage', 'audit', 'decisions', 'consents', 'settings']
 
 /**
  * The operators' screens. The page imports this module when an admin opens one of them.
  * @param {{ parts: readonly string[] }} props the route below `admin`
  */
 export const Admin = ({ parts: [part, id] }) => {
-  const section = part === undefined ? sections[0] : sections.find((one) => one === part)
+  const section = sections.find((one) => one === part) ?? 'overview'
   return html`
     <nav class="tabs" aria-label=${w.sections.label}>
     ${sections.map((one) => html`<a key=${one} href=${linkToAdmin([one])} aria-current=${one === section ? 'page' : undefined}>${w.sections[one]}</a>`)}
@@ -34,7 +35,7 @@ export const Admin = ({ parts: [part, id] }) => {
     ${section === 'usage' && html`<${AdminUsage} />`}
     ${section === 'audit' && html`<${AuditTrail} />`}
     ${section === 'decisions' && html`<${Decisions} part=${id} />`}
+    ${section === 'consents' && (id ? html`<${ConsentPage} key=${id} id=${id} />` : html`<${Consents} />`)}
     ${section === 'settings' && html`<${SettingsScreen} />`}
-    ${!section && html`<h1 class="visually-hidden" tabindex="-1">${w.notFound}</h1><${Empty} icon="alert" title=${w.notFound} />`}
   `
 }

@@ -72,6 +72,10 @@ sheet.replaceSync(`
   dialog input[type="file"] { padding: 0.375rem 0.5rem; }
   .problems { margin: 0.5rem 0; padding-left: 1.25rem; list-style: disc; }
 
+  .find-consent { max-width: 32rem; }
+  .find-consent .actions { margin-top: 0.5rem; justify-content: start; }
+  .find-consent + .filters { margin-top: 1.5rem; }
+
   .by { display: flex; flex-wrap: wrap; gap: 0.25rem 1.25rem; margin: 1.5rem 0 0; padding: 0; border: 0; font-size: 0.875rem; }
   .by legend { float: left; margin-right: 1.25rem; padding: 0; font-weight: 550; }
   .by .check { display: inline-flex; align-items: center; gap: 0.375rem; font-weight: 400; }

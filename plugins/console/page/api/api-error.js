@@ -51,6 +51,12 @@ const inWords = (status, reported) => {
 /** A proxy, or the runtime, rejects a body that is too large without a message. @param {number} status */
 const textOf = (status) => (status === 413 ? t.errors.tooLarge : t.errors.status(status))
 
+/**
+ * Whether the server knows nothing of that id, or nothing that belongs to the user.
+ * @param {unknown} error
+ */
+export const isUnknown = (error) => error instanceof ApiError && (error.status === 403 || error.status === 404)
+
 /** @param {unknown} error */
 export const isAbort = (error) => error instanceof DOMException && error.name === 'AbortError'
 

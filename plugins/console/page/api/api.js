@@ -114,6 +114,12 @@ export const createApi = ({ onSessionEnd }) => {
   return {
     request,
     /**
+     * Sends such a request, and leaves the response as it is.
+     * @param {string} path
+     * @param {RequestOptions} [options]
+     */
+    send: (path, options) => watchSession(send(path, options)),
+    /**
      * Uploads a file with the session cookie, and reads the JSON response.
      * @param {string} path
      * @param {File} file

@@ -2,7 +2,7 @@
 /**
  * Paths that a server may lack.
  * @typedef {'video' | 'uploads' | 'events' | 'webhooks' | 'invitations' | 'account' | 'admin' | 'limits' |
- * 'documentation' | 'failureAdvice' | 'mcp' | 'shares' | 'batches'} OptionalPathName
+ * 'documentation' | 'failureAdvice' | 'mcp' | 'shares' | 'batches' | 'consents'} OptionalPathName
  */
 
 /** The base paths with which the server was configured. */

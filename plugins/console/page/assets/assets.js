@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { ApiError } from '../api/api-error.js'
+import { isUnknown } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
 import { FormDialog } from '../controls/dialog.js'
 import { Select } from '../controls/field.js'
@@ -68,7 +68,7 @@ export const GroupAssets = ({ type, id, uploads }) => {
   const dragging = useDroppedFiles(addFiles)
   useEffect(() => uploads.listen((asset) => asset.GroupId === id && list.upsert(asset)), [id])
 
-  if (!group.value && (group.error?.status === 403 || group.error?.status === 404)) {
+  if (!group.value && isUnknown(group.error)) {
     return html`
       <a class="back" href=${linkTo('groups', type)}><${Icon} name="back" />${t.groups.type[type]}</a>
       <div class="heading"><h1 tabindex="-1">${t.groups.missing}</h1></div>
@@ -90,6 +90,7 @@ export const GroupAssets = ({ type, id, uploads }) => {
           html`
             <button type="button" onClick=${() => setOpen('edit')}>${t.edit}</button>
             ${paths.shares && html`<a class="button" href=${linkTo('shares', id)}>${t.groups.lend}</a>`}
+            ${paths.consents && group.value.GroupType === 'LivenessFace' && html`<a class="button" href=${linkTo('consents', id)}>${t.groups.consent}</a>`}
             <button type="button" class="danger" onClick=${() => setOpen('delete')}>${t.delete}</button>
           `
         }
@@ -259,7 +260,7 @@ const useStatusWatch = (list, uploads) => {
       }
     } catch (error) {
       // Another client has deleted it.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) list.remove([id])
+      if (isUnknown(error)) list.remove([id])
       else throw error
     }
   }

@@ -11,5 +11,5 @@ import { NewBatch } from './new-batch.js'
 export const BatchScreen = ({ parts: [id, type, group], uploads }) => {
   if (id === undefined) return html`<${BatchList} />`
   if (id !== 'new') return html`<${BatchDetail} key=${id} id=${id} />`
-  return html`<${NewBatch} type=${type === 'LivenessFace' ? type : 'AIGC'} group=${group} uploads=${uploads} />`
+  return html`<${NewBatch} type=${type ?? 'AIGC'} group=${group} uploads=${uploads} />`
 }

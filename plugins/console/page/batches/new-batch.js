@@ -1,5 +1,5 @@
 import { useMemo, useRef, useState } from 'preact/hooks'
-import { ApiError } from '../api/api-error.js'
+import { ApiError, isUnknown } from '../api/api-error.js'
 import { createIdempotencyKeys } from '../api/idempotency-keys.js'
 import { paths } from '../api/paths.js'
 import { listGroups, readGroup } from '../assets/group.js'
@@ -44,7 +44,11 @@ export const NewBatch = ({ type, group: first, uploads }) => {
     <a class="back" href=${first === undefined ? linkTo('batches') : linkTo('groups', type, first)}><${Icon} name="back" />${first === undefined ? t.groups.batches : groups?.[0]?.Name || first}</a>
     <div class="heading"><h1 tabindex="-1">${t.batches.add}</h1></div>
     <p class="lead">${t.batches.addLead}</p>
-    <${Failure} message=${loaded.error} retry=${loaded.reload} />
+    ${
+      !groups && isUnknown(loaded.error)
+        ? html`<${Empty} icon="groups" title=${t.groups.missing}><p>${t.groups.missingHint}</p><a class="button" href=${linkTo('groups', type)}>${t.groups.toGroups}</a><//>`
+        : html`<${Failure} message=${loaded.error} retry=${loaded.reload} />`
+    }
     ${!groups && loaded.busy && html`<${Loading} kind="rows" />`}
     ${groups?.length === 0 && html`<${Empty} icon="groups" title=${t.batches.noGroup}><p>${t.batches.noGroupHint}</p><a class="button" href=${linkTo('groups')}>${t.groups.toGroups}</a><//>`}
     ${groups && groups.length > 0 && html`<${Form} groups=${groups} uploads=${uploads} />`}

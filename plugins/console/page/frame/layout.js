@@ -9,10 +9,12 @@ import { useVerification } from '../face/verification.js'
 import { useUploads } from '../uploads/uploads.js'
 import { useVideos } from '../videos/videos.js'
 import { t } from '../words/words.js'
+import { screenAt } from './addresses.js'
 import { useAction } from './hooks.js'
+import { NotFound } from './not-found.js'
 import { useRole } from './role.js'
 import { linkTo, useRoute } from './route.js'
-import { screenNamed, sectionOf, useScreen } from './screens.js'
+import { sectionOf, useScreen } from './screens.js'
 
 /** The screens of the navigation. @type {readonly ReturnType<typeof sectionOf>[]} */
 const navigation = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
@@ -25,7 +27,7 @@ const navigation = ['groups', 'videos', 'face', 'chat', 'usage', 'tokens']
 export const Layout = ({ user, justLoggedIn, logout }) => {
   const route = useRoute()
   const { parts } = route
-  const current = screenNamed(route.screen)
+  const current = screenAt(route)
   const role = useRole(user.id, current === 'admin')
   // Nobody else loads the operators' screens.
   const isAllowed = current !== 'admin' || role === 'admin'
@@ -34,7 +36,7 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
   const verification = useVerification()
   const uploads = useUploads()
   const videos = useVideos({ shown: current === 'videos', user: user.id })
-  const section = sectionOf(current)
+  const section = current && sectionOf(current)
   const loggingOut = useAction(logout)
   useEffect(() => {
     if (loggingOut.error) showToast(loggingOut.error.message, { isError: true })
@@ -42,8 +44,8 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
 
   const skipFocus = useRef(!justLoggedIn)
   useEffect(() => {
-    document.title = `${t.nav[section]} · sluice`
-    if (!Screen) return
+    document.title = `${section ? t.nav[section] : t.notFound.title} · sluice`
+    if (current && !Screen) return
     showCurrentTabs()
     // After a change of the screen a screen reader continues at the heading. After the page was loaded it starts at the
     // top.
@@ -78,12 +80,14 @@ export const Layout = ({ user, justLoggedIn, logout }) => {
         )}
       </ul>
     </nav>
-    <main id="main" class=${current}>
+    <main id="main" class=${current ?? ''}>
       <div role="status">${isLost && html`<p class="notice"><${Icon} name="alert" />${t.errors.lost}</p>`}</div>
+      ${!section && html`<${NotFound} />`}
       ${
         Screen
-          ? html`<${Screen} parts=${parts} conversation=${conversation} verification=${verification} uploads=${uploads} videos=${videos} />`
-          : html`
+          ? html`<${Screen} parts=${parts} user=${user} conversation=${conversation} verification=${verification} uploads=${uploads} videos=${videos} />`
+          : section &&
+            html`
               <div class="heading"><h1 tabindex="-1">${t.nav[section]}</h1></div>
               ${current === 'admin' && role === 'user' && html`<${Empty} icon="alert" title=${t.onlyAdmins}><p>${t.onlyAdminsHint}</p><//>`}
               ${failed ? html`<${Failure} message=${t.errors.notLoaded} retry=${reload} retryLabel=${t.reload} />` : role !== 'user' || isAllowed ? html`<${Loading} kind="rows" />` : undefined}

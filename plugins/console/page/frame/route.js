@@ -21,7 +21,8 @@ const decode = (part) => {
   try {
     return decodeURIComponent(part)
   } catch {
-    return ''
+    // No id contains a percent sign.
+    return part
   }
 }
 

@@ -2,10 +2,13 @@ import { useEffect, useState } from 'preact/hooks'
 import { AssetScreen } from '../assets/asset-screen.js'
 import { html } from '../controls/html.js'
 
+/** @typedef {import('./addresses.js').ScreenName} ScreenName */
+
 /**
  * What a screen gets from the frame: the parts of the route, and the state that outlives a change of the screen.
  * @typedef {object} ScreenProps
  * @property {readonly string[]} parts
+ * @property {import('./session.js').User} user
  * @property {import('../chat/conversation.js').Conversation} conversation
  * @property {import('../face/verification.js').Verification} verification
  * @property {import('../uploads/uploads.js').Uploads} uploads
@@ -15,7 +18,7 @@ import { html } from '../controls/html.js'
 
 /**
  * The screens. The first one comes with the page; each of the others is loaded when it is first opened.
- * @satisfies {Record<string, () => Promise<Screen>>}
+ * @satisfies {Record<ScreenName, () => Promise<Screen>>}
  */
 const screens = {
   groups: async () => groups,
@@ -26,6 +29,10 @@ const screens = {
   shares: async () => {
     const { Shares } = await import('../shares/shares.js')
     return ({ parts: [id = ''] }) => html`<${Shares} key=${id} id=${id} />`
+  },
+  consents: async () => {
+    const { ConsentScreen } = await import('../consents/consent-screen.js')
+    return ({ parts: [id = ''], user }) => html`<${ConsentScreen} key=${id} id=${id} user=${user.id} />`
   },
   batches: async () => {
     const { BatchScreen } = await import('../batches/batch-screen.js')
@@ -61,8 +68,6 @@ const screens = {
   },
 }
 
-/** @typedef {keyof typeof screens} ScreenName */
-
 /** @type {Screen} */
 const groups = ({ parts, uploads }) => html`<${AssetScreen} parts=${parts} uploads=${uploads} />`
 
@@ -70,14 +75,13 @@ const groups = ({ parts, uploads }) => html`<${AssetScreen} parts=${parts} uploa
 const loaded = new Map([['groups', groups]])
 
 /** The screens that are a part of the asset library. @type {ReadonlySet<string>} */
-const ofLibrary = new Set(['asset', 'shares', 'batches'])
+const ofLibrary = new Set(['asset', 'shares', 'consents', 'batches'])
 
 /** The entry of the navigation to which a screen belongs. @param {ScreenName} name */
 export const sectionOf = (name) =>
-  ofLibrary.has(name) ? 'groups' : /** @type {Exclude<ScreenName, 'asset' | 'shares' | 'batches'>} */ (name)
-
-/** @param {string} name of a route @returns {ScreenName} an unknown one is that of the first screen */
-export const screenNamed = (name) => (Object.hasOwn(screens, name) ? /** @type {ScreenName} */ (name) : 'groups')
+  ofLibrary.has(name)
+    ? 'groups'
+    : /** @type {Exclude<ScreenName, 'asset' | 'shares' | 'consents' | 'batches'>} */ (name)
 
 /**
  * Loads the modules of a screen. Rejects when they cannot be loaded; the next call tries again.

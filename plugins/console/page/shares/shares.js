@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks'
+import { isUnknown } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
 import { readGroup } from '../assets/group.js'
 import { Dialog, FormDialog } from '../controls/dialog.js'
@@ -42,7 +43,7 @@ export const Shares = ({ id }) => {
     loaded.reload()
   }
   const name = group ? group.Name || id : id
-  const isMissing = !shares && (loaded.error?.status === 403 || loaded.error?.status === 404)
+  const isMissing = !shares && isUnknown(loaded.error)
   return html`
     <a class="back" href=${linkTo('groups', group?.GroupType ?? 'AIGC', id)}><${Icon} name="back" />${name}</a>
     <div class="heading"><h1 tabindex="-1">${isMissing ? t.shares.notOwn : t.shares.title(name)}</h1></div>

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { ApiError, isAbort, messageOf } from '../api/api-error.js'
+import { isAbort, isUnknown, messageOf } from '../api/api-error.js'
 import { paths } from '../api/paths.js'
 import { assetsPath, readAsset, titleOf } from '../assets/asset.js'
 import { useAssetWatch } from '../assets/asset-watch.js'
@@ -125,7 +125,7 @@ export const useUploads = () => {
       remove(upload.id)
     } catch (error) {
       // Another client has deleted it.
-      if (error instanceof ApiError && (error.status === 403 || error.status === 404)) remove(upload.id)
+      if (isUnknown(error)) remove(upload.id)
       else throw error
     }
   }

@@ -1,11 +1,12 @@
 import { useState } from 'preact/hooks'
 import { paths } from '../api/paths.js'
+import { download } from '../controls/download.js'
 import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { Breakdown, figuresOf, formatFigure } from './breakdown.js'
-import { csvOf, download } from './csv.js'
+import { csvOf } from './csv.js'
 import { UsageOfKind } from './kind.js'
 import { LimitUses, readLimits } from './limits.js'
 import { daysOf, lastDays, RangeChoice } from './range.js'
@@ -33,7 +34,7 @@ export const Usage = () => {
     <div class="heading">
       <h1 tabindex="-1">${t.usage.title}</h1>
       <div class="actions">
-        ${rows.length > 0 && html`<button type="button" onClick=${() => download(`usage-${range.since}-${range.until}.csv`, csvOf(rows))}><${Icon} name="download" />CSV</button>`}
+        ${rows.length > 0 && html`<button type="button" onClick=${() => download(`usage-${range.since}-${range.until}.csv`, csvOf(rows), 'text/csv')}><${Icon} name="download" />CSV</button>`}
         <button type="button" aria-disabled=${loaded.busy} onClick=${() => loaded.busy || loaded.reload()}>${t.refresh}</button>
       </div>
     </div>

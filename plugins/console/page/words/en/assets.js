@@ -21,6 +21,7 @@ export const assets = {
     kinds: { AIGC: 'Ordinary groups', LivenessFace: 'Verified faces' },
     noneToUse: 'No group is lent to you for videos.',
     lend: 'Lend',
+    consent: 'Consent',
     batches: 'Batches',
     types: 'Type of group',
     type: { AIGC: 'My groups', LivenessFace: 'Verified faces' },

@@ -46,6 +46,11 @@ export const frame = {
     account: 'Account',
     admin: 'Operate',
   },
+  notFound: {
+    title: 'This page does not exist',
+    what: 'Nothing is at this address',
+    hint: 'The link may be incomplete, or it was changed.',
+  },
   onlyAdmins: 'Only admins may open this page',
   onlyAdminsHint: 'Your account has the role “user”. An admin can change that.',
   errors: {

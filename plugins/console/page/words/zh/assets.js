@@ -21,6 +21,7 @@ export const assets = {
     kinds: { AIGC: '普通素材组', LivenessFace: '已验证人脸' },
     noneToUse: '没有共享给您用于视频的素材组。',
     lend: '共享',
+    consent: '授权',
     batches: '批量添加',
     types: '素材组类型',
     type: { AIGC: '我的素材组', LivenessFace: '已验证人脸' },

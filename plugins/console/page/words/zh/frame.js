@@ -46,6 +46,11 @@ export const frame = {
     account: '账户',
     admin: '运维',
   },
+  notFound: {
+    title: '此页面不存在',
+    what: '此地址没有内容',
+    hint: '链接可能不完整，或已被更改。',
+  },
   onlyAdmins: '只有管理员可以打开此页面',
   onlyAdminsHint: '您的账号角色是“用户”，可请管理员更改。',
   errors: {
