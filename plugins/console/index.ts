@@ -29,8 +29,8 @@ export interface ConsolePagesOptions {
    * account; with `admin`, usually `/api/admin`, admins have the operators' screens. Without `failureAdvice`, usually
    * `/api/failure-advice`, it shows the vendor's message about a failure without advice. `limits` is usually
    * `/api/limits`, `mcp` is usually `/mcp`, and `documentation` the page of your API documentation. With `shares`,
-   * usually `/api/media/proxy/assets/groups`, users lend groups; with `consents`, usually the same, they see the consents
-   * of persons; and with `batches`, usually `/api/media/proxy/assets/batches`, they add many assets at once.
+   * usually `/api/media/proxy/assets/groups`, users lend groups; with `consents`, usually the same, they see the
+   * consents of persons; and with `batches`, usually `/api/media/proxy/assets/batches`, they add many assets at once.
    *
    * In an app with a prefix of its own, the same prefix stands before `prefix` and before these paths.
    */
