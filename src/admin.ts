@@ -3,6 +3,7 @@ import { systemClock } from '../plugins/shared/clock.ts'
 import { FieldProblem } from '../plugins/shared/field-problem.ts'
 import { SettingsError, UsageError } from './admin/arguments.ts'
 import { type Commands, parseCommand } from './admin/command.ts'
+import { consentCommands } from './admin/commands/consents.ts'
 import { groupCommands } from './admin/commands/groups.ts'
 import { importCommands } from './admin/commands/imports.ts'
 import { reportCommands } from './admin/commands/reports.ts'
@@ -13,7 +14,7 @@ import { userCommands } from './admin/commands/users.ts'
 import { videoCommands } from './admin/commands/videos.ts'
 import { type AdminContext, withOperations } from './admin/context.ts'
 import { helpOf } from './admin/help.ts'
-import { readAdminConfig, readPublicAddress } from './config/database.ts'
+import { readAdminConfig, readPublicAddress, readSessionSecrets } from './config/database.ts'
 import { openStore } from './store/index.ts'
 
 export type { AdminContext } from './admin/context.ts'
@@ -23,6 +24,7 @@ const commands: Commands = {
   ...teamCommands,
   ...tokenCommands,
   ...groupCommands,
+  ...consentCommands,
   ...videoCommands,
   ...reportCommands,
   ...importCommands,
@@ -83,6 +85,7 @@ export const adminCommand = async (args: readonly string[], program = 'admin'): 
     audit: config.audit.keepMs > 0,
     auditKeys: config.audit.keys,
     publicUrl: () => readPublicAddress(process.env),
+    sessionSecrets: () => readSessionSecrets(process.env),
     // Loaded only for the commands that need it: on Deno, each variable that is read needs a permission.
     reports: async () => (await import('./operators/offline-reports.ts')).offlineReports(store),
     program,

@@ -4,6 +4,7 @@ import { createIdempotency, type IdempotencyStore } from '../idempotency/index.t
 import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
+import { createDocumentSigner } from '../shared/consent/signature.ts'
 import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { type PublicUrl, publicBase } from '../shared/http/origin.ts'
@@ -59,6 +60,7 @@ export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { Role, Scope } from '../shared/identity/scopes.ts'
 export type { ActivityCounts, ActivityView, AlertsView, AlertView } from './activity.ts'
 export type { AuditPageStore, AuditRecord, AuditVerification } from './audit-pages.ts'
+export type { AdminConsent, ConsentFilter, ConsentRecords } from './consents.ts'
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
 export type { ReportRoutes, SystemRoutes } from './docs/reports.ts'
 export type { AdminTokenRequest, NewUserRequest, TeamRequest, UserChangeRequest } from './docs/requests.ts'
@@ -121,7 +123,10 @@ export interface AdminOptions {
   readonly identify: Identify
   /** The URL that browsers use. Changes that a cookie authenticates must come from a page of its origin. */
   readonly publicUrl: PublicUrl
-  /** Sign the cursors of lists: texts of at least 16 characters. The first signs, all verify. */
+  /**
+   * Sign the cursors of lists, and exported consents as those of `assetLibrary`: texts of at least 16 characters. The
+   * first signs, all verify.
+   */
   readonly secrets: readonly string[]
   /** Base path of the routes. Default `/api/admin`. */
   readonly prefix?: string
@@ -174,6 +179,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   checkPublicUrl(publicUrl)
   checkSecrets(secrets)
   const { invitationUrl = (secret: string) => `${publicBase(publicUrl)}/console#/invitation/${secret}` } = options
+  const consentSigner = createDocumentSigner(secrets)
   const operations = createOperations(
     store,
     {
@@ -182,6 +188,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
       settings: options.settings,
       activity: options.activity,
       alerts: options.alerts,
+      consentSigner: () => consentSigner,
     },
     {
       clock,
@@ -198,7 +205,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const people = { ...operations, limits: options.limits, invitationUrl, createOnce, signer }
   const [users, teams, tokens] = [userRoutes(people), teamRoutes(people), tokenRoutes(people)]
   const groups = groupRoutes(operations.groups, signer)
-  const consents = adminConsentRoutes(operations.consents)
+  const consents = adminConsentRoutes(operations.consents, signer)
   const videos = videoTaskRoutes(operations.videos, signer)
   const system = systemRoutes(operations.system)
   const errors = createErrorHandler(options)
@@ -237,9 +244,11 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .get('/groups/pending', of('operation', groups.pending), groupDocs.pending)
     .post('/groups/pending/:id/adopt', of('operation', groups.adopt), groupDocs.adopt)
     .post('/groups/pending/:id/release', of('operation', groups.release), groupDocs.release)
+    .get('/consents', of('operation', consents.list), adminConsentDocs.list)
     .get('/consents/:id', of('operation', consents.get), adminConsentDocs.get)
     .post('/consents/:id/withdraw', of('operation', consents.withdraw), adminConsentDocs.withdraw)
     .post('/consents/:id/delete', of('operation', consents.remove), adminConsentDocs.remove)
+    .get('/consents/:id/export', of('operation', consents.export), adminConsentDocs.export)
     .get('/videos', of('operation', videos.list), videoTaskDocs.list)
     .post('/videos/:id/adopt', of('operation', videos.adopt), videoTaskDocs.adopt)
     .post('/videos/:id/release', of('operation', videos.release), videoTaskDocs.release)

@@ -5,6 +5,7 @@ import type { AdminUser, PageOf, PageRequest, Team } from '../../plugins/admin/s
 import type { UserImportTools } from '../../plugins/admin/user-import/user-import.ts'
 import { createToken, hashToken, tokenStart } from '../../plugins/api-token/token.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
+import { createDocumentSigner, type DocumentSigner } from '../../plugins/shared/consent/signature.ts'
 import { parseLimits } from '../../plugins/usage-limits/limit.ts'
 import { hashPassword } from '../../plugins/web-session/password.ts'
 import type { Problems } from '../config/environment/reader.ts'
@@ -29,6 +30,8 @@ export interface AdminContext {
   readonly auditKeys?: readonly string[]
   /** The address that browsers use, for the links of invitations. Default `http://localhost`. */
   readonly publicUrl?: () => string
+  /** Reads the secrets that sign exports of consents. Default: none are configured, so the store's. */
+  readonly sessionSecrets?: () => readonly string[] | Problems
   /** Reads what is known of the server. Default: nothing is. */
   readonly reports?: () => Promise<SystemReports | Problems>
   /** How the user has called the command, for its usage text. Default `admin`. */
@@ -58,7 +61,11 @@ export const withOperations = (context: AdminContext): CommandContext => {
     ...context,
     operations: createOperations(
       store,
-      { videos: createAdminVideos(store, clock), ...reportsOf(context) },
+      {
+        videos: createAdminVideos(store, clock),
+        consentSigner: () => consentSigner(context),
+        ...reportsOf(context),
+      },
       {
         clock,
         hashPassword,
@@ -92,6 +99,13 @@ const reportsOf = ({ reports = async () => ({}) }: AdminContext): SystemReports 
     upstreams: async () => (await read()).upstreams?.() ?? [],
     settings: async () => (await read()).settings?.() ?? {},
   }
+}
+
+/** The signer of the server, from the same secrets. Throws SettingsError for a setting that is not valid. */
+const consentSigner = async ({ store, sessionSecrets = () => [] }: AdminContext): Promise<DocumentSigner> => {
+  const secrets = sessionSecrets()
+  if ('problems' in secrets) throw new SettingsError(secrets.problems.join('\n'))
+  return createDocumentSigner(secrets.length > 0 ? secrets : [await store.secret('session')])
 }
 
 /** The user of that name. Throws CommandRejectedError. */

@@ -33,6 +33,13 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
                                              MEDIA_UPSTREAMS that has it (default: the first)
   group pending [--json]                     lists group creations and renames whose outcome is unknown
   group release ID                           deletes one of them
+  consent list [--state withdrawn] [--json]  lists the consents of persons: group, owner, status, and times
+  consent show GROUP_ID                      prints the consent of the person of a group as JSON
+  consent withdraw GROUP_ID                  withdraws it for the person: nothing new is made with the group
+  consent delete GROUP_ID                    withdraws it, and has the group, its assets and the videos made with them
+                                             deleted; the server does that in the background
+  consent export GROUP_ID                    prints it and its uses as one signed document
+  consent keys                               prints the public keys that verify such documents, one a line
   video list [--user NAME] [--status STATUS|undecided] [--json]
                                              lists video tasks: id, user, status, phase, model, creation, the upstream's
                                              id, and a code; undecided: those of which nobody knows what their create

@@ -52,3 +52,11 @@ export const readAdminConfig = (env: Environment): DatabaseConfig | Problems => 
  */
 export const readPublicAddress = ({ PUBLIC_URL, HOST, PORT }: Environment): string =>
   address(PUBLIC_URL ?? '') ?? `http://${HOST || '127.0.0.1'}:${PORT || 3_000}`
+
+/** `SESSION_SECRET`. Only commands that sign, or print the keys of signatures, need it. */
+export const readSessionSecrets = ({ SESSION_SECRET }: Environment): readonly string[] | Problems => {
+  const problems: string[] = []
+  const read = createReader({ SESSION_SECRET }, (problem) => problems.push(problem))
+  const secrets = read('SESSION_SECRET', secretListForm, secretList) ?? []
+  return problems.length > 0 ? { problems } : secrets
+}

@@ -1,3 +1,4 @@
+import type { ConsentRecords } from '../../plugins/admin/consents.ts'
 import type { AdminStore } from '../../plugins/admin/store.ts'
 import type { UserImportStore } from '../../plugins/admin/user-import/store.ts'
 import type { TokenStore } from '../../plugins/api-token/store.ts'
@@ -37,6 +38,7 @@ import { createTeamStore } from './admin/teams.ts'
 import { createUserImportStore } from './admin/user-import.ts'
 import { type ChainKey, namedKeys } from './audit/chain.ts'
 import { type AuditRecords, createAuditStore } from './audit/records.ts'
+import { consentPages } from './consents/consent-pages.ts'
 import { createConsentStore } from './consents/consents.ts'
 import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database/database.ts'
 import { databaseKindOf, databaseUrlForms } from './database/kinds.ts'
@@ -146,6 +148,7 @@ export interface Store
     PictureStore,
     ShareStore,
     ConsentStore,
+    ConsentRecords,
     Required<FileStore>,
     WebhookStore,
     DeliveryStore,
@@ -236,6 +239,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createPictureStore(database),
     ...createShareStore(database),
     ...createConsentStore(database),
+    ...consentPages(database),
     ...createWebhookStore(database),
     ...createDeliveryStore(database),
     ...createEventStore(database, (added) => void eventListeners.add(added)),

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { createDocumentSigner, verifyDocument } from '../../plugins/shared/consent/signature.ts'
 import { openStore } from '../../src/store/index.ts'
 import { addUser, openAdmin } from './fixture.ts'
 
@@ -40,6 +41,29 @@ test('a group without a person, and one that does not exist, have no consent', a
       ['GET', ''],
       ['POST', '/withdraw'],
       ['POST', '/delete'],
+      ['GET', '/export'],
     ] as const)
       expect([id, path, (await it.admin(method, `/consents/${id}${path}`)).status]).toEqual([id, path, 404])
+})
+
+test('an admin exports a consent, signed with the key of the service, and the audit trail says so', async () => {
+  await using it = await openConsent()
+  await it.store.recordConsentUse({ task: 't', user: it.owner, assets: [{ id: 'a', group: it.group }], at: 5 })
+  const { text, headers } = await it.admin('GET', `/consents/${it.group}/export`)
+  expect(headers.get('content-disposition')).toBe('attachment; filename="consent.json"')
+  expect(verifyDocument(text, createDocumentSigner(['a secret of the test suite']).keys)).toBe(true)
+  expect(JSON.parse(text)).toMatchObject({ Consent: { GroupId: it.group }, Uses: [{ TaskId: 't', AssetIds: ['a'] }] })
+  const exported = it.events.filter(({ action }) => action === 'consent.export')
+  expect(exported.map(({ target }) => target?.id)).toEqual([it.group])
+})
+
+test('a consent names its owner', async () => {
+  await using it = await openConsent()
+  const named = { owner: it.owner, owner_name: 'ann' }
+  expect((await it.admin('GET', `/consents/${it.group}`)).body.consent).toMatchObject(named)
+  expect((await it.admin('GET', '/consents')).body.consents).toMatchObject([named])
+  await it.store.adoptGroup({ id: 'of a host', user: 'host user', type: 'LivenessFace', name: 'x', createdAt: 1 })
+  expect((await it.admin('GET', '/consents/of%20a%20host')).status).toBe(404)
+  await it.store.adoptGroup({ id: 'hosted', user: 'host user', type: 'LivenessFace', name: 'y', createdAt: 1 })
+  expect((await it.admin('GET', '/consents/hosted')).body.consent).toMatchObject({ owner_name: null })
 })

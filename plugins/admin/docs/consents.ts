@@ -1,13 +1,20 @@
 import { Type } from '@sinclair/typebox'
+import type { ConsentExport } from '../../shared/consent/export.ts'
+import { consentExportSchema } from '../../shared/consent/schema.ts'
+import type { DocumentSignature } from '../../shared/consent/signature.ts'
 import { type ErrorBody, nullable, pathParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { AdminConsentView } from '../views/consents.ts'
-import { objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
+import { consentQuery, type PageQuery } from './requests.ts'
+import { type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
 
 interface ConsentResponse {
   readonly success: true
   readonly consent: AdminConsentView
 }
+
+/** A signed document. */
+type SignedConsent = ConsentExport & { readonly signature: DocumentSignature }
 
 type Id = { params: { id: string } }
 type Change = { post: Route<Responses<ConsentResponse, ErrorBody, WriteErrors>, Id> }
@@ -15,10 +22,15 @@ type Change = { post: Route<Responses<ConsentResponse, ErrorBody, WriteErrors>, 
 /** The routes of consents below the prefix of `admin`, for Eden. */
 export type ConsentRoutes = {
   consents: {
+    get: Route<
+      Responses<ListPage<'consents', AdminConsentView>, ErrorBody, ReadErrors>,
+      { query: PageQuery & { readonly state?: 'withdrawn' } }
+    >
     ':id': {
       get: Route<Responses<ConsentResponse, ErrorBody, ReadErrors>, Id>
       withdraw: Change
       delete: Change
+      export: { get: Route<Responses<SignedConsent, ErrorBody, ReadErrors>, Id> }
     }
   }
 }
@@ -29,7 +41,7 @@ const count = Type.Integer({ minimum: 0 })
 const act = {
   at: time,
   by: Type.Union([Type.Literal('person'), Type.Literal('owner'), Type.Literal('admin')]),
-  user: nullable(Type.String({ description: 'Id of the user. Null: the person' })),
+  user: nullable(Type.String({ description: 'Id of the user. Null: the person, or an admin at the command line' })),
   link_from: nullable(
     Type.String({ description: "Id of the user who has made the person's link. Null: the face verification" }),
   ),
@@ -39,6 +51,7 @@ const consentSchema: SchemaOf<AdminConsentView> = Type.Object(
   {
     group: Type.String({ description: 'Id of the group' }),
     owner: Type.String({ description: 'Id of its user, or of the last one' }),
+    owner_name: nullable(Type.String({ description: 'Null: a user of a host app' })),
     status: Type.Union([
       Type.Literal('active'),
       Type.Literal('withdrawn'),
@@ -67,6 +80,11 @@ const shared = {
 
 /** Elysia options of the routes of consents. */
 export const adminConsentDocs = {
+  list: route('read', {
+    ...{ operationId: 'listConsents', summary: 'List the consents of persons, by the ids of their groups' },
+    parameters: consentQuery,
+    success: listOf('consents', consentSchema),
+  }),
   get: route('read', { operationId: 'readConsent', summary: 'Get the consent of the person of a group', ...shared }),
   withdraw: route('write', {
     ...{ operationId: 'withdrawConsentFor', summary: 'Withdraw the consent of a person, for the person', ...shared },
@@ -75,5 +93,11 @@ export const adminConsentDocs = {
     operationId: 'deleteConsentedDataFor',
     summary: 'Withdraw a consent and delete the assets, results and group, for the person',
     ...shared,
+  }),
+  export: route('read', {
+    operationId: 'exportConsentFor',
+    summary: 'Get a consent and its uses as a signed document',
+    parameters: shared.parameters,
+    success: consentExportSchema,
   }),
 }

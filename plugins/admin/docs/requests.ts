@@ -185,6 +185,15 @@ export const videoQuery = [
   ...pageQuery,
 ]
 
+export const consentQuery = [
+  queryParameter(
+    'state',
+    'Only those that were withdrawn, also where everything was deleted',
+    Type.String({ enum: ['withdrawn'] } as object),
+  ),
+  ...pageQuery,
+]
+
 export const verificationQuery = [
   queryParameter('head', 'The `head` of an earlier verification, which must still be in the trail', Type.String()),
 ]

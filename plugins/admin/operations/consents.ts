@@ -1,24 +1,37 @@
-import type { Consent, ConsentAct, ConsentStore } from '../../shared/consent/store.ts'
+import { signConsent } from '../../shared/consent/export.ts'
+import type { DocumentSigner, SigningKeyView } from '../../shared/consent/signature.ts'
+import type { Consent, ConsentAct } from '../../shared/consent/store.ts'
 import { readId } from '../../shared/id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
+import type { AdminConsent, ConsentFilter, ConsentRecords } from '../consents.ts'
+import type { AdminStore, PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 
-/** The part of the consent ledger that operators need. */
-export type ConsentRecords = Pick<ConsentStore, 'consentOf' | 'withdrawConsent' | 'requestConsentDeletion'>
-
 /** Operations on the consents of persons, for them. They throw Problem. */
 export interface ConsentOperations {
-  get(actor: AdminActor, group: string): Promise<Consent>
-  /** @param user id of the admin */
-  withdraw(actor: AdminActor, group: string, user: string): Promise<Consent>
-  /** Withdraws it, and asks for the deletion of everything. @param user id of the admin */
-  remove(actor: AdminActor, group: string, user: string): Promise<Consent>
+  list(actor: AdminActor, filter: ConsentFilter, page: PageRequest): Promise<PageOf<AdminConsent>>
+  get(actor: AdminActor, group: string): Promise<AdminConsent>
+  /** @param user id of the admin. Undefined: the command line */
+  withdraw(actor: AdminActor, group: string, user?: string): Promise<AdminConsent>
+  /** Withdraws it, and asks for the deletion of everything. @param user as for `withdraw` */
+  remove(actor: AdminActor, group: string, user?: string): Promise<AdminConsent>
+  /** The signed document of a consent and its uses. */
+  export(actor: AdminActor, group: string): Promise<string>
+  /** The public keys that verify exports. */
+  keys(): Promise<readonly SigningKeyView[]>
+}
+
+/** What these operations are about besides the store. */
+export interface ConsentParts {
+  /** Signs exports. */
+  readonly consentSigner: () => DocumentSigner | Promise<DocumentSigner>
 }
 
 export const createConsentOperations = (
-  store: Partial<ConsentRecords>,
+  store: Partial<ConsentRecords> & Pick<AdminStore, 'adminUser'>,
+  { consentSigner }: ConsentParts,
   { clock }: Pick<OperationTools, 'clock'>,
 ): ConsentOperations => {
   const records = hasConsents(store) ? store : undefined
@@ -31,19 +44,35 @@ export const createConsentOperations = (
     return { consent, records }
   }
 
-  const act = (user: string): ConsentAct => ({ at: clock.now(), actor: { by: 'admin', user } })
+  const withOwner = async (id: string): Promise<AdminConsent> => {
+    const { consent } = await find(id)
+    const owner = await storeCall(store.adminUser(consent.owner), unavailable)
+    return { ...consent, ...(owner && { ownerName: owner.name }) }
+  }
+
+  const act = (user: string | undefined): ConsentAct => ({
+    at: clock.now(),
+    actor: { by: 'admin', ...(user !== undefined && { user }) },
+  })
 
   const withdraw: ConsentOperations['withdraw'] = async (actor, id, user) => {
     const { consent, records } = await find(id)
-    if (consent.withdrawal) return consent
-    await storeCall(records.withdrawConsent(consent, act(user)), unavailable)
-    await actor.record({ action: 'consent.withdraw', target: { kind: 'group', id: consent.group } }, consent.owner)
-    return (await find(id)).consent
+    if (!consent.withdrawal) {
+      await storeCall(records.withdrawConsent(consent, act(user)), unavailable)
+      await actor.record({ action: 'consent.withdraw', target: { kind: 'group', id: consent.group } }, consent.owner)
+    }
+    return withOwner(id)
   }
 
   return {
+    async list(actor, filter, page) {
+      const found = records && (await storeCall(records.consentPage(filter, page), unavailable))
+      actor.read('consents')
+      return found ?? { items: [] }
+    },
+
     async get(actor, id) {
-      const { consent } = await find(id)
+      const consent = await withOwner(id)
       actor.read('consents', consent.group)
       return consent
     },
@@ -57,12 +86,21 @@ export const createConsentOperations = (
         await storeCall(records.requestConsentDeletion(group, act(user)), unavailable)
         await actor.record({ action: 'consent.delete', target: { kind: 'group', id: group } }, owner)
       }
-      return (await find(id)).consent
+      return withOwner(id)
     },
+
+    async export(actor, id) {
+      const { consent, records } = await find(id)
+      await actor.record({ action: 'consent.export', target: { kind: 'group', id: consent.group } }, consent.owner)
+      return signConsent(consent, { store: records, signer: await consentSigner(), now: clock.now() })
+    },
+
+    keys: async () => (await consentSigner()).keys,
   }
 }
 
-const hasConsents = (store: Partial<ConsentRecords>): store is ConsentRecords => store.consentOf !== undefined
+const hasConsents = (store: Partial<ConsentRecords>): store is ConsentRecords =>
+  store.consentOf !== undefined && store.consentPage !== undefined
 
 /** The message when the store fails. */
 const unavailable = 'consents could not be read or changed'

@@ -1,11 +1,12 @@
 import type { AuditPageStore } from '../audit-pages.ts'
+import type { ConsentRecords } from '../consents.ts'
 import type { PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore } from '../store.ts'
 import type { UsageSumStore } from '../usage-sums.ts'
 import type { UserImportStore } from '../user-import/store.ts'
 import type { AdminVideos } from '../videos.ts'
 import { type AuditOperations, createAuditOperations } from './audit.ts'
-import { type ConsentOperations, type ConsentRecords, createConsentOperations } from './consents.ts'
+import { type ConsentOperations, type ConsentParts, createConsentOperations } from './consents.ts'
 import { createGroupOperations, type GroupOperations } from './groups.ts'
 import { createSystemOperations, type SystemOperations, type SystemReports } from './system.ts'
 import { createTeamOperations, type TeamOperations } from './teams.ts'
@@ -37,7 +38,7 @@ export type OperationsStore = AdminStore &
   Partial<ConsentRecords>
 
 /** What operations are about besides the store. */
-export interface OperationParts extends SystemReports {
+export interface OperationParts extends SystemReports, ConsentParts {
   /** The video tasks of all users. */
   readonly videos: AdminVideos
 }
@@ -49,7 +50,7 @@ export const createOperations = (store: OperationsStore, parts: OperationParts, 
   usage: createUsageOperations(store),
   audit: createAuditOperations(store),
   groups: createGroupOperations(store, tools),
-  consents: createConsentOperations(store, tools),
+  consents: createConsentOperations(store, parts, tools),
   videos: createVideoOperations(parts.videos),
   system: createSystemOperations(parts),
 })

@@ -1,5 +1,6 @@
-import type { Consent, ConsentAct } from '../../shared/consent/store.ts'
+import type { ConsentAct } from '../../shared/consent/store.ts'
 import { type ConsentStatus, viewOfConsent } from '../../shared/consent/view.ts'
+import type { AdminConsent } from '../consents.ts'
 import { isoOrNull, isoTime } from './time.ts'
 
 /** Who has asked for something, and when. */
@@ -7,7 +8,7 @@ export interface AdminConsentActView {
   readonly at: string
   /** person: with the link. owner, admin: for the person. */
   readonly by: 'person' | 'owner' | 'admin'
-  /** Id of the user. Null: the person. */
+  /** Id of the user. Null: the person, or an admin at the command line. */
   readonly user: string | null
   /** Id of the user who has made the person's link. Null: the person got it from the face verification. */
   readonly link_from: string | null
@@ -18,6 +19,8 @@ export interface AdminConsentView {
   readonly group: string
   /** Id of the user who owns the group, or was the last to own it. */
   readonly owner: string
+  /** Null: a user of a host app. */
+  readonly owner_name: string | null
   readonly status: ConsentStatus
   /** Null: the group was not made by a face verification. */
   readonly invitation: { readonly verification: string; readonly user: string; readonly at: string } | null
@@ -36,10 +39,10 @@ export interface AdminConsentView {
     | null
 }
 
-export const toAdminConsentView = (consent: Consent): AdminConsentView => {
-  const { group, owner, invitation, verifiedAt, usedAt, withdrawal, deletion } = consent
+export const toAdminConsentView = (consent: AdminConsent): AdminConsentView => {
+  const { group, owner, ownerName = null, invitation, verifiedAt, usedAt, withdrawal, deletion } = consent
   return {
-    ...{ group, owner, status: viewOfConsent(consent).Status },
+    ...{ group, owner, owner_name: ownerName, status: viewOfConsent(consent).Status },
     invitation: invitation
       ? { verification: invitation.verification, user: invitation.user, at: isoTime(invitation.at) }
       : null,
@@ -61,6 +64,6 @@ export const toAdminConsentView = (consent: Consent): AdminConsentView => {
 const toActView = ({ at, actor }: ConsentAct): AdminConsentActView => ({
   at: isoTime(at),
   by: actor.by,
-  user: actor.by === 'person' ? null : actor.user,
+  user: actor.by === 'person' ? null : (actor.user ?? null),
   link_from: actor.by === 'person' ? (actor.linkFrom ?? null) : null,
 })

@@ -21,11 +21,23 @@ export interface ConsentExport {
   readonly HasMoreUses: boolean
 }
 
+/** What an export needs besides the consent. */
+export interface ConsentExportParts {
+  readonly store: Pick<ConsentStore, 'consentUses'>
+  readonly signer: DocumentSigner
+  /** Milliseconds since 1970. */
+  readonly now: number
+}
+
 /** The response with the signed document of a consent. Throws Problem 500 when the store fails. */
-export const exportConsent = async (
-  consent: Consent,
-  { store, signer, now }: { readonly store: ConsentStore; readonly signer: DocumentSigner; readonly now: number },
-): Promise<Response> => {
+export const exportConsent = async (consent: Consent, parts: ConsentExportParts): Promise<Response> => {
+  const response = noStoreText(await signConsent(consent, parts))
+  response.headers.set('content-disposition', `attachment; filename="consent.json"`)
+  return response
+}
+
+/** The signed document of a consent, as canonical JSON. Throws Problem 500 when the store fails. */
+export const signConsent = async (consent: Consent, { store, signer, now }: ConsentExportParts): Promise<string> => {
   const texts: string[] = []
   let hasMore = true
   let after: string | undefined
@@ -45,9 +57,7 @@ export const exportConsent = async (
     Uses: new CanonicalText(`[${texts.join()}]`),
     HasMoreUses: hasMore,
   }
-  const response = noStoreText(signer.sign(document))
-  response.headers.set('content-disposition', `attachment; filename="consent.json"`)
-  return response
+  return signer.sign(document)
 }
 
 /** The message when the store cannot be read. */

@@ -13,7 +13,9 @@ const act = {
   By: Type.Union([Type.Literal('person'), Type.Literal('owner'), Type.Literal('admin')], {
     description: 'The person with the link; the owner of the group, or an admin, for the person',
   }),
-  User: Type.Optional(Type.String({ description: 'Id of the user. Absent for the person' })),
+  User: Type.Optional(
+    Type.String({ description: 'Id of the user. Absent for the person, and for an admin at the command line' }),
+  ),
   LinkFrom: Type.Optional(
     Type.String({
       description:

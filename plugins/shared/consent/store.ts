@@ -2,11 +2,12 @@
  * Who has acted on a consent: the person, or the owner of the group or an admin for the person.
  *
  * The person is who has a link. `linkFrom`: id of the user who has made it. Undefined: the person got it when they came
- * back from the face verification.
+ * back from the face verification. `user` of an admin is undefined for the command line, which has no login.
  */
 export type ConsentActor =
   | { readonly by: 'person'; readonly linkFrom?: string }
-  | { readonly by: 'owner' | 'admin'; readonly user: string }
+  | { readonly by: 'owner'; readonly user: string }
+  | { readonly by: 'admin'; readonly user?: string }
 
 /** What somebody has asked for. Times are milliseconds since 1970. */
 export interface ConsentAct {

@@ -14,7 +14,7 @@ export interface ConsentActView {
   readonly Time: string
   /** person: with the link. owner, admin: for the person. */
   readonly By: 'person' | 'owner' | 'admin'
-  /** Id of the user. Absent for the person. */
+  /** Id of the user. Absent for the person, and for an admin at the command line. */
   readonly User?: string
   /** Id of the user who has made the person's link. Absent: the person got it from the face verification. */
   readonly LinkFrom?: string
@@ -93,7 +93,7 @@ const statusOf = ({ withdrawal, deletion }: Consent): ConsentStatus => {
 const viewOfAct = ({ at, actor }: ConsentAct): ConsentActView => ({
   Time: timeOf(at),
   By: actor.by,
-  ...(actor.by !== 'person' && { User: actor.user }),
+  ...(actor.by !== 'person' && actor.user !== undefined && { User: actor.user }),
   ...(actor.by === 'person' && actor.linkFrom !== undefined && { LinkFrom: actor.linkFrom }),
 })
 

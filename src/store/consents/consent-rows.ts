@@ -62,7 +62,8 @@ const actOf = (
   user: string | undefined,
 ): ConsentAct | undefined => {
   if (at === undefined || by === undefined) return undefined
-  if (by !== 'person') return { at, actor: { by, user: user ?? '' } }
+  if (by === 'owner') return { at, actor: { by, user: user ?? '' } }
+  if (by === 'admin') return { at, actor: { by, ...(user !== undefined && { user }) } }
   return { at, actor: { by, ...(user !== undefined && { linkFrom: user }) } }
 }
 

@@ -1,7 +1,7 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { auditChainTables, auditReportTables } from './tables/audit.ts'
-import { consentLinkMakers, consentTables } from './tables/consents.ts'
+import { consentLinkMakers, consentListIndexes, consentTables } from './tables/consents.ts'
 import { eventTables } from './tables/events.ts'
 import { fileTables } from './tables/files.ts'
 import { idempotencyTables } from './tables/idempotency.ts'
@@ -9,6 +9,7 @@ import {
   accountColumns,
   assetBatchTables,
   assetUseTables,
+  batchRetries,
   pictureTables,
   renamingIndexes,
   shareTables,
@@ -260,6 +261,8 @@ export const migrations: readonly Migration[] = [
   consentTables,
   accountColumns,
   consentLinkMakers,
+  consentListIndexes,
+  batchRetries,
 ]
 
 /**

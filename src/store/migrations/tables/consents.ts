@@ -75,3 +75,9 @@ export const consentTables: readonly Statement[] = [
 
 /** A migration: who has made the link of a person. Null: the face verification. Never change it. */
 export const consentLinkMakers: readonly Statement[] = [sql`alter table consent_links add column made_by text`]
+
+/** A migration: the lists of consents, by the ids of their groups. Never change it. */
+export const consentListIndexes: readonly Statement[] = [
+  sql`create index groups_of_persons on groups (group_id) where state = 'owned' and type = 'LivenessFace'`,
+  sql`create index consents_withdrawn on consents (group_id) where withdrawn_at is not null`,
+]

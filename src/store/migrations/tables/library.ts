@@ -113,3 +113,6 @@ export const accountColumns: readonly Statement[] = [
   sql`alter table groups add column account text`,
   sql`alter table face_verifications add column account text`,
 ]
+
+/** A migration: when failed items of a batch were last tried again. Never change it. */
+export const batchRetries: readonly Statement[] = [sql`alter table asset_batches add column retried_at bigint`]
