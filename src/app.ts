@@ -5,7 +5,7 @@ import { assetLibrary } from '../plugins/asset-library/index.ts'
 import { concurrencyLimits, type FetchHandler } from '../plugins/concurrency-limits/index.ts'
 import { events } from '../plugins/events/index.ts'
 import { failureAdvice } from '../plugins/failure-advice/index.ts'
-import { fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
+import { createFormUploads, fileStorage, respondWithFile } from '../plugins/file-storage/index.ts'
 import { mcp } from '../plugins/mcp/index.ts'
 import { createMetrics, type Metrics, metrics, readSnapshot } from '../plugins/metrics/index.ts'
 import { noAudit } from '../plugins/shared/audit.ts'
@@ -92,6 +92,7 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     identify: requireScope('media', options.gateway.identify),
     usageLimits,
     ...('videoAssetUses' in options.video.store && { uses: () => service.uses as AssetUses }),
+    ...(options.files && { batchFiles: createFormUploads({ ...options.files, usageLimits, log, audit }) }),
     ...{ log, audit, traceCall, observe: observeAssets },
     observeRetry(outcome) {
       states.retry(outcome)

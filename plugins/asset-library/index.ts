@@ -214,13 +214,22 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       })
   }
   if (batches) {
-    const { create, list, get, items, cancel } = batchRoutes(library, batches, () => running?.wake())
+    const { create, list, get, items, cancel, retry } = batchRoutes(
+      library,
+      { store: batches, files: options.batchFiles },
+      () => running?.wake(),
+    )
     chain
       .post('/assets/batches', route(create), { caller: true, ...batchDocs.createBatch })
       .get('/assets/batches', route(list), { caller: true, ...batchDocs.listBatches })
       .get('/assets/batches/:batch_id', route(get), { caller: true, ...batchDocs.getBatch })
       .get('/assets/batches/:batch_id/items', route(items), { caller: true, ...batchDocs.listBatchItems })
       .post('/assets/batches/:batch_id/cancel', route(cancel), { caller: true, ...batchDocs.cancelBatch })
+      .post('/assets/batches/:batch_id/retry', route(retry), { caller: true, ...batchDocs.retryBatch })
+      .post('/assets/batches/:batch_id/items/:position/retry', route(retry), {
+        caller: true,
+        ...batchDocs.retryBatchItem,
+      })
   }
   if (consents) {
     const { get, uses, withdraw, remove, addLink, ...others } = consentRoutes(library, consents, options.secrets, () =>

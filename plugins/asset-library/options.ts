@@ -6,6 +6,7 @@ import type { LeaseStore } from '../shared/background/lease-store.ts'
 import type { ErrorsOption } from '../shared/http/error-handler.ts'
 import type { RequireSameOrigin } from '../shared/http/origin.ts'
 import type { AssetUses } from '../shared/media/asset-uses.ts'
+import type { FormFiles } from '../shared/media/form-files.ts'
 import type { MediaAccount, MediaKind, UpstreamOptions } from '../upstream-proxy/index.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
 import type { AccountUseStore } from './accounts/store.ts'
@@ -78,6 +79,11 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind' | 'account'
    * the processes with `background`. Default: there are no routes for batches.
    */
   readonly batches?: (AssetBatchStore & LeaseStore) | undefined
+  /**
+   * Stores the files that a batch sends as a form: `createFormUploads` of `sluice/file-storage`. Default: a batch has
+   * addresses only.
+   */
+  readonly batchFiles?: FormFiles | undefined
   /**
    * With it, persons can withdraw their consents to the use of their groups, of type `LivenessFace`: each use of one is
    * recorded and checked, and there are routes for their owners. Pass the same store to `faceVerification`. Default:

@@ -53,6 +53,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
   './file-storage': [
     'FileTooLargeError',
     'createFileLinks',
+    'createFormUploads',
     'createResultStorage',
     'fileStorage',
     'folderStorage',

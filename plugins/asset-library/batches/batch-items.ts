@@ -11,7 +11,7 @@ import { isGone } from '../routes/groups.ts'
 import { effectOf, type Library, type Owners } from '../routes/library.ts'
 import type { AssetBatch, AssetBatchItem, AssetBatchOutcome, AssetBatchStore } from './store.ts'
 
-/** Calls for one item whose outcome was not known. */
+/** Calls for one item whose outcome was not known. An item that is tried again gets up to that many more. */
 const maxAttempts = 5
 /** Milliseconds until the next item of a batch when the upstream fails or does not say when. */
 const pauseMs = 10_000
@@ -92,8 +92,9 @@ export const createBatchItems = (library: Library, owners: Owners, store: AssetB
     claim: AssetBatchItem | undefined,
   ): Promise<number | undefined> => {
     if (error instanceof Problem && !(error instanceof UpstreamBusyError) && !claim) {
-      // For example a limit of the user.
-      if (error.status < 500) return fail(item, 'QuotaExceeded', error.message)
+      // A limit of the user; 403: the person of the group has withdrawn the consent.
+      if (error.status < 500)
+        return fail(item, error.status === 403 ? 'consent_withdrawn' : 'QuotaExceeded', error.message)
       throw error
     }
     if (!claim) throw error
@@ -121,7 +122,7 @@ export const createBatchItems = (library: Library, owners: Owners, store: AssetB
       return recordAsset(library, owners, { asset, group }) as Promise<undefined>
     }
     if (others.length > 0) return ambiguous(item)
-    if (item.attempts >= maxAttempts) return fail(item, 'InternalError', 'the upstream did not answer')
+    if (item.attempts % maxAttempts === 0) return fail(item, 'InternalError', 'the upstream did not answer')
     await settle(item, { state: 'waiting' })
     return undefined
   }

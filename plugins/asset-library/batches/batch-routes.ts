@@ -1,12 +1,16 @@
 import { createHash, randomBytes } from 'node:crypto'
+import type { CreationAttempt } from '../../idempotency/index.ts'
 import { responseOf } from '../../shared/http/body/known-body.ts'
 import { noStoreHeaders, noStoreText } from '../../shared/http/no-store.ts'
 import { identityOf } from '../../shared/identity/identify.ts'
+import type { FormFiles } from '../../shared/media/form-files.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
+import { requireConsent } from '../consent/require-consent.ts'
 import { createOnce, type Library, type Owners } from '../routes/library.ts'
 import { checkGroup } from '../schema/asset.ts'
 import { readBatch } from './read-batch.ts'
+import { type BatchForm, readForm, sendsForm } from './read-form.ts'
 import { type AssetBatchItemState, type AssetBatchStore, type CountedAssetBatch, itemStates } from './store.ts'
 import { type AssetBatchView, stateNames, viewOfBatch, viewOfItem } from './view.ts'
 
@@ -19,18 +23,44 @@ interface BatchContext {
   readonly user: string
   readonly owners: Owners
   /** Path parameters, decoded. */
-  readonly params: { readonly batch_id?: string }
+  readonly params: { readonly batch_id?: string; readonly position?: string }
 }
 
 /** The routes of batches. @param onAdded called when a batch has been added or cancelled */
-export const batchRoutes = (library: Library, store: AssetBatchStore, onAdded: () => void) => {
+export const batchRoutes = (
+  library: Library,
+  { store, files: batchFiles }: { readonly store: AssetBatchStore; readonly files: FormFiles | undefined },
+  onAdded: () => void,
+) => {
   const { clock, audit, maxBodyBytes } = library
+
+  const readItems = async (
+    request: Request,
+    caller: Parameters<FormFiles['receive']>[1],
+  ): Promise<Pick<BatchForm, 'items' | 'bytes' | 'files'>> => {
+    const series = randomBytes(4).toString('hex')
+    const nameOf = (position: number): string => `batch ${series} ${position}`
+    if (!sendsForm(request)) return { ...(await readBatch(request, maxBodyBytes, nameOf)), files: [] }
+    if (!batchFiles) throw new Problem(415, 'this service stores no files: send JSON lines with addresses')
+    // Before a long body is read.
+    if ((await read(store.countOpenAssetBatches(caller.user))) >= maxOpen) throw tooManyOpen()
+    return readForm(request, caller, batchFiles, nameOf)
+  }
 
   const batchOf = async ({ user, params }: BatchContext): Promise<CountedAssetBatch> => {
     const id = params.batch_id ?? ''
     const batch = isBatchId(id) ? await read(store.assetBatch(user, id)) : undefined
     if (!batch) throw new Problem(404, 'asset batch not found')
     return batch
+  }
+
+  /** The position of an item of a batch. Throws Problem 404 for any other text. */
+  const positionOf = async (id: string, text: string): Promise<number> => {
+    const position = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : undefined
+    const [item] =
+      position === undefined ? [] : await read(store.assetBatchItems(id, { after: position - 1, limit: 1 }))
+    if (position === undefined || item?.position !== position) throw new Problem(404, 'item of the batch not found')
+    return position
   }
 
   return {
@@ -40,9 +70,9 @@ export const batchRoutes = (library: Library, store: AssetBatchStore, onAdded: (
       const named = checkGroup(query.get('GroupId') ?? undefined, query.get('GroupType') || 'AIGC')
       const { groupType } = named
       const group = await owners.group(user, named.group, groupType)
-      const series = randomBytes(4).toString('hex')
-      const { items, bytes } = await readBatch(request, maxBodyBytes, (position) => `batch ${series} ${position}`)
+      await requireConsent(group, library.consents)
       const { token } = identityOf(request) ?? {}
+      const { items, bytes, files } = await readItems(request, { user, token })
       const creation = {
         ...{ user, route: 'createAssetBatch', body: withGroup(bytes, group.id, groupType) },
         async settle({ id, startedAt }: { readonly id: string; readonly startedAt: number }) {
@@ -51,20 +81,28 @@ export const batchRoutes = (library: Library, store: AssetBatchStore, onAdded: (
           return batch ? ({ outcome: 'created', response: accepted(batch) } as const) : ({ outcome: 'none' } as const)
         },
       }
-      return createOnce(library, request, creation, async (attempt) => {
+      let isRecorded = false
+      const create = async (attempt: CreationAttempt | undefined): Promise<Response> => {
         const now = clock.now()
         if (attempt && now >= attempt.leaseUntil)
           throw new Problem(503, 'the request took too long', { headers: { 'retry-after': '1' } })
         const id = batchIdOf(attempt?.startedAt ?? now, attempt?.id ?? randomBytes(16).toString('hex'))
         const batch = { id, user, ...(token !== undefined && { token }), group: group.id, groupType, createdAt: now }
-        if (!(await storeCall(store.addAssetBatch(batch, items, maxOpen), 'the batch could not be recorded')))
-          throw new Problem(429, `a user may have at most ${maxOpen} batches that have not ended`, {
-            headers: { 'retry-after': '60' },
-          })
+        // Also when it is not known.
+        isRecorded = true
+        if (!(await storeCall(store.addAssetBatch(batch, items, maxOpen), 'the batch could not be recorded'))) {
+          isRecorded = false
+          throw tooManyOpen()
+        }
         audit.note({ action: 'asset_batch.create', target: { kind: 'asset_batch', id } }, request)
         onAdded()
         return accepted({ ...batch, counts: { waiting: items.length } })
-      }) as Promise<Response>
+      }
+      try {
+        return await createOnce(library, request, creation, create)
+      } finally {
+        if (!isRecorded) await batchFiles?.discard(files)
+      }
     },
 
     /** `GET /assets/batches`: newest first. */
@@ -102,8 +140,31 @@ export const batchRoutes = (library: Library, store: AssetBatchStore, onAdded: (
       }
       return noStoreText(bodyOf(viewOfBatch(await batchOf(context))))
     },
+
+    /** `POST /assets/batches/{id}/retry`, and `…/items/{position}/retry`: failed items wait again. */
+    async retry(context: BatchContext): Promise<Response> {
+      const { id } = await batchOf(context)
+      const position = context.params.position === undefined ? undefined : await positionOf(id, context.params.position)
+      const retry = { position, at: clock.now(), maxOpen }
+      const outcome = await storeCall(
+        store.retryAssetBatchItems(context.user, id, retry),
+        'the items could not be tried again',
+      )
+      if (outcome === 'full') throw tooManyOpen()
+      if (outcome === 'cancelled') throw new Problem(409, 'the batch was cancelled: no item of it is tried again')
+      if (outcome === 'none')
+        throw new Problem(409, position === undefined ? 'no item of the batch has failed' : 'the item has not failed')
+      audit.note({ action: 'asset_batch.retry', target: { kind: 'asset_batch', id } }, context.request)
+      onAdded()
+      return noStoreText(bodyOf(viewOfBatch(await batchOf(context))))
+    },
   }
 }
+
+const tooManyOpen = () =>
+  new Problem(429, `a user may have at most ${maxOpen} batches that have not ended`, {
+    headers: { 'retry-after': '60' },
+  })
 
 const read = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'failed to read the batches')
 

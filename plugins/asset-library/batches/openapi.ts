@@ -65,6 +65,9 @@ const keysetPage = <Item>(title: string, item: SchemaOf<Item>): SchemaOf<KeysetP
 
 const batchId = [pathParameter('batch_id', "Id of one of the caller's batches")]
 
+const retried =
+  'Only failed items. A batch that has ended goes on, and its end is told again. 409: nothing of it has failed, or it was cancelled'
+
 /** Options of the routes of batches for Elysia. */
 export const batchDocs = {
   createBatch: routeOptions({
@@ -81,6 +84,14 @@ export const batchDocs = {
           schema: Type.String({
             description:
               'A JSON object in each line, with the fields of an asset but GroupId and GroupType. At most 1,000. Each Name once',
+          }),
+        },
+        'multipart/form-data': {
+          schema: Type.Object({
+            file: Type.Array(Type.String({ format: 'binary' }), {
+              description:
+                'Each part with a file name, whatever the name of the part. Its asset has the name of the file. At most 1,000 files, and 200 MiB in all; they are uploads of the caller',
+            }),
           }),
         },
       },
@@ -115,5 +126,20 @@ export const batchDocs = {
     'Cancel the items of a batch that wait. What has been created stays',
     { 200: result('The batch', batch) },
     { parameters: batchId },
+  ),
+  retryBatch: libraryOperation(
+    'retryAssetBatch',
+    'Try all failed items of a batch again',
+    { ...createErrors, 200: result('The batch. Its failed items wait again', batch) },
+    { parameters: batchId, description: retried },
+  ),
+  retryBatchItem: libraryOperation(
+    'retryAssetBatchItem',
+    'Try a failed item of a batch again',
+    { ...createErrors, 200: result('The batch. The item waits again', batch) },
+    {
+      parameters: [...batchId, pathParameter('position', 'Position of the item, from 1')],
+      description: retried,
+    },
   ),
 }

@@ -77,7 +77,7 @@ const readItem = (line: Uint8Array, number: number, defaultName: string): NewIte
   const name = json.get('Name')
   const text = name && !name.is('null') ? name.string() : defaultName
   if (!text) throw inLine(number, 'must have a Name of one character or more, or none')
-  if (!isStorable(text)) throw inLine(number, 'must have a Name that is valid Unicode')
+  if (!isStorableName(text)) throw inLine(number, 'must have a Name that is valid Unicode')
   return { name: text, body: json.with('Name', toJson(text)).raw }
 }
 
@@ -95,6 +95,7 @@ const parse = (line: Uint8Array, number: number): Json => {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-const isStorable = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
+/** Whether databases and JSON keep a name as it is. */
+export const isStorableName = (text: string): boolean => text.isWellFormed() && !text.includes('\0')
 
 const inLine = (number: number, what: string) => new Problem(400, `line ${number} ${what}`)

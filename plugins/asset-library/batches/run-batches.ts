@@ -15,7 +15,7 @@ const maxBatches = 64
 const lanes = 8
 /** How long a user's batches have their turn in a round. */
 const userMs = 5_000
-/** Items that have no outcome so long after the batch was created fail. */
+/** Items that have no outcome so long after the batch was created, or its failed items were tried again, fail. */
 const giveUpMs = 259_200_000
 /** How long a batch can be read after its end. */
 const keepMs = 2_592_000_000
@@ -45,7 +45,7 @@ export const runBatches = (
       if (now >= until) return now
       const item = await store.nextAssetBatchItem(batch.id, now)
       if (!item) return end(batch, now)
-      if (item.state === 'waiting' && now > batch.createdAt + giveUpMs) {
+      if (item.state === 'waiting' && now > (batch.retriedAt ?? batch.createdAt) + giveUpMs) {
         const error = JSON.stringify({ code: 'Expired', message: 'the asset could not be created in time' })
         await store.settleAssetBatchItem(item, { state: 'failed', error })
         continue

@@ -24,6 +24,8 @@ export interface AssetBatch {
   readonly group: string
   readonly groupType: string
   readonly createdAt: number
+  /** When failed items of it were last tried again. */
+  readonly retriedAt?: number
   /** When it was cancelled. */
   readonly cancelledAt?: number
   /** When its last item had an outcome. */
@@ -72,6 +74,8 @@ export interface AssetBatchStore {
     items: readonly Pick<AssetBatchItem, 'name' | 'body'>[],
     maxOpen: number,
   ): Promise<boolean>
+  /** Number of batches of the user that have not ended. */
+  countOpenAssetBatches(user: string): Promise<number>
   /** A batch of the user. */
   assetBatch(user: string, id: string): Promise<CountedAssetBatch | undefined>
   /** Batches of the user, newest first. @param after only batches before the one with this id */
@@ -90,6 +94,18 @@ export interface AssetBatchStore {
   ): Promise<readonly AssetBatchItem[]>
   /** Cancels the waiting items of a batch of the user that has not ended, and makes it due. */
   cancelAssetBatch(user: string, id: string, at: number): Promise<void>
+  /**
+   * Lets failed items of a batch of the user wait again, and makes the batch due. `none`: the batch has no such items.
+   * `cancelled`: nothing of it is tried again. `full`: it has ended, and its user has `maxOpen` other batches that have
+   * not, or is disabled. Nothing has changed then.
+   *
+   * @param retry with `position`, only that item
+   */
+  retryAssetBatchItems(
+    user: string,
+    id: string,
+    retry: { readonly position?: number | undefined; readonly at: number; readonly maxOpen: number },
+  ): Promise<'retried' | 'none' | 'cancelled' | 'full'>
   /** Batches that are due, the longest overdue first. */
   dueAssetBatches(now: number, max: number): Promise<readonly AssetBatch[]>
   /** Sets when a batch that has not ended is due again. */

@@ -183,6 +183,10 @@ type CreateRoute<Body, Success = CreatedId, Parts = unknown> = LibraryRoute<
 >
 
 type WithGroupId = { params: { group_id: string } }
+type RetryRoute<Input extends WithBatchId> = Route<
+  { 200: LibraryResult<AssetBatchView> } & { [Each in ErrorStatus | 409]: ErrorBody | UpstreamErrorBody },
+  Input
+>
 type WithBatchId = { params: { batch_id: string } }
 interface KeysetQuery {
   readonly NextToken?: string
@@ -236,8 +240,10 @@ export type LibraryRoutes = {
             LibraryResult<KeysetPage<AssetBatchItemView>>,
             WithBatchId & { query: KeysetQuery & { readonly State?: AssetBatchStateName } }
           >
+          ':position': { retry: { post: RetryRoute<WithBatchId & { params: { position: string } }> } }
         }
         cancel: { post: LibraryRoute<LibraryResult<AssetBatchView>, WithBatchId> }
+        retry: { post: RetryRoute<WithBatchId> }
       }
     }
     ':asset_id': {

@@ -12,7 +12,7 @@ import { disabledUsers } from '../users/disabled-users.ts'
 
 const selectBatches = fragment`
   select id, user_id as "user", token_id as token, group_id as "group", group_type as "groupType",
-    created_at as "createdAt", cancelled_at as "cancelledAt", ended_at as "endedAt"
+    created_at as "createdAt", retried_at as "retriedAt", cancelled_at as "cancelledAt", ended_at as "endedAt"
   from asset_batches`
 
 const selectItems = fragment`
@@ -34,23 +34,36 @@ const withCounts = (batch: Row, counts: readonly Row[]): CountedAssetBatch => ({
   counts: Object.fromEntries(counts.map(({ state, count }) => [state, Number(count)])),
 })
 
+/** Locks a batch until the end of the transaction. */
+const lockBatch = (id: string): Statement => sql`
+  update asset_batches
+  set id = id
+  where id = ${id}`
+
+const countOpen = (user: string): Statement => sql`
+  select count(*) as count
+  from asset_batches
+  where user_id = ${user}
+  and ended_at is null`
+
+/** Whether a user may have one more batch that has not ended. The user must be locked. */
+function* mayOpen(user: string, maxOpen: number): Steps<boolean> {
+  const [open] = yield countOpen(user)
+  if (Number(open?.count) >= maxOpen) return false
+  // The request may be older than the disabling of its user, which has cancelled the batches that there were.
+  const disabled = yield sql`
+    select id
+    from ${disabledUsers}
+    where disabled_users.id = ${user}`
+  return disabled.length === 0
+}
+
 /** Batches of assets, and their items. */
 export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
   async addAssetBatch({ id, user, token, group, groupType, createdAt }, items, maxOpen) {
     return database.transaction(function* (): Steps<boolean> {
       yield lockUser(user)
-      const [open] = yield sql`
-        select count(*) as count
-        from asset_batches
-        where user_id = ${user}
-        and ended_at is null`
-      if (Number(open?.count) >= maxOpen) return false
-      // The request may be older than the disabling of its user, which has cancelled the batches that there were.
-      const disabled = yield sql`
-        select id
-        from ${disabledUsers}
-        where disabled_users.id = ${user}`
-      if (disabled.length > 0) return false
+      if (!(yield* mayOpen(user, maxOpen))) return false
       yield sql`
         insert into asset_batches (id, user_id, token_id, group_id, group_type, created_at, due_at)
         values (${id}, ${user}, ${token}, ${group}, ${groupType}, ${createdAt}, ${createdAt})`
@@ -61,6 +74,11 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
       )
       return true
     })
+  },
+
+  async countOpenAssetBatches(user) {
+    const [open] = await database.query(countOpen(user))
+    return Number(open?.count)
   },
 
   async assetBatch(user, id) {
@@ -121,6 +139,33 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
           set state = 'cancelled'
           where batch_id = ${id}
           and state = 'waiting'`
+    })
+  },
+
+  async retryAssetBatchItems(user, id, { position, at, maxOpen }) {
+    return database.transaction(function* () {
+      yield lockUser(user)
+      yield lockBatch(id)
+      const [batch] = yield sql`
+        ${selectBatches}
+        where id = ${id}
+        and user_id = ${user}`
+      if (!batch) return 'none'
+      if (batch.cancelledAt !== undefined) return 'cancelled'
+      if (batch.endedAt !== undefined && !(yield* mayOpen(user, maxOpen))) return 'full'
+      const retried = yield sql`
+        update asset_batch_items
+        set state = 'waiting', error = null
+        where batch_id = ${id}
+        and state = 'failed'
+        and position = coalesce(cast(${position} as bigint), position)
+        returning position`
+      if (retried.length === 0) return 'none'
+      yield sql`
+        update asset_batches
+        set ended_at = null, due_at = ${at}, retried_at = ${at}
+        where id = ${id}`
+      return 'retried'
     })
   },
 
@@ -209,6 +254,8 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
 
   async endAssetBatch(id, at, describe) {
     return database.transaction(function* (): Steps<'ended' | 'open' | number> {
+      // Items that are tried again come before the end or after it.
+      yield lockBatch(id)
       const [open] = yield sql`
         select min(lease_until) as until, count(*) as count
         from asset_batch_items

@@ -31,6 +31,7 @@ export const auditActions = [
   'asset.delete',
   'asset_batch.create',
   'asset_batch.cancel',
+  'asset_batch.retry',
   'verification.create',
   'consent.withdraw',
   'consent.delete',
