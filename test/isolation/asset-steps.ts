@@ -80,6 +80,7 @@ export const createAsset = step(
     if (groupType === 'aigc') return checkInvalid(reply)
     if (!model.ownsGroup(user, id, groupType as GroupType)) return checkError(reply, 403, messages.group)
     if (isHidden(smuggling) && !model.ownsGroup(user, otherId)) return checkError(reply, 403, messages.group)
+    if (model.hasWithdrawn(id)) return checkError(reply, 403, messages.withdrawn)
 
     const expected = expectedResponse(fault, target?.upstream ? 200 : 404, 'create')
     checkExpected(reply, expected)

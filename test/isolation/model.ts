@@ -43,6 +43,23 @@ export interface ModelShare {
   expiresAt: number | undefined
 }
 
+/** Who has asked for a withdrawal or a deletion. */
+export type ModelAct =
+  | { readonly by: 'owner'; readonly user: number; readonly at: number }
+  | { readonly by: 'person'; readonly linkFrom: number }
+
+/** What the ledger has of the person of a group. */
+export interface ModelConsent {
+  readonly group: string
+  /** Index of the user who owned the group when the ledger got it. */
+  readonly owner: number
+  withdrawal: ModelAct | undefined
+  deletion: ModelAct | undefined
+  usedAt: number | undefined
+  readonly uses: { readonly task: string; readonly user: number; readonly assets: readonly string[] }[]
+  readonly links: { readonly secret: string; readonly madeBy: number }[]
+}
+
 export type Scope = 'own' | 'shared' | 'all'
 
 /** A NextToken and the position after which its next page begins. */
@@ -71,6 +88,8 @@ export class Model {
   readonly blocked = new Set<string>()
   /** Those that no step has ended. They may have expired, or their group may have another owner. */
   shares: ModelShare[] = []
+  /** The ledger, by group. A group of a person may be missing. */
+  readonly consents = new Map<string, ModelConsent>()
   /** The users who are in the team. */
   readonly team = new Set<number>()
   readonly #library: Library
@@ -88,6 +107,35 @@ export class Model {
       ({ group, owner, expiresAt }) =>
         this.groups.get(group)?.owner === owner && (expiresAt === undefined || this.#now() < expiresAt),
     )
+  }
+
+  hasWithdrawn(id: string): boolean {
+    return this.consents.get(id)?.withdrawal !== undefined
+  }
+
+  /** Whether a user reads the consent of the person of a group: the owner, or the last one of a group that is gone. */
+  readsConsent(user: number, id: string): boolean {
+    const group = this.groups.get(id)
+    if (group?.type !== 'LivenessFace') return false
+    return (group.owner ?? this.consents.get(id)?.owner) === user
+  }
+
+  /** The entry of the ledger, which is made if the group has an owner. */
+  ledgerOf(id: string): ModelConsent | undefined {
+    const known = this.consents.get(id)
+    const owner = this.groups.get(id)?.owner
+    if (known || owner === undefined) return known
+    const made = {
+      group: id,
+      owner,
+      withdrawal: undefined,
+      deletion: undefined,
+      usedAt: undefined,
+      uses: [],
+      links: [],
+    }
+    this.consents.set(id, made)
+    return made
   }
 
   /** What a user may do with a group of another user. */

@@ -1,4 +1,5 @@
 import fc from 'fast-check'
+import { consentSequences } from './consents/sequences.ts'
 import { type Kind, type Mutant, openFixture } from './fixture.ts'
 import { addInitialGroups, initialGroups } from './initial-groups.ts'
 import { Model } from './model.ts'
@@ -12,6 +13,8 @@ export interface Run {
   readonly mutant?: Mutant
   /** Whether groups are lent, too. Default false. */
   readonly lends?: boolean
+  /** Whether persons withdraw their consents, and groups are lent. Default false. */
+  readonly withdraws?: boolean
   /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
   readonly skipped?: number | undefined
   /** Whether fast-check reduces a failing sequence to a minimal one. Default: true. */
@@ -29,7 +32,7 @@ export const runSequences = async (run: Run): Promise<RunResult> => {
   await using fixture = await openFixture(run.kind, run.mutant)
   const property = fc.asyncProperty(
     initialGroups(),
-    run.lends ? sharedSequences() : sequences(),
+    run.withdraws ? consentSequences() : run.lends ? sharedSequences() : sequences(),
     async (given, steps) => {
       const model = new Model(await fixture.reset(), fixture.emulator.library, fixture.now)
       await addInitialGroups(given, model, fixture)

@@ -68,6 +68,9 @@ export const messages = {
   pending: 'the outcome of an earlier request for the same Name and GroupType is not known yet; try again shortly',
   borrower: 'there is no such user or team to lend to',
   share: 'share not found',
+  lend: 'the asset group can no longer be lent',
+  consent: 'only groups of type LivenessFace have a consent',
+  withdrawn: 'the person of this group no longer authorizes its use',
   unavailable: 'Seedance upstream unavailable',
   invalid: 'upstream returned an invalid response',
 } as const

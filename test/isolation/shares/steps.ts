@@ -55,6 +55,7 @@ export const lend = step(
     if (isOdd(id)) return assert.ok(reply.status >= 400)
     if (!model.ownsGroup(user, id)) return checkError(reply, 403, messages.group)
     if (lasts === -1) return checkInvalid(reply)
+    if (model.hasWithdrawn(id) && borrower !== user) return checkError(reply, 409, messages.lend)
     const isBorrower = borrower === 'team' ? model.team.has(user) : typeof borrower === 'number' && borrower !== user
     if (!isBorrower || typeof borrower === 'string') {
       if (borrower !== 'team' || !isBorrower) return checkError(reply, 404, messages.borrower)

@@ -17,4 +17,9 @@ describe.each(repeatedDatabases)('with one %s database and one video account, wi
     await using fixture = await openFixture(database, { slots: true })
     expect(await findViolation(fixture, { runs, seed, lends: true })).toBeUndefined()
   }, 300_000)
+
+  test('no task is sent with an asset of a person who has withdrawn the consent, in a few random sequences', async () => {
+    await using fixture = await openFixture(database, { slots: true })
+    expect(await findViolation(fixture, { runs, seed, withdraws: true })).toBeUndefined()
+  }, 300_000)
 })

@@ -30,4 +30,13 @@ describe.each(databaseNames)('with one %s database and one video account', (data
     },
     300_000 * Math.max(1, times),
   )
+
+  test(
+    'with a queue: no task is sent with an asset of a person who has withdrawn the consent, in every random sequence',
+    async () => {
+      await using fixture = await openFixture(database, { slots: true })
+      expect(await findViolation(fixture, { runs, seed, withdraws: true })).toBeUndefined()
+    },
+    300_000 * Math.max(1, times),
+  )
 })

@@ -21,6 +21,7 @@ const lend = step(
     const before = model.accessOf(lender, borrower)
     const body = { User: model.user(borrower).id, Access: access }
     const reply = await model.user(lender).ask('POST', sharesPath(model, lender), body)
+    if (model.withdrawn.has(lender)) return assert.equal(reply.status, 409, reply.text)
     assert.equal(reply.status, 200, reply.text)
     if (before === 'use' && access === 'read') await model.freeze(lender, borrower)
     model.lend(lender, borrower, access as 'read' | 'use', reply.json.Result.Id)
@@ -92,3 +93,18 @@ export const lendSteps = [
   { arbitrary: createFromLentDraft, weight: 6 },
   { arbitrary: lookAtLent, weight: 6 },
 ]
+
+const withdraw = step('withdraw the consent of the person', fc.record({ of: pair.lender }), async ({ of }, model) => {
+  const path = sharesPath(model, of).replace(/shares$/, 'consent/withdraw')
+  const reply = await model.user(of).ask('POST', path)
+  assert.equal(`${reply.status} ${reply.json.Result?.Status}`, '200 withdrawn', reply.text)
+  if (model.withdrawn.has(of)) return
+  model.withdrawn.add(of)
+  for (const borrower of [0, 1, 2]) {
+    model.endShare(of, borrower)
+    await model.freeze(of, borrower)
+  }
+})
+
+/** The same, and persons withdraw their consents: once each, so it is rare. */
+export const consentSteps = [...lendSteps, { arbitrary: withdraw, weight: 2 }]

@@ -28,6 +28,8 @@ export class Model {
   /** Assets by user. */
   readonly assets: readonly string[]
   readonly fixture: Fixture
+  /** The users in whose assets the persons have withdrawn their consents. */
+  readonly withdrawn = new Set<number>()
   /** By lender and borrower. */
   readonly #lent = new Map<string, { readonly access: 'read' | 'use'; readonly share: string }>()
   /** How many tasks of a borrower with the asset of a lender the upstream may have, at most. */
@@ -75,7 +77,8 @@ export class Model {
   async freeze(lender: number, borrower: number): Promise<void> {
     const { store } = this.fixture.video
     const user = this.user(borrower).id
-    for (const task of this.tasks.filter((each) => each.owner === borrower && each.lender === lender))
+    const shows = ({ lender: of, usesAsset }: ModelTask) => of === lender || (usesAsset && lender === borrower)
+    for (const task of this.tasks.filter((each) => each.owner === borrower && shows(each)))
       while ((await store.videoTask(user, task.id))?.phase === 'submitting')
         await new Promise((resolve) => setTimeout(resolve, 2))
     this.#frozen.set(`${lender} ${borrower}`, this.#sent(lender, borrower))
@@ -168,7 +171,7 @@ export class Model {
     }
     for (const [pair, most] of this.#frozen) {
       const [lender = 0, borrower = 0] = pair.split(' ').map(Number)
-      assert.ok(this.#sent(lender, borrower) <= most, `a task was sent after its share had ended: ${pair}`)
+      assert.ok(this.#sent(lender, borrower) <= most, `a task was sent after its share or consent had ended: ${pair}`)
     }
   }
 }

@@ -1,5 +1,6 @@
 /** Runs with `--all`: random sequences, which must detect every mutant. */
 import { describe, expect, test } from 'bun:test'
+import { consentMutants } from './consent-mutants.ts'
 import { openFixture } from './fixture.ts'
 import { lendMutants } from './lend-mutants.ts'
 import { mutants } from './mutants.ts'
@@ -45,6 +46,17 @@ describe('the isolation test of lent assets detects the mutant', () => {
     async (_, mutant) => {
       await using fixture = await openFixture('sqlite', { mutant, slots: true })
       expect(await findViolation(fixture, { runs, seed, shrink: false, lends: true })).toBeDefined()
+    },
+    300_000,
+  )
+})
+
+describe('the isolation test of consents detects the mutant', () => {
+  test.each(Object.entries(consentMutants))(
+    '%s',
+    async (_, mutant) => {
+      await using fixture = await openFixture('sqlite', { mutant, slots: true })
+      expect(await findViolation(fixture, { runs, seed, shrink: false, withdraws: true })).toBeDefined()
     },
     300_000,
   )

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { newAsset, newGroup } from '../../routes/fixture.ts'
+import type { VideoUser } from '../../video-generation/fixture.ts'
 import type { Fixture } from './fixture.ts'
-import { lendSteps } from './lend-steps.ts'
+import { consentSteps, lendSteps } from './lend-steps.ts'
 import { Model } from './model.ts'
 import { sequences } from './steps.ts'
 
@@ -14,6 +15,7 @@ export const findViolation = async (
     skipped = 0,
     shrink = true,
     lends = false,
+    withdraws = false,
   }: {
     readonly runs: number
     readonly seed: number | undefined
@@ -22,11 +24,14 @@ export const findViolation = async (
     readonly shrink?: boolean
     /** Whether users lend their assets, too. Default false. */
     readonly lends?: boolean
+    /** Whether the assets show persons, who withdraw their consents, and users lend them. Default false. */
+    readonly withdraws?: boolean
   },
 ): Promise<string | undefined> => {
-  const property = fc.asyncProperty(sequences(lends ? lendSteps : []), async (steps) => {
+  const property = fc.asyncProperty(sequences(withdraws ? consentSteps : lends ? lendSteps : []), async (steps) => {
     const users = await fixture.newUsers()
-    const assets = await Promise.all(users.map(async (user) => newAsset(user, await newGroup(user, 'people'))))
+    const addAsset = async (user: VideoUser) => newAsset(user, await newGroup(user, 'people'))
+    const assets = await Promise.all(users.map((user) => (withdraws ? addFace(fixture, user) : addAsset(user))))
     const model = new Model(users, assets, fixture)
     for (const step of steps) {
       await step.run(model)
@@ -40,4 +45,12 @@ export const findViolation = async (
   const steps = details.counterexample?.[0].map(({ what }) => what).join('\n')
   const { errorInstance: error } = details
   return `${error instanceof Error ? error.stack : error}\nseed ${details.seed}\n${steps}`
+}
+
+/** An asset in a group of a person, which the user gets. */
+const addFace = async ({ video }: Fixture, { id: user }: VideoUser): Promise<string> => {
+  const { emulator, store } = video
+  const { id: group } = emulator.library.addGroup({ name: 'a face', type: 'LivenessFace' })
+  await store.adoptGroup({ id: group, user, type: 'LivenessFace', name: 'a face', createdAt: 1 })
+  return emulator.library.addAsset({ groupId: group, url: 'https://files.example/a.png', type: 'Image' }).id
 }

@@ -79,7 +79,7 @@ const create = step(
     })
     fault?.remove()
     model.checkLeaks(owner, reply)
-    if (asset === 'foreign' || asset === 'unknown') {
+    if (asset === 'foreign' || asset === 'unknown' || (asset === 'own' && model.withdrawn.has(owner))) {
       assert.equal(`${reply.status} ${reply.code}`, '403 asset_not_found', reply.text)
       return
     }
@@ -110,6 +110,8 @@ const createFromDraft = step(
       assert.equal(`${reply.status} ${reply.text}`, `400 ${expected.text}`)
     } else if (reply.status === 200) {
       const { lender } = task
+      const isWithdrawn = task.usesAsset && model.withdrawn.has(owner)
+      assert.ok(!isWithdrawn, 'a video of a draft whose person has withdrawn the consent')
       assert.ok(lender === undefined || model.accessOf(lender, owner) === 'use', 'a video of a draft that is not lent')
       model.tasks.push({
         id: reply.json.id,
