@@ -106,5 +106,41 @@ const withdraw = step('withdraw the consent of the person', fc.record({ of: pair
   }
 })
 
+const createOwnDraft = step(
+  'create a draft with an own asset',
+  fc.record({ of: pair.lender }),
+  async ({ of }, model) => {
+    const secret = model.newSecret()
+    const content = [text(secret), media('image', `asset://${model.assets[of]}`, 'reference_image')]
+    const reply = await model.user(of).send('POST', '', { model: MODEL_25, content, draft: true })
+    if (model.withdrawn.has(of)) return assert.equal(`${reply.status} ${reply.code}`, '403 asset_not_found', reply.text)
+    assert.equal(reply.status, 200, reply.text)
+    model.tasks.push({ ...{ id: reply.json.id, owner: of, secret, status: 'queued', deleted: false }, usesAsset: true })
+  },
+)
+
+/** A video of each draft that shows the person in an own asset. */
+const createFromOwnDraft = step(
+  'create from a draft with an own asset',
+  fc.record({ of: pair.lender, nth: fc.nat(9) }),
+  async ({ of, nth }, model) => {
+    const drafts = model.own(of).filter(({ usesAsset }) => usesAsset)
+    const task = drafts[nth % Math.max(1, drafts.length)]
+    if (!task) return
+    const content = [{ type: 'draft_task', draft_task: { id: task.id } }]
+    const reply = await model.user(of).send('POST', '', { model: MODEL_25, content })
+    if (reply.status !== 200) return
+    assert.ok(!model.withdrawn.has(of), 'a video of a draft whose person has withdrawn the consent')
+    model.tasks.push({
+      ...{ id: reply.json.id, owner: of, secret: task.secret, status: 'queued', deleted: false, usesAsset: false },
+    })
+  },
+)
+
 /** The same, and persons withdraw their consents: once each, so it is rare. */
-export const consentSteps = [...lendSteps, { arbitrary: withdraw, weight: 2 }]
+export const consentSteps = [
+  ...lendSteps,
+  { arbitrary: createOwnDraft, weight: 6 },
+  { arbitrary: createFromOwnDraft, weight: 6 },
+  { arbitrary: withdraw, weight: 2 },
+]
