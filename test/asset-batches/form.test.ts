@@ -152,7 +152,8 @@ test('a form that ends in the middle, or is too long, makes nothing and keeps no
   await using it = await openForms('sqlite')
   const head = (name: string) => `--x\r\nContent-Disposition: form-data; name="f"; filename="${name}"\r\n\r\n`
   const type = { 'content-type': 'multipart/form-data; boundary=x' }
-  const bodyOf = (...parts: readonly (string | Uint8Array)[]) => new Blob(parts as (string | Uint8Array<ArrayBuffer>)[]).stream()
+  const bodyOf = (...parts: readonly (string | Uint8Array)[]) =>
+    new Blob(parts as (string | Uint8Array<ArrayBuffer>)[]).stream()
   const cut = await it.post(bodyOf(head('a.png'), png, '\r\n', head('b.png'), png), type)
   expect([cut.status, it.stored()]).toEqual([400, []])
   expect((await it.post('--x--', { 'content-type': 'multipart/form-data' })).status).toBe(400)
