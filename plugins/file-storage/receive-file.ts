@@ -59,8 +59,8 @@ export interface ReceivedFile {
 /** Stores files while they come. */
 export interface FileReceiver {
   /**
-   * Recognizes a file, reserves its length in the quota, and stores it. Leaves nothing when it throws Problem: 408, 413,
-   * 415, and 429 above the quota.
+   * Recognizes a file, reserves its length in the quota, and stores it. Leaves nothing when it throws Problem: 408,
+   * 413, 415, and 429 above the quota.
    *
    * @param announced how many bytes the file has at most. Undefined: it is not known
    */

@@ -10,7 +10,7 @@ import { requireConsent } from '../consent/require-consent.ts'
 import { createOnce, type Library, type Owners } from '../routes/library.ts'
 import { checkGroup } from '../schema/asset.ts'
 import { readBatch } from './read-batch.ts'
-import { type BatchForm, readForm, sendsForm } from './read-form.ts'
+import { type BatchForm, readBatchForm, sendsForm } from './read-form.ts'
 import { type AssetBatchItemState, type AssetBatchStore, type CountedAssetBatch, itemStates } from './store.ts'
 import { type AssetBatchView, stateNames, viewOfBatch, viewOfItem } from './view.ts'
 
@@ -44,7 +44,7 @@ export const batchRoutes = (
     if (!batchFiles) throw new Problem(415, 'this service stores no files: send JSON lines with addresses')
     // Before a long body is read.
     if ((await read(store.countOpenAssetBatches(caller.user))) >= maxOpen) throw tooManyOpen()
-    return readForm(request, caller, batchFiles, nameOf)
+    return readBatchForm(request, caller, batchFiles, nameOf)
   }
 
   const batchOf = async ({ user, params }: BatchContext): Promise<CountedAssetBatch> => {

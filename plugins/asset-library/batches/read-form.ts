@@ -23,7 +23,7 @@ export interface BatchForm {
  *
  * Throws Problem as `FormFiles.receive` does, and 400 for two files of one name. No file is left then.
  */
-export const readForm = async (
+export const readBatchForm = async (
   request: Request,
   caller: Parameters<FormFiles['receive']>[1],
   store: FormFiles,

@@ -8,7 +8,7 @@ import { type Database, fragment, type Row, type Statement, type Steps, sql } fr
 import { UniqueViolationError } from '../database/error.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { addEvent } from '../events/events.ts'
-import { disabledUsers } from '../users/disabled-users.ts'
+import { assetBatchRetries, countOpen, lockBatch, mayOpen } from './asset-batch-retries.ts'
 
 const selectBatches = fragment`
   select id, user_id as "user", token_id as token, group_id as "group", group_type as "groupType",
@@ -34,32 +34,10 @@ const withCounts = (batch: Row, counts: readonly Row[]): CountedAssetBatch => ({
   counts: Object.fromEntries(counts.map(({ state, count }) => [state, Number(count)])),
 })
 
-/** Locks a batch until the end of the transaction. */
-const lockBatch = (id: string): Statement => sql`
-  update asset_batches
-  set id = id
-  where id = ${id}`
-
-const countOpen = (user: string): Statement => sql`
-  select count(*) as count
-  from asset_batches
-  where user_id = ${user}
-  and ended_at is null`
-
-/** Whether a user may have one more batch that has not ended. The user must be locked. */
-function* mayOpen(user: string, maxOpen: number): Steps<boolean> {
-  const [open] = yield countOpen(user)
-  if (Number(open?.count) >= maxOpen) return false
-  // The request may be older than the disabling of its user, which has cancelled the batches that there were.
-  const disabled = yield sql`
-    select id
-    from ${disabledUsers}
-    where disabled_users.id = ${user}`
-  return disabled.length === 0
-}
-
 /** Batches of assets, and their items. */
 export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
+  ...assetBatchRetries(database),
+
   async addAssetBatch({ id, user, token, group, groupType, createdAt }, items, maxOpen) {
     return database.transaction(function* (): Steps<boolean> {
       yield lockUser(user)
@@ -139,33 +117,6 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
           set state = 'cancelled'
           where batch_id = ${id}
           and state = 'waiting'`
-    })
-  },
-
-  async retryAssetBatchItems(user, id, { position, at, maxOpen }) {
-    return database.transaction(function* () {
-      yield lockUser(user)
-      yield lockBatch(id)
-      const [batch] = yield sql`
-        ${selectBatches}
-        where id = ${id}
-        and user_id = ${user}`
-      if (!batch) return 'none'
-      if (batch.cancelledAt !== undefined) return 'cancelled'
-      if (batch.endedAt !== undefined && !(yield* mayOpen(user, maxOpen))) return 'full'
-      const retried = yield sql`
-        update asset_batch_items
-        set state = 'waiting', error = null
-        where batch_id = ${id}
-        and state = 'failed'
-        and position = coalesce(cast(${position} as bigint), position)
-        returning position`
-      if (retried.length === 0) return 'none'
-      yield sql`
-        update asset_batches
-        set ended_at = null, due_at = ${at}, retried_at = ${at}
-        where id = ${id}`
-      return 'retried'
     })
   },
 
