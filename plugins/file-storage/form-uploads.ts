@@ -19,7 +19,8 @@ const maxFields = 100
  * Throws TypeError for wrong options.
  *
  * @example
- * assetLibrary({ ...options, batchFiles: createFormUploads({ storage, store, publicUrl, secrets }) })
+ * const batchFiles = createFormUploads({ storage: folderStorage('data/files'), store, publicUrl, secrets })
+ * assetLibrary({ kind, store, identify, secrets, batches: store, batchFiles, background: true })
  */
 export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
   const { receiver, storage, timeoutMs, clock } = uploadParts(options)
