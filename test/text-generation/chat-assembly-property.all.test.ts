@@ -3,12 +3,13 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFrameSplitter } from '../../plugins/sse-relay/index.ts'
 import { createChatAssembly } from '../../plugins/text-generation/chat/assembly.ts'
+import { anyCharacter } from '../support/any-character.ts'
 import { bytesOf } from './chat-assembly-streams.ts'
 
 type Members = Record<string, unknown>
 
-const text = fc.string({ unit: 'binary', maxLength: 12 })
-const someText = fc.string({ unit: 'binary', minLength: 1, maxLength: 12 })
+const text = fc.string({ unit: anyCharacter, maxLength: 12 })
+const someText = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 12 })
 const name = fc.stringMatching(/^[a-z_]{1,8}$/)
 const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown)
 const list = fc.array(json, { maxLength: 4 })

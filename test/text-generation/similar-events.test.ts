@@ -6,6 +6,7 @@ import { EventReader, type TextEvent } from '../../plugins/text-generation/event
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { relayResponses } from '../../plugins/text-generation/responses/responses.ts'
 import { createStreamCredentialCheck } from '../../plugins/text-generation/upstream/credentials.ts'
+import { anyCharacter } from '../support/any-character.ts'
 
 const key = 'text-key-123456'
 
@@ -45,7 +46,7 @@ const piece = fc.oneof(
       '","finish_reason":"stop","x":"',
     ),
   },
-  { weight: 1, arbitrary: fc.string({ unit: 'binary', maxLength: 6 }) },
+  { weight: 1, arbitrary: fc.string({ unit: anyCharacter, maxLength: 6 }) },
 )
 /** Sequences of deltas. Some contain the credential, split over several deltas. */
 const pieces = fc.oneof(
