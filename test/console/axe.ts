@@ -16,7 +16,9 @@ const violations = async (page: Page): Promise<readonly string[]> => {
   await page.evaluate(
     'Promise.allSettled(document.getAnimations().filter((one) => one.effect.getTiming().iterations !== Infinity).map((one) => one.finished))',
   )
-  const found = await page.evaluate<readonly Violation[]>('axe.run().then(({ violations }) => violations)')
+  const found = await page.evaluate<readonly Violation[]>(
+    "axe.run({ resultTypes: ['violations'] }).then(({ violations }) => violations)",
+  )
   return found.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`))
 }
 
