@@ -42,6 +42,7 @@ import chatMarkdownView from '../page/chat/markdown-view.js' with { type: 'text'
 import chatMessage from '../page/chat/message.js' with { type: 'text' }
 import chatPacedUpdates from '../page/chat/paced-updates.js' with { type: 'text' }
 import chatStream from '../page/chat/stream.js' with { type: 'text' }
+import chatWords from '../page/chat/words.js' with { type: 'text' }
 import consentsConsent from '../page/consents/consent.js' with { type: 'text' }
 import consentsConsentDialogs from '../page/consents/consent-dialogs.js' with { type: 'text' }
 import consentsConsentFacts from '../page/consents/consent-facts.js' with { type: 'text' }
@@ -124,6 +125,7 @@ export const screenModules: Readonly<Record<string, string>> = {
   'chat/message.js': chatMessage,
   'chat/paced-updates.js': chatPacedUpdates,
   'chat/stream.js': chatStream,
+  'chat/words.js': chatWords,
   'consents/consent-dialogs.js': consentsConsentDialogs,
   'consents/consent-facts.js': consentsConsentFacts,
   'consents/consent-screen.js': consentsConsentScreen,

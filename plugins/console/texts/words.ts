@@ -16,6 +16,7 @@ import wordsEnVideos from '../page/words/en/videos.js' with { type: 'text' }
 import wordsEnglish from '../page/words/english.js' with { type: 'text' }
 import wordsFormat from '../page/words/format.js' with { type: 'text' }
 import wordsPreferences from '../page/words/preferences.js' with { type: 'text' }
+import wordsSize from '../page/words/size.js' with { type: 'text' }
 import wordsWords from '../page/words/words.js' with { type: 'text' }
 import wordsZhAccount from '../page/words/zh/account.js' with { type: 'text' }
 import wordsZhAssets from '../page/words/zh/assets.js' with { type: 'text' }
@@ -48,6 +49,7 @@ export const wordModules: Readonly<Record<string, string>> = {
   'words/english.js': wordsEnglish,
   'words/format.js': wordsFormat,
   'words/preferences.js': wordsPreferences,
+  'words/size.js': wordsSize,
   'words/words.js': wordsWords,
   'words/zh/account.js': wordsZhAccount,
   'words/zh/assets.js': wordsZhAssets,

@@ -7,10 +7,10 @@ import { Icon } from '../controls/icons.js'
 import { Empty, Failure } from '../controls/placeholder.js'
 import { useApi, useLoaded } from '../frame/hooks.js'
 import { linkTo, navigate } from '../frame/route.js'
-import { t } from '../words/words.js'
 import { Composer } from './composer.js'
 import { History } from './history.js'
 import { Answer, Question } from './message.js'
+import { t } from './words.js'
 
 /** @typedef {import('./conversation.js').Turn} Turn */
 /** @typedef {import('./conversation.js').Conversation} Conversation */

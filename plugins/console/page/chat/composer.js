@@ -5,8 +5,8 @@ import { Icon } from '../controls/icons.js'
 import { Thumbnail } from '../controls/thumbnail.js'
 import { showToast } from '../controls/toast.js'
 import { formatBytes } from '../words/format.js'
-import { t } from '../words/words.js'
 import { addressOf } from './message.js'
+import { t } from './words.js'
 
 /** @typedef {import('../videos/video-request.js').Input} Input */
 

@@ -110,7 +110,7 @@ export const useConversation = ({ user }) => {
         }
       }
       updates.now()
-      showToast(t.chat.complete, { visible: false })
+      showToast(t.answerComplete, { visible: false })
     } catch (error) {
       updates.now()
       show(isAbort(error) ? { stopped: true } : { error: messageOf(error) })

@@ -6,7 +6,7 @@ import { Loading } from '../controls/placeholder.js'
 import { useLoaded } from '../frame/hooks.js'
 import { linkTo } from '../frame/route.js'
 import { formatTime } from '../words/format.js'
-import { t } from '../words/words.js'
+import { t } from './words.js'
 
 /** @typedef {import('./conversation.js').Conversation} Conversation */
 /** @typedef {import('./conversation.js').Talk} Talk */

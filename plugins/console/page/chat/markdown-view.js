@@ -2,8 +2,8 @@ import { useRef } from 'preact/hooks'
 import { CodeBlock } from '../controls/code-block.js'
 import { html } from '../controls/html.js'
 import { httpUrl } from '../controls/preview.js'
-import { t } from '../words/words.js'
 import { createReader } from './markdown.js'
+import { t } from './words.js'
 
 /** @typedef {import('marked').Token} Token */
 /** @typedef {import('marked').Tokens.List} List */

@@ -5,8 +5,8 @@ import { Failure } from '../controls/placeholder.js'
 import { httpUrl } from '../controls/preview.js'
 import { Thumbnail } from '../controls/thumbnail.js'
 import { formatNumber } from '../words/format.js'
-import { t } from '../words/words.js'
 import { Markdown } from './markdown-view.js'
+import { t } from './words.js'
 
 /** @typedef {import('./conversation.js').Turn} Turn */
 

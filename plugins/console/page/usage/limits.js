@@ -1,6 +1,7 @@
 import { paths } from '../api/paths.js'
 import { html } from '../controls/html.js'
-import { formatCost, formatExactBytes, formatMegabytes, formatNumber, formatTime, parseTime } from '../words/format.js'
+import { formatCost, formatNumber, formatTime, parseTime } from '../words/format.js'
+import { formatExactBytes, formatMegabytes } from '../words/size.js'
 import { t } from './words.js'
 
 /**

@@ -1,5 +1,4 @@
 import { assets } from './en/assets.js'
-import { chat } from './en/chat.js'
 import { face } from './en/face.js'
 import { frame } from './en/frame.js'
 import { login } from './en/login.js'
@@ -7,4 +6,4 @@ import { uploads } from './en/uploads.js'
 import { videos } from './en/videos.js'
 
 /** All words of the console in English. */
-export const english = { ...assets, ...chat, ...face, ...frame, ...login, ...uploads, ...videos }
+export const english = { ...assets, ...face, ...frame, ...login, ...uploads, ...videos }

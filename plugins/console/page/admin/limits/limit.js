@@ -1,4 +1,5 @@
-import { bytesInMegabyte, formatCost, formatExactBytes, formatMegabytes, formatNumber } from '../../words/format.js'
+import { formatCost, formatNumber } from '../../words/format.js'
+import { bytesInMegabyte, formatExactBytes, formatMegabytes } from '../../words/size.js'
 import { FieldFault } from '../parts/faults.js'
 import { w } from '../words/words.js'
 

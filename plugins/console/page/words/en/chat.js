@@ -15,7 +15,6 @@ export const chat = {
     stopped: 'You stopped this answer.',
     thinking: 'Waiting for the answer.',
     reasoning: 'Reasoning',
-    complete: 'The answer is complete',
     clear: 'New conversation',
     history: 'History',
     historyHint: 'Conversations are kept in this browser only, for you alone.',

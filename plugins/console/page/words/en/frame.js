@@ -48,11 +48,11 @@ export const frame = {
   },
   notFound: {
     title: 'This page does not exist',
-    what: 'Nothing is at this address',
     hint: 'The link may be incomplete, or it was changed.',
   },
   onlyAdmins: 'Only admins may open this page',
   onlyAdminsHint: 'Your account has the role “user”. An admin can change that.',
+  answerComplete: 'The answer is complete',
   errors: {
     status: (/** @type {number} */ status) => `The server responded with status ${status}.`,
     refused: (/** @type {string} */ reported) => `The server refused this: ${reported}`,

@@ -15,7 +15,6 @@ export const chat = {
     stopped: '您停止了这个回答。',
     thinking: '正在回答。',
     reasoning: '思考过程',
-    complete: '回答完毕',
     clear: '新对话',
     history: '历史记录',
     historyHint: '对话只保存在此浏览器中，只有您能看到。',

@@ -48,11 +48,11 @@ export const frame = {
   },
   notFound: {
     title: '此页面不存在',
-    what: '此地址没有内容',
     hint: '链接可能不完整，或已被更改。',
   },
   onlyAdmins: '只有管理员可以打开此页面',
   onlyAdminsHint: '您的账号角色是“用户”，可请管理员更改。',
+  answerComplete: '回答完毕',
   errors: {
     status: (status) => `服务器返回状态码 ${status}。`,
     refused: (reported) => `服务器拒绝了请求：${reported}`,
