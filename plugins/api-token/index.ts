@@ -68,7 +68,8 @@ export const identifyByToken = ({
       const owner = await store.ownerOf(hash)
       if (!owner) return undefined
       const { expiresAt, ...identity } = owner
-      return { ...identity, whenRevoked, [hashKey]: hash, [expiresAtKey]: expiresAt, [notedAtKey]: 0 }
+      const watched = `${hash}\n${grantText(identity)}`
+      return { ...identity, whenRevoked, [watchedAs]: watched, [expiresAtKey]: expiresAt, [notedAtKey]: 0 }
     })
   const isValid = (owner: CachedOwner | undefined): owner is CachedOwner =>
     owner !== undefined && (owner[expiresAtKey] === undefined || clock.now() < owner[expiresAtKey])
@@ -82,7 +83,7 @@ export const identifyByToken = ({
   })
   // One function for all owners: a closure for each of them would take more memory.
   function whenRevoked(this: CachedOwner, end: () => void): () => void {
-    return watch.add(`${this[hashKey]}\n${grantText(this)}`, end)
+    return watch.add(this[watchedAs], end)
   }
   revisionClock.onChange(() => void watch.check())
   const noteUse = (owner: CachedOwner): void => {
@@ -115,14 +116,15 @@ const throwUnavailable = (cause: unknown): never => {
   throw new Problem(500, 'token could not be checked', { cause })
 }
 
-const hashKey = Symbol('hash')
+const watchedAs = Symbol('watched as')
 const expiresAtKey = Symbol('expiresAt')
 const notedAtKey = Symbol('notedAt')
 
 /** A cached token owner: a plain object, so that a handler may return it as JSON, which leaves out symbols. */
 interface CachedOwner extends Identity {
   readonly token: string
-  readonly [hashKey]: string
+  /** Key of the watch: the hash, and what the token may do. Composed once, because each call begins a watch. */
+  readonly [watchedAs]: string
   readonly [expiresAtKey]: number | undefined
   /** When the use was noted last. */
   [notedAtKey]: number

@@ -7,6 +7,8 @@ import { Chunks } from '../../plugins/shared/http/body/read-body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 
 export interface BodyLimits {
+  /** Its `Content-Length`, in bytes. Default: not known. */
+  readonly length?: number | undefined
   /** Maximum wait for the next byte, in milliseconds. */
   readonly stallMs: number
   /** Maximum time for the whole body, in milliseconds. */
@@ -72,6 +74,7 @@ class Body implements IncomingBody, CoarseTimer {
   /** The chunks of this turn of the event loop. They are joined, because a caller may send each byte as a chunk. */
   #pending: Uint8Array[] = []
   #pendingBytes = 0
+  #receivedBytes = 0
   /** Bytes that have arrived, and the cost of their chunks. */
   #receivedCost = 0
   /** Whether the connection is paused too, because its chunks are tiny. */
@@ -199,11 +202,14 @@ class Body implements IncomingBody, CoarseTimer {
   #push(chunk: Uint8Array, deliver: () => void): void {
     this.#pending.push(chunk)
     this.#pendingBytes += chunk.length
+    this.#receivedBytes += chunk.length
     this.#receivedCost += chunk.length + chunkCost
+    const isFull = this.#pending.length === maxPendingChunks || this.#pendingBytes >= maxPendingBytes
     // Without the pause, the runtime reads on in the same turn as long as there are bytes.
-    if (this.#pending.length === maxPendingChunks || this.#pendingBytes >= maxPendingBytes) this.#pause()
+    if (isFull) this.#pause()
     if (this.#pending.length === maxPendingChunks) this.#pauseConnection()
-    if (this.#isDue) return
+    // After the last byte, the end follows in this turn, and delivers them.
+    if (this.#isDue || (this.#receivedBytes === this.#limits.length && !isFull)) return
     this.#isDue = true
     const inTurn = this.#isLong() ? afterIo : setImmediate
     inTurn(() => {

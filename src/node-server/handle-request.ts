@@ -10,7 +10,7 @@ import { Problem } from '../../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './body.ts'
 import { type Connection, closeAndDropRequests, connectionOf } from './connection.ts'
 import type { Drain } from './drain.ts'
-import { checkFraming, hasBody, readFraming } from './framing.ts'
+import { checkFraming, type Framing, hasBody, readFraming } from './framing.ts'
 import { countChunks, countParsed, requestCost } from './parse-in-turns.ts'
 import { createRequest, type NodeRequest } from './request.ts'
 import { sendResponse } from './send-response.ts'
@@ -124,7 +124,7 @@ const readRequest = (
   const framing = readFraming(rawHeaders)
   const problem = checkFraming(framing, incoming.httpVersion === '1.0')
   if (problem) return { problem }
-  const body = hasBody(framing) ? bodyOf(incoming, serverResponse, context) : undefined
+  const body = hasBody(framing) ? bodyOf(incoming, serverResponse, framing, context) : undefined
   const allowsBody = method !== 'GET' && method !== 'HEAD'
   try {
     const origin = context.originOf(framing.host)
@@ -140,12 +140,15 @@ const readRequest = (
 const bodyOf = (
   incoming: IncomingMessage,
   serverResponse: ServerResponse,
+  { contentLength }: Framing,
   { timeouts, timers, expectsContinue }: RequestContext,
 ): IncomingBody => {
   countChunks(incoming)
+  const length = contentLength === undefined ? undefined : Number(contentLength)
   const limits = {
+    length,
     stallMs: timeouts.bodyStallMs,
-    totalMs: Math.max(timeouts.bodyMs, Number(incoming.headers['content-length'] ?? 0) / minBytesPerMs),
+    totalMs: Math.max(timeouts.bodyMs, (length ?? 0) / minBytesPerMs),
     discard: { maxBytes: maxUnreadBytes, ms: timeouts.unreadBodyMs },
   }
   return createBody(incoming, limits, timers, () => expectsContinue && serverResponse.writeContinue())

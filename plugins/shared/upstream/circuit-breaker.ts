@@ -64,8 +64,17 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
   const rules = { failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs, clock, log }
   const circuits = new Map<string, Circuit>()
   let refused = 0
+  /** The latest call, because most calls that generate text have the address of the one before. */
+  let latest: Readonly<{ account: string | undefined; method: string; url: string; circuit: Circuit }> | undefined
 
   const circuitOf = (account: string | undefined, method: string, url: string): Circuit => {
+    if (latest && latest.url === url && latest.method === method && latest.account === account) return latest.circuit
+    const circuit = findCircuit(account, method, url)
+    latest = { account, method, url, circuit }
+    return circuit
+  }
+
+  const findCircuit = (account: string | undefined, method: string, url: string): Circuit => {
     const ofUpstream = actionOf(method, url)
     const action = account === undefined ? ofUpstream : `${account} ${ofUpstream}`
     const found = circuits.get(action)

@@ -49,9 +49,11 @@ export const createUserValues = <Value>(options: UserValuesOptions<Value>): User
   const { clock, withoutHistory, numberOf, next } = options
   const values = new Map<string, Entry<Value>>()
   const users = new Map<string, Map<string, Entry<Value>>>()
-  const find = (of: ModelUser): Entry<Value> | undefined =>
-    // Most calls are of the latest users.
-    users.get(of.model)?.get(of.user) ?? values.get(keyOf(of))
+  const find = (of: ModelUser): Entry<Value> | undefined => {
+    // A model without users has no values either. Most calls are of the latest users.
+    const ofModel = users.get(of.model)
+    return ofModel && (ofModel.get(of.user) ?? values.get(keyOf(of)))
+  }
   const isLate = ({ at }: Entry<unknown>, now: number) => Math.abs(now - at) > keptMs
   return {
     own(of) {
@@ -59,8 +61,10 @@ export const createUserValues = <Value>(options: UserValuesOptions<Value>): User
       return entry && !isLate(entry, clock.now()) ? entry.value : undefined
     },
     usual(model) {
+      const ofModel = users.get(model)
+      if (!ofModel || ofModel.size <= withoutHistoryUsers) return withoutHistory
       const now = clock.now()
-      const known = [...(users.get(model)?.values() ?? [])].filter((entry) => !isLate(entry, now))
+      const known = [...ofModel.values()].filter((entry) => !isLate(entry, now))
       if (known.length <= withoutHistoryUsers) return withoutHistory
       const numbers = known.map(({ value }) => numberOf(value))
       for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
