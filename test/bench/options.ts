@@ -9,7 +9,7 @@ import type { Setting } from './targets.ts'
 export type AnyCase = Case | OpenCase | typeof startCase
 
 export interface Pace {
-  /** Warm-up of a target before each case. */
+  /** Warm-up of a target before each case. It is repeated while the target compiles. */
   readonly warmSeconds: number
   readonly seconds: number
   readonly rounds: number
@@ -51,7 +51,7 @@ options
                       into a temporary folder. Default: the others, as far as they are installed
   --seconds N         duration of a round. Latencies take half as long in addition. Default: 2
   --rounds N          Default: 5
-  --warm N            seconds of warm-up for each target and case. Default: 5
+  --warm N            seconds of warm-up for each target and case, repeated while it compiles. Default: 5
   --connections N     connections while CPU time is measured; latencies use a quarter of them. Default: 16
   --busy N            number of additional processes that only consume CPU time. Default: 0
   --json FILE         writes the figures to this file; - prints them after the tables`

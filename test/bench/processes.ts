@@ -9,6 +9,8 @@ export interface Started {
   readonly url: string
   /** CPU time (user and system) of it and its children since the start. In milliseconds. */
   cpuMs(): number
+  /** The part of it that compiled JavaScript. Of Linux and Bun; elsewhere 0. */
+  compilingMs(): number
   /** Resident memory of it and its children. In bytes. */
   memory(): number
   /** Resolves when it has ended. */
@@ -75,6 +77,7 @@ export const start = async (command: readonly string[], options: StartOptions = 
     pid: child.pid,
     url,
     cpuMs: () => sum(tree(child.pid), cpuMs),
+    compilingMs: () => sum(tree(child.pid), compilingMs),
     memory: () => sum(tree(child.pid), memory),
     async stop() {
       kill([child.pid])
@@ -150,8 +153,7 @@ const said = async (output: ReadableStream<Uint8Array>, wanted: RegExp): Promise
   return undefined
 }
 
-const sum = (pids: readonly number[], of: (pid: number) => number): number =>
-  pids.reduce((total, pid) => total + of(pid), 0)
+const sum = <Id>(ids: readonly Id[], of: (id: Id) => number): number => ids.reduce((total, id) => total + of(id), 0)
 
 const linux = process.platform === 'linux'
 
@@ -172,8 +174,8 @@ const tree = (pid: number): readonly number[] => {
   return found
 }
 
-/** The fields of /proc/PID/stat from the third on (proc_pid_stat(5)). Empty: the process has ended. */
-const fieldsOf = (pid: number): readonly string[] => {
+/** The fields of /proc/PID/stat from the third on (proc_pid_stat(5)). Empty: the process or thread has ended. */
+const fieldsOf = (pid: number | string): readonly string[] => {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8')
     return text.slice(text.lastIndexOf(') ') + 2).split(' ')
@@ -182,7 +184,21 @@ const fieldsOf = (pid: number): readonly string[] => {
   }
 }
 
-const cpuMs = (pid: number): number => {
+/** The CPU time of the threads in which JavaScriptCore compiles. */
+const compilingMs = (pid: number): number => {
+  if (!linux) return 0
+  try {
+    const compilers = readdirSync(`/proc/${pid}/task`).map((thread) => `${pid}/task/${thread}`)
+    return sum(
+      compilers.filter((thread) => readFileSync(`/proc/${thread}/comm`, 'utf8').startsWith('JITWorker')),
+      cpuMs,
+    )
+  } catch {
+    return 0
+  }
+}
+
+const cpuMs = (pid: number | string): number => {
   if (linux) {
     const fields = fieldsOf(pid)
     // A tick is 10 ms on every Linux that Bun supports.
