@@ -24,7 +24,6 @@ const turns = async (count: number): Promise<void> => {
 }
 
 for (const how of ['whole', 'stream'] as const) {
-  const lengths = [undefined, 256 * kib]
   test(`a turn of the event loop reads at most 256 KiB of a body (${how})`, async () => {
     const { incoming, read } = openBody(how)
     await turns(2)
