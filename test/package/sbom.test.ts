@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type PackageManifest, sbomOf } from '../../src/server/sbom.ts'
+import { type PackageManifest, sbomOf } from '../../src/server/package/sbom.ts'
 import { root } from './fixture.ts'
 import { sbomProblems } from './sbom-schema.ts'
 

@@ -2,10 +2,10 @@
 import { chmod, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { readPageTexts } from '../../plugins/console/read-page-texts.ts'
+import { readPageTexts } from '../../../plugins/console/read-page-texts.ts'
 import { type PackageManifest, sbomOf } from './sbom.ts'
 
-const root = fileURLToPath(new URL('../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 const dist = join(root, 'dist')
 
 /** Compiles every module that an entry of the package reaches, one by one, with declarations and source maps. */
