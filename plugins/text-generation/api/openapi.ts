@@ -20,7 +20,7 @@ import {
   embeddingRequest,
   inputTokenCount,
   responseInputRequest,
-} from '../forwarded/schemas.ts'
+} from './forwarded-schemas.ts'
 import {
   countTokensRequest,
   messageEvent,
@@ -28,7 +28,7 @@ import {
   messagesErrorBody,
   messagesRequest,
   messageTokens,
-} from '../messages/schemas.ts'
+} from './messages-schemas.ts'
 import {
   chatChunk,
   chatCompletion,

@@ -1,7 +1,7 @@
 import type { UpstreamErrorBody, ValueOf } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
-import type * as forwarded from '../forwarded/schemas.ts'
-import type * as messages from '../messages/schemas.ts'
+import type * as forwarded from './forwarded-schemas.ts'
+import type * as messages from './messages-schemas.ts'
 import type * as schemas from './schemas.ts'
 
 /** The body of an error, in the form of the OpenAI API. */

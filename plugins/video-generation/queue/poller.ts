@@ -1,6 +1,7 @@
 import type { Background } from '../../shared/background/background.ts'
 import type { LeaseStore } from '../../shared/background/lease-store.ts'
-import type { VideoServiceOptions } from '../options.ts'
+import type { VideoTaskCount } from '../store/pool.ts'
+import type { VideoStatus } from '../tasks/statuses.ts'
 import { createDispatcher } from './dispatch.ts'
 import { createLateTasks } from './late-tasks.ts'
 import { type PollContext, pollTasks } from './poll.ts'
@@ -20,8 +21,8 @@ export interface PollerOptions {
   readonly leases: LeaseStore
   readonly background: Background
   readonly observe?: {
-    readonly end?: VideoServiceOptions['observeEnd']
-    readonly counts?: VideoServiceOptions['observeCounts']
+    readonly end?: ((status: VideoStatus) => void) | undefined
+    readonly counts?: ((counts: readonly VideoTaskCount[]) => void) | undefined
   }
   /** How long tasks that have ended are kept, in milliseconds. */
   readonly keepMs: number

@@ -1,7 +1,7 @@
 import type { LeaseStore } from '../../shared/background/lease-store.ts'
 import { checkCollaborator, checkKey, checkUpstreamUrl } from '../../shared/plugin/options.ts'
-import type { VideoServiceOptions } from '../options.ts'
 import type { VideoQueue } from '../store/queue.ts'
+import type { VideoServiceOptions } from './options.ts'
 
 /** Throws TypeError for options of `createVideoService` that are wrong, apart from numbers that are not above 0. */
 export const checkServiceOptions = (options: VideoServiceOptions): void => {

@@ -6,7 +6,6 @@ import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media
 import type { UsedAsset } from '../../shared/media/asset-uses.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { VideoServiceOptions } from '../options.ts'
 import type { VideoContext } from '../queue/submit.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import { unlimitedSlots } from '../store/slots.ts'
@@ -16,6 +15,7 @@ import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/
 import { isTaskId } from '../tasks/task-id.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import { accountFor } from '../upstream/accounts.ts'
+import type { VideoServiceOptions } from './options.ts'
 
 /** A request that has been checked, as far as the gateway can check it. */
 export interface PreparedTask {

@@ -15,7 +15,7 @@ import {
   routeOptions,
   type ValueOf,
 } from '../../shared/plugin/openapi.ts'
-import { estimateSchema } from '../openapi.ts'
+import { estimateSchema } from '../api/openapi.ts'
 
 const time = (description: string) => Type.Integer({ description: `${description}: seconds since 1970` })
 const words = <Word extends string>(...all: Word[]) => Type.Union(all.map((word) => Type.Literal(word)))

@@ -1,7 +1,7 @@
-import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
-import type { VideoService } from './service/service.ts'
-import { videoUnavailable } from './tasks/problem.ts'
-import type { VideoCaller } from './tasks/tasks.ts'
+import { type Identify, requireIdentity } from '../../shared/identity/identify.ts'
+import type { VideoService } from '../service/service.ts'
+import { videoUnavailable } from '../tasks/problem.ts'
+import type { VideoCaller } from '../tasks/tasks.ts'
 
 /** The caller. Throws Problem 401, and 502 without an upstream. */
 export const videoCallerOf = async (

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { anyObject, chatUsage, count, created, openObject, optionalField, responseUsage } from '../api/schemas.ts'
+import { anyObject, chatUsage, count, created, openObject, optionalField, responseUsage } from './schemas.ts'
 
 const texts = Type.Union([
   Type.String(),

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { nullable } from '../../shared/plugin/openapi.ts'
-import { anyObject, count, openObject, optionalField, untypedObject } from '../api/schemas.ts'
+import { anyObject, count, openObject, optionalField, untypedObject } from './schemas.ts'
 
 const content = Type.Union([
   Type.String(),

@@ -1,5 +1,5 @@
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
-import type { VideoStatus } from './tasks/statuses.ts'
+import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { VideoStatus } from '../tasks/statuses.ts'
 
 /** The body of an error, in the vendor's form. */
 export interface VideoErrorBody {

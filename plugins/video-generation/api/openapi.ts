@@ -14,7 +14,8 @@ import {
   replayedHeaders,
   routeOptions,
   type SchemaOf,
-} from '../shared/plugin/openapi.ts'
+} from '../../shared/plugin/openapi.ts'
+import type { NeededLimit, TaskEstimate } from '../tasks/task-estimate.ts'
 import type {
   CreatedVideoTask,
   CreateVideoTaskRequest,
@@ -22,7 +23,6 @@ import type {
   VideoTaskObject,
   VideoTaskPageBody,
 } from './route-types.ts'
-import type { NeededLimit, TaskEstimate } from './tasks/task-estimate.ts'
 
 /** An error of video generation. */
 export const videoErrorBody: SchemaOf<VideoErrorBody> = Type.Object(
