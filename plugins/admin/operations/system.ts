@@ -1,5 +1,6 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { Problem } from '../../shared/problem.ts'
+import { storeCall } from '../../shared/store-call.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { SettingsView, UpstreamView } from '../docs/schemas.ts'
 import type { AdminActor } from './actor.ts'
@@ -16,7 +17,7 @@ export interface SystemReports {
   readonly alerts?: (() => Awaitable<AlertsView>) | undefined
 }
 
-/** Operations on the server itself. They reject as the reports do. */
+/** Operations on the server itself. Each throws Problem 500 when its report rejects. */
 export interface SystemOperations {
   upstreams(actor: AdminActor): Promise<readonly UpstreamView[]>
   settings(actor: AdminActor): Promise<SettingsView>
@@ -31,7 +32,7 @@ export const createSystemOperations = ({
   alerts = () => ({ alerts: [], not_evaluated: [] }),
 }: SystemReports): SystemOperations => ({
   async upstreams(actor) {
-    const reports = await upstreams()
+    const reports = await read(upstreams, 'the upstreams could not be read')
     actor.read('upstreams')
     return reports
   },
@@ -43,14 +44,17 @@ export const createSystemOperations = ({
 
   async activity(actor) {
     if (!activity) throw new Problem(404, 'this server does not count its requests')
-    const report = await activity()
+    const report = await read(activity, 'the activity could not be read')
     actor.read('activity')
     return report
   },
 
   async alerts(actor) {
-    const report = await alerts()
+    const report = await read(alerts, 'the alerts could not be read')
     actor.read('alerts')
     return report
   },
 })
+
+const read = <Report>(report: () => Awaitable<Report>, message: string): Promise<Report> =>
+  storeCall(Promise.resolve().then(report), message)

@@ -152,7 +152,7 @@ export const textDocs = {
     tags: ['text generation'],
     responses: {
       101: { description: 'The connection is open' },
-      ...errorResponses(textErrorBody, 401, 403, 426, 429, 502, 503),
+      ...errorResponses(textErrorBody, 401, 403, 426, 429, 500, 502, 503),
     },
   }),
   createMessage: route(

@@ -1,4 +1,5 @@
 import { toJson } from '../../shared/json/json.ts'
+import { storeCall } from '../../shared/store-call.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import { moveOf, type PollContext } from '../queue/poll.ts'
 import { onAccountOf } from '../queue/submit.ts'
@@ -12,6 +13,8 @@ import type { UpstreamTask } from '../upstream/client.ts'
 export interface RemoveContext extends PollContext {
   readonly results?: Pick<VideoResultStorage, 'remove'> | undefined
 }
+
+const notRemoved = 'the task could not be cancelled or deleted'
 
 /** How often a task is read again that has changed in the meantime. */
 const maxReads = 5
@@ -30,12 +33,13 @@ export const removeTask = async (
 ): Promise<'cancelled' | 'deleted'> => {
   const { store, clock } = shared
   for (let reads = 0; reads < maxReads; reads++) {
-    const task = await store.videoTask(user, id)
+    const task = await storeCall(store.videoTask(user, id), notRemoved)
     if (!task) throw unknownTask(id)
     const context = onAccountOf(task, shared)
     if (task.phase === 'waiting') {
       if (mode === 'delete') throw notRemovable(task, 'queued')
-      if (await store.cancelWaitingVideoTask(user, id, clock.now())) return 'cancelled'
+      const cancelled = await storeCall(store.cancelWaitingVideoTask(user, id, clock.now()), notRemoved)
+      if (cancelled) return 'cancelled'
     } else if (task.phase === 'submitted') {
       if (await cancelSubmitted(task, mode, context)) return 'cancelled'
     } else if (task.phase === 'ended') {
@@ -97,7 +101,7 @@ const endedInTheMeantime = ({ id }: Pick<VideoTask, 'id'>): VideoProblem => {
 
 const apply = async (task: VideoTask, upstream: UpstreamTask | undefined, context: RemoveContext): Promise<void> => {
   const now = context.clock.now()
-  await context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now)
+  await storeCall(context.store.moveVideoTasks([moveOf(task, upstream, now, context)], now), notRemoved)
 }
 
 const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, context: RemoveContext): Promise<boolean> => {
@@ -106,7 +110,8 @@ const deleteEnded = async (task: VideoTask, mode: RemoveMode | undefined, contex
     throw new VideoProblem(409, message, { code: 'InvalidAction.EndedTaskCancellation' })
   }
   if (task.status === 'cancelled' && mode === undefined) throw notRemovable(task, 'cancelled')
-  const deleted = await context.store.deleteVideoTask(task.user, task.id, context.clock.now())
+  const { store, clock } = context
+  const deleted = await storeCall(store.deleteVideoTask(task.user, task.id, clock.now()), notRemoved)
   if (!deleted) return false
   // Else the sweep of the storage would remove them a minute later.
   await context.results?.remove(keysOf(deleted))

@@ -110,7 +110,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
 
   const placeOf = async (task: VideoTask): Promise<QueuePlace | undefined> => {
     const limits = task.phase === 'waiting' ? context.limitsOf(task.model) : undefined
-    const place = limits && (await store.videoQueuePlace(task, limits, clock.now()))
+    const place = limits && (await storeCall(store.videoQueuePlace(task, limits, clock.now()), readFailed))
     return place && shownPlace(place)
   }
 
@@ -119,7 +119,12 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       checkUser(caller.user)
       const task = await createTask(caller, body, request, createOptions, context)
       if (task.phase === 'waiting') poller?.wake()
-      return viewOf(task, linkResult, await placeOf(task))
+      // The task exists: its caller must learn its id, also without its place.
+      const place = await placeOf(task).catch((err: unknown) => {
+        log.warn({ task: task.id, err }, 'the place of a task in the queue could not be read')
+        return undefined
+      })
+      return viewOf(task, linkResult, place)
     },
 
     async estimate(caller, body, request, { persons } = {}) {

@@ -1,0 +1,80 @@
+/** Runs with `--all`: every route with every fault. matrix.test.ts has some. */
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { ProxyFault } from './fault-proxy.ts'
+import { expectUsual, type Prepared, prepare, routesWith, runFault, upstreams } from './matrix.ts'
+import { unusedPatterns } from './outages.ts'
+import { requests } from './requests/index.ts'
+import { type FaultWorld, openFaultWorld } from './world.ts'
+
+setDefaultTimeout(600_000)
+
+let world: FaultWorld
+let usual: Prepared
+beforeAll(async () => {
+  world = await openFaultWorld()
+  const { routes } = world
+  expect(Object.keys(requests).sort()).toEqual(routes.toSorted())
+  expect(unusedPatterns(routes)).toEqual([])
+  await expectUsual(world, routes)
+  usual = await prepare(world, routes)
+}, 600_000)
+afterAll(() => world[Symbol.asyncDispose]())
+
+const total: readonly ProxyFault[] = [
+  { kind: 'refuse' },
+  { kind: 'wrong-bytes' },
+  { kind: 'half-open' },
+  { kind: 'freeze' },
+]
+
+test.each(total)('with a database of the fault %j each route answers as the page says', async (fault) => {
+  // What the fault before has deleted.
+  const deletions = await prepare(
+    world,
+    world.routes.filter((route) => route.startsWith('DELETE')),
+  )
+  const prepared = new Map([...usual, ...deletions])
+  expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
+})
+
+test.each(upstreams)('without %s each route answers as the page says', async (dependency) => {
+  const all = await prepare(world, world.routes)
+  expect(await runFault(world, { dependency, fault: { kind: 'refuse' }, prepared: all })).toEqual([])
+  for (const fault of total.slice(1)) {
+    const prepared = await prepare(world, routesWith(dependency, world.routes))
+    expect(await runFault(world, { dependency, fault, prepared })).toEqual([])
+  }
+})
+
+const partial: readonly ProxyFault[] = [
+  { kind: 'slow', ms: 20 },
+  { kind: 'trickle', bytes: 100 },
+]
+
+test.each(partial)('with a database of the fault %j each route works, or fails as it may', async (fault) => {
+  const prepared = await prepare(world, world.routes)
+  expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
+})
+
+/** In the answer to `begin`, in that to a statement, in that to a commit, and later. */
+const positions = [0, 20, 60, 120, 250, 500, 1_000]
+
+test('with connections to the database that are reset at any byte, each route works, or fails as it may', async () => {
+  const writing = world.routes.filter((route) => !route.startsWith('GET'))
+  for (const [index, afterBytes] of positions.entries()) {
+    const fault = { kind: 'reset', afterBytes } as const
+    const prepared = await prepare(world, index === 0 ? world.routes : writing)
+    expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
+  }
+})
+
+test.each(upstreams)(
+  'with %s slow, or with connections that are reset at any byte, each route works, or fails as it may',
+  async (dependency) => {
+    const faults = [...partial, ...[0, 100, 300].map((afterBytes) => ({ kind: 'reset', afterBytes }) as const)]
+    for (const fault of faults) {
+      const prepared = await prepare(world, routesWith(dependency, world.routes))
+      expect(await runFault(world, { dependency, fault, prepared })).toEqual([])
+    }
+  },
+)

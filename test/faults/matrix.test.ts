@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { expectUsual, type Prepared, prepare, routesWith, runFault } from './matrix.ts'
+import { unusedPatterns } from './outages.ts'
+import { requests } from './requests/index.ts'
+import { type FaultWorld, openFaultWorld } from './world.ts'
+
+// matrix.all.test.ts has all faults.
+setDefaultTimeout(300_000)
+
+let world: FaultWorld
+let prepared: Prepared
+beforeAll(async () => {
+  world = await openFaultWorld()
+  prepared = await prepare(world, world.routes)
+}, 300_000)
+afterAll(() => world[Symbol.asyncDispose]())
+
+test('there is a request for each route of the server, and the page about outages names no other one', () => {
+  expect(Object.keys(requests).sort()).toEqual(world.routes.toSorted())
+  expect(unusedPatterns(world.routes)).toEqual([])
+})
+
+test('without its database each route answers as the page says, and works again when it is back', async () => {
+  expect(await runFault(world, { dependency: 'database', fault: { kind: 'refuse' }, prepared })).toEqual([])
+  await expectUsual(world, world.routes)
+})
+
+test('without the upstream of text generation its routes answer as the page says', async () => {
+  const concerned = await prepare(world, routesWith('text', world.routes))
+  expect(await runFault(world, { dependency: 'text', fault: { kind: 'half-open' }, prepared: concerned })).toEqual([])
+})
