@@ -22,6 +22,7 @@ import { createReader, type Environment, type Problems } from './config/environm
 import { type HttpConfig, readHttpConfig, readWorkers } from './config/http.ts'
 import { type McpConfig, readMcp } from './config/mcp.ts'
 import { type MediaAccountConfig, readMediaAccounts } from './config/media-accounts.ts'
+import { type MediaSlotsConfig, readMediaSlots } from './config/media-slots.ts'
 import { type MediaUpstream, mediaSecrets, type RateLimitSettings, readMediaUpstream } from './config/media-upstream.ts'
 import { type LoginConfig, readLoginConfig } from './config/oidc.ts'
 import { type Settings, settingsOf } from './config/settings.ts'
@@ -71,6 +72,8 @@ export interface Config extends DatabaseConfig {
     readonly upstream?: MediaUpstream
     /** Several accounts, instead of `upstream`. */
     readonly accounts?: readonly MediaAccountConfig[]
+    /** Undefined: each asset is at the upstream for as long as it exists. */
+    readonly slots?: MediaSlotsConfig
     readonly timeoutMs: number
     readonly limits: RateLimitSettings
     readonly queueMs: number
@@ -127,6 +130,9 @@ export const readConfig = (env: Environment): Config | Problems => {
   const text = readTextConfig(env, read, addProblem)
   const http = readHttpConfig(read, addProblem, workers)
   const storage = readStorage(env, read, addProblem)
+  const slots = readMediaSlots(read, addProblem, {
+    ...{ upstream, hasAccounts: accounts !== undefined, hasStorage: storage !== undefined },
+  })
   const sessionSecrets = read('SESSION_SECRET', secretListForm, secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', tokenForm, token)
   const { traces, secrets: traceSecrets } = readTraces(read)
@@ -161,6 +167,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       segment: read('MEDIA_SEGMENT', segmentForm, segment) ?? 'media',
       upstream,
       ...(accounts && { accounts }),
+      ...(slots && { slots }),
       timeoutMs: read('MEDIA_UPSTREAM_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 30_000,
       limits: accounts?.[0]?.limits ?? limits,
       queueMs: read('UPSTREAM_QUEUE_SECONDS', secondsFrom0, seconds(0)) ?? 5_000,

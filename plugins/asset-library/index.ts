@@ -31,13 +31,14 @@ import { createPictureAssets } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
 import type { Evidence, Library, Owners } from './routes/library.ts'
-import { assetsOfFirst, authorizedAssets, consentedAssets } from './routes/person-assets.ts'
+import { assetsOfFirst, assetsOfPersons, authorizedAssets, consentedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
 import { createShare, deleteShare, listShares } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
 import { assetList, groupList, withScope } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
+import { openSlots } from './slots/open-slots.ts'
 import { maxQueueMsOf, openUpstream, rejectAfter } from './upstream.ts'
 import { keepWhileFull } from './watch/asset-event-queue.ts'
 import { watchAssets } from './watch/asset-watch.ts'
@@ -52,6 +53,8 @@ export type { PictureOptions } from './pictures/picture-assets.ts'
 export type * from './pictures/store.ts'
 export type { ShareOptions } from './routes/shares.ts'
 export type * from './schema/types.ts'
+export type { AssetType, Originals, SlotOptions } from './slots/options.ts'
+export type * from './slots/store.ts'
 export type { AssetEvents, AssetProgress, AssetWatch, AssetWatchStore } from './watch/asset-events.ts'
 
 /**
@@ -111,7 +114,11 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const errors = options.errors ?? problemBody(`${segment}_proxy_error`)
   const { accounts } = options
   const hasUpstream = options.kind ?? accounts
-  const upstream = openUpstream(options)
+  const opened = openUpstream(options)
+  const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMsOf(options)
+  const slots =
+    options.slots && openSlots({ upstream: opened, claimMs, clock, log }, options.slots, options, () => rules)
+  const upstream = slots?.upstream ?? opened
   const guarded = identifySameOrigin(options.identify, options.requireSameOrigin)
   const identify = hasUpstream ? guarded : rejectAfter(guarded)
   const rules: Owners = createOwnership<Evidence>({
@@ -120,7 +127,6 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
     ...{ shares: options.shares?.store, clock, defaultAccount: upstream.accounts?.names[0] },
     locate: createLocate({ upstream, owners: () => rules, store }),
   })
-  const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMsOf(options)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
   const library: Library = {
     ...{
@@ -137,6 +143,7 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   }
   const background = backgroundOf(options.background)
   if (background) reconcileGroups(library, store, background)
+  if (background && hasUpstream) slots?.workOn(background)
   const { batches } = options
   const running = background && batches && hasUpstream && runBatches(library, rules, batches, background)
   if (background && options.events && hasUpstream) watchAssets(library, options.events, rules, background)
@@ -248,10 +255,19 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
   const pictures = assets && options.pictures && createPictureAssets(library, rules, options.pictures)
   return {
     ...{ gateway: routes, upstream, pictures },
-    assets: assets && assetsOfFirst(consents ? consentedAssets(assets, consents.store) : assets, upstream),
-    authorizedAssets: assets && authorizedAssets(assets, consents?.store, clock),
+    assets: assets && textAssetsOf(assets, { consents, slots, upstream }),
+    authorizedAssets: assets && authorizedAssets(assets, consents?.store, clock, slots?.place),
     accountFor: accounts && library.placement.accountFor,
   }
+}
+
+/** The assets that text requests may name. */
+const textAssetsOf = (
+  assets: Owners,
+  { consents, slots, upstream }: Pick<GatewayOptions, 'consents'> & { readonly slots: unknown; readonly upstream: Upstream },
+): Pick<Owners, 'asset'> => {
+  const consented = consents ? consentedAssets(assets, consents.store) : assets
+  return slots ? assetsOfPersons(consented) : assetsOfFirst(consented, upstream)
 }
 
 /** Creates the handler of a route from a function that may throw. */

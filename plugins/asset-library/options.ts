@@ -14,6 +14,7 @@ import type { AssetBatchStore } from './batches/store.ts'
 import type { ConsentOptions } from './consent/consent-routes.ts'
 import type { PictureOptions } from './pictures/picture-assets.ts'
 import type { ShareOptions } from './routes/shares.ts'
+import type { SlotOptions } from './slots/options.ts'
 import type { AssetEvents } from './watch/asset-events.ts'
 
 /** Options of `gateway` and `assetLibrary`. */
@@ -90,6 +91,12 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind' | 'account'
    * there is no ledger.
    */
   readonly consents?: ConsentOptions | undefined
+  /**
+   * With it, the library may be larger than the account: assets of groups of the type `AIGC` are at the upstream only
+   * while tasks use them, and they have ids of the gateway's own. Needs `background`, and one account. Do not switch it
+   * off again: nobody else knows these ids. Default: each asset is at the upstream for as long as it exists.
+   */
+  readonly slots?: SlotOptions | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */
   readonly usageLimits?: UsageLimits | undefined
   /** Records every change and every rejected request. Default: no audit. */

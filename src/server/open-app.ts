@@ -16,6 +16,7 @@ import { createCallbackCheck, eventOptions } from '../app/event-options.ts'
 import { openFiles } from '../app/files.ts'
 import { mcpOptions } from '../app/mcp-options.ts'
 import { openOidcLogin } from '../app/oidc-login.ts'
+import { createOriginals } from '../app/originals.ts'
 import type { AppOptions } from '../app/options.ts'
 import { pictureOptions } from '../app/pictures.ts'
 import { identifyByEither, sessionsOfSameOrigin } from '../app/request/identify.ts'
@@ -98,6 +99,17 @@ export const openApp = async (
         linkTo: (secret) => `${publicBase(publicUrl)}/api/${config.media.segment}/face-verifications/consent/${secret}`,
       },
       pictures: pictureOptions(config, store, stored?.results),
+      ...(config.media.slots &&
+        storage &&
+        stored && {
+          slots: {
+            ...{ store, ...config.media.slots },
+            originals: createOriginals({
+              ...{ storage, store, publicUrl, secrets, results: stored.results },
+              networks: config.events.webhookNetworks,
+            }),
+          },
+        }),
       segment: config.media.segment,
       timeoutMs: config.media.timeoutMs,
       limits: { perSecond: config.media.limits, queueMs: config.media.queueMs, store: store.rateLimits },

@@ -7,6 +7,7 @@ import type {
   AssetBatchStore,
   AssetWatchStore,
   PictureStore,
+  SlottedAssetStore,
 } from '../../plugins/asset-library/index.ts'
 import type { EventStore } from '../../plugins/events/store.ts'
 import type { DeliveryStore } from '../../plugins/events/webhooks/delivery-store.ts'
@@ -58,6 +59,7 @@ import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createPictureStore } from './library/pictures.ts'
 import { createShareStore } from './library/shares.ts'
+import { createSlottedAssetStore } from './library/slotted-assets.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
 import { migrate } from './migrations/migrations.ts'
@@ -146,6 +148,7 @@ export interface Store
     AssetWatchStore,
     AssetBatchStore,
     PictureStore,
+    SlottedAssetStore,
     ShareStore,
     ConsentStore,
     ConsentRecords,
@@ -237,6 +240,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createAssetWatchStore(database),
     ...createAssetBatchStore(database),
     ...createPictureStore(database),
+    ...createSlottedAssetStore(database),
     ...createShareStore(database),
     ...createConsentStore(database),
     ...consentPages(database),

@@ -20,7 +20,9 @@ export const authorizedAssets = (
   owners: Pick<Owners, 'usableAsset' | 'locateAsset' | 'areLent' | 'recordUse'>,
   consents: Pick<ConsentStore, 'hasWithdrawn' | 'recordConsentUse'> | undefined,
   clock: Pick<Clock, 'now'>,
+  place?: AssetOwners['place'],
 ): AssetOwners => ({
+  ...(place && { place }),
   async asset(user, id, request) {
     const found = await owners.usableAsset(user, id, request)
     if (found.group.type !== 'LivenessFace') return useOf(found)
@@ -71,3 +73,12 @@ export const assetsOfFirst = (
     },
   }
 }
+
+/** The assets of a library that is larger than its slots: only video tasks wait for those that the upstream has not. */
+export const assetsOfPersons = (owners: Pick<Owners, 'asset'>): Pick<Owners, 'asset'> => ({
+  async asset(user, id, request) {
+    const found = await owners.asset(user, id, request)
+    if (found.group.type === 'LivenessFace') return found
+    throw new Problem(403, 'this gateway takes assets of groups of the type AIGC in video tasks only')
+  },
+})

@@ -25,7 +25,16 @@ export interface AssetOwners {
    * withdrawn the consent, and nothing may be sent. Default: nobody can.
    */
   recordPersonUse?(use: Omit<NewConsentUse, 'at'>): Promise<boolean>
+  /**
+   * Gets the assets of a task to the upstream, which the task needs before it is sent. Undefined: not all of them are
+   * there yet, and the caller asks again later. Throws Problem for those that cannot get there. Default: the upstream
+   * has all assets, under the ids that their users know.
+   */
+  place?(ids: readonly string[], task: string): Promise<PlacedAssets | undefined>
 }
+
+/** The upstream's ids of assets, by the ids that their users know. An asset that is not in it has one id. */
+export type PlacedAssets = ReadonlyMap<string, string>
 
 /** An asset that a user may use. */
 export interface FoundAsset {

@@ -91,7 +91,7 @@ export const startPoller = ({
   let registers = false
   /** Assets take long too. */
   const register = (during: AbortSignal): void => {
-    if (registers || !context.pictures) return
+    if (registers || !(context.pictures || context.assets?.place)) return
     registers = true
     void background.run(async () => {
       const resumed = await registerPictures(context, during).catch((err: unknown) => {

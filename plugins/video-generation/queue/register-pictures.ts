@@ -8,6 +8,7 @@ import { type RefusedPicture, readTaskFields, type TaskFields } from '../tasks/r
 import type { VideoTask } from '../tasks/task.ts'
 import { failedObject } from '../tasks/view.ts'
 import { pictureIn } from './refused-pictures.ts'
+import { errorOf } from './rejection.ts'
 import type { VideoContext } from './submit.ts'
 
 /** Tasks that one round looks at. */
@@ -22,15 +23,15 @@ const maxPauseMs = 30_000
 const giveUpMs = 3_600_000
 
 /**
- * Makes assets of the pictures that the upstream has refused, and lets tasks whose assets are active wait for a slot
- * again. Resolves with whether there is such a task.
+ * Makes assets of the pictures that the upstream has refused, gets assets to the upstream that are not there, and lets
+ * tasks whose assets are active wait for a slot again. Resolves with whether there is such a task.
  *
  * A task whose pictures cannot be registered now is put off, and so are those of a user that take long: others are
  * looked at meanwhile.
  */
 export const registerPictures = async (context: VideoContext, signal: AbortSignal): Promise<boolean> => {
-  const { pictures, store, clock, log } = context
-  if (!pictures) return false
+  const { pictures = noPictures, assets, store, clock, log } = context
+  if (!context.pictures && !assets?.place) return false
   const due = await store.suspendedVideoTasks(clock.now(), maxTasks)
   const known = withoutRepetition(pictures, signal)
   let resumed = false
@@ -56,6 +57,11 @@ export const registerPictures = async (context: VideoContext, signal: AbortSigna
 }
 
 type Pictures = Pick<PictureAssets, 'register' | 'stateOf'>
+
+const noPictures: Pictures = {
+  register: async () => ({ state: 'busy' }),
+  stateOf: async () => ({ state: 'busy' }),
+}
 
 /** Many tasks have the same pictures: one call serves all tasks of a round. */
 const withoutRepetition = ({ register, stateOf }: Pictures, signal: AbortSignal): Pictures => {
@@ -94,8 +100,19 @@ const registerFor = async (task: VideoTask, pictures: Pictures, context: VideoCo
     next.push({ index, ...(state.state !== 'busy' && { asset: state.asset, since }) })
     if (refusal && state.state === 'processing' && now > since + giveUpMs) return fail(task, refusal, context)
   }
-  const changed: TaskFields = { ...fields, registration: { ...fields.registration, pictures: next } }
+  const changed: TaskFields = fields.registration
+    ? { ...fields, registration: { ...fields.registration, pictures: next } }
+    : fields
   const text = JSON.stringify(changed)
+  const { awaited = [] } = fields
+  if (ready && awaited.length > 0 && context.assets?.place) {
+    try {
+      ready = (await context.assets.place(awaited, task.id)) !== undefined
+    } catch (error) {
+      if (!(error instanceof Problem) || error.status >= 500) throw error
+      return fail(task, errorOf(error), context)
+    }
+  }
   if (ready) {
     const used = next.flatMap(({ asset }) => asset ?? [])
     return store.resumeVideoTask(task, text, clock.now(), [...new Set(used)])
@@ -142,7 +159,7 @@ const fail = async (
 
 const putOff = async (task: VideoTask, fields: string, { store, clock, pollMs }: VideoContext): Promise<void> => {
   const now = clock.now()
-  const { at = now } = readTaskFields(fields).registration?.refusal ?? {}
+  const { at = task.createdAt } = readTaskFields(fields).registration?.refusal ?? {}
   const pauseMs = Math.min(maxPauseMs, Math.max((now - at) / 4, Math.min(1_000, pollMs)))
   await store.suspendVideoTask(task, { fields, dueAt: now + Math.ceil(pauseMs), limits: unlimitedSlots }, now)
 }

@@ -1,4 +1,5 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
+import type { PlacedAssets } from '../../shared/media/asset-ownership.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { errorDetails } from '../../shared/upstream/error-details.ts'
 import {
@@ -32,16 +33,19 @@ export const signalOf = (problem: Problem, now: number): PoolSignal | undefined 
   return { kind, ...(pauseMs !== undefined && { pauseMs }) }
 }
 
-/** The upstream's error with the caller's id of the draft in place of the upstream's. */
-export const withOwnId = (
+/** The upstream's error with the caller's ids of the draft and the assets in place of the upstream's. */
+export const withOwnIds = (
   error: UpstreamRejectedError,
   { draftUpstreamId, shown }: TaskFields,
+  placed: PlacedAssets,
 ): UpstreamRejectedError => {
-  if (draftUpstreamId === undefined) return error
+  if (draftUpstreamId === undefined && placed.size === 0) return error
   const text = new TextDecoder().decode(error.response.bytes)
-  if (!text.includes(draftUpstreamId)) return error
-  const bytes = new TextEncoder().encode(text.replaceAll(draftUpstreamId, String(shown.draft_task_id)))
-  return new UpstreamRejectedError({ ...error.response, bytes })
+  let changed = draftUpstreamId === undefined ? text : text.replaceAll(draftUpstreamId, String(shown.draft_task_id))
+  for (const [own, upstreamId] of placed) changed = changed.replaceAll(upstreamId, own)
+  return changed === text
+    ? error
+    : new UpstreamRejectedError({ ...error.response, bytes: new TextEncoder().encode(changed) })
 }
 
 /** Code and message of a rejection, for a task that fails with it. */

@@ -8,20 +8,22 @@ import {
   readJsonInTurns,
   toJson,
 } from '../../shared/json/json.ts'
-import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
+import type { AssetOwners, PlacedAssets } from '../../shared/media/asset-ownership.ts'
+import { assetsInTurns } from '../../shared/media/media-fields.ts'
 import type { PictureAssets } from '../../shared/media/picture-assets.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
 import type { PoolLimits } from '../store/pool.ts'
 import type { ClaimedVideoTask, VideoQueue } from '../store/queue.ts'
 import { unlimitedSlots } from '../store/slots.ts'
-import { consentWithdrawn, shareEnded, tooManyWaiting, videoUnavailable } from '../tasks/problem.ts'
+import { consentWithdrawn, shareEnded, tooManyWaiting, VideoProblem, videoUnavailable } from '../tasks/problem.ts'
 import { readTaskFields, type TaskFields } from '../tasks/request/fields.ts'
 import type { VideoTask } from '../tasks/task.ts'
 import type { VideoAccounts } from '../upstream/accounts.ts'
 import type { VideoClient } from '../upstream/client.ts'
+import { withPlacedAssets } from './place-assets.ts'
 import { registrationAfter, withAssets } from './refused-pictures.ts'
-import { isUnknown, signalOf, withOwnId } from './rejection.ts'
+import { errorOf, isUnknown, signalOf, withOwnIds } from './rejection.ts'
 
 /** What the parts of the plugin share. */
 export interface VideoContext {
@@ -60,7 +62,7 @@ export interface VideoContext {
  *
  * - `submitted`: the upstream has the task.
  * - `waiting`: it does not, and the task waits for its next turn.
- * - `suspended`: it does not, and the task waits until pictures of it are assets.
+ * - `suspended`: it does not, and the task waits until pictures of it are assets, or assets of it are at the upstream.
  * - `rejected`: it does not. The claim is still open.
  * - `unknown`: the answer was lost. The claim is still open.
  */
@@ -101,15 +103,16 @@ export const submit = async (
   const { store, accounts, clock, pollMs } = context
   let fields: TaskFields
   let given: Json
-  let body: Uint8Array
   try {
     fields = readTaskFields(claim.fields)
     given = request ?? (await readJsonInTurns(await composeInTurns(composeJson([claim.request]))))
-    body = await composeInTurns(requestToSend(given, claim, fields, context))
   } catch (cause) {
     // Else its user would claim it again and again, and nothing else would get the slot.
     return { outcome: 'rejected', problem: new Problem(500, 'the request of the task cannot be read', { cause }) }
   }
+  const placed = context.assets?.place ? await placeAssets(claim, fields, given, context) : noneToPlace
+  if ('outcome' in placed) return placed
+  const body = await composeInTurns(requestToSend(given, claim, fields, placed.assets, context))
   const { lentGroups = [], persons = [] } = fields
   if (lentGroups.length > 0 && !(await context.assets?.recordUse?.(claim.user, lentGroups)))
     return { outcome: 'rejected', problem: shareEnded }
@@ -121,7 +124,7 @@ export const submit = async (
   try {
     upstreamId = await accounts.clientOf(accounts.of(claim)).create(body, headers)
   } catch (error) {
-    return failed(error, { claim, fields, request: given }, context)
+    return failed(error, { claim, fields, request: given, placed: placed.assets }, context)
   }
   const now = clock.now()
   try {
@@ -133,6 +136,35 @@ export const submit = async (
   }
   // Another process has settled the claim in the meantime.
   return { outcome: 'unknown', cause: new Error('the claim has ended') }
+}
+
+const noneToPlace = { assets: new Map<string, string>() }
+
+/** Gets the assets of a claim to the upstream, or puts the task aside until they are there. */
+const placeAssets = async (
+  claim: ClaimedVideoTask,
+  fields: TaskFields,
+  given: Json,
+  { assets, store, clock, limitsOf }: VideoContext,
+): Promise<Submission | { readonly assets: PlacedAssets }> => {
+  const { registration } = fields
+  const references = await assetsInTurns(registration ? withAssets(given, registration) : given)
+  const awaited = references.map(({ id }) => id)
+  try {
+    const placed = awaited.length === 0 ? noneToPlace.assets : await assets?.place?.(awaited, claim.id)
+    if (placed) return { assets: placed }
+  } catch (error) {
+    if (!(error instanceof Problem) || error.status >= 500) throw error
+    const { code, message } = errorOf(error)
+    return { outcome: 'rejected', problem: new VideoProblem(error.status, message, { param: 'content', code }) }
+  }
+  const limits = limitsOf(claim.model) ?? unlimitedSlots
+  const suspension = { fields: JSON.stringify({ ...fields, awaited }), dueAt: clock.now(), limits }
+  const suspended = await store.suspendVideoTask(claim, suspension, clock.now())
+  if (suspended === 'full') return { outcome: 'rejected', problem: tooManyWaiting }
+  return suspended === 'ended'
+    ? { outcome: 'unknown', cause: new Error('the claim has ended') }
+    : { outcome: 'suspended' }
 }
 
 /**
@@ -149,6 +181,7 @@ const requestToSend = (
   request: Json,
   claim: ClaimedVideoTask,
   { own, registration }: TaskFields,
+  placed: PlacedAssets,
   context: VideoContext,
 ): Json => {
   const priority = Math.min(own.priority ?? 0, context.maxPriority)
@@ -160,25 +193,27 @@ const requestToSend = (
     // Some models have no priorities, so the vendor's default is not sent.
     ['priority', priority === 0 ? undefined : toJson(priority)],
   ]
-  return (registration ? withAssets(request, registration) : request).edit(changes)
+  return withPlacedAssets(registration ? withAssets(request, registration) : request, placed).edit(changes)
 }
 
 interface FailedCall {
   readonly claim: ClaimedVideoTask
   readonly fields: TaskFields
   readonly request: Json
+  /** The ids that the call had. */
+  readonly placed: PlacedAssets
 }
 
 const failed = async (
   error: unknown,
-  { claim, fields, request }: FailedCall,
+  { claim, fields, request, placed }: FailedCall,
   context: VideoContext,
 ): Promise<Submission> => {
-  const problem = error instanceof UpstreamRejectedError ? withOwnId(error, fields) : error
+  const problem = error instanceof UpstreamRejectedError ? withOwnIds(error, fields, placed) : error
   if (!(problem instanceof Problem) || isUnknown(problem)) return { outcome: 'unknown', cause: error }
   // Only a task that came through the queue keeps its request in the store.
   const signal = claim.request === '' ? undefined : signalOf(problem, context.clock.now())
-  if (!signal) return rejected(problem, { claim, fields, request }, context)
+  if (!signal) return rejected(problem, { claim, fields, request, placed }, context)
   await context.store.releaseVideoTask(claim, context.clock.now(), signal)
   return { outcome: 'waiting' }
 }

@@ -84,7 +84,8 @@ export const prepareTask = async (
     ...{ read, draft, lentGroups, persons, sent, account },
     // What waits is found by its assets when a person withdraws the consent.
     assets: others.length === 0 ? assets : [...assets, ...others],
-    limits: read.registersPictures ? (limits ?? unlimitedSlots) : limits,
+    // A task that may have to wait for something else is kept, and submitted when that is there.
+    limits: read.registersPictures || (context.assets?.place && assets.length > 0) ? (limits ?? unlimitedSlots) : limits,
   }
 }
 

@@ -3,6 +3,7 @@ import type { Group, OwnershipStore } from '../../../plugins/ownership/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged } from '../database/revision.ts'
+import { forgetSlottedGroup } from './slotted-rows.ts'
 
 /**
  * Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and
@@ -92,6 +93,7 @@ export const createGroupStore = (database: Database): GroupRecords => {
         sql`
           delete from registered_pictures
           where group_id = ${id}`,
+        ...forgetSlottedGroup(id),
         sql`
           delete from groups
           where group_id = ${id}

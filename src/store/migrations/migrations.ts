@@ -1,3 +1,4 @@
+import { slottedAssetTables } from './slotted-asset-tables.ts'
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { auditChainTables, auditReportTables } from './tables/audit.ts'
@@ -263,6 +264,7 @@ export const migrations: readonly Migration[] = [
   consentLinkMakers,
   consentListIndexes,
   batchRetries,
+  slottedAssetTables,
 ]
 
 /**

@@ -27,6 +27,8 @@ export interface TaskFields {
   readonly persons?: readonly PersonAsset[]
   /** Of a task with `references: "auto"`. */
   readonly registration?: Registration
+  /** Assets that must get to the upstream before the task is sent. */
+  readonly awaited?: readonly string[]
 }
 
 /** The pictures of a task that the upstream has refused for a person, and that become assets. */

@@ -1,0 +1,49 @@
+import type { Owners } from '../routes/library.ts'
+import type { GatewayOptions } from '../options.ts'
+import type { Background } from '../../shared/background/background.ts'
+import { checkCollaborator } from '../../shared/plugin/options.ts'
+import type { Upstream } from '../../upstream-proxy/index.ts'
+import { createAdoption } from './adopt.ts'
+import type { SlotOptions } from './options.ts'
+import { createSlots, type SlotLibrary } from './slots.ts'
+import { createSlottedUpstream } from './slotted-upstream.ts'
+import { createPlaceAssets, type PlaceAssets } from './usable-assets.ts'
+import { workOnSlots } from './work.ts'
+
+/** What a library that is larger than its slots has instead of the client of the upstream. */
+export interface OpenSlots {
+  /** Takes the ids of the gateway. */
+  readonly upstream: Upstream
+  readonly place: PlaceAssets
+  /** Starts the work in the background. */
+  workOn(background: Background): void
+}
+
+/** Throws TypeError for wrong options, and for several accounts: an asset has one upstream. */
+export const openSlots = (
+  library: SlotLibrary,
+  options: SlotOptions,
+  { accounts, store }: Pick<GatewayOptions, 'accounts' | 'store'>,
+  owners: () => Pick<Owners, 'group'>,
+): OpenSlots => {
+  const { slots, floor = 0, cap = Number.MAX_SAFE_INTEGER } = options
+  if (accounts) throw new TypeError('slots cannot be used with accounts')
+  checkCollaborator('slots.store', options.store)
+  checkCollaborator('slots.originals', options.originals)
+  if (slots !== 'quota' && !isCount(slots, 1)) throw new TypeError('slots.slots must be quota or an integer from 1')
+  if (!isCount(floor, 0)) throw new TypeError('slots.floor must be an integer from 0')
+  if (!isCount(cap, 1) || cap < floor) throw new TypeError('slots.cap must be an integer from 1, and not below floor')
+  const residence = createSlots(library, options)
+  const parts = { ...options, library, residence, owners }
+  return {
+    upstream: createSlottedUpstream({
+      ...parts,
+      adoptGroups: createAdoption(library, options.store),
+      groupOf: (id) => store.group(id),
+    }),
+    place: createPlaceAssets(parts),
+    workOn: (background) => workOnSlots(parts, background),
+  }
+}
+
+const isCount = (value: number, min: number): boolean => Number.isSafeInteger(value) && value >= min

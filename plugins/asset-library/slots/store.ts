@@ -1,0 +1,145 @@
+import type { LeaseStore } from '../../shared/background/lease-store.ts'
+
+/**
+ * Where an asset is at the upstream.
+ *
+ * - `absent`: the upstream does not have it.
+ * - `creating`: a call that creates it has begun, and its outcome is not recorded.
+ * - `present`: it has it, as `upstreamId`.
+ * - `deleting`: a call that deletes it has begun, and its outcome is not recorded.
+ */
+export type SlotState = 'absent' | 'creating' | 'present' | 'deleting'
+
+/** What the caller of an asset sees of its processing. */
+export type SlottedStatus = 'Processing' | 'Active' | 'Failed'
+
+/** An asset with an id of the gateway's own, which is at the upstream only while it has a slot. Times: see `Clock`. */
+export interface SlottedAsset {
+  /** For life. */
+  readonly id: string
+  /** Owner of the group. */
+  readonly user: string
+  readonly group: string
+  readonly state: SlotState
+  /** Undefined unless `present` or `deleting`. */
+  readonly upstreamId?: string
+  /** Calls that have created it, or have tried to: with the id, the name that the upstream knows it by. */
+  readonly attempts: number
+  /** Until then, a call of `creating` or `deleting` belongs to the process that has begun it. */
+  readonly leaseUntil: number
+  readonly status: SlottedStatus
+  /** Whether the asset that the upstream has now is known to be active there. */
+  readonly isReady: boolean
+  readonly name: string
+  readonly createdAt: number
+  readonly updatedAt: number
+  /** When a task has used it last. */
+  readonly usedAt: number
+  /** When its user has deleted it: it is in no list any more. */
+  readonly removedAt?: number
+  /** Key of the original in the file storage. Undefined: it cannot be created again, so it keeps its slot. */
+  readonly original?: string
+  /** The members of the request that has created it, as JSON, without group, address and name. */
+  readonly body: string
+  /** What the upstream has said about it last, as JSON. */
+  readonly item: string
+}
+
+export type NewSlottedAsset = Pick<SlottedAsset, 'id' | 'user' | 'group' | 'name' | 'createdAt' | 'body' | 'original'>
+
+/** An asset that the upstream had before it had an id of the gateway's own: that of the upstream becomes its id. */
+export type AdoptedAsset = Pick<
+  SlottedAsset,
+  'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'
+>
+
+/** Who wants a slot, and under which rules. */
+export interface SlotClaim {
+  readonly id: string
+  /** How many assets the upstream may have at once. */
+  readonly slots: number
+  /** Slots of a user that others do not take while they can take another one. */
+  readonly floor: number
+  /** Slots of a user at most. */
+  readonly cap: number
+  /** The video task that needs the asset. It takes no slot from an asset that an older task needs. Undefined: none. */
+  readonly task?: string | undefined
+  readonly now: number
+  readonly leaseUntil: number
+}
+
+/**
+ * What became of a claim.
+ *
+ * - `claimed`: the asset is `creating`, and the caller creates it. `occupied`: the slots that are taken, with this one.
+ * - `evict`: there is no slot. The caller deletes the victim, which is `deleting` now, and claims again.
+ * - `full`: nothing can be evicted now. `capped`: nothing of the user, who has as many slots as a user may have.
+ * - `other`: the asset is not `absent`.
+ */
+export type SlotClaimOutcome =
+  | { readonly outcome: 'claimed'; readonly asset: SlottedAsset; readonly occupied: number }
+  | { readonly outcome: 'evict'; readonly victim: SlottedAsset }
+  | { readonly outcome: 'full' | 'capped' | 'other' }
+
+/** A page of a list, and what it is cut from. */
+export interface SlottedList {
+  readonly groups: readonly string[]
+  readonly name?: string | undefined
+  readonly statuses?: readonly string[] | undefined
+  readonly sortBy: 'CreateTime' | 'UpdateTime' | 'GroupId'
+  readonly descending: boolean
+  readonly limit: number
+  /** Rows to leave out. */
+  readonly offset?: number
+  /** The last row of the page before. */
+  readonly after?: { readonly key: string | number; readonly id: string } | undefined
+}
+
+/**
+ * Store port: the assets of a library that is larger than its slots. Each change is one transaction, and intents are
+ * recorded before the calls of the upstream that they are about.
+ */
+export interface SlottedAssetStore extends LeaseStore {
+  slottedAssets(ids: readonly string[]): Promise<readonly SlottedAsset[]>
+  /** Whether it is the upstream's id of an asset that has another one. */
+  isHiddenId(id: string): Promise<boolean>
+  /** Rows of the list, and how many it has. Without those that have been deleted. */
+  listSlottedAssets(list: SlottedList): Promise<{ readonly assets: readonly SlottedAsset[]; readonly total: number }>
+  /** Adds an asset that is absent. */
+  addSlottedAsset(asset: NewSlottedAsset): Promise<void>
+  /** Which of these groups have assets that are not known yet. */
+  unadoptedGroups(groups: readonly string[]): Promise<readonly string[]>
+  /** Adds the assets that the upstream has of a group, unless that was done before. */
+  adoptAssets(group: { readonly id: string; readonly user: string }, assets: readonly AdoptedAsset[]): Promise<void>
+  /** Claims a slot for an asset, or chooses the one that makes room for it. */
+  claimSlot(claim: SlotClaim): Promise<SlotClaimOutcome>
+  /** Makes room for something that is no slotted asset: chooses a victim as `claimSlot` does. */
+  claimVictim(claim: Omit<SlotClaim, 'id' | 'slots' | 'task' | 'cap'> & { readonly user: string }): Promise<
+    SlottedAsset | undefined
+  >
+  /** The upstream has created it. False: the claim has ended. */
+  confirmCreated(asset: SlottedAsset, upstreamId: string, dueAt: number): Promise<boolean>
+  /** The upstream has not created it. What its user has deleted is forgotten, with its original. */
+  releaseSlot(asset: SlottedAsset, now: number, dueAt: number | undefined): Promise<void>
+  /** The upstream does not have it any more. What its user has deleted is forgotten, with its original. */
+  confirmDeleted(asset: SlottedAsset, now: number): Promise<void>
+  /** Takes over a call without an outcome whose lease has ended. False: another process has. */
+  takeOver(asset: SlottedAsset, now: number, leaseUntil: number): Promise<boolean>
+  /** What the upstream says about an asset that it has. */
+  noteUpstreamItem(
+    asset: SlottedAsset,
+    note: Pick<SlottedAsset, 'status' | 'isReady' | 'item'> & { readonly at: number; readonly dueAt: number | undefined },
+  ): Promise<void>
+  /** Its user has deleted it: it leaves the lists, and is deleted at the upstream. False: it has been deleted before. */
+  removeSlottedAsset(id: string, now: number): Promise<boolean>
+  /** The upstream does not take an asset that has never been active. @param item with `Error`, as JSON */
+  failSlottedAsset(id: string, item: string, now: number): Promise<void>
+  renameSlottedAsset(id: string, name: string, now: number): Promise<void>
+  /** The file storage has the original now. */
+  keepOriginal(id: string, key: string): Promise<boolean>
+  /** A task uses them now. */
+  touchSlottedAssets(ids: readonly string[], now: number): Promise<void>
+  /** Those about which something is to be done: processing, calls without an outcome, deletions. */
+  dueSlottedAssets(now: number, max: number): Promise<readonly SlottedAsset[]>
+  postponeSlottedAsset(id: string, dueAt: number | undefined): Promise<void>
+}

@@ -1,0 +1,150 @@
+import type { SlottedAssetStore } from '../../../plugins/asset-library/index.ts'
+import { clause, type Database, joinClauses, sql } from '../database/database.ts'
+import { createSlotStore } from './slots.ts'
+import { listStatements, valuesOf } from './slotted-lists.ts'
+import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
+
+/** The assets of a library that is larger than its slots. */
+export const createSlottedAssetStore = (
+  database: Database,
+): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> => ({
+  ...createSlotStore(database),
+
+  async slottedAssets(ids) {
+    if (ids.length === 0) return []
+    const where = [clause`select ${slottedColumns} from slotted_assets where id in (`, ...valuesOf(ids), clause`)`]
+    return (await database.query<Parameters<typeof slottedFrom>[0]>(joinClauses(...where))).map(slottedFrom)
+  },
+
+  async isHiddenId(id) {
+    const hidden = await database.query(sql`
+      select id
+      from slotted_assets
+      where upstream_id = ${id}
+      and id <> ${id}`)
+    return hidden.length > 0
+  },
+
+  async listSlottedAssets(list) {
+    const [rows = [], counted = []] = await database.batch(listStatements(list))
+    return { assets: rows.map(slottedFrom), total: Number(counted[0]?.total ?? 0) }
+  },
+
+  async addSlottedAsset({ id, user, group, name, createdAt, body, original }) {
+    await database.query(sql`
+      insert into slotted_assets (id, user_id, group_id, state, attempts, lease_until, status, ready, name, created_at,
+        updated_at, used_at, due_at, original, body, item)
+      values (${id}, ${user}, ${group}, 'absent', 0, 0, 'Processing', 0, ${name}, ${createdAt},
+        ${createdAt}, ${createdAt}, ${createdAt}, ${original}, ${body}, '{}')`)
+  },
+
+  async unadoptedGroups(groups) {
+    if (groups.length === 0) return []
+    const adopted = await database.query<{ id: string }>(
+      joinClauses(clause`select group_id as id from slotted_groups where group_id in (`, ...valuesOf(groups), clause`)`),
+    )
+    const known = new Set(adopted.map(({ id }) => id))
+    return groups.filter((group) => !known.has(group))
+  },
+
+  async adoptAssets({ id: group, user }, assets) {
+    await database.transaction(function* () {
+      const adopted = yield sql`
+        insert into slotted_groups (group_id, turn)
+        values (${group}, 1)
+        on conflict (group_id) do nothing
+        returning group_id`
+      // Another process has done it, and may have created assets since then.
+      if (adopted.length === 0) return
+      for (const { id, name, status, createdAt, updatedAt, body, item } of assets)
+        yield sql`
+          insert into slotted_assets (id, user_id, group_id, state, upstream_id, attempts, lease_until, status, ready,
+            name, created_at, updated_at, used_at, due_at, body, item)
+          values (${id}, ${user}, ${group}, 'present', ${id}, 0, 0, ${status}, ${status === 'Active' ? 1 : 0},
+            ${name}, ${createdAt}, ${updatedAt}, ${createdAt}, ${createdAt}, ${body}, ${item})
+          on conflict (id) do nothing`
+    })
+  },
+
+  async noteUpstreamItem({ id, upstreamId }, { status, isReady, item, at, dueAt }) {
+    await database.query(sql`
+      update slotted_assets
+      set updated_at = case when status = ${status} then updated_at else cast(${at} as bigint) end,
+        status = ${status}, ready = ${isReady ? 1 : 0}, item = ${item}, due_at = ${dueAt}
+      where id = ${id}
+      and state = 'present'
+      and upstream_id = ${upstreamId}
+      and removed_at is null`)
+  },
+
+  removeSlottedAsset: (id, now) =>
+    database.transaction(function* () {
+      yield lockSlots
+      const [removed] = yield sql`
+        update slotted_assets
+        set removed_at = ${now}, due_at = ${now}
+        where id = ${id}
+        and removed_at is null
+        returning state, original`
+      if (removed?.state === 'absent') yield* forgetSlotted(id, removed.original, now)
+      return removed !== undefined
+    }),
+
+  async failSlottedAsset(id, item, now) {
+    await database.query(sql`
+      update slotted_assets
+      set status = 'Failed', item = ${item}, updated_at = ${now}, due_at = null
+      where id = ${id}
+      and state = 'absent'
+      and status = 'Processing'`)
+  },
+
+  async renameSlottedAsset(id, name, now) {
+    await database.query(sql`
+      update slotted_assets
+      set name = ${name}, updated_at = ${now}
+      where id = ${id}
+      and removed_at is null`)
+  },
+
+  async keepOriginal(id, key) {
+    const kept = await database.query(sql`
+      update slotted_assets
+      set original = ${key}
+      where id = ${id}
+      and original is null
+      and removed_at is null
+      returning id`)
+    return kept.length === 1
+  },
+
+  async touchSlottedAssets(ids, now) {
+    if (ids.length === 0) return
+    await database.batch(
+      ids.toSorted().map(
+        (id) => sql`
+          update slotted_assets
+          set used_at = ${now}
+          where id = ${id}
+          and used_at < ${now}`,
+      ),
+    )
+  },
+
+  async dueSlottedAssets(now, max) {
+    const due = await database.query<Parameters<typeof slottedFrom>[0]>(sql`
+      select ${slottedColumns}
+      from slotted_assets
+      where due_at <= ${now}
+      order by due_at, id
+      limit ${max}`)
+    return due.map(slottedFrom)
+  },
+
+  async postponeSlottedAsset(id, dueAt) {
+    await database.query(sql`
+      update slotted_assets
+      set due_at = ${dueAt}
+      where id = ${id}`)
+  },
+})

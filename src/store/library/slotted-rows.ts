@@ -1,0 +1,44 @@
+import type { SlottedAsset } from '../../../plugins/asset-library/index.ts'
+import { fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { expireFile } from '../files.ts'
+
+export const slottedColumns = fragment`
+  id, user_id as "user", group_id as "group", state, upstream_id as "upstreamId", attempts, lease_until as "leaseUntil",
+  status, ready, name, created_at as "createdAt", updated_at as "updatedAt", used_at as "usedAt",
+  removed_at as "removedAt", original, body, item`
+
+export const slottedFrom = ({ ready, ...row }: Row): SlottedAsset =>
+  ({ ...row, isReady: Number(ready) === 1 }) as unknown as SlottedAsset
+
+/** Serializes what takes and frees slots, until the end of the transaction. No group has this id. */
+export const lockSlots: Statement = sql`
+  insert into slotted_groups (group_id, turn)
+  values ('', 1)
+  on conflict (group_id) do update
+  set turn = slotted_groups.turn + 1`
+
+/** Forgets an asset that the upstream does not have any more. The sweep of the file storage removes its original. */
+export function* forgetSlotted(id: string, original: unknown, now: number): Steps {
+  yield sql`
+    delete from slotted_assets
+    where id = ${id}`
+  if (typeof original === 'string') yield expireFile(original, now)
+}
+
+/** Forgets the assets of a group that is deleted: the upstream has deleted them with it. */
+export const forgetSlottedGroup = (group: string): readonly Statement[] => [
+  sql`
+    update files
+    set expires_at = 0
+    where key in (
+      select original
+      from slotted_assets
+      where group_id = ${group}
+    )`,
+  sql`
+    delete from slotted_assets
+    where group_id = ${group}`,
+  sql`
+    delete from slotted_groups
+    where group_id = ${group}`,
+]

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
+import type { Store } from '../../src/store/index.ts'
+import { eachDatabase } from '../support/database.ts'
+import { addWaitingTask, counter, openProcess } from './fixture.ts'
+
+eachDatabase('a library that is larger than its slots', (database) => {
+  // One for all tests: another one would give the same ids.
+  let emulator: Emulator
+  beforeAll(async () => {
+    emulator = await startEmulator({ processingMs: 0 })
+  })
+  afterAll(() => emulator.stop())
+  const upstreamAssets = () => emulator.library.assets().map(({ id }) => id)
+  /** Deletes what earlier tests have left. */
+  const emptyLibrary = async (store: Store) => {
+    const process = openProcess(store, emulator)
+    for (const { id } of emulator.library.groups()) {
+      const owner = await store.group(id)
+      if (owner) await process.ask(owner.user, 'DELETE', `/assets/groups/${id}`)
+      else emulator.library.deleteGroup(id)
+    }
+  }
+
+  test('lists all assets exactly, with ids that the upstream does not have', async () => {
+    const process = openProcess(await database.open(), emulator)
+    const group = await process.group('ann', 'many')
+    const ids: string[] = []
+    for (let at = 0; at < 23; at++) {
+      ids.push(await process.asset('ann', group, `a${at % 3}-${at}`))
+      await process.clock.pass(700)
+    }
+    expect(upstreamAssets()).toHaveLength(5)
+    expect(await process.list('ann', '&SortOrder=Asc')).toEqual(
+      // Two assets may have one time: those are in the order of their ids.
+      await sortedAs(process, ids),
+    )
+    expect((await process.list('ann', '&SortBy=UpdateTime')).toSorted()).toEqual(ids.toSorted())
+    expect(await process.list('ann', '&Name=a1-4')).toEqual([ids[4] ?? ''])
+    expect(await process.list('bob')).toEqual([])
+    const { json } = await process.ask('ann', 'GET', `/assets/${ids[0]}`)
+    expect(json.Result).toMatchObject({ Id: ids[0], Name: 'a0-0', GroupId: group, Status: 'Active', AssetType: 'Image' })
+    expect(json.Result.URL).toStartWith('https://files.example/originals/')
+    const everything = JSON.stringify([json, await process.ask('ann', 'GET', '/assets?PageSize=100')])
+    for (const id of upstreamAssets()) expect(everything).not.toContain(id)
+  })
+
+  test('has the same answer for the ids of the upstream, of other users, and of nobody', async () => {
+    const process = openProcess(await database.open(), emulator)
+    const group = await process.group('ann', 'hidden')
+    const own = await process.asset('ann', group, 'x')
+    const [hidden = ''] = emulator.library.assets(group).map(({ id }) => id)
+    expect(hidden).not.toBe(own)
+    const answers = await Promise.all(
+      [hidden, 'asset-20200101000000-aaaaa'].flatMap((id) =>
+        ['GET', 'DELETE'].map(async (method) => (await process.ask('ann', method, `/assets/${id}`)).text),
+      ),
+    )
+    const foreign = await Promise.all(
+      ['GET', 'DELETE'].map(async (method) => (await process.ask('bob', method, `/assets/${own}`)).text),
+    )
+    expect(new Set([...answers, ...foreign]).size).toBe(1)
+    expect(await process.list('ann', `&GroupIds=${group}`)).toEqual([own])
+  })
+
+  test('creates the least recently used asset again when a task needs it', async () => {
+    const store = await database.open()
+    await emptyLibrary(store)
+    const process = openProcess(store, emulator, { slots: { slots: 3 } })
+    const group = await process.group('cyd', 'lru')
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c', 'd']) {
+      ids.push(await process.asset('cyd', group, name))
+      await process.ask('cyd', 'GET', `/assets/${ids.at(-1)}`)
+      await process.clock.pass(1_000)
+    }
+    const [a = '', b = '', c = '', d = ''] = ids
+    const creates = counter(emulator, 'CreateAsset')
+    const placed = await process.placed([b, c, d], 'task-1')
+    expect(creates()).toBe(0)
+    expect([...placed.keys()]).toEqual([b, c, d])
+    expect(new Set(placed.values())).toEqual(new Set(upstreamAssets()))
+    await process.clock.pass(1_000)
+    await process.placed([c, d], 'task-2')
+    await process.clock.pass(1_000)
+    await process.placed([a], 'task-3')
+    expect(creates()).toBe(1)
+    await process.placed([c, d], 'task-4')
+    expect(creates()).toBe(1)
+    expect(await process.list('cyd')).toHaveLength(4)
+  })
+
+  test('keeps what running tasks use, and what older waiting tasks need', async () => {
+    const store = await database.open()
+    await emptyLibrary(store)
+    const process = openProcess(store, emulator, { slots: { slots: 2 } })
+    const group = await process.group('dan', 'pins')
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c']) {
+      ids.push(await process.asset('dan', group, name))
+      await process.ask('dan', 'GET', `/assets/${ids.at(-1)}`)
+      await process.clock.pass(1_000)
+    }
+    const [a = '', b = '', c = ''] = ids
+    const tasks = ['cgt-1', 'cgt-2', 'cgt-3'] as const
+    await addWaitingTask(store, tasks[0], 'dan', [a])
+    await addWaitingTask(store, tasks[1], 'dan', [b])
+    await process.placed([a], tasks[0])
+    await process.placed([b], tasks[1])
+    await addWaitingTask(store, tasks[2], 'dan', [c])
+    // Both slots are those of older tasks.
+    expect(await process.assets.place?.([c], tasks[2])).toBeUndefined()
+    expect(await process.assets.place?.([a, b], tasks[0])).toBeDefined()
+    // The older task takes the slot of what is needed last.
+    const running = { running: 5, waitingPerUser: 10, waitingBytesPerUser: 2 ** 40 }
+    const claim = await store.claimVideoTask('seedance', running, 1, 2 ** 45)
+    expect(claim?.id).toBe(tasks[0])
+    await store.cancelWaitingVideoTask('dan', tasks[1], 1)
+    expect((await process.placed([c], tasks[2])).size).toBe(1)
+    // What the running task uses has stayed.
+    expect((await process.placed([a], tasks[0])).size).toBe(1)
+    expect(await process.assets.place?.([b], 'cgt-4')).toBeUndefined()
+  })
+
+  test('leaves each user a floor, and gives nobody more than the cap', async () => {
+    const store = await database.open()
+    await emptyLibrary(store)
+    const process = openProcess(store, emulator, { slots: { slots: 6, floor: 2, cap: 4 } })
+    const [anns, bobs] = [await process.group('eve', 'floor'), await process.group('fay', 'floor')]
+    const add = async (user: string, group: string, count: number) => {
+      const ids: string[] = []
+      for (let at = 0; at < count; at++) {
+        ids.push(await process.asset(user, group, `${user}${at}`))
+        await process.ask(user, 'GET', `/assets/${ids.at(-1)}`)
+        await process.clock.pass(1_000)
+      }
+      return ids
+    }
+    const countOf = (group: string) => emulator.library.assets(group).length
+    const first = await add('fay', bobs, 3)
+    await add('eve', anns, 9)
+    // The cap of eve, and the floor of fay.
+    expect([countOf(anns), countOf(bobs)]).toEqual([4, 2])
+    const creates = counter(emulator, 'CreateAsset')
+    await process.placed(first.slice(-2), 'x')
+    expect(creates()).toBe(0)
+    expect(await process.assets.place?.(await process.list('eve'), 'x').catch((error) => error)).toMatchObject({
+      status: 429,
+      code: 'QuotaExceeded',
+    })
+  })
+
+  test('lets no refusal for a full account reach a user, also not for a group', async () => {
+    const full = await startEmulator({ processingMs: 0, quota: 8 })
+    try {
+      // More slots than the account has: it counts groups too.
+      const process = openProcess(await database.open(), full, { slots: { slots: 8 } })
+      const groups = [await process.group('gus', 'one'), await process.group('gus', 'two')]
+      const ids: string[] = []
+      for (let at = 0; at < 20; at++) {
+        ids.push(await process.asset('gus', groups[at % 2] ?? '', `q${at}`))
+        await process.ask('gus', 'GET', `/assets/${ids.at(-1)}`)
+        await process.clock.pass(1_000)
+      }
+      groups.push(await process.group('gus', 'three'))
+      full.faults.add({
+        ...{ kind: 'status', status: 429, action: 'CreateAsset' },
+        body: JSON.stringify({ ResponseMetadata: { Error: { Code: 'QuotaSharedPoolExceeded', Message: 'full' } } }),
+      })
+      ids.push(await process.asset('gus', groups[2] ?? '', 'last'))
+      expect((await process.list('gus')).toSorted()).toEqual(ids.toSorted())
+      for (const id of ids) await process.placed([id], 'task')
+      expect(full.library.assets().length + 3).toBeLessThanOrEqual(8)
+    } finally {
+      await full.stop()
+    }
+  })
+
+  test('renames and deletes for good', async () => {
+    const store = await database.open()
+    await emptyLibrary(store)
+    const process = openProcess(store, emulator, { slots: { slots: 2 } })
+    const group = await process.group('hal', 'changes')
+    const ids: string[] = []
+    for (const name of ['a', 'b', 'c']) {
+      ids.push(await process.asset('hal', group, name))
+      await process.ask('hal', 'GET', `/assets/${ids.at(-1)}`)
+    }
+    const [a = '', b = '', c = ''] = ids
+    for (const id of [a, c]) {
+      expect((await process.ask('hal', 'PUT', `/assets/${id}`, { Name: `new ${id}` })).status).toBe(200)
+      expect((await process.ask('hal', 'GET', `/assets/${id}`)).json.Result.Name).toBe(`new ${id}`)
+      await process.placed([id], 't')
+      expect((await process.ask('hal', 'GET', `/assets/${id}`)).json.Result.Name).toBe(`new ${id}`)
+    }
+    for (const id of [a, b]) {
+      expect((await process.ask('hal', 'DELETE', `/assets/${id}`)).status).toBe(200)
+      expect((await process.ask('hal', 'GET', `/assets/${id}`)).status).toBe(404)
+    }
+    expect(await process.list('hal')).toEqual([c])
+    expect(emulator.library.assets(group)).toHaveLength(1)
+    expect((await process.ask('hal', 'DELETE', `/assets/groups/${group}`)).status).toBe(200)
+    expect((await process.ask('hal', 'GET', `/assets/${c}`)).status).toBe(403)
+  })
+
+  test('rejects what the upstream rejects, and keeps nothing of it', async () => {
+    const process = openProcess(await database.open(), emulator)
+    const group = await process.group('ida', 'rejected')
+    const body = JSON.stringify({ ResponseMetadata: { Error: { Code: 'InvalidParameter.WidthTooSmall', Message: 'x' } } })
+    emulator.faults.add({ kind: 'status', status: 400, body, action: 'CreateAsset' })
+    const wanted = { GroupId: group, URL: 'https://files.example/a.png', AssetType: 'Image' }
+    expect(await process.ask('ida', 'POST', '/assets', wanted)).toMatchObject({ status: 400, text: body })
+    expect(await process.list('ida')).toEqual([])
+  })
+
+  test('adopts the assets that were there before, under their ids', async () => {
+    const store = await database.open()
+    await emptyLibrary(store)
+    const before = openProcess(store, emulator, { slots: { slots: 100 } })
+    const group = await before.group('jon', 'old')
+    const old = Array.from({ length: 3 }, (_, at) => emulator.library.addAsset({ groupId: group, name: `o${at}` }).id)
+    const process = openProcess(store, emulator, { slots: { slots: 4 } })
+    expect((await process.list('jon')).toSorted()).toEqual(old.toSorted())
+    const added = [await process.asset('jon', group, 'n0'), await process.asset('jon', group, 'n1')]
+    expect((await process.list('jon')).toSorted()).toEqual([...old, ...added].toSorted())
+    // They have no originals, and keep their slots.
+    for (const id of old) expect(emulator.library.asset(id)).toBeDefined()
+    expect((await process.ask('jon', 'GET', `/assets/${old[0]}`)).json.Result.Id).toBe(old[0])
+  })
+
+  test('leaves the assets of persons where they are', async () => {
+    const store = await database.open()
+    const process = openProcess(store, emulator, { slots: { slots: 2 } })
+    const { id: group } = emulator.library.addGroup({ name: 'face', type: 'LivenessFace' })
+    await store.adoptGroup({ id: group, user: 'kim', type: 'LivenessFace', name: 'face', createdAt: 1 })
+    const face = await process.asset('kim', group, 'face', { GroupType: 'LivenessFace' })
+    expect(emulator.library.asset(face)?.groupId).toBe(group)
+    expect(await process.list('kim', '&GroupType=LivenessFace')).toEqual([face])
+    expect((await process.assets.place?.([face], 't'))?.size).toBe(0)
+  })
+})
+
+const sortedAs = async (
+  process: ReturnType<typeof openProcess>,
+  ids: readonly string[],
+): Promise<readonly string[]> => {
+  const times = new Map<string, string>()
+  for (const id of ids) times.set(id, (await process.ask('ann', 'GET', `/assets/${id}`)).json.Result.CreateTime)
+  const keyOf = (id: string) => `${times.get(id)} ${id}`
+  return ids.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
+}
