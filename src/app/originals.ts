@@ -16,8 +16,8 @@ const maxReadBytes = 30 * 2 ** 20
 const maxReads = 4
 /** The request waits for it, and its upstream call comes after it. */
 const keepDeadlineMs = 20_000
-/** The end of the year 9999: an original lasts as long as its asset. */
-const forever = 253_402_300_799_000
+/** An original whose asset is not recorded so soon is removed. */
+const unusedMs = 3_600_000
 
 export interface OriginalsOptions {
   readonly storage: Storage
@@ -73,7 +73,7 @@ export const createOriginals = (options: OriginalsOptions): Originals => {
     linkTo: results.linkTo,
     remove: results.remove,
     keepUpstream: ({ url, name, type, user }) =>
-      results.copy({ url, name, media: mediaOf[type], user, expiresAt: forever }),
+      results.copy({ url, name, media: mediaOf[type], user, expiresAt: systemClock.now() + unusedMs }),
 
     async keep({ url, name, type, user, signal }) {
       const deadline = AbortSignal.timeout(keepDeadlineMs)
@@ -90,7 +90,7 @@ export const createOriginals = (options: OriginalsOptions): Originals => {
       await storeCall(store.reserveFile(record), 'the original of the asset could not be recorded')
       try {
         const length = await storage.put(key, bytes, { maxBytes, contentType: file.contentType, signal: until })
-        if (!(await store.commitFile(key, length, forever))) throw new Error('the record of the original is gone')
+        if (!(await store.commitFile(key, length, systemClock.now() + unusedMs))) throw new Error('the record of the original is gone')
         return key
       } catch (cause) {
         await results.remove([key])

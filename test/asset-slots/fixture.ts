@@ -101,7 +101,7 @@ export const openProcess = (
         const found = await assets.place?.(ids, task)
         if (found) return found
       }
-      throw new Error(`${ids} do not get to the upstream`)
+      throw new Error(`${ids} do not get to the upstream: ${JSON.stringify(await store.slottedAssets(ids))}`)
     },
   }
 }

@@ -3,8 +3,8 @@ import type { SlottedAssetStore } from './store.ts'
 /** The originals of assets, from which they are created again. */
 export interface Originals {
   /**
-   * Keeps the file at an address for as long as its asset exists. Resolves with its key. Rejects with Problem 400 when
-   * it cannot be read, or is no file of the type.
+   * Keeps the file at an address: for an hour, and as long as the asset to which the store adds it. Resolves with its
+   * key. Rejects with Problem 400 when it cannot be read, or is no file of the type.
    */
   keep(file: {
     readonly url: string

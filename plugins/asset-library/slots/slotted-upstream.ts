@@ -57,12 +57,12 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       throw new Problem(400, 'URL must be an address, and AssetType one of Image, Video, Audio')
     const name = json.get('Name')?.string() ?? ''
     if ([...name].length > maxNameLength) throw new Problem(400, `Name must have at most ${maxNameLength} characters`)
-    const own = newAssetId(now)
+    let own = newAssetId(now)
     const original = await originals.keep({ url, name: own, type, user, signal: caller.signal })
     const rest = json.without((key) => hidden.has(key.toLowerCase()))
     try {
-      const added = { id: own, user, group: id, name, createdAt: wholeSeconds(now), body: rest.raw, original }
-      await inStore(store.addSlottedAsset(added))
+      const added = { user, group: id, name, createdAt: wholeSeconds(now), body: rest.raw, original }
+      while (!(await inStore(store.addSlottedAsset({ ...added, id: own })))) own = newAssetId(now)
     } catch (error) {
       await originals.remove([original])
       throw error

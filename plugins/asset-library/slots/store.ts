@@ -105,8 +105,8 @@ export interface SlottedAssetStore extends LeaseStore {
   isHiddenId(id: string): Promise<boolean>
   /** Rows of the list, and how many it has. Without those that have been deleted. */
   listSlottedAssets(list: SlottedList): Promise<{ readonly assets: readonly SlottedAsset[]; readonly total: number }>
-  /** Adds an asset that is absent. */
-  addSlottedAsset(asset: NewSlottedAsset): Promise<void>
+  /** Adds an asset that is absent. False: there is one with this id. */
+  addSlottedAsset(asset: NewSlottedAsset): Promise<boolean>
   /** Which of these groups have assets that are not known yet. */
   unadoptedGroups(groups: readonly string[]): Promise<readonly string[]>
   /** Adds the assets that the upstream has of a group, unless that was done before. */

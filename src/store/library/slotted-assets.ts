@@ -2,7 +2,7 @@ import type { SlottedAssetStore } from '../../../plugins/asset-library/index.ts'
 import { clause, type Database, joinClauses, sql } from '../database/database.ts'
 import { createSlotStore } from './slots.ts'
 import { listStatements, valuesOf } from './slotted-lists.ts'
-import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
+import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** The assets of a library that is larger than its slots. */
 export const createSlottedAssetStore = (
@@ -31,11 +31,17 @@ export const createSlottedAssetStore = (
   },
 
   async addSlottedAsset({ id, user, group, name, createdAt, body, original }) {
-    await database.query(sql`
+    const [added = []] = await database.batch([
+      sql`
       insert into slotted_assets (id, user_id, group_id, state, attempts, lease_until, status, ready, name, created_at,
         updated_at, used_at, due_at, original, body, item)
       values (${id}, ${user}, ${group}, 'absent', 0, 0, 'Processing', 0, ${name}, ${createdAt},
-        ${createdAt}, ${createdAt}, ${createdAt}, ${original}, ${body}, '{}')`)
+        ${createdAt}, ${createdAt}, ${createdAt}, ${original}, ${body}, '{}')
+      on conflict (id) do nothing
+      returning id`,
+      ...(original === undefined ? [] : [keepForever(original)]),
+    ])
+    return added.length === 1
   },
 
   async unadoptedGroups(groups) {
@@ -108,14 +114,17 @@ export const createSlottedAssetStore = (
   },
 
   async keepOriginal(id, key) {
-    const kept = await database.query(sql`
-      update slotted_assets
-      set original = ${key}
-      where id = ${id}
-      and original is null
-      and removed_at is null
-      returning id`)
-    return kept.length === 1
+    return database.transaction(function* () {
+      const kept = yield sql`
+        update slotted_assets
+        set original = ${key}
+        where id = ${id}
+        and original is null
+        and removed_at is null
+        returning id`
+      if (kept.length === 1) yield keepForever(key)
+      return kept.length === 1
+    })
   },
 
   async touchSlottedAssets(ids, now) {

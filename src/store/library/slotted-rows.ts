@@ -17,6 +17,15 @@ export const lockSlots: Statement = sql`
   on conflict (group_id) do update
   set turn = slotted_groups.turn + 1`
 
+/** The end of the year 9999. */
+const forever = 253_402_300_799_000
+
+/** An original lasts as long as its asset. Until an asset has it, it expires: a process may end before it adds one. */
+export const keepForever = (key: string): Statement => sql`
+  update files
+  set expires_at = ${forever}
+  where key = ${key}`
+
 /** Forgets an asset that the upstream does not have any more. The sweep of the file storage removes its original. */
 export function* forgetSlotted(id: string, original: unknown, now: number): Steps {
   yield sql`
