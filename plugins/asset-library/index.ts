@@ -264,7 +264,11 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
 /** The assets that text requests may name. */
 const textAssetsOf = (
   assets: Owners,
-  { consents, slots, upstream }: Pick<GatewayOptions, 'consents'> & { readonly slots: unknown; readonly upstream: Upstream },
+  {
+    consents,
+    slots,
+    upstream,
+  }: Pick<GatewayOptions, 'consents'> & { readonly slots: unknown; readonly upstream: Upstream },
 ): Pick<Owners, 'asset'> => {
   const consented = consents ? consentedAssets(assets, consents.store) : assets
   return slots ? assetsOfPersons(consented) : assetsOfFirst(consented, upstream)

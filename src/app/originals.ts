@@ -63,7 +63,9 @@ export const createOriginals = (options: OriginalsOptions): Originals => {
       await readFileAt(url, { rules, ...bounds, receive: (piece) => void pieces.push(piece) })
       return inPieces(pieces)
     } catch (cause) {
-      throw new Problem(400, `the file at URL cannot be read: ${cause instanceof Error ? cause.message : ''}`, { cause })
+      throw new Problem(400, `the file at URL cannot be read: ${cause instanceof Error ? cause.message : ''}`, {
+        cause,
+      })
     } finally {
       reads--
     }
@@ -82,19 +84,30 @@ export const createOriginals = (options: OriginalsOptions): Originals => {
       const body = own === undefined ? await fetched(url, until) : await stored(own)
       const { bytes, head } = await withHead(body[Symbol.asyncIterator]())
       const file = sniffFileType(head.subarray(0, sniffBytes))
-      if (file?.media !== mediaOf[type]) throw new Problem(400, `the file at URL is no ${mediaOf[type]} of a known type`)
+      if (file?.media !== mediaOf[type])
+        throw new Problem(400, `the file at URL is no ${mediaOf[type]} of a known type`)
       const key = `originals/${name}-${randomBytes(4).toString('hex')}.${file.extension}`
       const now = systemClock.now()
       const maxBytes = defaultUploadLimits[file.media]
-      const record = { key, user, kind: 'result', bytes: 0, createdAt: now, expiresAt: now + 4 * keepDeadlineMs } as const
+      const record = {
+        key,
+        user,
+        kind: 'result',
+        bytes: 0,
+        createdAt: now,
+        expiresAt: now + 4 * keepDeadlineMs,
+      } as const
       await storeCall(store.reserveFile(record), 'the original of the asset could not be recorded')
       try {
         const length = await storage.put(key, bytes, { maxBytes, contentType: file.contentType, signal: until })
-        if (!(await store.commitFile(key, length, systemClock.now() + unusedMs))) throw new Error('the record of the original is gone')
+        if (!(await store.commitFile(key, length, systemClock.now() + unusedMs)))
+          throw new Error('the record of the original is gone')
         return key
       } catch (cause) {
         await results.remove([key])
-        throw cause instanceof Problem ? cause : new Problem(500, 'the original of the asset could not be kept', { cause })
+        throw cause instanceof Problem
+          ? cause
+          : new Problem(500, 'the original of the asset could not be kept', { cause })
       }
     },
   }

@@ -1,5 +1,10 @@
 import { Elysia } from 'elysia'
-import { assetLibrary, type GatewayOptions, type Originals, type SlotOptions } from '../../plugins/asset-library/index.ts'
+import {
+  assetLibrary,
+  type GatewayOptions,
+  type Originals,
+  type SlotOptions,
+} from '../../plugins/asset-library/index.ts'
 import type { AssetOwners, PlacedAssets } from '../../plugins/shared/media/asset-ownership.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
@@ -82,7 +87,13 @@ export const openProcess = (
     ...{ clock, originals, assets, ask },
     group: (user, Name) => created(user, '/assets/groups', { Name }),
     asset: (user, GroupId, Name, more = {}) =>
-      created(user, '/assets', { GroupId, Name, URL: `https://files.example/${Name}.png`, AssetType: 'Image', ...more }),
+      created(user, '/assets', {
+        GroupId,
+        Name,
+        URL: `https://files.example/${Name}.png`,
+        AssetType: 'Image',
+        ...more,
+      }),
     async list(user, query = '') {
       const ids: string[] = []
       for (let token = ''; ; ) {
@@ -109,7 +120,8 @@ export const openProcess = (
 /** A task that waits in the queue, with the assets that it needs. */
 export const addWaitingTask = async (store: Store, id: string, user: string, assets: readonly string[]) => {
   const task = {
-    ...{ id, user, model: 'seedance', serviceTier: 'default', createdAt: 1, expiresAt: 2 ** 45, request: '{}' },
+    ...{ id, user, model: 'seedance', createdAt: 1, expiresAt: 2 ** 45, request: '{}' },
+    serviceTier: 'default' as const,
     fields: '{"own":{},"shown":{}}',
     assets: assets.map((asset) => ({ id: asset })),
   } as const

@@ -45,7 +45,13 @@ eachDatabase('a library that is larger than its slots', ({ kind }) => {
     expect(await process.list('ann', '&Name=a1-4')).toEqual([ids[4] ?? ''])
     expect(await process.list('bob')).toEqual([])
     const { json } = await process.ask('ann', 'GET', `/assets/${ids[0]}`)
-    expect(json.Result).toMatchObject({ Id: ids[0], Name: 'a0-0', GroupId: group, Status: 'Active', AssetType: 'Image' })
+    expect(json.Result).toMatchObject({
+      Id: ids[0],
+      Name: 'a0-0',
+      GroupId: group,
+      Status: 'Active',
+      AssetType: 'Image',
+    })
     expect(json.Result.URL).toStartWith('https://files.example/originals/')
     const everything = JSON.stringify([json, await process.ask('ann', 'GET', '/assets?PageSize=100')])
     for (const id of upstreamAssets()) expect(everything).not.toContain(id)
@@ -218,7 +224,9 @@ eachDatabase('a library that is larger than its slots', ({ kind }) => {
     const { store } = opened
     const process = openProcess(store, emulator)
     const group = await process.group('ida', 'rejected')
-    const body = JSON.stringify({ ResponseMetadata: { Error: { Code: 'InvalidParameter.WidthTooSmall', Message: 'x' } } })
+    const body = JSON.stringify({
+      ResponseMetadata: { Error: { Code: 'InvalidParameter.WidthTooSmall', Message: 'x' } },
+    })
     emulator.faults.add({ kind: 'status', status: 400, body, action: 'CreateAsset' })
     const wanted = { GroupId: group, URL: 'https://files.example/a.png', AssetType: 'Image' }
     expect(await process.ask('ida', 'POST', '/assets', wanted)).toMatchObject({ status: 400, text: body })

@@ -41,7 +41,9 @@ export const createAdoption = (
   return async (groups, caller = {}) => {
     const unknown = groups.filter(({ id }) => !known.has(id))
     if (unknown.length === 0) return
-    const ids = new Set(await storeCall(store.unadoptedGroups(unknown.map(({ id }) => id)), 'failed to read the assets'))
+    const ids = new Set(
+      await storeCall(store.unadoptedGroups(unknown.map(({ id }) => id)), 'failed to read the assets'),
+    )
     for (const group of unknown) {
       if (ids.has(group.id)) await adopt(group, caller)
       if (known.size >= maxKnown) known.clear()

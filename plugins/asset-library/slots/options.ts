@@ -16,9 +16,12 @@ export interface Originals {
     readonly signal?: AbortSignal | undefined
   }): Promise<string>
   /** Keeps the file at an address that the upstream has given. */
-  keepUpstream(file: { readonly url: string; readonly name: string; readonly type: AssetType; readonly user: string }): Promise<
-    string
-  >
+  keepUpstream(file: {
+    readonly url: string
+    readonly name: string
+    readonly type: AssetType
+    readonly user: string
+  }): Promise<string>
   /** A link to an original, which needs no credential, until `expiresAt`. */
   linkTo(key: string, expiresAt: number): string
   /** Removes originals of which no asset has been recorded. Never rejects. */

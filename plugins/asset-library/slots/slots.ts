@@ -5,12 +5,7 @@ import { type Json, readJson, toJson } from '../../shared/json/json.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
 import { declareOwned } from '../../shared/owned-id.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import {
-  type Caller,
-  type Upstream,
-  UpstreamRejectedError,
-  type UpstreamResponse,
-} from '../../upstream-proxy/index.ts'
+import { type Caller, type Upstream, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import { assetsNamed } from '../creation/named-assets.ts'
 import { isUsable, rejectedPicture } from '../pictures/states.ts'
 import { createdId, effectOf, type Library } from '../routes/library.ts'
@@ -121,11 +116,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
   }
 
   /** Sends the call that creates an asset. Undefined: there is no room at the upstream. */
-  const send = async (
-    claimed: SlottedAsset,
-    group: OwnedGroup,
-    caller: Caller,
-  ): Promise<SlotCreation | undefined> => {
+  const send = async (claimed: SlottedAsset, group: OwnedGroup, caller: Caller): Promise<SlotCreation | undefined> => {
     // This process was suspended: the call would not end before another one settles the claim.
     if (clock.now() > claimed.leaseUntil - (3 * claimMs) / 4) {
       await inStore(store.releaseSlot(claimed, clock.now(), clock.now()))

@@ -77,10 +77,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     return responseOf(toJson({ Id: own }))
   }
 
-  const getAsset = async (
-    operation: Operation & { action: 'GetAsset' },
-    caller: Caller,
-  ): Promise<UpstreamResponse> => {
+  const getAsset = async (operation: Operation & { action: 'GetAsset' }, caller: Caller): Promise<UpstreamResponse> => {
     const { id } = operation
     const asset = await find(id)
     if (asset) {
@@ -156,7 +153,9 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
         case 'GetAsset':
           return getAsset(operation, caller)
         case 'ListAssets':
-          return operation.query.groupType === 'AIGC' ? listAssets(operation.query, caller) : upstream.send(operation, caller)
+          return operation.query.groupType === 'AIGC'
+            ? listAssets(operation.query, caller)
+            : upstream.send(operation, caller)
         case 'UpdateAsset': {
           const asset = await find(operation.asset.id)
           if (!asset) return upstream.send(operation, caller)

@@ -48,10 +48,7 @@ export interface SlottedAsset {
 export type NewSlottedAsset = Pick<SlottedAsset, 'id' | 'user' | 'group' | 'name' | 'createdAt' | 'body' | 'original'>
 
 /** An asset that the upstream had before it had an id of the gateway's own: that of the upstream becomes its id. */
-export type AdoptedAsset = Pick<
-  SlottedAsset,
-  'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'
->
+export type AdoptedAsset = Pick<SlottedAsset, 'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'>
 
 /** Who wants a slot, and under which rules. */
 export interface SlotClaim {
@@ -114,9 +111,9 @@ export interface SlottedAssetStore extends LeaseStore {
   /** Claims a slot for an asset, or chooses the one that makes room for it. */
   claimSlot(claim: SlotClaim): Promise<SlotClaimOutcome>
   /** Makes room for something that is no slotted asset: chooses a victim as `claimSlot` does. */
-  claimVictim(claim: Omit<SlotClaim, 'id' | 'slots' | 'task' | 'cap'> & { readonly user: string }): Promise<
-    SlottedAsset | undefined
-  >
+  claimVictim(
+    claim: Omit<SlotClaim, 'id' | 'slots' | 'task' | 'cap'> & { readonly user: string },
+  ): Promise<SlottedAsset | undefined>
   /** The upstream has created it. False: the claim has ended. */
   confirmCreated(asset: SlottedAsset, upstreamId: string, dueAt: number): Promise<boolean>
   /** The upstream has not created it. What its user has deleted is forgotten, with its original. */
@@ -128,7 +125,10 @@ export interface SlottedAssetStore extends LeaseStore {
   /** What the upstream says about an asset that it has. */
   noteUpstreamItem(
     asset: SlottedAsset,
-    note: Pick<SlottedAsset, 'status' | 'isReady' | 'item'> & { readonly at: number; readonly dueAt: number | undefined },
+    note: Pick<SlottedAsset, 'status' | 'isReady' | 'item'> & {
+      readonly at: number
+      readonly dueAt: number | undefined
+    },
   ): Promise<void>
   /** Its user has deleted it: it leaves the lists, and is deleted at the upstream. False: it has been deleted before. */
   removeSlottedAsset(id: string, now: number): Promise<boolean>

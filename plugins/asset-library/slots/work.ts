@@ -59,7 +59,12 @@ export const workOnSlots = (
     const item = response?.json?.get('Result')
     const [url, type] = [item?.get('URL')?.string(), item?.get('AssetType')?.string()]
     if (url === undefined || (type !== 'Image' && type !== 'Video' && type !== 'Audio')) return
-    const key = await originals.keepUpstream({ url, name: asset.id.replace(/[^\w-]/g, '-').slice(0, 150), type, user: asset.user })
+    const key = await originals.keepUpstream({
+      url,
+      name: asset.id.replace(/[^\w-]/g, '-').slice(0, 150),
+      type,
+      user: asset.user,
+    })
     if (!(await store.keepOriginal(asset.id, key))) await originals.remove([key])
   }
 

@@ -85,7 +85,8 @@ export const prepareTask = async (
     // What waits is found by its assets when a person withdraws the consent.
     assets: others.length === 0 ? assets : [...assets, ...others],
     // A task that may have to wait for something else is kept, and submitted when that is there.
-    limits: read.registersPictures || (context.assets?.place && assets.length > 0) ? (limits ?? unlimitedSlots) : limits,
+    limits:
+      read.registersPictures || (context.assets?.place && assets.length > 0) ? (limits ?? unlimitedSlots) : limits,
   }
 }
 

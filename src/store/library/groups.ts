@@ -3,7 +3,7 @@ import type { Group, OwnershipStore } from '../../../plugins/ownership/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged } from '../database/revision.ts'
-import { forgetSlottedGroup } from './slotted-rows.ts'
+import { forgetSlottedGroup } from './slots/slotted-rows.ts'
 
 /**
  * Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and

@@ -1,4 +1,3 @@
-import { slottedAssetTables } from './slotted-asset-tables.ts'
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { auditChainTables, auditReportTables } from './tables/audit.ts'
@@ -14,6 +13,7 @@ import {
   pictureTables,
   renamingIndexes,
   shareTables,
+  slottedAssetTables,
 } from './tables/library.ts'
 import { countedTables, limitTables } from './tables/limits.ts'
 import { metricTables } from './tables/metrics.ts'

@@ -1,13 +1,11 @@
-import type { SlottedAssetStore } from '../../../plugins/asset-library/index.ts'
-import { clause, type Database, joinClauses, sql } from '../database/database.ts'
+import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
+import { clause, type Database, joinClauses, sql } from '../../database/database.ts'
 import { createSlotStore } from './slots.ts'
 import { listStatements, valuesOf } from './slotted-lists.ts'
 import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** The assets of a library that is larger than its slots. */
-export const createSlottedAssetStore = (
-  database: Database,
-): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> => ({
+export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> => ({
   ...createSlotStore(database),
 
   async slottedAssets(ids) {
@@ -47,7 +45,11 @@ export const createSlottedAssetStore = (
   async unadoptedGroups(groups) {
     if (groups.length === 0) return []
     const adopted = await database.query<{ id: string }>(
-      joinClauses(clause`select group_id as id from slotted_groups where group_id in (`, ...valuesOf(groups), clause`)`),
+      joinClauses(
+        clause`select group_id as id from slotted_groups where group_id in (`,
+        ...valuesOf(groups),
+        clause`)`,
+      ),
     )
     const known = new Set(adopted.map(({ id }) => id))
     return groups.filter((group) => !known.has(group))

@@ -1,6 +1,6 @@
-import type { SlottedAsset } from '../../../plugins/asset-library/index.ts'
-import { fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
-import { expireFile } from '../files.ts'
+import type { SlottedAsset } from '../../../../plugins/asset-library/index.ts'
+import { fragment, type Row, type Statement, type Steps, sql } from '../../database/database.ts'
+import { expireFile } from '../../files.ts'
 
 export const slottedColumns = fragment`
   id, user_id as "user", group_id as "group", state, upstream_id as "upstreamId", attempts, lease_until as "leaseUntil",

@@ -1,5 +1,5 @@
-import type { SlotClaim, SlottedAsset, SlottedAssetStore } from '../../../plugins/asset-library/index.ts'
-import { type Database, type Steps, sql } from '../database/database.ts'
+import type { SlotClaim, SlottedAsset, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
+import { type Database, type Steps, sql } from '../../database/database.ts'
 import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 type SlotStore = Pick<
@@ -154,8 +154,7 @@ function* chooseVictim(
     order by case when status = 'Failed' then 0 else 1 end, used_at, id`) as unknown as readonly Candidate[]
   const free = candidates.filter(
     ({ nextUse, ...candidate }) =>
-      (!ownOnly || candidate.user === user) &&
-      (nextUse === undefined || (task !== undefined && nextUse > task)),
+      (!ownOnly || candidate.user === user) && (nextUse === undefined || (task !== undefined && nextUse > task)),
   )
   const slotsOf = (of: string): number => held.get(of) ?? 0
   const above = free.filter((candidate) => candidate.user === user || slotsOf(candidate.user) > floor)

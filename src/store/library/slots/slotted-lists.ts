@@ -1,5 +1,5 @@
-import type { SlottedList } from '../../../plugins/asset-library/index.ts'
-import { clause, fragment, joinClauses, type Statement, withCommas } from '../database/database.ts'
+import type { SlottedList } from '../../../../plugins/asset-library/index.ts'
+import { clause, fragment, joinClauses, type Statement, withCommas } from '../../database/database.ts'
 import { slottedColumns } from './slotted-rows.ts'
 
 /** The column of each order. */
