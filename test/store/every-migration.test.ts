@@ -144,6 +144,14 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
   deleted_names: [{ kind: 'token', id: 'gone', name: 'old laptop', start: 'sk-gone' }],
   video_asset_uses: [{ task_id: 'v1', asset_id: 'a1', user_id: 'u1', group_id: 'up-1' }],
   registered_pictures: [{ user_id: 'u1', digest: 'd1', group_id: 'up-1', claimed_at: 1, lease_until: 1 }],
+  slotted_assets: [
+    {
+      ...{ id: 'sa1', user_id: 'u1', group_id: 'up-1', state: 'present', upstream_id: 'up-sa1', status: 'Active' },
+      ...{ attempts: 2, lease_until: 0, ready: 1, created_at: 1, updated_at: 1, used_at: 1, due_at: 1, removed_at: 2 },
+      ...{ original: 'originals/sa1.png', name: 'a', body: '{}', item: '{}' },
+    },
+  ],
+  slotted_groups: [{ group_id: 'up-1', turn: 1 }],
   group_shares: [
     {
       ...{ id: 's1', group_id: 'up-1', owner_id: 'u1', borrower_kind: 'user', borrower_id: 'u2', access: 'use' },

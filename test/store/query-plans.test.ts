@@ -118,6 +118,11 @@ const rows = [
     from generate_series(1, 20000) i`,
   `insert into video_pools (pool, turn, pass, paused_until, pauses, used_at) select 'pool-' || i, 1, 1, 1, 1, 1 from generate_series(1, 500) i`,
   `insert into video_turns (pool, user_id, pass) select 'pool-' || i % 400 + 1, 'user-' || i, 1 from generate_series(1, 500) i`,
+  `insert into slotted_assets (
+      id, user_id, group_id, state, upstream_id, attempts, lease_until, status, ready, created_at, updated_at, used_at, name, body, item
+    )
+    select 'asset-' || i, 'user-' || i % 500 + 1, 'group-' || i, case i % 100 when 0 then 'present' else 'absent' end, 'up-' || i,
+      1, 0, 'Active', 1, i, i, i, '', '{}', '{}' from generate_series(1, 10000) i`,
   `insert into assets (id, group_id) select 'asset-' || i, 'group-' || i from generate_series(1, 5000) i`,
 ]
 
@@ -211,6 +216,9 @@ const expected = [
   'limits/existing.ts: video_tasks_unfinished',
   // All groups of accounts whose slots are known, which are few: once in five seconds at most, when a group is created.
   'library/account-use.ts: one_owner_a_group',
+  // The assets that have slots, when another one needs a slot.
+  'library/slots/slots.ts: slotted_assets_in_slots',
+  'library/slots/slots.ts: slotted_assets_present',
   // Lists of all tokens and users, which no route has.
   'users/tokens.ts: tokens_by_age',
   'users/users.ts: users_by_age',

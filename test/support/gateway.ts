@@ -1,6 +1,6 @@
 import { Agent, request } from 'node:http'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
-import type { GatewayOptions, PictureOptions } from '../../plugins/asset-library/index.ts'
+import type { GatewayOptions, PictureOptions, SlotOptions } from '../../plugins/asset-library/index.ts'
 import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import {
   createResultStorage,
@@ -12,6 +12,7 @@ import { noAudit } from '../../plugins/shared/audit.ts'
 import { type Log, noLog } from '../../plugins/shared/problem.ts'
 import { type MediaKind, rest } from '../../plugins/upstream-proxy/index.ts'
 import type { AppOptions } from '../../src/app/options.ts'
+import { createOriginals } from '../../src/app/originals.ts'
 import { keepPictures } from '../../src/app/pictures.ts'
 import { renderRejection } from '../../src/app/request/rejection.ts'
 import { createApp } from '../../src/app.ts'
@@ -44,8 +45,10 @@ export interface TestGateway extends AsyncDisposable {
   addUser(name: string): Promise<User>
 }
 
-export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store' | 'pictures'>> {
+export interface TestGatewayOptions extends Partial<Omit<GatewayOptions, 'store' | 'pictures' | 'slots'>> {
   readonly pictures?: Partial<PictureOptions>
+  /** A library that is larger than its slots. It needs `files`. */
+  readonly slots?: Pick<SlotOptions, 'slots' | 'floor' | 'cap'>
   /** For uploads, and for results of video generation. Default: none. */
   readonly files?: Pick<FileStorageOptions, 'storage'> & Partial<FileStorageOptions & ResultStorageOptions>
   readonly store?: Store
@@ -98,6 +101,12 @@ export const startGateway = async (options: TestGatewayOptions = {}): Promise<Te
         store,
         linkTo: (secret) => `${url}/api/${options.segment ?? 'media'}/face-verifications/consent/${secret}`,
       },
+      slots: options.slots &&
+        files &&
+        results && {
+          ...{ store, ...options.slots },
+          originals: createOriginals({ ...files, results, networks: ['127.0.0.1'] }),
+        },
       pictures: { store, ...(results && { keepFile: keepPictures(results) }), ...options.pictures },
     },
     text: {

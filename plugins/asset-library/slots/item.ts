@@ -1,3 +1,4 @@
+import { responseHeaders } from '../../shared/http/headers.ts'
 import { type Json, readJson, responseLimits, toJson } from '../../shared/json/json.ts'
 import type { UpstreamResponse } from '../../upstream-proxy/index.ts'
 import { UpstreamRejectedError } from '../../upstream-proxy/index.ts'
@@ -24,13 +25,13 @@ export const itemOf = (asset: SlottedAsset, { linkTo }: Pick<Originals, 'linkTo'
     ['URL', url],
     ['GroupId', toJson(group)],
     ['Status', toJson(status)],
-    ['CreateTime', toJson(timeOf(createdAt))],
-    ['UpdateTime', toJson(timeOf(updatedAt))],
+    ['CreateTime', toJson(timestampOf(createdAt))],
+    ['UpdateTime', toJson(timestampOf(updatedAt))],
   ])
 }
 
 /** RFC 3339, in seconds, as the vendor writes times. */
-export const timeOf = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
+export const timestampOf = (at: number): string => new Date(at).toISOString().replace(/\.\d+Z$/, 'Z')
 
 /** A time in whole seconds: what a list shows is what it is sorted by. */
 export const wholeSeconds = (at: number): number => Math.floor(at / 1000) * 1000
@@ -39,11 +40,11 @@ export const wholeSeconds = (at: number): number => Math.floor(at / 1000) * 1000
 export const upstreamNameOf = ({ id, attempts }: Pick<SlottedAsset, 'id' | 'attempts'>): string => `${id}-${attempts}`
 
 /** A response as the upstream would send it. */
-export const responseOf = (result: Json): UpstreamResponse => {
+export const toUpstreamResponse = (result: Json): UpstreamResponse => {
   const json = readJson(`{"Result":${result.raw}}`, responseLimits)
   return {
     status: 200,
-    headers: new Headers({ 'content-type': 'application/json' }),
+    headers: responseHeaders(new Headers({ 'content-type': 'application/json' }), 200),
     bytes: new Uint8Array(json.bytes),
     json,
     fields: json.value() as UpstreamResponse['fields'],
@@ -55,7 +56,7 @@ export const noSuchAsset = (id: string): UpstreamRejectedError => {
   const error = { Code: 'NotFound.asset_id', Message: `The asset ${id} is not found.` }
   return new UpstreamRejectedError({
     status: 404,
-    headers: new Headers({ 'content-type': 'application/json' }),
+    headers: responseHeaders(new Headers({ 'content-type': 'application/json' }), 404),
     bytes: new TextEncoder().encode(JSON.stringify({ ResponseMetadata: { Error: error } })),
   })
 }

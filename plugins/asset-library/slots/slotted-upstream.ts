@@ -4,7 +4,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { Caller, ListQuery, Operation, Upstream, UpstreamResponse } from '../../upstream-proxy/index.ts'
 import type { AdoptGroups } from './adopt.ts'
-import { itemOf, noSuchAsset, responseOf, wholeSeconds } from './item.ts'
+import { itemOf, noSuchAsset, toUpstreamResponse, wholeSeconds } from './item.ts'
 import { newAssetId } from './new-id.ts'
 import type { AssetType, SlotOptions } from './options.ts'
 import type { SlotLibrary, Slots } from './slots.ts'
@@ -40,7 +40,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     return found?.removedAt === undefined ? found : undefined
   }
 
-  const shown = (asset: SlottedAsset): UpstreamResponse => responseOf(itemOf(asset, originals, clock.now()))
+  const shown = (asset: SlottedAsset): UpstreamResponse => toUpstreamResponse(itemOf(asset, originals, clock.now()))
 
   const createAsset = async (
     { group: { id }, body }: Operation & { action: 'CreateAsset' },
@@ -74,7 +74,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       throw created.error
     }
     // Whatever else has happened: the asset has a record and an original, and is created as soon as there is a slot.
-    return responseOf(toJson({ Id: own }))
+    return toUpstreamResponse(toJson({ Id: own }))
   }
 
   const getAsset = async (operation: Operation & { action: 'GetAsset' }, caller: Caller): Promise<UpstreamResponse> => {
@@ -134,7 +134,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     const now = clock.now()
     const items = assets.map((asset) => itemOf(asset, originals, now).raw).join(',')
     const rest = JSON.stringify(counts).slice(1, -1)
-    return responseOf(readJson(`{"Items":[${items}]${rest && `,${rest}`}}`))
+    return toUpstreamResponse(readJson(`{"Items":[${items}]${rest && `,${rest}`}}`))
   }
 
   return {
@@ -163,7 +163,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
           if (!name?.isString || [...(name.string() ?? '')].length > maxNameLength)
             throw new Problem(400, `Name must be a text of at most ${maxNameLength} characters`)
           await inStore(store.renameSlottedAsset(asset.id, name.string() ?? '', wholeSeconds(clock.now())))
-          return responseOf(toJson({ Id: asset.id }))
+          return toUpstreamResponse(toJson({ Id: asset.id }))
         }
         case 'DeleteAsset': {
           const asset = await find(operation.asset.id)
@@ -174,7 +174,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
             await residence
               .settle(asset, undefined)
               .catch((err: unknown) => log.warn({ err, asset: asset.id }, 'a deleted asset is still at the upstream'))
-          return responseOf(toJson({}))
+          return toUpstreamResponse(toJson({}))
         }
         default:
           return upstream.send(operation, caller)

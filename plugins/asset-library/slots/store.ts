@@ -130,7 +130,7 @@ export interface SlottedAssetStore extends LeaseStore {
       readonly dueAt: number | undefined
     },
   ): Promise<void>
-  /** Its user has deleted it: it leaves the lists, and is deleted at the upstream. False: it has been deleted before. */
+  /** Its user has deleted it: it leaves the lists, and is to be deleted upstream. False: it was deleted before. */
   removeSlottedAsset(id: string, now: number): Promise<boolean>
   /** The upstream does not take an asset that has never been active. @param item with `Error`, as JSON */
   failSlottedAsset(id: string, item: string, now: number): Promise<void>

@@ -40,6 +40,9 @@ export const createPlaceAssets = (options: UsableAssetsOptions): PlaceAssets => 
     }
     const created = await residence.create(asset, group, task)
     if (created.state === 'rejected') throw rejected(created.error)
+    if (created.state !== 'present') return
+    const [present] = await read([asset.id])
+    if (present) await residence.refresh(present)
   }
 
   return async (ids, task) => {

@@ -19,6 +19,8 @@ const lanes = 8
 const userMs = 5_000
 /** Longest pause between two looks at a task, in milliseconds. The pause grows with the time since its refusal. */
 const maxPauseMs = 30_000
+/** The same for a task that waits for assets which are created again: other tasks make room when they end. */
+const maxAwaitingMs = 10_000
 /** Milliseconds after which a task fails with the refusal of a picture whose asset is still being processed. */
 const giveUpMs = 3_600_000
 
@@ -159,7 +161,8 @@ const fail = async (
 
 const putOff = async (task: VideoTask, fields: string, { store, clock, pollMs }: VideoContext): Promise<void> => {
   const now = clock.now()
-  const { at = task.createdAt } = readTaskFields(fields).registration?.refusal ?? {}
-  const pauseMs = Math.min(maxPauseMs, Math.max((now - at) / 4, Math.min(1_000, pollMs)))
+  const { registration, awaited } = readTaskFields(fields)
+  const { at = task.createdAt } = registration?.refusal ?? {}
+  const pauseMs = Math.min(awaited ? maxAwaitingMs : maxPauseMs, Math.max((now - at) / 4, Math.min(1_000, pollMs)))
   await store.suspendVideoTask(task, { fields, dueAt: now + Math.ceil(pauseMs), limits: unlimitedSlots }, now)
 }

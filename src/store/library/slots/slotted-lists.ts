@@ -14,10 +14,10 @@ export const listStatements = (list: SlottedList): readonly [Statement, Statemen
   const { sortBy, descending, limit, offset = 0, after } = list
   const listed = joinClauses(
     clause` from slotted_assets where removed_at is null and group_id in (`,
-    ...valuesOf(list.groups),
+    ...listedValues(list.groups),
     clause`)`,
     ...(list.name === undefined ? [] : [clause` and name = ${list.name}`]),
-    ...(list.statuses?.length ? [clause` and status in (`, ...valuesOf(list.statuses), clause`)`] : []),
+    ...(list.statuses?.length ? [clause` and status in (`, ...listedValues(list.statuses), clause`)`] : []),
   )
   const page = joinClauses(
     selected,
@@ -29,7 +29,7 @@ export const listStatements = (list: SlottedList): readonly [Statement, Statemen
   return [page, joinClauses(clause`select count(*) as total`, listed)]
 }
 
-export const valuesOf = (values: readonly string[]): readonly Statement[] =>
+export const listedValues = (values: readonly string[]): readonly Statement[] =>
   withCommas(values.map((value) => clause`${value}`))
 
 const selected = clause`select ${slottedColumns}`

@@ -146,6 +146,7 @@ export const slottedAssetTables: readonly Statement[] = [
   sql`create unique index slotted_assets_by_upstream_id on slotted_assets (upstream_id) where upstream_id is not null`,
   sql`create index slotted_assets_of_group on slotted_assets (group_id, created_at, id)`,
   sql`create index slotted_assets_in_slots on slotted_assets (user_id) where state <> 'absent'`,
+  sql`create index slotted_assets_present on slotted_assets (used_at) where state = 'present'`,
   sql`create index slotted_assets_by_due on slotted_assets (due_at) where due_at is not null`,
   // The groups whose assets are in the table above. The row without a group is a lock.
   sql`create table slotted_groups (group_id text primary key, turn bigint not null)`,

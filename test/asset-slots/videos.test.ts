@@ -1,0 +1,126 @@
+import { expect, test } from 'bun:test'
+import { folderStorage } from 'sluice/file-storage'
+import { Background } from '../../plugins/shared/background/background.ts'
+import { temporaryFolder } from '../file-storage/fixture.ts'
+import { eachDatabase } from '../support/database.ts'
+import { MODEL, media, openVideoFixture, text, until, type VideoUser } from '../video-generation/fixture.ts'
+
+const png = (name: string) => Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(name)])
+
+/** Uploads a file, and creates an asset of it. */
+const addAsset = async (url: string, user: VideoUser, group: string, name: string): Promise<string> => {
+  const headers = { authorization: `Bearer ${user.token}` }
+  const uploaded = await fetch(`${url}/api/uploads`, { method: 'POST', headers, body: png(name) })
+  const { upload } = (await uploaded.json()) as { readonly upload: { readonly url: string } }
+  const wanted = { GroupId: group, Name: name, URL: upload.url, AssetType: 'Image' }
+  const { status, text, json } = await user.ask('POST', '/assets', wanted)
+  if (status !== 200) throw new Error(text)
+  return json.Result.Id
+}
+
+const newGroup = async (user: VideoUser, name: string): Promise<string> =>
+  (await user.ask('POST', '/assets/groups', { Name: name })).json.Result.Id
+
+const detail = async (user: VideoUser, id: string) => (await user.ask('GET', `/assets/${id}`)).json.Result
+
+eachDatabase('videos of a library that is larger than its slots', ({ kind }) => {
+  test('wait until their assets are at the upstream, which gets its own ids', async () => {
+    const folder = await temporaryFolder()
+    const background = new Background()
+    await using fixture = await openVideoFixture({
+      database: kind,
+      more: { slots: { slots: 4, floor: 1, cap: 3 }, files: { storage: folderStorage(folder.path) }, background },
+      gateway: { slots: { '*': { running: 3 } } },
+      video: { runningMs: 0 },
+      // Full with the slots and the two groups.
+      emulator: { quota: 6 },
+    })
+    const { gateway, emulator, ann, bob } = fixture
+    const owned = new Map<VideoUser, string[]>([
+      [ann, []],
+      [bob, []],
+    ])
+    for (const [user, ids] of owned) {
+      const group = await newGroup(user, 'many')
+      for (let at = 0; at < 6; at++) ids.push(await addAsset(gateway.url, user, group, `a${at}`))
+    }
+    for (const [user, ids] of owned)
+      for (const id of ids) await until(async () => (await detail(user, id)).Status === 'Active')
+    const tasks: { readonly user: VideoUser; readonly id: string; readonly names: readonly string[] }[] = []
+    for (let at = 0; at < 8; at++) {
+      for (const [user, ids] of owned) {
+        const used = [ids[at % 6] ?? '', ids[(at * 5 + 1) % 6] ?? '']
+        const content = [
+          text('a'),
+          ...[...new Set(used)].map((id) => media('image', `asset://${id}`, 'reference_image')),
+        ]
+        const created = await user.send('POST', '', { model: MODEL, content })
+        expect(created).toMatchObject({ status: 200 })
+        tasks.push({ user, id: created.json.id, names: [...new Set(used)] })
+      }
+    }
+    for (const { user, id } of tasks)
+      await until(async () => {
+        const status = await user.statusOf(id)
+        if (status === 'failed') throw new Error((await user.get(id)).text)
+        return status === 'succeeded'
+      })
+    const sent = emulator.video.tasks().map(({ body }) => JSON.stringify(body))
+    expect(sent).toHaveLength(tasks.length)
+    // No id of the gateway has reached the upstream of videos, and each asset was there under a name of the right one.
+    for (const { names } of tasks) for (const id of names) expect(sent.join()).not.toContain(id)
+    for (const call of emulator.calls.filter(({ action }) => action === 'CreateAsset')) expect(call.status).toBe(200)
+    for (const [user, ids] of owned) {
+      const { json } = await user.ask('GET', '/assets?PageSize=100')
+      expect(json.Result.TotalCount).toBe(6)
+      expect(json.Result.Items.map(({ Id }: { Id: string }) => Id).toSorted()).toEqual(ids.toSorted())
+      const [first = ''] = ids
+      const { URL: link, Name: name } = await detail(user, first)
+      expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(png(name))
+      const { json: uses } = await user.ask('GET', `/assets/${first}/uses`)
+      expect(uses.Result.TotalCount).toBe(
+        tasks.filter((task) => task.user === user && task.names.includes(first)).length,
+      )
+    }
+    // Three slots at most, and a task with more assets never has room.
+    const ids = owned.get(ann) ?? []
+    const content = [text('a'), ...ids.slice(0, 4).map((id) => media('image', `asset://${id}`, 'reference_image'))]
+    expect(await ann.send('POST', '', { model: MODEL, content })).toMatchObject({ status: 429, code: 'QuotaExceeded' })
+    await background.stop()
+    await folder[Symbol.asyncDispose]()
+  }, 120_000)
+
+  test('are refused with the assets of others, and text requests with those of the own slots', async () => {
+    const folder = await temporaryFolder()
+    const background = new Background()
+    await using fixture = await openVideoFixture({
+      ...{ database: kind, gateway: {} },
+      more: { slots: { slots: 2 }, files: { storage: folderStorage(folder.path) }, background },
+    })
+    const { gateway, emulator, ann, bob } = fixture
+    const id = await addAsset(gateway.url, ann, await newGroup(ann, 'own'), 'a')
+    const [upstreamId] = emulator.library.assets().map((asset) => asset.id)
+    for (const [user, asset] of [
+      [bob, id],
+      [ann, upstreamId],
+      [bob, upstreamId],
+    ] as const) {
+      const content = [text('a'), media('image', `asset://${asset}`, 'reference_image')]
+      expect(await user.send('POST', '', { model: MODEL, content })).toMatchObject({
+        status: 403,
+        code: 'asset_not_found',
+      })
+    }
+    const chat = await fetch(`${gateway.url}/v1/chat/completions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        model: 'doubao-seed-1-6-250615',
+        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `asset://${id}` } }] }],
+      }),
+    })
+    expect(chat.status).toBe(403)
+    await background.stop()
+    await folder[Symbol.asyncDispose]()
+  }, 60_000)
+})
