@@ -6,6 +6,7 @@ import { createFileLinks, type FileStore, type ResultStorage, type Storage } fro
 import { defaultUploadLimits } from '../../plugins/file-storage/upload.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import { streamFrom } from '../../plugins/shared/http/body/byte-source.ts'
+import { type PublicUrl, publicBase } from '../../plugins/shared/http/origin.ts'
 import { type FileType, sniffBytes, sniffFileType } from '../../plugins/shared/media/file-type.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { storeCall } from '../../plugins/shared/store-call.ts'
@@ -22,7 +23,7 @@ const unusedMs = 3_600_000
 export interface OriginalsOptions {
   readonly storage: Storage
   readonly store: FileStore
-  readonly publicUrl: () => string
+  readonly publicUrl: PublicUrl
   readonly secrets: readonly string[]
   readonly results: Pick<ResultStorage, 'copy' | 'linkTo' | 'remove'>
   /** Networks that may be reached although they are not public: `WEBHOOK_NETWORKS`. */
@@ -41,7 +42,7 @@ export const createOriginals = (options: OriginalsOptions): Originals => {
 
   /** The key of a file of this gateway, by a link that is valid. */
   const ownKey = (address: string): string | undefined => {
-    const start = `${publicUrl().replace(/\/+$/, '')}/api/files/`
+    const start = `${publicBase(publicUrl)}/api/files/`
     if (!address.startsWith(start) || !URL.canParse(address)) return undefined
     const { searchParams } = new URL(address)
     const key = address.slice(start.length).split('?', 1)[0] ?? ''
