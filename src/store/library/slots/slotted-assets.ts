@@ -1,7 +1,7 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, joinClauses, sql } from '../../database/database.ts'
 import { createSlotStore } from './slots.ts'
-import { listStatements, listedValues } from './slotted-lists.ts'
+import { listedValues, listStatements } from './slotted-lists.ts'
 import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** The assets of a library that is larger than its slots. */
