@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac, randomUUID } from 'node:crypto'
 import { type Statement, sql } from '../../src/store/database/database.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { type Chain, day, entryAt, now, openChain, placeOf } from './fixture.ts'
 
 const key = 'a key that is not in the database'
 
-eachDatabase('the audit trail', (tested) => {
+repeatOnDatabases('the audit trail', (tested) => {
   /** The problems of a chain of 30 entries after someone without the key has run the statements. */
   const problemsAfter = async (tamper: (chain: Chain) => Promise<readonly Statement[]>) => {
     await using chain = await openChain(tested, { auditKeys: [key] })

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { join } from 'node:path'
 import { createAuditLists } from '../../src/store/audit/lists.ts'
 import { verifyAudit } from '../../src/store/audit/verify.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
 import { type Chain, day, entryAt, now, openChain } from './fixture.ts'
 
@@ -52,7 +52,7 @@ const targetsOf = async ({ store }: Chain): Promise<readonly string[]> => {
   return targets
 }
 
-eachDatabase('the chain of the audit trail', (tested) => {
+repeatOnDatabases('the chain of the audit trail', (tested) => {
   const processes = tested.kind === 'postgres' ? 3 : 2
 
   test(

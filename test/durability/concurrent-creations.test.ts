@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
-import { databaseNames } from '../support/database.ts'
+import { repeatedDatabases } from '../support/database.ts'
 import { openServerFixture } from '../support/server-fixture.ts'
 
-for (const kind of databaseNames) {
+for (const kind of repeatedDatabases) {
   test(`of 50 concurrent creations of one name in two processes on one database, one reaches the upstream (${kind})`, async () => {
     await using fixture = await openServerFixture(kind)
     const user = await fixture.addUser('ann')

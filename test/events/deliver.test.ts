@@ -12,7 +12,7 @@ import { noLog } from '../../plugins/shared/problem.ts'
 import { type Database, sql } from '../../src/store/database/database.ts'
 import { addDelivery, addEvent } from '../../src/store/events/events.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { happen, newUser, openDatabase } from './fixture.ts'
 
 const hour = 3_600_000
@@ -39,7 +39,7 @@ const countAttempts = (store: Store) => {
   return { counted, idleAt: () => idleAt }
 }
 
-eachDatabase('deliveries', (tested) => {
+repeatOnDatabases('deliveries', (tested) => {
   let store: Store
   let second: Store
   let other: Database

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Storage, s3Storage } from 'sluice/file-storage'
+import { repetitions } from '../support/repetitions.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 import { pieces } from './fixture.ts'
 
@@ -37,7 +38,7 @@ const read = async (length: number): Promise<Buffer> => {
 }
 
 describe('a file in a bucket', () => {
-  test.each([8 * mib - 1, 8 * mib, 8 * mib + 1, 16 * mib, 20 * mib])(
+  test.each(repetitions(8 * mib + 1, 8 * mib - 1, 8 * mib, 16 * mib, 20 * mib))(
     'of %p bytes is sent in parts of 8 MiB',
     async (length) => {
       const bytes = bytesOf(length)

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto'
 import { openStore } from '../../src/store/index.ts'
 import { addUser, openAdmin } from '../admin-api/fixture.ts'
 import { databaseNames, migratedDatabase } from '../support/database.ts'
+import { repeats } from '../support/repetitions.ts'
 import { pick, testAdminApi } from './admin-sequences.ts'
 
 // admin-sequences.all.test.ts has further sequences.
-testAdminApi({ sqlite: 4, postgres: 1 })
+testAdminApi({ sqlite: repeats(2, 4), postgres: 1 })
 
 test('the last enabled admin stays, whatever admins do at once', async () => {
   for (const kind of databaseNames) {

@@ -4,10 +4,10 @@ import { replayOf, simulate } from './run.ts'
 import type { ScheduleResult } from './schedule.ts'
 
 /** Schedules of all processes. The seeds are fixed: only a change of the code can make the test fail. */
-const schedules = Number(process.env.SLUICE_SCHEDULES ?? repeats(20, 40))
+const schedules = Number(process.env.SLUICE_SCHEDULES ?? repeats(12, 40))
 const processes = repeats(1, 2)
 
-const each = Math.max(20, Math.ceil(schedules / processes))
+const each = Math.max(repeats(12, 20), Math.ceil(schedules / processes))
 
 let results: Promise<readonly (readonly ScheduleResult[])[]> | undefined
 /** The results of each process. All tests read those of one run. */

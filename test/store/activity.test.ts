@@ -2,10 +2,10 @@ import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { createToken, hashToken, identifyByToken } from '../../plugins/api-token/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 
-eachDatabase('the times of the last uses', (tested) => {
+repeatOnDatabases('the times of the last uses', (tested) => {
   let store: Store
   let other: Store
   beforeAll(async () => {

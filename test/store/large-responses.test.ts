@@ -5,7 +5,7 @@ import type { StoredResponse, StoredResponseStore, StoredText } from '../../plug
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { createStoredResponseStore } from '../../src/store/text/stored-responses.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
 const at = 1_700_000_000_000
 const hour = 3_600_000
@@ -24,7 +24,7 @@ const inParts: StoredText = [
   Buffer.from('}'),
 ]
 
-eachDatabase('large responses', (database) => {
+repeatOnDatabases('large responses', (database) => {
   let raw: Database
   let store: StoredResponseStore
   /** What the store has asked the database, in order: one entry a transaction. */

@@ -2,9 +2,9 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { createToken, hashToken, identifyByToken, RevisionClock } from '../../plugins/api-token/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
-eachDatabase('a revision contains', (database) => {
+repeatOnDatabases('a revision contains', (database) => {
   let store: Store
   let other: Store
   beforeAll(async () => {

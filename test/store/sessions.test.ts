@@ -4,7 +4,7 @@ import type { Attempt, Counter } from '../../plugins/web-session/index.ts'
 import { type Database, sql } from '../../src/store/database/database.ts'
 import { openPostgres } from '../../src/store/database/postgres.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
-import { eachDatabase, type TestDatabase } from '../support/database.ts'
+import { repeatOnDatabases, type TestDatabase } from '../support/database.ts'
 import { makeTables, openFixture, storeOn } from '../web-session/fixture.ts'
 
 const opened: Database[] = []
@@ -26,7 +26,7 @@ const counter = (more: Partial<Counter> = {}): Counter => ({
 
 const attempt = (now: number, ...counters: [Counter, ...Counter[]]): Attempt => ({ id: randomUUID(), counters, now })
 
-eachDatabase('sessions and login attempts', (tested) => {
+repeatOnDatabases('sessions and login attempts', (tested) => {
   let store: ReturnType<typeof storeOn>
   let other: typeof store
   let database: Database

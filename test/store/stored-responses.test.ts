@@ -2,13 +2,13 @@ import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { StoredItemHead, StoredResponse } from '../../plugins/text-generation/index.ts'
 import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 
 const at = 1_000_000
 const large = 2 ** 26
 const bounds = { maxTurns: 4_096, maxBytes: large }
 
-eachDatabase('stored responses', (database) => {
+repeatOnDatabases('stored responses', (database) => {
   let store: Store
   let other: Store
   beforeAll(async () => {

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
 import { expectExactRollups } from './exact-rollups.ts'
 
@@ -21,7 +21,7 @@ const runAndKill = (url: string, rounds: number, moreMs: number): Promise<void> 
     child.on('close', () => resolve())
   })
 
-eachDatabase('roll-ups of usage whose processes are killed', (tested) => {
+repeatOnDatabases('roll-ups of usage whose processes are killed', (tested) => {
   test('are the sums of the rows, whatever a process was doing', async () => {
     const store = await tested.open()
     const database = databaseKinds[tested.kind].open(tested.url, { deadlineMs: 60_000 })

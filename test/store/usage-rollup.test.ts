@@ -7,7 +7,7 @@ import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
 import { usageRollupTables } from '../../src/store/migrations/tables/usage.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
 import { UsageRollup } from '../../src/store/usage/usage-rollup.ts'
-import { eachDatabase, eachEmptyDatabase, type TestDatabase } from '../support/database.ts'
+import { eachEmptyDatabase, repeatOnDatabases, type TestDatabase } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
 import { VirtualClock } from '../support/virtual-clock.ts'
 import { expectExactRollups } from './exact-rollups.ts'
@@ -50,7 +50,7 @@ const additions = fc.record({
   cost: fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
 })
 
-eachDatabase('roll-ups of usage', (tested) => {
+repeatOnDatabases('roll-ups of usage', (tested) => {
   let store: Store
   let database: Database
   let other: Database

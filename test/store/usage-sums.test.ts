@@ -12,7 +12,7 @@ import { sql } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
 import { addUsage } from '../../src/store/usage/usage.ts'
-import { eachDatabase, type TestDatabase } from '../support/database.ts'
+import { repeatOnDatabases, type TestDatabase } from '../support/database.ts'
 import { repeats } from '../support/repetitions.ts'
 
 interface Call {
@@ -64,7 +64,7 @@ const expectedSums = (calls: readonly Call[], filter: UsageSumFilter, dimensions
   return new Map([...groups].map(([key, group]) => [key, sums(group)] as const))
 }
 
-eachDatabase('sums of usage of one user with more rows than one step reads', (database) => {
+repeatOnDatabases('sums of usage of one user with more rows than one step reads', (database) => {
   test('are complete, whatever the size of a page', async () => {
     const store = await database.open()
     const rows = openDatabase(database)
@@ -91,7 +91,7 @@ eachDatabase('sums of usage of one user with more rows than one step reads', (da
   })
 })
 
-eachDatabase('sums of usage', (database) => {
+repeatOnDatabases('sums of usage', (database) => {
   let store: Store
   const calls: Call[] = []
   const teams: string[] = []

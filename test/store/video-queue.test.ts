@@ -1,6 +1,7 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import type { ClaimedVideoTask } from '../../plugins/video-generation/store/queue.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { eachVideoQueue, type RecordedQueue } from '../support/video-queues.ts'
 import { hour, newTask, start, walkVideoQueue } from './video-queue-walk.ts'
 
@@ -11,7 +12,7 @@ eachVideoQueue('the queue of video tasks', (queue) => {
   })
 
   // video-queue-seeds.all.test.ts has further seeds.
-  test.each([1, 2])(
+  test.each(repetitions(1, 2))(
     'keeps its rules under random steps of two processes that crash (seed %i)',
     (seed) => walkVideoQueue(queue, stores, seed),
     300_000,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { APIError } from 'openai'
 import { failedEvents } from '../../plugins/text-generation/responses/assembly.ts'
+import { repeats } from '../support/repetitions.ts'
 import { finalOf, rawOf } from './responses-assembly-clients.ts'
 import { call, corpus, message, response, text } from './responses-assembly-corpus.ts'
 import { assembled, eventsOf, read, wire } from './responses-assembly-streams.ts'
@@ -14,6 +15,9 @@ const broken = corpus
       return { name, text, end: failedEvents(assembled(read(text)), 'upstream broke off') }
     }),
   )
+
+/** Those that the client of OpenAI reads. */
+const tried = broken.filter((_, nth) => nth % repeats(4, 1) === 0)
 
 const dataOf = (text: string) => read(text).map(({ data }) => JSON.parse(data))
 const first = (end: string) => end.slice(0, end.indexOf('\n\n') + 2)
@@ -55,7 +59,7 @@ describe('an interrupted stream', () => {
 
   test('is an error after the failed response for readers of single events', async () => {
     expect(broken.length).toBeGreaterThan(500)
-    for (const { name, text, end } of broken) {
+    for (const { name, text, end } of tried) {
       const { events, thrown } = await rawOf(text + end)
       expect(events.at(-1), name).toMatchObject({ type: 'response.failed', response: { status: 'failed' } })
       expect(thrown, name).toBeInstanceOf(APIError)
@@ -64,7 +68,7 @@ describe('an interrupted stream', () => {
   })
 
   test('is an error for users of the stream helper', async () => {
-    for (const { name, text, end } of broken) {
+    for (const { name, text, end } of tried) {
       const thrown = await finalOf(text + end).catch((error) => error)
       expect(thrown, name).toBeInstanceOf(APIError)
       expect(thrown, name).toMatchObject({ message: 'upstream broke off' })
@@ -72,7 +76,7 @@ describe('an interrupted stream', () => {
   })
 
   test('is a failed response for readers who stop at that event', async () => {
-    for (const { name, text, end } of broken) {
+    for (const { name, text, end } of tried) {
       const response = await finalOf(text + first(end))
       expect(response, name).toMatchObject({
         status: 'failed',

@@ -5,10 +5,10 @@ import type { Database } from '../../src/store/database/database.ts'
 import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import type { Store } from '../../src/store/index.ts'
 import { confirmHold, nothingUsed, settleHold } from '../../src/store/limits/holds.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { processOn, refusalOf, StoreClock } from './fixture.ts'
 
-eachDatabase('what a task holds', (database) => {
+repeatOnDatabases('what a task holds', (database) => {
   let store: Store
   let raw: Database
   beforeAll(async () => {

@@ -1,3 +1,4 @@
+/** Runs with `--all`: a process for each command of the page. */
 import { describe, expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { chmod, rm, writeFile } from 'node:fs/promises'
