@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
+import { Background } from '../../plugins/shared/background/background.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { repeatedDatabases } from '../support/database.ts'
-import { chatOf, content, dryRun, freeSlot, MODEL_25, oneSlot, openFaceFixture, until } from './fixture.ts'
+import { chatOf, content, dryRun, freeSlot, MODEL, MODEL_25, oneSlot, openFaceFixture, until } from './fixture.ts'
 
 describe.each(repeatedDatabases)('after a withdrawal (%s)', (database) => {
   test('of 100 tasks that wait, of the owner and a borrower, none is sent', async () => {
@@ -15,7 +16,7 @@ describe.each(repeatedDatabases)('after a withdrawal (%s)', (database) => {
     expect(await Promise.all(waiting.map(([user, id]) => user.statusOf(id)))).toEqual(Array(100).fill('queued'))
     expect((await face.withdraw()).json.Result.Status).toBe('withdrawn')
     freeSlot(face.fixture)
-    for (const [user, id] of waiting) await until(async () => (await user.statusOf(id)) === 'expired')
+    for (const [user, id] of waiting) await until(async () => (await user.statusOf(id)) === 'failed')
     await until(async () => (await bob.statusOf(other)) === 'running')
     expect(emulator.video.tasks()).toHaveLength(2)
     expect(JSON.stringify(emulator.video.tasks()[1]?.body)).not.toContain(face.asset)
@@ -99,6 +100,31 @@ test('a withdrawal just after the record of a use comes too late for the task, w
   ])
 })
 
+test('a waiting task that a withdrawal ends says why, in each form and in its event', async () => {
+  await using face = await openFaceFixture({ gateway: oneSlot, more: { background: new Background() } })
+  const { ann, bob, gateway, store } = face.fixture
+  await ann.created('first')
+  const waiting = await bob.created('x', { content: content(face.asset) })
+  await face.withdraw()
+  await until(async () => (await bob.statusOf(waiting)) === 'failed')
+  const error = {
+    code: 'consent_withdrawn',
+    message: 'the person in an asset of the task has withdrawn the consent',
+  }
+  const shown = (await bob.get(waiting)).json
+  expect(shown).toMatchObject({ id: waiting, status: 'failed', error })
+  expect([shown.model, shown.service_tier]).toEqual([MODEL, 'default'])
+  const advice = { code: 'consent_withdrawn', retry: false, change: 'other_picture' }
+  const response = await fetch(`${gateway.url}/v1/videos/${waiting}`, {
+    headers: { authorization: `Bearer ${bob.token}` },
+  })
+  expect(await response.json()).toMatchObject({ status: 'failed', error: { ...error, advice } })
+  const told = (await store.eventsOf(bob.id, 0, 100)).filter(({ type }) => type === 'video.failed')
+  expect(told.map(({ data }) => JSON.parse(data))).toMatchObject([{ id: waiting, error: { ...error, advice } }])
+  const uses = await ann.ask('GET', `/assets/groups/${face.group}/consent/uses`)
+  expect(uses.json.Result.Items).toEqual([])
+})
+
 test('a waiting task that the withdrawal has not seen fails with its turn', async () => {
   const store = openStore('sqlite::memory:')
   // Another process adds the task while the consent is withdrawn.
@@ -128,7 +154,7 @@ test('a video of a draft needs the consent of the person in the draft', async ()
   const refused = await ann.create('x', ofDraft)
   expect([refused.status, refused.code]).toEqual([403, 'consent_withdrawn'])
   freeSlot(face.fixture)
-  await until(async () => (await ann.statusOf(waiting)) === 'expired')
+  await until(async () => (await ann.statusOf(waiting)) === 'failed')
   expect(emulator.video.tasks()).toHaveLength(2)
 })
 

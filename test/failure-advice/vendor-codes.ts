@@ -37,5 +37,5 @@ export const vendorCodes = {
     ...['InternalError'],
   ],
   /** How a task ends otherwise. */
-  ends: ['expired', 'cancelled'],
+  ends: ['expired', 'cancelled', 'consent_withdrawn', 'share_ended'],
 } as const

@@ -31,7 +31,7 @@ export const consentDocs = {
     {
       ...groupId,
       description:
-        'Final, and at once: no request that refers to an asset of the group is accepted any more, the group is lent no more, and tasks that wait expire. Tasks that were sent before go on, and are in the list of uses. Again: nothing changes',
+        'Final, and at once: no request that refers to an asset of the group is accepted any more, the group is lent no more, and tasks that wait fail with the code consent_withdrawn. Tasks that were sent before go on, and are in the list of uses. Again: nothing changes',
     },
   ),
   remove: libraryOperation(

@@ -151,7 +151,7 @@ export interface ConsentStore {
   countConsentUses(group: string, max: number): Promise<number>
   /**
    * Withdraws a consent, in one transaction with what follows from it: the group is lent no more, and tasks that wait
-   * and use it expire. Does nothing for a consent that has been withdrawn before. An event is recorded for the owner.
+   * and use it fail. Does nothing for a consent that has been withdrawn before. An event is recorded for the owner.
    *
    * @param owner the owner of the group, for a group without a consent
    */

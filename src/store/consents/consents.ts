@@ -1,6 +1,8 @@
 import { consentEvent } from '../../../plugins/shared/consent/events.ts'
 import type { Consent, ConsentAct, ConsentStore } from '../../../plugins/shared/consent/store.ts'
-import { type Database, type Statement, type Steps, sql } from '../database/database.ts'
+import { consentWithdrawn } from '../../../plugins/video-generation/tasks/problem.ts'
+import { failedObject } from '../../../plugins/video-generation/tasks/view.ts'
+import { type Database, type Steps, sql } from '../database/database.ts'
 import { sharesChanged } from '../database/revision.ts'
 import { addEvent } from '../events/events.ts'
 import { consentDeletions } from './consent-deletions.ts'
@@ -115,19 +117,33 @@ function* withdraw({ group, owner }: Pick<Consent, 'group' | 'owner'>, { at, act
     delete from group_shares
     where group_id = ${group}
     returning id`
-  yield expireTasksOf(group, at)
+  yield* endWaitingTasks(group, at)
   if (shares.length > 0) yield* sharesChanged
   yield* addEvent({ user: owner, at, ...consentEvent(group, 'withdrawn', actor) })
 }
 
-/** Tasks that wait and use the group leave the line at once, so that none gets a slot before its end is recorded. */
-const expireTasksOf = (group: string, at: number): Statement => sql`
-  update video_tasks
-  set expires_at = ${at}, pool = null, due_at = null
-  where id in (
-    select task_id
-    from video_asset_uses
-    where group_id = ${group}
-  )
-  and status = 'queued'
-  and phase not in ('submitting', 'submitted')`
+/**
+ * Tasks that wait and use the group leave the line at once, so that none gets a slot before its end is recorded. They
+ * have the reason: with the object of a failed task, a task that waits fails when its time is over.
+ */
+function* endWaitingTasks(group: string, at: number): Steps {
+  const ended = yield sql`
+    update video_tasks
+    set expires_at = ${at}, pool = null, due_at = null
+    where id in (
+      select task_id
+      from video_asset_uses
+      where group_id = ${group}
+    )
+    and status = 'queued'
+    and phase not in ('submitting', 'submitted')
+    returning id, model, service_tier as "serviceTier"`
+  const { code = '', message } = consentWithdrawn
+  yield ended.map(({ id, model, serviceTier }) => {
+    const task = { model: String(model), serviceTier: serviceTier === 'flex' ? 'flex' : 'default' } as const
+    return sql`
+      update video_tasks
+      set task = ${failedObject(task, { code, message }, at)}
+      where id = ${id}`
+  })
+}

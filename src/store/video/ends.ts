@@ -38,11 +38,13 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
     })
   },
 
+  // One with the object of a failed task has ended for the reason in it.
   async expireWaitingVideoTasks(now, max) {
     const expired = await database.transaction(function* () {
       const rows = yield sql`
         update video_tasks
-        set phase = 'ended', status = 'expired', ended_at = ${now}, due_at = null, request = null
+        set phase = 'ended', status = case when task is null then 'expired' else 'failed' end, ended_at = ${now},
+          due_at = null, request = null
         where id in (
           select id
           from video_tasks
