@@ -139,8 +139,8 @@ const Row = ({ token, isCurrent, onRotate, onRevoke }) => {
           (token.scopes || token.models) &&
           html`
             <p class="hint">
-              ${token.scopes && html`<span>${t.tokens.scopes}: ${token.scopes.map((scope) => t.tokens.scopeNames[scope] ?? scope).join(', ')}</span>`}
-              ${token.models && html`<span>${t.tokens.models}: ${token.models.join(', ')}</span>`}
+              ${token.scopes && html`<span>${t.tokens.scopes}${t.colon}${t.listed(token.scopes.map((scope) => t.tokens.scopeNames[scope] ?? scope))}</span>`}
+              ${token.models && html`<span>${t.tokens.models}${t.colon}${t.listed(token.models)}</span>`}
             </p>
           `
         }

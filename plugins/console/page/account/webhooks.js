@@ -106,7 +106,7 @@ const Row = ({ webhook, onDelete }) => {
         <p class="name">${url}</p>
         <p class="hint">
           <span class=${`badge ${status}`}>${t.webhooks.states[status] ?? status}</span>
-          <span>${types ? types.map(nameOf).join(', ') : t.webhooks.allTypes}</span>
+          <span>${types ? t.listed(types.map(nameOf)) : t.webhooks.allTypes}</span>
           ${delivered && html`<span>${t.webhooks.delivered} <time datetime=${delivered.toISOString()}>${formatTime(delivered)}</time></span>`}
           ${waiting > 0 && html`<span>${t.webhooks.waiting(formatNumber(waiting))}</span>`}
         </p>

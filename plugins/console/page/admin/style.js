@@ -72,7 +72,7 @@ sheet.replaceSync(`
   dialog input[type="file"] { padding: 0.375rem 0.5rem; }
   .problems { margin: 0.5rem 0; padding-left: 1.25rem; list-style: disc; }
 
-  .find-consent { max-width: 32rem; }
+  .find-consent { max-width: 32rem; margin-top: 1.25rem; }
   .find-consent .actions { margin-top: 0.5rem; justify-content: start; }
   .find-consent + .filters { margin-top: 1.5rem; }
 

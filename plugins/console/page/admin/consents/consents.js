@@ -6,6 +6,7 @@ import { FaultForm, Input } from '../parts/form.js'
 import { Pages, useList } from '../parts/list.js'
 import { linkToAdmin, navigateTo, useQuery } from '../parts/query.js'
 import { Time } from '../parts/time.js'
+import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 import { Keys } from './keys.js'
 
@@ -82,9 +83,9 @@ const Row = ({ consent }) => html`
     <div class="item-text">
       <p class="name"><a href=${linkToAdmin(['consents', consent.group])}><code>${consent.group}</code></a> <${ConsentBadge} status=${consent.status} /></p>
       <p class="hint">
-        <span>${w.consents.owner}: <${OwnerLink} consent=${consent} /></span>
-        <span>${w.consents.verified}: <${Time} at=${consent.verified_at} fallback=${w.consents.unknownTime} /></span>
-        <span>${w.consents.used}: <${Time} at=${consent.used_at} fallback=${w.consents.never} /></span>
+        <span>${w.consents.owner}${t.colon}<${OwnerLink} consent=${consent} /></span>
+        <span>${w.consents.verified}${t.colon}<${Time} at=${consent.verified_at} fallback=${w.consents.unknownTime} /></span>
+        <span>${w.consents.used}${t.colon}<${Time} at=${consent.used_at} fallback=${w.consents.never} /></span>
       </p>
     </div>
   </li>

@@ -9,6 +9,7 @@ import { Choice, FaultDialog, Input } from '../parts/form.js'
 import { Pages, useList } from '../parts/list.js'
 import { Time } from '../parts/time.js'
 import { UserPicker, userNamed } from '../parts/user-picker.js'
+import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 
 /**
@@ -114,7 +115,7 @@ const Row = ({ pending, onOpen }) => {
       <div class="item-text">
         <p class="name">${name} <span class="badge">${type}</span></p>
         <p class="hint">
-          <span>${w.decisions.owner}: ${user_name ?? user}</span>
+          <span>${w.decisions.owner}${t.colon}${user_name ?? user}</span>
           <span>${renames ? w.decisions.renaming(renames) : w.decisions.creation}</span>
           ${group && group !== renames && html`<span>${w.decisions.made(group)}</span>`}
         </p>

@@ -10,6 +10,7 @@ import { Pages, useList } from '../parts/list.js'
 import { linkToAdmin, useQuery } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { UserPicker, useUserById } from '../parts/user-picker.js'
+import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 
 /** @typedef {keyof typeof w.decisions.statuses} Status */
@@ -102,10 +103,10 @@ const Row = ({ video, isOpen, onOpen }) => {
       <div class="item-text">
         <p class="name"><code>${id}</code> <span class=${`badge${status === 'succeeded' ? ' active' : status === 'failed' ? ' disabled' : ''}`}>${w.decisions.statuses[status]}</span></p>
         <p class="hint">
-          <span>${w.decisions.user}: <a href=${linkToAdmin(['users', user])}>${user_name ?? user}</a></span>
+          <span>${w.decisions.user}${t.colon}<a href=${linkToAdmin(['users', user])}>${user_name ?? user}</a></span>
           <span>${model}</span>
-          ${upstream_id && html`<span>${w.decisions.upstreamId}: <code>${upstream_id}</code></span>`}
-          ${error_code && html`<span>${w.decisions.error}: <code>${error_code}</code></span>`}
+          ${upstream_id && html`<span>${w.decisions.upstreamId}${t.colon}<code>${upstream_id}</code></span>`}
+          ${error_code && html`<span>${w.decisions.error}${t.colon}<code>${error_code}</code></span>`}
         </p>
         <p class="hint">
           <span>${w.decisions.created} <${Time} at=${created_at} /></span>

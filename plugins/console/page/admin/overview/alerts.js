@@ -3,6 +3,7 @@ import { Icon } from '../../controls/icons.js'
 import { formatDuration, formatNumber, numbers } from '../../words/format.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
+import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 
 /**
@@ -28,7 +29,7 @@ export const Alerts = ({ report: { alerts, not_evaluated } }) => html`
         ? html`<p class="calm"><${Icon} name="check" /><span>${w.overview.noAlerts}</span></p>`
         : html`<ul class="alerts">${alerts.toSorted(worstFirst).map((alert) => html`<${Row} key=${alert.name + JSON.stringify(alert.labels)} alert=${alert} />`)}</ul>`
     }
-    ${not_evaluated.length > 0 && html`<p class="hint">${w.overview.notEvaluated(not_evaluated.join(', '))}</p>`}
+    ${not_evaluated.length > 0 && html`<p class="hint">${w.overview.notEvaluated(t.listed(not_evaluated))}</p>`}
   </section>
 `
 
@@ -45,7 +46,7 @@ const Row = ({ alert: { name, severity, state, since, labels, value } }) => html
       <p class="name">${name} <span class="badge">${w.overview.alertStates[state]}</span> <span class="badge">${w.overview.severities[severity]}</span></p>
       ${w.overview.advice[name] && html`<p>${w.overview.advice[name]}</p>`}
       <p class="hint">
-        ${Object.entries(labels).map(([label, text]) => html`<span key=${label}>${w.overview.labels[label] ?? label}: <strong>${text || '–'}</strong></span>`)}
+        ${Object.entries(labels).map(([label, text]) => html`<span key=${label}>${w.overview.labels[label] ?? label}${t.colon}<strong>${text || '–'}</strong></span>`)}
         <span>${shown(name, value)}</span>
         <span>${w.overview.since} <${Time} at=${since} /></span>
         ${name === 'SluiceVideoTaskRunsForEver' && html`<a href=${linkToAdmin(['decisions', 'videos'])}>${w.overview.toDecisions}</a>`}

@@ -3,6 +3,7 @@ import { Empty } from '../../controls/placeholder.js'
 import { formatNumber } from '../../words/format.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
+import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 
 /**
@@ -48,11 +49,11 @@ const Row = ({ upstream }) => {
         <p class="hint">
           <span>${w.overview.calls(formatNumber(calls), formatNumber(errors))}</span>
           ${since && html`<span>${w.overview.since} <${Time} at=${since} /></span>`}
-          ${last_error && html`<span>${w.overview.lastError}: ${last_error.status === null ? w.overview.noResponse : w.overview.status(last_error.status)}, <${Time} at=${last_error.at} /></span>`}
+          ${last_error && html`<span>${w.overview.lastError}${t.colon}${last_error.status === null ? w.overview.noResponse : w.overview.status(last_error.status)}, <${Time} at=${last_error.at} /></span>`}
         </p>
       </div>
-      ${limits.length > 0 && html`<${Table} caption=${`${w.overview.limits}: ${name}`} columns=${limitColumns} rows=${limits} keyOf=${(/** @type {RateLimit} */ { action }) => action} />`}
-      ${slots.length > 0 && html`<${Table} caption=${`${w.overview.slots}: ${name}`} columns=${slotColumns} rows=${slots} keyOf=${(/** @type {Pool} */ { pool }) => pool} />`}
+      ${limits.length > 0 && html`<${Table} caption=${`${w.overview.limits}${t.colon}${name}`} columns=${limitColumns} rows=${limits} keyOf=${(/** @type {RateLimit} */ { action }) => action} />`}
+      ${slots.length > 0 && html`<${Table} caption=${`${w.overview.slots}${t.colon}${name}`} columns=${slotColumns} rows=${slots} keyOf=${(/** @type {Pool} */ { pool }) => pool} />`}
     </li>
   `
 }

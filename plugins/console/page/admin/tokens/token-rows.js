@@ -4,6 +4,7 @@ import { LimitList } from '../limits/limit-list.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { usageOfToken } from '../usage/sums.js'
+import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 import { nameOf, stateOf } from './token.js'
 
@@ -30,8 +31,8 @@ const Row = ({ token, withUser, onOpen }) => {
         <p class="hint">
           ${withUser && html`<a href=${linkToAdmin(['users', token.user])}>${token.user_name}</a>`}
           <code>${start}…</code>
-          <span>${scopes.join(', ')}</span>
-          <span>${models ? models.join(', ') : w.tokens.allModels}</span>
+          <span>${t.listed(scopes.map((scope) => w.tokens.scope[scope] ?? scope))}</span>
+          <span>${models ? t.listed(models) : w.tokens.allModels}</span>
         </p>
         <p class="hint">
           <span>${expires_at ? html`${w.tokens.validUntil} <${Time} at=${expires_at} />` : w.tokens.neverExpires}</span>

@@ -2,6 +2,8 @@
 export const frame = {
   title: 'sluice console',
   skip: 'Skip to content',
+  colon: ': ',
+  listed: (/** @type {readonly string[]} */ texts) => texts.join(', '),
   loading: 'Loading…',
   working: 'Working…',
   retry: 'Try again',

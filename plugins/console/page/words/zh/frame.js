@@ -2,6 +2,8 @@
 export const frame = {
   title: 'sluice 控制台',
   skip: '跳到正文',
+  colon: '：',
+  listed: (texts) => texts.join('、'),
   loading: '加载中…',
   working: '处理中…',
   retry: '重试',
@@ -25,7 +27,7 @@ export const frame = {
   findByName: '按名称查找',
   partOfName: '名称的一部分',
   verifyFace: '开始人脸验证',
-  reported: '上报的原因',
+  reported: '原始信息',
   copyCode: '复制代码',
   sort: '排序',
   order: { newest: '最新优先', oldest: '最早优先', changed: '最近修改' },

@@ -3,7 +3,7 @@ export const system = {
   overview: {
     lead: '所有进程的数据，自动刷新。',
     alerts: '告警',
-    noAlerts: '没有规则会触发',
+    noAlerts: '目前没有告警',
     notEvaluated: (names) => `${names} 只能由 Prometheus 评估。`,
     alertStates: { firing: '已触发', pending: '待触发' },
     severities: { critical: '严重', warning: '警告' },
