@@ -62,6 +62,37 @@ describeWithBrowser('a batch of assets', () => {
     expect(visiting.errors).toEqual([])
   })
 
+  test('has failed items, which are tried again: one, or all of them', async () => {
+    await using fixture = await openMediaFixture()
+    await fixture.addGroup('holidays')
+    fixture.emulator.faults.add({ kind: 'status', status: 400, action: 'CreateAsset', times: 3 })
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    await login(page)
+    await page.getByRole('link', { name: 'Batches' }).click()
+    await page.getByRole('link', { name: 'New batch' }).first().click()
+    const addresses = ['one', 'two', 'three'].map((name) => `https://files.example/${name}.png ${name}`)
+    await page.getByLabel('Addresses, one in each line').fill(addresses.join('\n'))
+    await page.getByRole('button', { name: 'Add them' }).click()
+    const badges = page.locator('.batch-items .badge')
+    const outcomes = async (...wanted: readonly string[]) => {
+      while (String(await badges.allTextContents()) !== String(wanted)) await Bun.sleep(50)
+    }
+    await outcomes('Failed', 'Failed', 'Failed')
+    await page.getByRole('button', { name: 'Try two again' }).click()
+    await outcomes('Failed', 'Added', 'Failed')
+    await page.getByRole('button', { name: 'Try the failed ones again' }).click()
+    await outcomes('Added', 'Added', 'Added')
+    expect(await page.getByRole('button', { name: /again/ }).count()).toBe(0)
+    expect(
+      fixture.emulator.library
+        .assets()
+        .map(({ name }) => name)
+        .sort(),
+    ).toEqual(['one', 'three', 'two'])
+    expect(visiting.errors).toEqual([])
+  })
+
   test('that is cancelled adds nothing more', async () => {
     await using fixture = await openMediaFixture()
     await fixture.addGroup('holidays')

@@ -1,42 +1,13 @@
 /** Runs with `--all`: in a browser, the owner of a group of a person, and the person, end the consent. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { randomUUID } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import type { Browser, Page } from 'playwright-core'
 import { type SigningKeyView, verifyDocument } from '../../plugins/shared/index.ts'
-import { type AdminFixture, openAdminFixture, submit } from './admin/fixture.ts'
+import { submit } from './admin/fixture.ts'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
+import { addFace, openFaceFixture } from './face-fixture.ts'
 
 setDefaultTimeout(300_000)
-
-const openFixture = (): Promise<AdminFixture> =>
-  openAdminFixture(({ ark }) => ({
-    MEDIA_UPSTREAM_KIND: 'ark',
-    MEDIA_UPSTREAM_URL: ark.url,
-    MEDIA_UPSTREAM_ACCESS_KEY: ark.accessKey,
-    MEDIA_UPSTREAM_SECRET_KEY: ark.secretKey,
-    MEDIA_UPSTREAM_LIMITS: '{}',
-  }))
-
-/** A group of a person whom ann has invited, with an asset that two videos have used: one of ann, and one of a borrower. */
-export const addFace = async ({ store, emulator, admin }: AdminFixture, name: string): Promise<string> => {
-  const { id: group } = emulator.library.addGroup({ name, type: 'LivenessFace' })
-  await store.adoptGroup({ id: group, user: admin.id, type: 'LivenessFace', name, createdAt: Date.now() })
-  const { id } = emulator.library.addAsset({ groupId: group, name: 'portrait', status: 'Active' })
-  const verification = randomUUID()
-  const at = Date.now()
-  await store.addVerification({
-    ...{ id: verification, user: admin.id, kind: 'ark', status: 'waiting_user', createdAt: at },
-    ...{ expiresAt: at + 1e6, dueAt: at + 1e9 },
-  })
-  await store.recordConsent({ group, verification, at })
-  for (const [task, user] of [
-    ['task-of-ann', admin.id],
-    ['task-of-a-borrower', 'somebody'],
-  ] as const)
-    await store.recordConsentUse({ task, user, assets: [{ id, group }], at })
-  return group
-}
 
 const openConsent = async (page: Page, name: string) => {
   await page.getByRole('link', { name: 'Verified faces' }).click()
@@ -53,7 +24,7 @@ describeWithBrowser('the consent of a person', () => {
   afterAll(() => browser?.close())
 
   test('says who was verified, when, and where the face is used; its signed record is what the server has signed', async () => {
-    await using fixture = await openFixture()
+    await using fixture = await openFaceFixture()
     const group = await addFace(fixture, 'Maria')
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
@@ -79,7 +50,7 @@ describeWithBrowser('the consent of a person', () => {
   })
 
   test('is withdrawn by the owner, for good', async () => {
-    await using fixture = await openFixture()
+    await using fixture = await openFaceFixture()
     const group = await addFace(fixture, 'Maria')
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
@@ -98,7 +69,7 @@ describeWithBrowser('the consent of a person', () => {
   })
 
   test('is deleted with everything when the owner types the name, and the record remains', async () => {
-    await using fixture = await openFixture()
+    await using fixture = await openFaceFixture()
     const group = await addFace(fixture, 'Maria')
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
@@ -123,7 +94,7 @@ describeWithBrowser('the consent of a person', () => {
   })
 
   test('has a link for the person, shown once, with which the person withdraws it', async () => {
-    await using fixture = await openFixture()
+    await using fixture = await openFaceFixture()
     await addFace(fixture, 'Maria')
     await using visiting = await visit(browser, fixture)
     const { page, context } = visiting
@@ -148,7 +119,7 @@ describeWithBrowser('the consent of a person', () => {
   })
 
   test('of somebody else, or of an ordinary group, is not there', async () => {
-    await using fixture = await openFixture()
+    await using fixture = await openFaceFixture()
     await using visiting = await visit(browser, fixture)
     const { page } = visiting
     const { id } = fixture.emulator.library.addGroup({ name: 'cats' })

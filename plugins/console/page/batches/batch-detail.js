@@ -6,7 +6,7 @@ import { html } from '../controls/html.js'
 import { Icon } from '../controls/icons.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
-import { useApi, useLoaded, usePolling } from '../frame/hooks.js'
+import { useAction, useApi, useLoaded, usePolling } from '../frame/hooks.js'
 import { linkTo } from '../frame/route.js'
 import { formatNumber, formatTime, parseTime } from '../words/format.js'
 import { BatchItems } from './batch-items.js'
@@ -46,6 +46,14 @@ export const BatchDetail = ({ id }) => {
     show((await api.requestWithToken(`${path}/cancel`, { method: 'POST' })).Result)
     showToast(t.batches.cancelled)
   }
+  /** Lets failed items wait again. Without a position: all of them. */
+  const retry = async (/** @type {number | undefined} */ position = undefined) => {
+    const item = position === undefined ? '' : `/items/${position}`
+    show((await api.requestWithToken(`${path}${item}/retry`, { method: 'POST' })).Result)
+    showToast(t.batches.retried)
+  }
+  const retryingAll = useAction(() => retry())
+  const canRetry = batch !== undefined && batch.CancelTime === undefined && batch.Counts.Failed > 0
   const isMissing = !batch && loaded.error?.status === 404
   const canCancel = batch?.State === 'Running' && batch.CancelTime === undefined
   const waiting = batch?.Counts.Waiting ?? 0
@@ -53,13 +61,17 @@ export const BatchDetail = ({ id }) => {
     <a class="back" href=${linkTo('batches')}><${Icon} name="back" />${t.groups.batches}</a>
     <div class="heading">
       <h1 tabindex="-1">${batch ? t.batches.title(batch.TotalCount, formatNumber(batch.TotalCount)) : isMissing ? t.batches.missing : t.loading}</h1>
-      ${canCancel && html`<button type="button" class="danger" onClick=${() => setIsCancelling(true)}>${t.batches.cancel}</button>`}
+      <div class="actions">
+        ${canRetry && html`<button type="button" aria-disabled=${retryingAll.busy} onClick=${() => retryingAll.run()}>${t.batches.retryAll}</button>`}
+        ${canCancel && html`<button type="button" class="danger" onClick=${() => setIsCancelling(true)}>${t.batches.cancel}</button>`}
+      </div>
     </div>
     ${
       isMissing
         ? html`<${Empty} icon="upload" title=${t.batches.missing}><p>${t.batches.missingHint}</p><a class="button" href=${linkTo('batches')}>${t.groups.batches}</a><//>`
         : html`<${Failure} message=${loaded.error} retry=${loaded.reload} />`
     }
+    <${Failure} message=${retryingAll.error} />
     ${!batch && loaded.busy && html`<${Loading} kind="rows" />`}
     ${
       batch &&
@@ -71,7 +83,7 @@ export const BatchDetail = ({ id }) => {
           <${Time} label=${t.batches.ended} value=${batch.EndTime} />
         </p>
         <${Progress} batch=${batch} />
-        <${BatchItems} batch=${batch} path=${path} />
+        <${BatchItems} batch=${batch} path=${path} retry=${canRetry ? retry : undefined} />
       `
     }
     ${

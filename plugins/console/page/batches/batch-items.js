@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks'
 import { Select } from '../controls/field.js'
 import { html } from '../controls/html.js'
 import { Empty, Failure, Loading } from '../controls/placeholder.js'
-import { useApi, useLoaded } from '../frame/hooks.js'
+import { useAction, useApi, useLoaded } from '../frame/hooks.js'
 import { linkTo } from '../frame/route.js'
 import { useAddress } from '../lists/address.js'
 import { MoreAtEnd } from '../lists/more-at-end.js'
@@ -21,14 +21,16 @@ import { t } from './words.js'
  * @property {{ Code: string, Message: string, Advice?: { text: Record<'en' | 'zh', string> } }} [Error]
  */
 /** @typedef {{ items: readonly Item[], next: string }} Page */
+/** @typedef {(position: number) => Promise<void>} Retry */
 
 const pageSize = 100
 
 /**
  * What has become of each item of a batch. It is read again when their number in a state changes.
- * @param {{ batch: import('./batch.js').Batch, path: string }} props `path`: of the batch
+ * @param {{ batch: import('./batch.js').Batch, path: string, retry?: Retry | undefined }} props `path`: of the batch.
+ * `retry`: lets a failed item wait again
  */
-export const BatchItems = ({ batch: { Counts: counts }, path }) => {
+export const BatchItems = ({ batch: { Counts: counts }, path, retry }) => {
   const api = useApi()
   const [{ outcome }, setFilters] = useAddress({ outcome: '' })
   const [shown, setShown] = useState(pageSize)
@@ -86,7 +88,7 @@ export const BatchItems = ({ batch: { Counts: counts }, path }) => {
         items &&
         items.length > 0 &&
         html`
-          <ol class="rows batch-items">${items.map((item) => html`<${Row} key=${item.Position} item=${item} />`)}</ol>
+          <ol class="rows batch-items">${items.map((item) => html`<${Row} key=${item.Position} item=${item} retry=${retry} />`)}</ol>
           <${MoreAtEnd} shown=${items.length} total=${next ? Math.max(total, items.length + 1) : items.length} busy=${busy} loadMore=${more} />
         `
       }
@@ -97,16 +99,23 @@ export const BatchItems = ({ batch: { Counts: counts }, path }) => {
 /** Which badge a state has. @type {Partial<Record<ItemState, string>>} */
 const badges = { Created: 'Active', Failed: 'Failed', Unknown: 'Processing' }
 
-/** @param {{ item: Item }} props */
-const Row = ({ item: { Name, State, AssetId, Error: error } }) => html`
-  <li>
-    <div class="item-text">
-      <p class="name">${AssetId === undefined ? Name : html`<a href=${linkTo('asset', AssetId)}>${Name}</a>`}</p>
-      ${error && html`<${Reason} error=${error} />`}
-    </div>
-    <span class=${`badge ${badges[State] ?? ''}`}>${t.batches.outcomes[State]}</span>
-  </li>
-`
+/** @param {{ item: Item, retry: Retry | undefined }} props */
+const Row = ({ item: { Position, Name, State, AssetId, Error: error }, retry }) => {
+  const retrying = useAction(async () => retry?.(Position))
+  return html`
+    <li>
+      <div class="item-text">
+        <p class="name">${AssetId === undefined ? Name : html`<a href=${linkTo('asset', AssetId)}>${Name}</a>`}</p>
+        ${error && html`<${Reason} error=${error} />`}
+        <${Failure} message=${retrying.error} />
+      </div>
+      <div class="actions">
+        <span class=${`badge ${badges[State] ?? ''}`}>${t.batches.outcomes[State]}</span>
+        ${retry && State === 'Failed' && html`<button type="button" class="small" aria-disabled=${retrying.busy} aria-label=${t.batches.retryOf(Name)} onClick=${() => retrying.run()}>${t.retry}</button>`}
+      </div>
+    </li>
+  `
+}
 
 /** @param {{ error: NonNullable<Item['Error']> }} props */
 const Reason = ({ error: { Code, Message, Advice } }) => {

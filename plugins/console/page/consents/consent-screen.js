@@ -68,7 +68,7 @@ export const ConsentScreen = ({ id, user }) => {
           <button type="button" aria-disabled=${exporting.busy} onClick=${() => exporting.run()}><${Icon} name="download" />${t.consents.export}</button>
         </div>
         <${Failure} message=${exporting.error} />
-        <p class="hint drop-hint">${t.consents.exportHint} <a href=${keysPath} target="_blank" rel="noopener">${t.consents.keys}</a></p>
+        <p class="hint status-line">${t.consents.exportHint} <a href=${keysPath} target="_blank" rel="noopener">${t.consents.keys}</a></p>
         <${ConsentUses} path=${path} user=${user} />
         <${ConsentDialogs} open=${open} path=${path} name=${name} onChange=${show} onClose=${() => setOpen(undefined)} />
       `

@@ -1,12 +1,12 @@
 import { Select } from '../../controls/field.js'
 import { html } from '../../controls/html.js'
 import { Empty, Failure, Loading } from '../../controls/placeholder.js'
+import { t } from '../../words/words.js'
 import { FieldFault } from '../parts/faults.js'
 import { FaultForm, Input } from '../parts/form.js'
 import { Pages, useList } from '../parts/list.js'
 import { linkToAdmin, navigateTo, useQuery } from '../parts/query.js'
 import { Time } from '../parts/time.js'
-import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 import { Keys } from './keys.js'
 

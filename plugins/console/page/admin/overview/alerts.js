@@ -1,9 +1,9 @@
 import { html } from '../../controls/html.js'
 import { Icon } from '../../controls/icons.js'
 import { formatDuration, formatNumber, numbers } from '../../words/format.js'
+import { t } from '../../words/words.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
-import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 
 /**

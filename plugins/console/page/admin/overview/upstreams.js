@@ -1,9 +1,9 @@
 import { html } from '../../controls/html.js'
 import { Empty } from '../../controls/placeholder.js'
 import { formatNumber } from '../../words/format.js'
+import { t } from '../../words/words.js'
 import { Table } from '../parts/table.js'
 import { Time } from '../parts/time.js'
-import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 
 /**

@@ -1,10 +1,10 @@
 import { serverNow } from '../../api/clock.js'
 import { html } from '../../controls/html.js'
+import { t } from '../../words/words.js'
 import { LimitList } from '../limits/limit-list.js'
 import { linkToAdmin } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { usageOfToken } from '../usage/sums.js'
-import { t } from '../../words/words.js'
 import { w } from '../words/words.js'
 import { nameOf, stateOf } from './token.js'
 

@@ -20,6 +20,9 @@ export const batches = {
     cancelWarning: (/** @type {number} */ count, /** @type {string} */ shown) =>
       `${count === 1 ? 'The asset that waits' : `The ${shown} assets that wait`} will not be added. What has been added stays.`,
     cancelled: 'Batch cancelled',
+    retryAll: 'Try the failed ones again',
+    retryOf: (/** @type {string} */ name) => `Try ${name} again`,
+    retried: 'What had failed waits again',
     items: 'Assets',
     outcome: 'Outcome',
     anyOutcome: 'Any outcome',
