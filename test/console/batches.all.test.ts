@@ -79,7 +79,7 @@ describeWithBrowser('a batch of assets', () => {
       while (String(await badges.allTextContents()) !== String(wanted)) await Bun.sleep(50)
     }
     await outcomes('Failed', 'Failed', 'Failed')
-    await page.getByRole('button', { name: 'Try two again' }).click()
+    await page.getByRole('button', { name: 'Try again: two' }).click()
     await outcomes('Failed', 'Added', 'Failed')
     await page.getByRole('button', { name: 'Try the failed ones again' }).click()
     await outcomes('Added', 'Added', 'Added')

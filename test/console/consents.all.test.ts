@@ -38,7 +38,7 @@ describeWithBrowser('the consent of a person', () => {
     await rows.filter({ hasText: 'task-of-a-borrower' }).getByText('by user somebody').waitFor()
     expect(await rows.count()).toBe(2)
     const downloading = page.waitForEvent('download')
-    await page.getByRole('button', { name: 'Download the signed record' }).click()
+    await page.getByRole('button', { name: 'Download the record' }).click()
     const file = await downloading
     expect(file.suggestedFilename()).toBe(`consent-${group}.json`)
     const text = await readFile(await file.path(), 'utf8')

@@ -1,28 +1,16 @@
 /** Runs with `--all`: every dialog, the login and an invitation are used by keyboard, in two sizes. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, Page } from 'playwright-core'
-import type { AdminFixture } from './admin/fixture.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { Page } from 'playwright-core'
 import { visitAdmin } from './admin/fixture.ts'
-import { describeWithBrowser, desktop, openBrowser, visit } from './browser.ts'
+import { desktop, visit } from './browser.ts'
 import { inviteTo, walkDialogs } from './every-dialog.ts'
 import { fewestDialogs } from './every-dialog-suite.ts'
-import { openEveryScreen } from './every-screen.ts'
+import { describeEveryScreen } from './every-screen.ts'
 import { narrow, unreached } from './screen-faults.ts'
 
 setDefaultTimeout(900_000)
 
-describeWithBrowser('every dialog, the login and an invitation', () => {
-  let browser: Browser
-  let fixture: AdminFixture
-  beforeAll(async () => {
-    browser = await openBrowser()
-    fixture = await openEveryScreen()
-  })
-  afterAll(async () => {
-    await fixture?.[Symbol.asyncDispose]()
-    await browser?.close()
-  })
-
+describeEveryScreen('every dialog, the login and an invitation', (shared) => {
   /** What is wrong with the present page for the keyboard, and with how a dialog closes. */
   const keyboardFaults = async (page: Page): Promise<readonly string[]> => {
     const faults = await unreached(page)
@@ -39,16 +27,16 @@ describeWithBrowser('every dialog, the login and an invitation', () => {
       const check = (page: Page) => async (name: string) =>
         void faults.push(...(await keyboardFaults(page)).map((fault) => `${name}: ${fault}`))
       {
-        await using visiting = await visit(browser, fixture, { viewport })
+        await using visiting = await visit(shared().browser, shared().fixture, { viewport })
         const { page } = visiting
         await page.locator('input[type=password]').waitFor()
         await check(page)('login')
-        await page.goto(await inviteTo(fixture, `invited-${Math.random()}`))
+        await page.goto(await inviteTo(shared().fixture, `invited-${Math.random()}`))
         await page.reload()
         await page.locator('input[autocomplete=new-password]').first().waitFor()
         await check(page)('invitation')
       }
-      await using visiting = await visitAdmin(browser, fixture, 'overview', { viewport })
+      await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', { viewport })
       const titles = await walkDialogs(visiting.page, check(visiting.page))
       expect(faults).toEqual([])
       expect(titles.length).toBeGreaterThan(fewestDialogs)

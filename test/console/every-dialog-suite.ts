@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, BrowserContextOptions } from 'playwright-core'
-import type { AdminFixture } from './admin/fixture.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { BrowserContextOptions } from 'playwright-core'
 import { visitAdmin } from './admin/fixture.ts'
 import { openAxe } from './axe.ts'
-import { describeWithBrowser, openBrowser, visit } from './browser.ts'
+import { visit } from './browser.ts'
 import { inviteTo, walkDialogs } from './every-dialog.ts'
-import { openEveryScreen } from './every-screen.ts'
+import { describeEveryScreen } from './every-screen.ts'
 import { tooWide } from './screen-faults.ts'
 
 /** Fewer dialogs would mean that the buttons were not found. */
@@ -15,25 +14,14 @@ export const fewestDialogs = 30
 export const describeDialogs = (sizes: Readonly<Record<string, BrowserContextOptions>>): void => {
   setDefaultTimeout(900_000)
 
-  describeWithBrowser('every dialog, the login and an invitation', () => {
-    let browser: Browser
-    let fixture: AdminFixture
-    beforeAll(async () => {
-      browser = await openBrowser()
-      fixture = await openEveryScreen()
-    })
-    afterAll(async () => {
-      await fixture?.[Symbol.asyncDispose]()
-      await browser?.close()
-    })
-
+  describeEveryScreen('every dialog, the login and an invitation', (shared) => {
     for (const [title, options] of Object.entries(sizes)) {
       test(`is accessible and fits, ${title}`, async () => {
         // The script of axe must bypass the content security policy.
         const visitOptions = { ...options, bypassCSP: true }
         const faults: string[] = []
         {
-          await using visiting = await visit(browser, fixture, visitOptions)
+          await using visiting = await visit(shared().browser, shared().fixture, visitOptions)
           const { page } = visiting
           const check = async (name: string) => {
             const violations = await openAxe(page)
@@ -41,7 +29,7 @@ export const describeDialogs = (sizes: Readonly<Record<string, BrowserContextOpt
           }
           await page.locator('input[type=password]').waitFor()
           await check('login')
-          const link = await inviteTo(fixture, `invited-${title.length}-${Math.random()}`)
+          const link = await inviteTo(shared().fixture, `invited-${title.length}-${Math.random()}`)
           await page.goto(link)
           await page.reload()
           await page.locator('input[autocomplete=new-password]').first().waitFor()
@@ -51,7 +39,7 @@ export const describeDialogs = (sizes: Readonly<Record<string, BrowserContextOpt
           await page.locator('h1').waitFor()
           await check('an invitation that has ended')
         }
-        await using visiting = await visitAdmin(browser, fixture, 'overview', visitOptions)
+        await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', visitOptions)
         const { page } = visiting
         const violations = await openAxe(page)
         const titles = await walkDialogs(page, async (dialog) => {

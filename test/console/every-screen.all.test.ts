@@ -1,34 +1,22 @@
 /** Runs with `--all`: a browser opens every screen that a link leads to, in several sizes, by mouse and by keyboard. */
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
-import type { AdminFixture } from './admin/fixture.ts'
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import type { BrowserContextOptions, Page } from 'playwright-core'
 import { visitAdmin } from './admin/fixture.ts'
 import { openAxe } from './axe.ts'
-import { describeWithBrowser, desktop, openBrowser } from './browser.ts'
-import { openEveryScreen, openScreen, screenNames, screens, walkScreens } from './every-screen.ts'
+import { desktop } from './browser.ts'
+import { describeEveryScreen, openScreen, screenNames, screens, walkScreens } from './every-screen.ts'
 import { malformedAddresses } from './malformed-addresses.ts'
 import { hiddenTabs, narrow, sizes, tooWide, unreached } from './screen-faults.ts'
 
 setDefaultTimeout(600_000)
 
-describeWithBrowser('every screen', () => {
-  let browser: Browser
-  let fixture: AdminFixture
-  beforeAll(async () => {
-    browser = await openBrowser()
-    fixture = await openEveryScreen()
-  })
-  afterAll(async () => {
-    await fixture?.[Symbol.asyncDispose]()
-    await browser?.close()
-  })
-
+describeEveryScreen('every screen', (shared) => {
   /** Walks all screens, and expects that `find` finds nothing on any of them. */
   const walk = async (
     options: BrowserContextOptions,
     findOn: (page: Page) => Promise<() => Promise<readonly string[]>>,
   ) => {
-    await using visiting = await visitAdmin(browser, fixture, 'overview', options)
+    await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', options)
     const { page } = visiting
     const find = await findOn(page)
     const faults: string[] = []
@@ -49,7 +37,7 @@ describeWithBrowser('every screen', () => {
   })
 
   test('is not at an address with a missing or malformed id, where a page says so', async () => {
-    await using visiting = await visitAdmin(browser, fixture, 'overview')
+    await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview')
     const { page, errors } = visiting
     for (const address of malformedAddresses) {
       await openScreen(page, `#/${address}`)

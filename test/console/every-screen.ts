@@ -1,8 +1,10 @@
+import { afterAll, beforeAll } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { type AdminFixture, addUsers, openAdminFixture } from './admin/fixture.ts'
+import { describeWithBrowser, openBrowser } from './browser.ts'
 
 /** Every screen of the console, by its route. `*` is an id. */
 export const screens = [
@@ -57,7 +59,7 @@ const longName = 'a-name-without-a-break-'.repeat(3).slice(0, 64)
 const limits = JSON.stringify([{ unit: 'tokens', amount: 100_000_000, window: 'day' }])
 
 /** A default server whose admin ann has something on every screen. */
-export const openEveryScreen = async (): Promise<AdminFixture> => {
+const openEveryScreen = async (): Promise<AdminFixture> => {
   const fixture = await openAdminFixture(
     ({ ark }) => ({
       MEDIA_UPSTREAM_KIND: 'ark',
@@ -76,6 +78,28 @@ export const openEveryScreen = async (): Promise<AdminFixture> => {
   await fillLent(fixture)
   return fixture
 }
+
+/** What tests of all screens share, from the first of them on. */
+export interface EveryScreen {
+  readonly browser: Browser
+  readonly fixture: AdminFixture
+}
+
+/** Declares tests with one browser and one server whose admin has something on every screen. */
+export const describeEveryScreen = (title: string, declare: (shared: () => EveryScreen) => void): void =>
+  describeWithBrowser(title, () => {
+    let browser: Browser
+    let fixture: AdminFixture
+    beforeAll(async () => {
+      browser = await openBrowser()
+      fixture = await openEveryScreen()
+    })
+    afterAll(async () => {
+      await fixture?.[Symbol.asyncDispose]()
+      await browser?.close()
+    })
+    declare(() => ({ browser, fixture }))
+  })
 
 const fillLibrary = async ({ store, emulator, admin }: AdminFixture): Promise<void> => {
   for (const [type, name] of [

@@ -2,13 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { type AdminFixture, openAdminFixture } from './admin/fixture.ts'
 
 /** A default server whose upstream of the library is of the kind ark. */
-export const openFaceFixture = (): Promise<AdminFixture> =>
+export const openFaceFixture = (environment: Record<string, string> = {}): Promise<AdminFixture> =>
   openAdminFixture(({ ark }) => ({
     MEDIA_UPSTREAM_KIND: 'ark',
     MEDIA_UPSTREAM_URL: ark.url,
     MEDIA_UPSTREAM_ACCESS_KEY: ark.accessKey,
     MEDIA_UPSTREAM_SECRET_KEY: ark.secretKey,
     MEDIA_UPSTREAM_LIMITS: '{}',
+    ...environment,
   }))
 
 /** A group of a person whom ann has invited, with an asset that two videos have used: one of ann, and one of a borrower. */

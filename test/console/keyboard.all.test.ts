@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { Browser } from 'playwright-core'
 import { describeWithBrowser, login, openBrowser, visit } from './browser.ts'
+import { addFace, openFaceFixture } from './face-fixture.ts'
 import { name, openFixture, password } from './fixture.ts'
 import { focused, tabTo } from './keyboard.ts'
 import { openMediaFixture } from './media-fixture.ts'
@@ -141,6 +142,115 @@ describeWithBrowser('by keyboard alone', () => {
     await tabTo(page, 'button Cancel the video', 3)
     await keyboard.press('Enter')
     await page.getByText('The video was cancelled before it started.').waitFor()
+    expect(visiting.errors).toEqual([])
+  })
+
+  test('a user lends a group, changes it and ends it, and finds the limits and the own ID on the account', async () => {
+    await using fixture = await openFaceFixture({ USER_LIMITS: '[{"unit":"storage_bytes","amount":1500000}]' })
+    const { store, emulator, admin } = fixture
+    const { id } = emulator.library.addGroup({ name: 'holidays' })
+    await store.adoptGroup({ id, user: admin.id, type: 'AIGC', name: 'holidays', createdAt: Date.now() })
+    const bob = (await store.addUser({ name: 'bob', createdAt: Date.now() })) ?? ''
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    const { keyboard } = page
+    await login(page)
+    await page.getByRole('link', { name: 'holidays' }).waitFor()
+    await tabTo(page, 'a holidays', 40)
+    await keyboard.press('Enter')
+    await page.getByText('No assets yet').waitFor()
+    await tabTo(page, 'a Lend', 5)
+    await keyboard.press('Enter')
+    await page.getByText('Lent to nobody').waitFor()
+    expect(await focused(page)).toBe('h1 Lend holidays')
+    await tabTo(page, 'input ID of the person', 3)
+    await keyboard.type(bob)
+    await keyboard.press('Enter')
+    await page.getByRole('button', { name: `Change what ${bob} may do` }).waitFor()
+    await tabTo(page, `button Change what ${bob} may do`, 10)
+    await keyboard.press('Enter')
+    expect(await focused(page)).toBe('select They may')
+    await keyboard.press('ArrowDown')
+    // Past the parts of the date.
+    await tabTo(page, 'button Save', 8)
+    await keyboard.press('Enter')
+    await page.getByRole('listitem').getByText('See it and use it in videos').waitFor()
+    expect(await focused(page)).toBe(`button Change what ${bob} may do`)
+    await tabTo(page, `button End lending to ${bob}`, 1)
+    await keyboard.press('Enter')
+    await tabTo(page, 'button End lending', 3)
+    await keyboard.press('Enter')
+    await page.getByText('Lent to nobody').waitFor()
+    expect(await focused(page)).toBe('h1 Lend holidays')
+    await keyboard.press('Shift+Tab')
+    await tabTo(page, `a Logged in as ${name}`, 60)
+    await keyboard.press('Enter')
+    await page.getByText('1.5 MB of 1.5 MB left').waitFor()
+    expect(await focused(page)).toBe('h1 Account')
+    await tabTo(page, 'button Copy your ID', 2)
+    expect(visiting.errors).toEqual([])
+  })
+
+  test('a user adds a batch, and tries again what has failed of it', async () => {
+    await using fixture = await openMediaFixture()
+    await fixture.addGroup('holidays')
+    fixture.emulator.faults.add({ kind: 'status', status: 400, action: 'CreateAsset', times: 1 })
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    const { keyboard } = page
+    await login(page)
+    await tabTo(page, 'a Batches', 40)
+    await keyboard.press('Enter')
+    await page.getByText('No batches yet').waitFor()
+    await tabTo(page, 'a New batch', 10)
+    await keyboard.press('Enter')
+    await page.getByLabel('Addresses, one in each line').waitFor()
+    expect(await focused(page)).toBe('h1 Add many assets')
+    await tabTo(page, 'textarea Addresses, one in each line', 6)
+    await keyboard.type('https://files.example/a.png sea')
+    await tabTo(page, 'button Add them', 1)
+    await keyboard.press('Enter')
+    await page.getByRole('button', { name: 'Try again: sea' }).waitFor()
+    expect(await focused(page)).toBe('h1 Batch of 1 asset')
+    await tabTo(page, 'button Try again: sea', 8)
+    await keyboard.press('Enter')
+    await page.locator('.batch-items').getByText('Added').waitFor()
+    expect(visiting.errors).toEqual([])
+  })
+
+  test('a user makes the link for a person, and withdraws the consent', async () => {
+    await using fixture = await openFaceFixture()
+    const group = await addFace(fixture, 'Maria')
+    await using visiting = await visit(browser, fixture)
+    const { page } = visiting
+    const { keyboard } = page
+    await login(page)
+    await tabTo(page, 'a Verified faces', 40)
+    await keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Maria' }).waitFor()
+    await tabTo(page, 'a Maria', 20)
+    await keyboard.press('Enter')
+    await page.getByRole('link', { name: 'Consent' }).waitFor()
+    await tabTo(page, 'a Consent', 6)
+    await keyboard.press('Enter')
+    await page.getByText('The group can be used.').waitFor()
+    expect(await focused(page)).toBe('h1 Consent: Maria')
+    await tabTo(page, 'button Link for the person', 4)
+    await keyboard.press('Enter')
+    await tabTo(page, 'button Make the link', 2)
+    await keyboard.press('Enter')
+    await page.locator('.secret').waitFor()
+    expect(await focused(page)).toStartWith('button Copy')
+    await keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await page.getByRole('heading', { level: 1 }).focus()
+    await tabTo(page, 'button Withdraw the consent', 3)
+    await keyboard.press('Enter')
+    await tabTo(page, 'button Withdraw the consent', 3)
+    await keyboard.press('Enter')
+    await page.locator('.facts').getByText('by you').waitFor()
+    expect(await focused(page)).toBe('h1 Consent: Maria')
+    expect(await fixture.store.hasWithdrawn(group)).toBe(true)
     expect(visiting.errors).toEqual([])
   })
 })

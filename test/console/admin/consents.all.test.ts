@@ -62,7 +62,7 @@ describeWithBrowser('an operator', () => {
     const { page } = visiting
     const { keys }: { keys: readonly SigningKeyView[] } = JSON.parse(await downloaded(page, 'Download the keys'))
     await page.getByRole('link', { name: group }).click()
-    const text = await downloaded(page, 'Download the signed record')
+    const text = await downloaded(page, 'Download the record')
     expect(verifyDocument(text, keys)).toBe(true)
     expect(JSON.parse(text).Uses).toHaveLength(2)
     await page.getByRole('button', { name: 'Delete everything' }).click()

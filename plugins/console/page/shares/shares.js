@@ -40,7 +40,8 @@ export const Shares = ({ id }) => {
     if (!open) return
     await api.requestWithToken(`${sharesPath(id)}/${encodeURIComponent(open.share.Id)}`, { method: 'DELETE' })
     showToast(t.shares.ended)
-    loaded.reload()
+    // At once, so that the closing dialog gives the focus to what is still there.
+    loaded.change((before) => ({ ...before, shares: before.shares.filter(({ Id }) => Id !== open.share.Id) }))
   }
   const name = group ? group.Name || id : id
   const isMissing = !shares && isUnknown(loaded.error)

@@ -21,7 +21,7 @@ export const batches = {
       `${count === 1 ? 'The asset that waits' : `The ${shown} assets that wait`} will not be added. What has been added stays.`,
     cancelled: 'Batch cancelled',
     retryAll: 'Try the failed ones again',
-    retryOf: (/** @type {string} */ name) => `Try ${name} again`,
+    retryOf: (/** @type {string} */ name) => `Try again: ${name}`,
     retried: 'What had failed waits again',
     items: 'Assets',
     outcome: 'Outcome',

@@ -49,7 +49,7 @@ export const consents = {
     deleteWarning:
       'The consent is withdrawn. Then all videos that were made with this face are deleted, also those of others, and all assets and the group. This cannot be undone.',
     deletingToast: 'The deletion has begun',
-    export: 'Download the signed record',
+    export: 'Download the record',
     exportHint:
       'The record contains the consent and its uses. Its signature shows that nobody has changed it. Keep the public keys with it:',
     keys: 'public keys',

@@ -44,7 +44,7 @@ export const consents = {
     deleteWarning:
       'The consent is withdrawn. Then all videos that were made with this face are deleted, of all users, and all assets and the group. This cannot be undone.',
     deletingToast: 'The deletion has begun',
-    export: 'Download the signed record',
+    export: 'Download the record',
     exportHint: 'The record contains the consent and all its uses. The audit trail notes the download.',
     keys: 'Public keys',
     keysLead:
