@@ -6,6 +6,7 @@ import { costs } from './costs.ts'
 import { limits } from './limits.ts'
 import { lists } from './lists.ts'
 import { usage } from './options.ts'
+import { soak, soakUsage } from './soak/soak.ts'
 
 const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
   admin,
@@ -13,14 +14,15 @@ const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>
   bodies,
   limits,
   lists,
+  soak,
 }
+
+const usages: Readonly<Record<string, string>> = { board: boardUsage, soak: soakUsage }
 
 const args = process.argv.slice(2)
 const [name = ''] = args
 const other = others[name]
 if (args.includes('--help'))
-  console.log(
-    name === 'board' ? boardUsage : `${usage}\nother benches: bun run bench ${Object.keys(others).join(' | ')}`,
-  )
+  console.log(usages[name] ?? `${usage}\nother benches: bun run bench ${Object.keys(others).join(' | ')}`)
 else if (other) await other(args.slice(1))
 else await costs(args)
