@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { expectUsual, type Prepared, prepare, routesWith, runFault } from './matrix.ts'
-import { unusedPatterns } from './outages.ts'
+import { missingTests, unusedPatterns } from './outages.ts'
 import { requests } from './requests/index.ts'
 import { type FaultWorld, openFaultWorld } from './world.ts'
 
@@ -18,6 +18,10 @@ afterAll(() => world[Symbol.asyncDispose]())
 test('there is a request for each route of the server, and the page about outages names no other one', () => {
   expect(Object.keys(requests).sort()).toEqual(world.routes.toSorted())
   expect(unusedPatterns(world.routes)).toEqual([])
+})
+
+test('each accident on the page names a test that exists', () => {
+  expect(missingTests()).toEqual([])
 })
 
 test('without its database each route answers as the page says, and works again when it is back', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import type { Dependency } from './world.ts'
 
 /** What a route answers while something is down. */
@@ -68,3 +68,10 @@ export const unusedPatterns = (routes: readonly string[]): readonly string[] =>
       .filter((pattern) => !routes.some((route) => pattern.test(route)))
       .map((pattern) => `${dependency}: ${pattern}`),
   )
+
+/** The files of tests on the page that do not exist. */
+export const missingTests = (): readonly string[] => {
+  const files = [...page.matchAll(/`(test\/\S+\.test\.ts)`/g)].map(([, file = '']) => file)
+  if (files.length === 0) throw new Error('the page names no test')
+  return files.filter((file) => !existsSync(new URL(`../../${file}`, import.meta.url)))
+}

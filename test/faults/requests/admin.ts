@@ -78,6 +78,8 @@ export const adminRequests: Requests = Object.fromEntries(
       return { as: 'admin', path: `${base}/groups/pending/${id}/adopt`, body }
     },
     'POST /groups/pending/{}/release': to(async (world) => `/groups/pending/${(await newClaim(world)).id}/release`),
+    'GET /consents': to('/consents'),
+    'GET /consents/{}/export': to(({ known }) => `/consents/${known.face}/export`),
     'GET /consents/{}': to(({ known }) => `/consents/${known.face}`),
     'POST /consents/{}/withdraw': to(newFacePath('/withdraw')),
     'POST /consents/{}/delete': to(newFacePath('/delete')),

@@ -35,6 +35,16 @@ const batch = (world: FaultWorld) => ({
   headers: { 'content-type': 'application/x-ndjson' },
 })
 
+/** A batch whose item has failed: the upstream does not know its group. */
+const failedBatch = async (world: FaultWorld): Promise<string> => {
+  const [id, user] = [`group-${newName()}`, world.ids.token]
+  await world.store.adoptGroup({ id, user, type: 'AIGC', name: id, createdAt: Date.now() })
+  const { Result } = await world.ask('POST', { ...batch(world), path: `${base}/batches?GroupId=${id}` })
+  const path = `${base}/batches/${Result.Id}`
+  while ((await world.ask('GET', { as: 'token', path })).Result.Counts.Failed === 0) await Bun.sleep(20)
+  return Result.Id
+}
+
 /** Requests of the asset library. */
 export const libraryRequests: Requests = Object.fromEntries(
   Object.entries({
@@ -71,6 +81,8 @@ export const libraryRequests: Requests = Object.fromEntries(
       const { Result } = await world.ask('POST', batch(world))
       return `/batches/${Result.Id}/cancel`
     }),
+    'POST /batches/{}/retry': to(async (world) => `/batches/${await failedBatch(world)}/retry`),
+    'POST /batches/{}/items/{}/retry': to(async (world) => `/batches/${await failedBatch(world)}/items/1/retry`),
     'GET /groups/{}/uses': to(ofGroup('/uses')),
     'GET /groups/{}/consent': to(ofFace('')),
     'GET /groups/{}/consent/uses': to(ofFace('/uses')),
