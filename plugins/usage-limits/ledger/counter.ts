@@ -30,6 +30,8 @@ export const amountOf = ({ unit, amount }: Limit): number => (unit === 'cost' ? 
 
 /** How long the time is for which `UsageCounter.recent` adds up. */
 const recentMs = 500
+/** After that time of it, what calls have taken says how fast they take. */
+const rateMs = 25
 
 /** A limit of one subject, as this process knows it. */
 export class UsageCounter {
@@ -100,13 +102,15 @@ export class UsageCounter {
   }
 
   /**
-   * What calls have taken in half a second: the last one, or the present one if that is more. 0 for a single call: a
-   * block for further ones would only be given back.
+   * What calls take in half a second: what they have taken in the last one, or as fast as they take in the present one
+   * if that is more. 0 for a single call: a block for further ones would only be given back.
    */
   recent(now: number): number {
     this.#shift(now)
-    if (this.#recent.calls + this.#before.calls < 2) return 0
-    return Math.max(this.#recent.amount, this.#before.amount)
+    const { amount, calls, since } = this.#recent
+    if (calls + this.#before.calls < 2) return 0
+    const present = Math.ceil((amount * recentMs) / Math.max(rateMs, now - since))
+    return Math.max(present, this.#before.amount)
   }
 
   /** The most that there can be for new calls when all calls in progress have ended. Undefined: not known. */
