@@ -1,11 +1,5 @@
 /// <reference path="./text-imports.d.ts" />
 
-import accountStyles from '../page/account/account.css' with { type: 'text' }
-import loginStyles from '../page/account/login.css' with { type: 'text' }
-import assetsStyles from '../page/assets/assets.css' with { type: 'text' }
-import chatStyles from '../page/chat/chat.css' with { type: 'text' }
-import faceStyles from '../page/face/face.css' with { type: 'text' }
-import longStyles from '../page/lists/long.css' with { type: 'text' }
 import baseStyles from '../page/styles/base.css' with { type: 'text' }
 import buttonsStyles from '../page/styles/buttons.css' with { type: 'text' }
 import cardsStyles from '../page/styles/cards.css' with { type: 'text' }
@@ -15,12 +9,18 @@ import layoutStyles from '../page/styles/layout.css' with { type: 'text' }
 import listsStyles from '../page/styles/lists.css' with { type: 'text' }
 import placeholderStyles from '../page/styles/placeholder.css' with { type: 'text' }
 import plotStyles from '../page/styles/plot.css' with { type: 'text' }
+import accountStyles from '../page/styles/screens/account.css' with { type: 'text' }
+import assetsStyles from '../page/styles/screens/assets.css' with { type: 'text' }
+import chatStyles from '../page/styles/screens/chat.css' with { type: 'text' }
+import faceStyles from '../page/styles/screens/face.css' with { type: 'text' }
+import loginStyles from '../page/styles/screens/login.css' with { type: 'text' }
+import longStyles from '../page/styles/screens/long.css' with { type: 'text' }
+import uploadsStyles from '../page/styles/screens/uploads.css' with { type: 'text' }
+import usageStyles from '../page/styles/screens/usage.css' with { type: 'text' }
+import videosStyles from '../page/styles/screens/videos.css' with { type: 'text' }
 import tabsStyles from '../page/styles/tabs.css' with { type: 'text' }
 import themeStyles from '../page/styles/theme.css' with { type: 'text' }
 import toastStyles from '../page/styles/toast.css' with { type: 'text' }
-import uploadsStyles from '../page/uploads/uploads.css' with { type: 'text' }
-import usageStyles from '../page/usage/usage.css' with { type: 'text' }
-import videosStyles from '../page/videos/videos.css' with { type: 'text' }
 
 /**
  * The style sheets, in the order of the cascade: a later one overrides rules of an earlier one with the same
