@@ -5,9 +5,9 @@ import { checkAbove0, checkCollaborator, checkPath, checkPublicUrl } from '../sh
 import { type Log, noLog } from '../shared/problem.ts'
 import type { UsageLimits } from '../usage-limits/index.ts'
 import { createFileLinks } from './links.ts'
-import { createFileReceiver, defaultUploadLimits, type UploadLimits } from './receive-file.ts'
 import type { Storage } from './storage/storage.ts'
 import type { FileStore } from './store.ts'
+import { createFileReceiver, defaultUploadLimits, type UploadLimits } from './uploads/receive-file.ts'
 
 /** Where uploads lie, and what they may be. */
 export interface UploadStorageOptions {

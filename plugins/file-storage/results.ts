@@ -4,10 +4,10 @@ import { checkUser } from '../shared/identity/identify.ts'
 import { type FileType, sniffBytes, sniffFileType } from '../shared/media/file-type.ts'
 import { checkAbove0, checkCollaborator } from '../shared/plugin/options.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
-import { withHead } from './body.ts'
 import { createFileLinks, type FileLinksOptions } from './links.ts'
 import type { Storage } from './storage/storage.ts'
 import type { FileStore } from './store.ts'
+import { withHead } from './uploads/uploaded-file.ts'
 
 /** A file of an upstream, to be copied. */
 export interface UpstreamFile {

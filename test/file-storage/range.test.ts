@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { selectRange } from '../../plugins/file-storage/download.ts'
+import { selectRange } from '../../plugins/file-storage/downloads/download.ts'
 
 const info = { size: 100, modifiedAt: Date.UTC(2026, 7, 1, 12, 0, 0, 500), etag: '"one"' }
 const modified = 'Sat, 01 Aug 2026 12:00:00 GMT'

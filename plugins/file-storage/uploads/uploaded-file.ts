@@ -1,8 +1,8 @@
 import { Buffer } from 'node:buffer'
-import { bodyStream } from '../shared/http/body/body.ts'
-import { boundaryOf, readFormParts } from '../shared/http/body/multipart.ts'
-import { sniffBytes } from '../shared/media/file-type.ts'
-import { Problem } from '../shared/problem.ts'
+import { bodyStream } from '../../shared/http/body/body.ts'
+import { boundaryOf, readFormParts } from '../../shared/http/body/multipart.ts'
+import { sniffBytes } from '../../shared/media/file-type.ts'
+import { Problem } from '../../shared/problem.ts'
 
 /** The file in the body of an upload. */
 export interface UploadedFile {

@@ -1,10 +1,10 @@
-import { inFlightOf } from '../shared/http/in-flight.ts'
-import { noStoreJson } from '../shared/http/no-store.ts'
-import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
-import { sniffFileType } from '../shared/media/file-type.ts'
-import { maxFormBytes, readUploadedFile } from './body.ts'
+import { inFlightOf } from '../../shared/http/in-flight.ts'
+import { noStoreJson } from '../../shared/http/no-store.ts'
+import { type Identify, requireIdentity } from '../../shared/identity/identify.ts'
+import { sniffFileType } from '../../shared/media/file-type.ts'
+import type { Storage } from '../storage/storage.ts'
 import { announcedLength, defaultUploadLimits, type FileReceiver, tooLarge, type UploadLimits } from './receive-file.ts'
-import type { Storage } from './storage/storage.ts'
+import { maxFormBytes, readUploadedFile } from './uploaded-file.ts'
 
 /** The length of the longest body of an upload with the default limits: for servers with a limit of their own. */
 export const maxUploadBodyBytes: number = Math.max(...Object.values(defaultUploadLimits)) + maxFormBytes

@@ -1,13 +1,13 @@
 import { createHash, type Hash } from 'node:crypto'
-import { bodyStream } from '../shared/http/body/body.ts'
-import { boundaryOf, type FormPart, readFormParts } from '../shared/http/body/multipart.ts'
-import { inFlightOf } from '../shared/http/in-flight.ts'
-import type { FormFile, FormFiles } from '../shared/media/form-files.ts'
-import { Problem } from '../shared/problem.ts'
-import { maxFormBytes, withHead } from './body.ts'
-import { type UploadStorageOptions, uploadParts } from './options.ts'
+import { bodyStream } from '../../shared/http/body/body.ts'
+import { boundaryOf, type FormPart, readFormParts } from '../../shared/http/body/multipart.ts'
+import { inFlightOf } from '../../shared/http/in-flight.ts'
+import type { FormFile, FormFiles } from '../../shared/media/form-files.ts'
+import { Problem } from '../../shared/problem.ts'
+import { type UploadStorageOptions, uploadParts } from '../options.ts'
 import { announcedLength } from './receive-file.ts'
 import { maxUploadBodyBytes } from './upload.ts'
+import { maxFormBytes, withHead } from './uploaded-file.ts'
 
 /** Fields of a form besides its files. */
 const maxFields = 100

@@ -1,5 +1,5 @@
-import { Problem } from '../shared/problem.ts'
-import type { FileStore } from './store.ts'
+import { Problem } from '../../shared/problem.ts'
+import type { FileStore } from '../store.ts'
 
 /**
  * Counts the downloads by link that are open, by the owner of their files.
