@@ -14,7 +14,6 @@ import controlsAdvice from '../page/controls/advice.js' with { type: 'text' }
 import controlsCodeBlock from '../page/controls/code-block.js' with { type: 'text' }
 import controlsCopyButton from '../page/controls/copy-button.js' with { type: 'text' }
 import controlsDialog from '../page/controls/dialog.js' with { type: 'text' }
-import controlsDownload from '../page/controls/download.js' with { type: 'text' }
 import controlsField from '../page/controls/field.js' with { type: 'text' }
 import controlsHtml from '../page/controls/html.js' with { type: 'text' }
 import controlsIcons from '../page/controls/icons.js' with { type: 'text' }
@@ -24,6 +23,7 @@ import controlsPreview from '../page/controls/preview.js' with { type: 'text' }
 import controlsThumbnail from '../page/controls/thumbnail.js' with { type: 'text' }
 import controlsToast from '../page/controls/toast.js' with { type: 'text' }
 import frameAddresses from '../page/frame/addresses.js' with { type: 'text' }
+import frameDownload from '../page/frame/download.js' with { type: 'text' }
 import frameHooks from '../page/frame/hooks.js' with { type: 'text' }
 import frameLayout from '../page/frame/layout.js' with { type: 'text' }
 import frameNotFound from '../page/frame/not-found.js' with { type: 'text' }
@@ -53,7 +53,7 @@ export const frameModules: Readonly<Record<string, string>> = {
   'controls/code-block.js': controlsCodeBlock,
   'controls/copy-button.js': controlsCopyButton,
   'controls/dialog.js': controlsDialog,
-  'controls/download.js': controlsDownload,
+  'frame/download.js': frameDownload,
   'controls/field.js': controlsField,
   'controls/html.js': controlsHtml,
   'controls/icons.js': controlsIcons,
