@@ -73,7 +73,7 @@ export const ConsentPage = ({ id }) => {
           <button type="button" aria-disabled=${exporting.busy} onClick=${() => exporting.run()}><${Icon} name="download" />${w.consents.export}</button>
         </div>
         <${Failure} message=${exporting.error} />
-        <p class="hint">${w.consents.exportHint}</p>
+        <p class="hint status-line">${w.consents.exportHint}</p>
         <${Facts} consent=${consent} />
       `
     }
