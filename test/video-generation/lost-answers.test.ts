@@ -38,6 +38,20 @@ describe.each(repeatedDatabases)('a lost answer to a create call (%s)', (kind) =
     await database.remove()
   })
 
+  test('keeps its caller no longer than the time to settle it, also if the search for the task gets no answer', async () => {
+    for (const slots of [undefined, { '*': { running: 1, waitingPerUser: 10 } }]) {
+      await using fixture = await openVideoFixture({ database: kind, gateway: { settleWaitMs: 100, slots } })
+      const { ann, emulator } = fixture
+      emulator.faults.add(lost)
+      const search = emulator.faults.add({ kind: 'hang', action: 'ListVideoTasks', times: Number.POSITIVE_INFINITY })
+      const { status, code } = await ann.create()
+      expect([status, code]).toEqual(slots ? [200, undefined] : [503, 'create_outcome_unknown'])
+      expect(search.hits).toBeGreaterThan(0)
+      // The search that hangs has not ended: its time limit is 20 seconds.
+      emulator.faults.clear()
+    }
+  }, 15_000)
+
   test('of which several callers wait is given to each its own', async () => {
     await using fixture = await openVideoFixture({ database: kind })
     const { ann, bob, emulator } = fixture

@@ -100,13 +100,27 @@ const submitNow = async (
     if (claim.request === '') await waitForOutcome(claim, context)
     // With a queue the task goes on by itself. One look may free its slot at once, and makes the work in the background
     // look again.
-    else await settleClaims([claim], context).catch((err: unknown) => logFailedSearch(claim, context, err))
+    else await search(claim, context, context.clock.now() + context.settleWaitMs)
   }
   return claim
 }
 
-const logFailedSearch = ({ id }: ClaimedVideoTask, { log }: CreateContext, err: unknown): void =>
-  log.warn({ task: id, err }, 'could not look for the task of a lost answer')
+/**
+ * Looks for the task of a lost answer. Resolves with what was found until `end`: an upstream that does not respond
+ * holds the search for longer, which then goes on without the caller.
+ */
+const search = async (claim: ClaimedVideoTask, context: CreateContext, end: number) => {
+  const { clock, log } = context
+  const waiting = new AbortController()
+  const searching = settleClaims([claim], context).catch((err: unknown) => {
+    log.warn({ task: claim.id, err }, 'could not look for the task of a lost answer')
+    return undefined
+  })
+  const isOver = delay(Math.max(0, end - clock.now()), waiting.signal).then(() => undefined)
+  const found = await Promise.race([searching, isOver])
+  waiting.abort()
+  return found
+}
 
 /** Longest pause between two searches for the task of a lost answer. */
 const maxSearchMs = 2_000
@@ -117,10 +131,7 @@ const waitForOutcome = async (claim: ClaimedVideoTask, context: CreateContext): 
   const end = clock.now() + settleWaitMs
   for (let pause = 100; clock.now() < end; pause = Math.min(2 * pause, maxSearchMs)) {
     await delay(pause, never)
-    const settled = await settleClaims([claim], context).catch((err: unknown) => {
-      logFailedSearch(claim, context, err)
-      return undefined
-    })
+    const settled = await search(claim, context, end)
     if (settled?.get(claim.id) === 'submitted') return
   }
   throw new VideoProblem(
