@@ -99,6 +99,17 @@ test('loses all bytes of half-open connections for ever, and serves new ones whe
   expect([client.received, client.destroyed, other.received]).toEqual(['', false, 'ghi'])
 })
 
+test('loses what comes after so many bytes of responses', async () => {
+  await using echo = await openEcho()
+  await echo.proxy.fail({ kind: 'half-open', afterBytes: 3 })
+  const client = await echo.client()
+  client.write('abc')
+  await until(() => client.received === 'abc')
+  client.write('def')
+  await Bun.sleep(20)
+  expect([client.received, client.destroyed]).toEqual(['abc', false])
+})
+
 test('sends wrong bytes, slow ones, and few at a time', async () => {
   await using echo = await openEcho()
   await echo.proxy.fail({ kind: 'wrong-bytes' })

@@ -9,8 +9,11 @@ export type ProxyFault =
   | { readonly kind: 'reset'; readonly afterBytes: number; readonly times?: number }
   /** No byte passes, in either direction. When the fault ends, all that was sent arrives. */
   | { readonly kind: 'freeze' }
-  /** The other end has vanished without a word: what is sent is lost. Connections of that time stay so when the fault ends. */
-  | { readonly kind: 'half-open' }
+  /**
+   * The other end has vanished without a word, after so many further bytes of its responses (default none): what is sent
+   * is lost. Such connections stay so when the fault ends.
+   */
+  | { readonly kind: 'half-open'; readonly afterBytes?: number }
   /** Responses come so many milliseconds later. */
   | { readonly kind: 'slow'; readonly ms: number }
   /** Responses come so many bytes at a time, in each turn of the timer. */
@@ -132,14 +135,17 @@ class Pair {
 
   obey(fault: ProxyFault | undefined): void {
     this.#fault = fault
-    if (fault?.kind === 'reset') this.#bytesLeft = fault.afterBytes
-    if (fault?.kind === 'half-open') {
-      this.#isDead = true
-      this.#held = []
-      this.#far.destroy()
-    }
+    if (fault?.kind === 'reset' || fault?.kind === 'half-open') this.#bytesLeft = fault.afterBytes ?? 0
+    if (fault?.kind === 'half-open' && this.#bytesLeft === 0) this.#vanish()
     if (fault?.kind === 'freeze') return
     for (const pass of this.#held.splice(0)) pass()
+  }
+
+  /** The client learns nothing. */
+  #vanish(): void {
+    this.#isDead = true
+    this.#held = []
+    this.#far.destroy()
   }
 
   reset(): void {
@@ -165,6 +171,14 @@ class Pair {
         this.#near.write(bytes.subarray(0, this.#bytesLeft), () => this.reset())
         return
       }
+    }
+    if (fault?.kind === 'half-open') {
+      const passed = bytes.subarray(0, this.#bytesLeft)
+      this.#bytesLeft -= passed.length
+      this.#write(passed)
+      // Before the next request: what comes after a complete response is lost.
+      if (this.#bytesLeft === 0) this.#vanish()
+      return
     }
     if (fault?.kind === 'wrong-bytes') this.#write(Buffer.alloc(bytes.length, 0xff))
     else if (fault?.kind === 'slow') this.#later(fault.ms, bytes)

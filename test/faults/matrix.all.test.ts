@@ -78,3 +78,12 @@ test.each(upstreams)(
     }
   },
 )
+
+test('with a database that vanishes between two statements, nothing is acknowledged that is not written', async () => {
+  const writing = world.routes.filter((route) => !route.startsWith('GET'))
+  for (const afterBytes of [120, 250, 500]) {
+    const fault = { kind: 'half-open', afterBytes } as const
+    const prepared = await prepare(world, writing)
+    expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
+  }
+})

@@ -90,7 +90,8 @@ const problemWhileUnsure = (route: string, reply: FaultReply | undefined): strin
 export type Violation = string
 
 /** Faults while which nothing works, and every answer is that of the page. */
-const isTotal = ({ kind }: ProxyFault): boolean => !['reset', 'slow', 'trickle'].includes(kind)
+const isTotal = (fault: ProxyFault): boolean =>
+  fault.kind === 'half-open' ? fault.afterBytes === undefined : !['reset', 'slow', 'trickle'].includes(fault.kind)
 
 /** Whether the server knows that the database is down, and no longer uses what it has read a second ago. */
 const knowsOutage = async (world: FaultWorld): Promise<boolean> => {
@@ -132,7 +133,7 @@ export const runFault = async (
 
   await proxy.fail(fault)
   if (dependency === 'database') {
-    await check(problemWhileUnsure, isTotal(fault) ? undefined : lanes)
+    await check(problemWhileUnsure, isTotal(fault) || fault.kind === 'half-open' ? undefined : lanes)
     if (isTotal(fault)) while (!(await knowsOutage(world))) await Bun.sleep(50)
   }
   if (isTotal(fault)) {
