@@ -3,6 +3,7 @@ import { systemClock } from '../plugins/shared/clock.ts'
 import { FieldProblem } from '../plugins/shared/field-problem.ts'
 import { SettingsError, UsageError } from './admin/arguments.ts'
 import { type Commands, parseCommand } from './admin/command.ts'
+import { accountCommands } from './admin/commands/accounts.ts'
 import { consentCommands } from './admin/commands/consents.ts'
 import { groupCommands } from './admin/commands/groups.ts'
 import { importCommands } from './admin/commands/imports.ts'
@@ -25,6 +26,7 @@ const commands: Commands = {
   ...tokenCommands,
   ...groupCommands,
   ...consentCommands,
+  ...accountCommands,
   ...videoCommands,
   ...reportCommands,
   ...importCommands,

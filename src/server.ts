@@ -13,6 +13,7 @@ import { type Config, configFromEnvironment } from './config.ts'
 import { createLog, startLog } from './log.ts'
 import { urlOf } from './node-server.ts'
 import { type DenoPermissions, workerFlags } from './server/deno-flags.ts'
+import { checkFirstAccount, FirstAccountError } from './server/first-account.ts'
 import { listenBun, listenNode } from './server/listen.ts'
 import { ignoreNewConnections } from './server/new-connections.ts'
 import { openApp } from './server/open-app.ts'
@@ -65,6 +66,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 
   const open = async (): Promise<FetchHandler> => {
     await store.migrate()
+    await checkFirstAccount(config.media.accounts, store)
     const shareMetrics: AppOptions['shareMetrics'] =
       shared && process.connected ? (own) => connectToSupervisor(process, own) : undefined
     return openApp(config, store, {
@@ -73,6 +75,7 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
     })
   }
   let handle: FetchHandler = await open().catch((err: unknown) => {
+    if (err instanceof FirstAccountError) throw err
     log.error({ err }, 'the database is not available; the server tries again every second')
     let reason = err
     const onFailure = (error: unknown) => {

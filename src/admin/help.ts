@@ -40,6 +40,8 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
                                              deleted; the server does that in the background
   consent export GROUP_ID                    prints it and its uses as one signed document
   consent keys                               prints the public keys that verify such documents, one a line
+  account first [NAME]                       prints or changes which account of MEDIA_UPSTREAMS must be the first: change it
+                                             only when that account has got another name
   video list [--user NAME] [--status STATUS|undecided] [--json]
                                              lists video tasks: id, user, status, phase, model, creation, the upstream's
                                              id, and a code; undecided: those of which nobody knows what their create

@@ -9,6 +9,7 @@ import { checkCollaborator } from '../../plugins/shared/plugin/options.ts'
 import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import { isOfOneRow } from '../store/database/error.ts'
 import type { NewAuditEntry, Store } from '../store/index.ts'
+import { Reads } from './reads.ts'
 import { Repetitions } from './repetitions.ts'
 
 /** Options of `createAudit`. */
@@ -123,6 +124,9 @@ export const createAudit = ({
   const userRepetitions = new Repetitions({ clock, write: enqueue, maxPerMinute: 1_000 })
   const anonymousRepetitions = new Repetitions({ clock, write: enqueue, maxPerMinute: 100 })
 
+  /** Of admins: repetitions of the same within a minute are counted. */
+  const reads = new Reads({ clock, first: (entry) => userRepetitions.add(entry), rest: enqueue })
+
   const write = (): void => {
     cancelTimer?.()
     cancelTimer = undefined
@@ -201,6 +205,7 @@ export const createAudit = ({
       const entry = entryOf(event, request)
       if (!repeatable.has(event.action)) enqueue(entry)
       else if (entry.user === undefined) anonymousRepetitions.add(entry)
+      else if (event.action === 'admin.read') reads.add(entry)
       else userRepetitions.add(entry)
     },
     async record(event, request) {
@@ -212,6 +217,7 @@ export const createAudit = ({
       })
     },
     async close() {
+      reads.close()
       userRepetitions.close()
       anonymousRepetitions.close()
       write()

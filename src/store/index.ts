@@ -55,6 +55,7 @@ import { accountUse } from './library/account-use.ts'
 import { createAssetBatchStore } from './library/asset-batches.ts'
 import { createAssetWatchStore } from './library/asset-watches.ts'
 import { createClaimStore } from './library/claims.ts'
+import { createFirstAccountStore, type FirstAccountRecords } from './library/first-account.ts'
 import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createPictureStore } from './library/pictures.ts'
@@ -112,6 +113,7 @@ type Records = UserRecords &
   TokenRecords &
   GroupRecords &
   AccountUseStore &
+  FirstAccountRecords &
   OpenClaimRecords &
   Omit<UsageRecords, 'closeUsage' | 'rollUpUsage'> &
   Omit<ActivityRecords, 'closeUses'> &
@@ -227,6 +229,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...accountUse(database),
     ...createClaimStore(database),
     ...openClaims(database),
+    ...createFirstAccountStore(database),
     ...usageRecords,
     ...activityRecords,
     ...createTextObjectStore(database),

@@ -10,6 +10,7 @@ import {
   assetBatchTables,
   assetUseTables,
   batchRetries,
+  firstAccountTable,
   pictureTables,
   renamingIndexes,
   shareTables,
@@ -265,6 +266,7 @@ export const migrations: readonly Migration[] = [
   consentListIndexes,
   batchRetries,
   slottedAssetTables,
+  firstAccountTable,
 ]
 
 /**

@@ -151,3 +151,8 @@ export const slottedAssetTables: readonly Statement[] = [
   // The groups whose assets are in the table above. The row without a group is a lock.
   sql`create table slotted_groups (group_id text primary key, turn bigint not null)`,
 ]
+
+/** A migration: the name of the first account, which has the groups whose record names none. Never change it. */
+export const firstAccountTable: readonly Statement[] = [
+  sql`create table first_account (id integer primary key check (id = 1), name text not null)`,
+]

@@ -32,6 +32,7 @@ export const auditActions = [
   'asset_batch.create',
   'asset_batch.cancel',
   'asset_batch.retry',
+  'account.first',
   'verification.create',
   'consent.withdraw',
   'consent.delete',
