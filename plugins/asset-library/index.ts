@@ -33,7 +33,7 @@ import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './r
 import type { Evidence, Library, Owners } from './routes/library.ts'
 import { assetsOfFirst, assetsOfPersons, authorizedAssets, consentedAssets } from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
-import { createShare, deleteShare, listShares } from './routes/shares.ts'
+import { createShare, deleteShare, listSharedUses, listShares, returnGroup } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
 import { assetList, groupList, withScope } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
@@ -210,6 +210,14 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       .delete('/assets/groups/:group_id/shares/:share_id', route(deleteShare(library, shares)), {
         ownsGroup: 'group_id',
         ...docs.deleteShare,
+      })
+      .get('/assets/groups/:group_id/shares/uses', route(listSharedUses(library, shares)), {
+        ownsGroup: 'group_id',
+        ...docs.listSharedUses,
+      })
+      .post('/assets/groups/:group_id/return', route(returnGroup(library, shares)), {
+        readsGroup: 'group_id',
+        ...docs.returnGroup,
       })
   }
   if (uses) {

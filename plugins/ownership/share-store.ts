@@ -52,6 +52,17 @@ export interface LentGroupRecord extends Group {
   readonly until?: number
 }
 
+/** The use of an asset of a lent group by a borrower: a video task that was sent. */
+export interface SharedUse {
+  /** The id of the borrower, if the group is lent to that user by id. Undefined: the owner does not know it. */
+  readonly user?: string
+  /** The name of the borrower. Undefined: a user of a host app. */
+  readonly userName?: string
+  readonly asset: string
+  /** When it was sent. Milliseconds since 1970. */
+  readonly at: number
+}
+
 /**
  * Store port: which groups are lent to whom. `sluice/store` implements it on PostgreSQL and SQLite.
  *
@@ -64,6 +75,13 @@ export interface ShareStore {
   lendGroup(wanted: WantedShare): Promise<LendOutcome>
   /** Ends a share of a group. False: the group has no such share. Raises the revision. */
   revokeShare(group: Pick<Group, 'id' | 'user'>, share: string): Promise<boolean>
+  /**
+   * Ends the shares of a group with a user, because the user returns it. `team`: there is none with the user, but the
+   * group is lent to the user's team. Raises the revision.
+   */
+  returnGroup(group: Pick<Group, 'id' | 'user'>, user: string): Promise<'returned' | 'team'>
+  /** Uses of the group's assets by others than the owner, the newest first. Only of tasks that are still there. */
+  sharedUses(group: Pick<Group, 'id' | 'user'>, max: number): Promise<readonly SharedUse[]>
   /** The shares of a group that have not ended at `now`. The oldest first. */
   sharesOf(group: Pick<Group, 'id' | 'user'>, now: number): Promise<readonly Share[]>
   /**

@@ -50,8 +50,7 @@ export class Reads {
     }
     if (known) this.#count(known)
     this.#options.first(entry)
-    if (known || this.#series.size < maxSorts)
-      this.#series.set(key, { entry, times: 0, countedAt: entry.at })
+    if (known || this.#series.size < maxSorts) this.#series.set(key, { entry, times: 0, countedAt: entry.at })
     this.#cancelTimer ??= this.#wait()
   }
 

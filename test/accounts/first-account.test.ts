@@ -58,9 +58,10 @@ test('a server with another first account does not start, and says why', async (
   }
   const server = await fixture.start({ ...environment, MEDIA_UPSTREAMS: list('cn-1', 'cn-2') })
   await server.kill('SIGTERM')
-  const failed = await fixture
-    .start({ ...environment, MEDIA_UPSTREAMS: list('cn-2', 'cn-1') })
-    .then(() => undefined, (error: unknown) => error as NotListening)
+  const failed = await fixture.start({ ...environment, MEDIA_UPSTREAMS: list('cn-2', 'cn-1') }).then(
+    () => undefined,
+    (error: unknown) => error as NotListening,
+  )
   expect([failed?.status, failed?.stderr]).toEqual([
     1,
     expect.stringContaining('sluice could not start: the first account of MEDIA_UPSTREAMS is cn-2, but must be cn-1'),

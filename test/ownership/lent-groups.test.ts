@@ -19,6 +19,8 @@ const openFixture = () => {
   const shares: ShareStore = {
     lendGroup: async () => 'full',
     revokeShare: async () => false,
+    returnGroup: async () => 'returned',
+    sharedUses: async () => [],
     sharesOf: async () => [],
     groupsLentTo: async (user) => (user === 'bob' ? lent : []),
     recordGroupUse: async (user, id) => {

@@ -12,6 +12,8 @@ export const libraryRoutes = [
   ['POST', '/assets/groups/:group_id/shares', 'ownsGroup'],
   ['GET', '/assets/groups/:group_id/shares', 'ownsGroup'],
   ['DELETE', '/assets/groups/:group_id/shares/:share_id', 'ownsGroup'],
+  ['GET', '/assets/groups/:group_id/shares/uses', 'ownsGroup'],
+  ['POST', '/assets/groups/:group_id/return', 'readsGroup'],
   ['POST', '/assets', 'caller'],
   ['GET', '/assets', 'caller'],
   ['GET', '/assets/:asset_id', 'readsAsset'],

@@ -1,5 +1,12 @@
 import { Buffer } from 'node:buffer'
-import type { OwnedGroup, Share, ShareStore, WantedShare } from '../../ownership/index.ts'
+import {
+  isLent,
+  type OwnedGroup,
+  type ReadableGroup,
+  type Share,
+  type ShareStore,
+  type WantedShare,
+} from '../../ownership/index.ts'
 import type { Awaitable } from '../../shared/awaitable.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
 import { noStoreJson } from '../../shared/http/no-store.ts'
@@ -8,7 +15,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { isoOf } from '../lists/group-descriptions.ts'
 import { readNewShare } from '../schema/share.ts'
-import type { GroupShare } from '../schema/types.ts'
+import type { GroupShare, SharedUseView } from '../schema/types.ts'
 import { createOnce, type Library } from './library.ts'
 
 /** Options of shares: groups that their owners lend to others. */
@@ -82,6 +89,35 @@ export const deleteShare =
     if (!revoked) throw new Problem(404, 'share not found')
     audit.note({ action: 'share.revoke', target: { kind: 'group', id: group.id }, reason: id }, request)
     return noStoreJson({ Result: { Id: id } })
+  }
+
+/** Uses that a response shows. */
+const maxUses = 100
+
+/** `GET /assets/groups/{id}/shares/uses`, an extension: who has used the caller's assets, without what was made. */
+export const listSharedUses =
+  (_: Library, { store }: ShareOptions) =>
+  async ({ group }: Pick<GroupContext, 'group'>): Promise<Response> => {
+    const found = await storeCall(store.sharedUses(group, maxUses + 1), 'failed to read the uses of borrowers')
+    const items = found.slice(0, maxUses).map(
+      ({ user, userName, asset, at }): SharedUseView => ({
+        ...(user !== undefined && { User: user }),
+        ...(userName !== undefined && { UserName: userName }),
+        ...{ AssetId: asset, UseTime: isoOf(at) },
+      }),
+    )
+    return noStoreJson({ Result: { Items: items, HasMore: found.length > maxUses } })
+  }
+
+/** `POST /assets/groups/{id}/return`, an extension: a borrower gives a group back. */
+export const returnGroup =
+  ({ audit }: Library, { store }: ShareOptions) =>
+  async ({ request, user, group }: Omit<GroupContext, 'group'> & { readonly group: ReadableGroup }) => {
+    if (!isLent(group)) throw new Problem(409, 'the asset group is your own')
+    if ((await storeCall(store.returnGroup(group, user), 'failed to return the asset group')) === 'team')
+      throw new Problem(409, 'the asset group is lent to your team, and not to you alone')
+    audit.note({ action: 'share.return', target: { kind: 'group', id: group.id } }, request)
+    return noStoreJson({ Result: { Id: group.id } })
   }
 
 const shown = ({ id, user, team, access, createdAt, expiresAt, usedAt }: Share): GroupShare => ({

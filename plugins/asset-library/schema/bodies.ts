@@ -99,6 +99,24 @@ const counted = {
   }),
 }
 
+export const sharedUses = Type.Object(
+  {
+    Items: Type.Array(
+      Type.Object({
+        User: Type.Optional(
+          Type.String({ description: 'Id of the borrower, if the group is lent to that user by id' }),
+        ),
+        UserName: Type.Optional(Type.String({ description: 'Name of the borrower' })),
+        AssetId: Type.String(),
+        UseTime: Type.String({ description: 'When a task with the asset was sent. ISO 8601 with a UTC offset' }),
+      }),
+      { description: 'The newest, at most 100' },
+    ),
+    HasMore: Type.Boolean({ description: 'Whether there are more' }),
+  },
+  { title: 'SharedUses' },
+)
+
 export const useCounts: SchemaOf<UseCounts> = Type.Object(counted, { title: 'AssetUseCounts' })
 
 export const usePage: SchemaOf<UsePage> = Type.Unsafe<UsePage>(

@@ -23,6 +23,7 @@ import {
   newShare,
   page,
   share,
+  sharedUses,
   useCounts,
   usePage,
 } from './bodies.ts'
@@ -161,5 +162,20 @@ export const docs = {
     'End a share of an asset group',
     { 200: result('The id of the share, which has ended', idBody) },
     { parameters: [...groupId.parameters, pathParameter('share_id', 'Id of the share')] },
+  ),
+  listSharedUses: libraryOperation(
+    'listAssetGroupSharedUses',
+    'List how borrowers have used the assets of a group',
+    { 200: result('Who has used which asset, and when; the newest first', sharedUses) },
+    groupId,
+  ),
+  returnGroup: libraryOperation(
+    'returnAssetGroup',
+    'Give a borrowed asset group back',
+    { ...createErrors, 200: result('The id of the group', idBody) },
+    {
+      ...groupId,
+      description: 'Ends the share with the caller at once. 409: it is the own group, or one that is lent to the team',
+    },
   ),
 }

@@ -39,6 +39,17 @@ export interface GroupShare {
   readonly LastUseTime?: string
 }
 
+/** The use of an asset by a borrower of its group: a video task that was sent. */
+export interface SharedUseView {
+  /** Id of the borrower, if the group is lent to that user by id. */
+  readonly User?: string
+  /** Absent: a user of a host app. */
+  readonly UserName?: string
+  readonly AssetId: string
+  /** ISO 8601 with a UTC offset. */
+  readonly UseTime: string
+}
+
 /** A share to create: with `User` or `Team`. */
 export interface NewShare {
   /** Id of a user. */
@@ -224,6 +235,19 @@ export type LibraryRoutes = {
           get: LibraryRoute<LibraryResult<ResultPage<GroupShare>>, WithGroupId>
           post: CreateRoute<NewShare, GroupShare, WithGroupId>
           ':share_id': { delete: LibraryRoute<LibraryResult<CreatedId>, WithShareId> }
+          uses: {
+            get: LibraryRoute<
+              LibraryResult<{ readonly Items: readonly SharedUseView[]; readonly HasMore: boolean }>,
+              WithGroupId
+            >
+          }
+        }
+        /** With the option `shares`. */
+        return: {
+          post: Route<
+            { 200: LibraryResult<CreatedId> } & { [Each in ErrorStatus | 409]: ErrorBody | UpstreamErrorBody },
+            WithGroupId
+          >
         }
       }
     }

@@ -3,6 +3,7 @@ import type {
   LendOutcome,
   LentGroupRecord,
   Share,
+  SharedUse,
   ShareStore,
   WantedShare,
 } from '../../../plugins/ownership/share-store.ts'
@@ -35,6 +36,40 @@ export const createShareStore = (database: Database): ShareStore => ({
       if (revoked.length > 0) yield* sharesChanged
       return revoked.length > 0
     })
+  },
+
+  async returnGroup({ id: group, user: owner }, user) {
+    return database.transaction(function* () {
+      const returned = yield sql`
+        delete from group_shares
+        where group_id = ${group}
+        and owner_id = ${owner}
+        and borrower_kind = 'user'
+        and borrower_id = ${user}
+        returning id`
+      if (returned.length === 0) return 'team'
+      yield* sharesChanged
+      return 'returned'
+    })
+  },
+
+  async sharedUses({ id: group, user: owner }, max) {
+    return database.query<SharedUse>(sql`
+      select case when exists (
+          select 1
+          from group_shares
+          where group_shares.group_id = video_asset_uses.group_id
+          and borrower_kind = 'user'
+          and borrower_id = video_asset_uses.user_id
+        ) then video_asset_uses.user_id end as "user", users.name as "userName", asset_id as asset, submitted_at as at
+      from video_asset_uses
+      join video_tasks on video_tasks.id = video_asset_uses.task_id
+      left join users on users.id = video_asset_uses.user_id
+      where video_asset_uses.group_id = ${group}
+      and video_asset_uses.user_id <> ${owner}
+      and submitted_at is not null
+      order by task_id desc, asset_id
+      limit ${max}`)
   },
 
   async sharesOf({ id: group, user }, now) {

@@ -148,6 +148,20 @@ export const mutants: Readonly<Record<string, Mutant>> = {
         store.withdrawConsent(consent, { at, actor: { by: 'owner', user: consent.owner } }),
     },
   }),
+
+  'a group that was given back stays lent': ({ store }) => ({
+    store: { ...store, returnGroup: async () => 'returned' as const },
+  }),
+
+  'who gives a group back ends it for all': ({ store }) => ({
+    store: {
+      ...store,
+      async returnGroup(group, user) {
+        for (const { id } of await store.sharesOf(group, 0)) await store.revokeShare(group, id)
+        return store.returnGroup(group, user)
+      },
+    },
+  }),
 }
 
 const allConsents = async (store: Store): Promise<readonly Consent[]> =>

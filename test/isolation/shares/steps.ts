@@ -211,3 +211,20 @@ export const detailOfLent = step(
     checkAsset(library, asset.id, found.json.Result)
   },
 )
+
+export const returnLent = step(
+  'give a group back',
+  fc.record({ user, at: fc.nat(40), ever: fc.boolean() }),
+  async ({ user, at, ever }, model, fixture) => {
+    const groups = ever ? [...model.groups.values()] : model.groupsIn('shared', user)
+    const id = groups[at % groups.length]?.id
+    if (id === undefined) return
+    const path = `/assets/groups/${encodeURIComponent(id)}/return`
+    const reply = await sendChecked(fixture, model, { user, method: 'POST', path, named: [id] })
+    if (model.ownsGroup(user, id)) return assert.equal(reply.status, 409, reply.text)
+    if (!model.readsGroup(user, id)) return checkError(reply, 403, messages.group)
+    const isOwn = (share: ModelShare) => share.group === id && share.borrower === user
+    assert.equal(reply.status, model.openShares().some(isOwn) ? 200 : 409, reply.text)
+    model.shares = model.shares.filter((share) => !isOwn(share))
+  },
+)

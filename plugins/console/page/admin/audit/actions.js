@@ -26,6 +26,7 @@ export const auditActions = [
   'group.release',
   'share.create',
   'share.revoke',
+  'share.return',
   'asset.create',
   'asset.update',
   'asset.delete',
