@@ -5,8 +5,8 @@ export class FirstAccountError extends Error {}
 
 /**
  * Records which account is the first, and throws FirstAccountError when the record names another one. The groups of the
- * time before there were several accounts are on the first: with another one in its place, they would be looked for, and
- * changed, on an account that does not have them.
+ * time before there were several accounts are on the first: with another one in its place, they would be looked for on
+ * an account that does not have them.
  *
  * @param accounts those of `MEDIA_UPSTREAMS`. Undefined: there is one account, or none
  */
