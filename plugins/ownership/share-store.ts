@@ -48,6 +48,8 @@ export type LendOutcome = Share | 'no-group' | 'no-borrower' | 'full'
 /** A lent group as its borrower has it. `user` is its owner. */
 export interface LentGroupRecord extends Group {
   readonly access: ShareAccess
+  /** The name of its owner. Undefined: a user of a host app. */
+  readonly ownerName?: string
   /** From then on it is not lent any more. Milliseconds since 1970. */
   readonly until?: number
 }

@@ -28,6 +28,7 @@ export const createBatch = step(
     const reply = await sendChecked(fixture, model, { user, method: 'POST', path: target, body, headers, named: [id] })
     if (id === '') return assert.equal(reply.status, 400, reply.text)
     if (!model.ownsGroup(user, id)) return checkError(reply, 403, messages.group)
+    if (model.hasWithdrawn(id)) return checkError(reply, 403, messages.withdrawn)
     if (reply.status === 429) return
     assert.equal(reply.status, 202, reply.text)
     batchesIn(model).push({ id: reply.json.Result.Id, owner: user })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { databaseNames } from '../support/database.ts'
-import { media, openVideoFixture, text } from '../video-generation/fixture.ts'
+import { media, openVideoFixture, text, until } from '../video-generation/fixture.ts'
 import { newAsset, newGroup } from './fixture.ts'
 
 const openLent = async (database: (typeof databaseNames)[number]) => {
@@ -67,3 +67,20 @@ test.each(databaseNames)(
     expect((await bob.ask('GET', `/assets/groups/${group}/shares/uses`)).status).toBe(403)
   },
 )
+
+test.each(databaseNames)('borrowers see the name of the lender, and never the id (%s)', async (database) => {
+  await using it = await openLent(database)
+  const { ann, bob, group, store } = it
+  await it.lend({ User: bob.id })
+  const shown = async () => {
+    const list = await bob.ask('GET', '/assets/groups?scope=shared')
+    const detail = await bob.ask('GET', `/assets/groups/${group}`)
+    for (const { text: body } of [list, detail]) expect(body).not.toContain(ann.id)
+    return [list.json.Result.Items[0].Lender, detail.json.Result.Lender]
+  }
+  const name = (await store.adminUser(ann.id))?.name
+  expect(await shown()).toEqual([name, name])
+  await store.changeUser(ann.id, { name: `${name} the second` }, { now: 1 })
+  await until(async () => (await shown())[0] === `${name} the second`)
+  expect((await ann.ask('GET', '/assets/groups')).json.Result.Items[0].Lender).toBeUndefined()
+})

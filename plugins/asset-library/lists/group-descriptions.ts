@@ -61,13 +61,15 @@ export class GroupDescriptions {
   }
 
   /**
-   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access`,
-   * and one of several accounts `Account`.
+   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access` and
+   * `Lender`, and one of several accounts `Account`.
    */
   itemOf(group: ReadableGroup): Json {
     const described = this.#describedOf(group)
     const item = group.account === undefined ? described : described.with('Account', toJson(group.account))
-    return isLent(group) ? item.with('Access', toJson(group.access)) : item
+    if (!isLent(group)) return item
+    const lent = item.with('Access', toJson(group.access))
+    return group.ownerName === undefined ? lent : lent.with('Lender', toJson(group.ownerName))
   }
 
   #describedOf(group: ReadableGroup): Json {

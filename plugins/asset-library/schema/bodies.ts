@@ -33,6 +33,7 @@ export const group: SchemaOf<AssetGroup> = Type.Object(
     CreateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
     UpdateTime: Type.String({ description: 'ISO 8601 with a UTC offset' }),
     Access: Type.Optional(access('Of a group that another user lends to the caller. Absent: it is the own one')),
+    Lender: Type.Optional(Type.String({ description: 'Name of the user who lends the group to the caller' })),
     Account: Type.Optional(
       Type.String({ description: 'The account that has the group. Absent: there is one account' }),
     ),

@@ -19,6 +19,8 @@ export interface AssetGroup {
   readonly UpdateTime: string
   /** What the caller may do with a group that another user lends. Absent: it is the caller's own. */
   readonly Access?: 'read' | 'use'
+  /** The name of the user who lends it. Absent: it is the caller's own, or that of a user of a host app. */
+  readonly Lender?: string
   /** The name of its account. Absent: there is one account. */
   readonly Account?: string
 }

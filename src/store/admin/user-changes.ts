@@ -77,7 +77,8 @@ export function* changeUserSteps(id: string, change: UserChange, options: Change
   const ended = yield* endShares(id, disabled === true, team === undefined ? undefined : user.team)
   if (disabled === true) for (const statement of endWorkOf(id, options.now)) yield statement
   yield* userChanged(id)
-  if (ended) yield sharesChange
+  // Borrowers see the name of the lender.
+  if (ended || name !== undefined) yield sharesChange
   return 'changed'
 }
 

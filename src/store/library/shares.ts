@@ -87,19 +87,23 @@ export const createShareStore = (database: Database): ShareStore => ({
   async groupsLentTo(user, now) {
     return database.query<LentGroupRecord>(sql`
       select groups.group_id as id, groups.user_id as "user", groups.type, groups.name, groups.description,
-        groups.account, groups.created_at as "createdAt", nullif(groups.dated, 0) as dated, access, expires_at as until
+        groups.account, groups.created_at as "createdAt", nullif(groups.dated, 0) as dated, access, expires_at as until,
+        owners.name as "ownerName"
       from group_shares
       join groups on groups.group_id = group_shares.group_id and groups.state = 'owned'
+      left join users owners on owners.id = groups.user_id
       where borrower_kind = 'user'
       and borrower_id = ${user}
       and groups.user_id = owner_id
       and (expires_at is null or expires_at > ${now})
       union all
       select groups.group_id as id, groups.user_id as "user", groups.type, groups.name, groups.description,
-        groups.account, groups.created_at as "createdAt", nullif(groups.dated, 0) as dated, access, expires_at as until
+        groups.account, groups.created_at as "createdAt", nullif(groups.dated, 0) as dated, access, expires_at as until,
+        owners.name as "ownerName"
       from users
       join group_shares on borrower_kind = 'team' and borrower_id = users.team_id
       join groups on groups.group_id = group_shares.group_id and groups.state = 'owned'
+      left join users owners on owners.id = groups.user_id
       where users.id = ${user}
       and groups.user_id = owner_id
       and owner_id <> users.id
