@@ -61,8 +61,8 @@ export class GroupDescriptions {
   }
 
   /**
-   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access` and
-   * `Lender`, and one of several accounts `Account`.
+   * A group as the upstream describes it. Without a description, the gateway's own record. A lent group has `Access`
+   * and `Lender`, and one of several accounts `Account`.
    */
   itemOf(group: ReadableGroup): Json {
     const described = this.#describedOf(group)
