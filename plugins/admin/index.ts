@@ -61,6 +61,7 @@ export type { Role, Scope } from '../shared/identity/scopes.ts'
 export type { ActivityCounts, ActivityView, AlertsView, AlertView } from './activity.ts'
 export type { AuditPageStore, AuditRecord, AuditVerification } from './audit-pages.ts'
 export type { AdminConsent, ConsentFilter, ConsentRecords } from './consents.ts'
+export type { AdminConsentView } from './docs/consents.ts'
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
 export type { ReportRoutes, SystemRoutes } from './docs/reports.ts'
 export type { AdminTokenRequest, NewUserRequest, TeamRequest, UserChangeRequest } from './docs/requests.ts'
@@ -111,7 +112,6 @@ export type {
 } from './usage-sums.ts'
 export type { ImportedUser, RejectedUser, UserImportStore } from './user-import/store.ts'
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
-export type { AdminConsentView } from './views/consents.ts'
 
 /** Options of `admin`. */
 export interface AdminOptions {

@@ -1,10 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import type { ConsentExport } from '../../shared/consent/export.ts'
-import { consentExportSchema } from '../../shared/consent/schema.ts'
-import type { DocumentSignature } from '../../shared/consent/signature.ts'
-import { type ErrorBody, nullable, pathParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import { consentExportSchema, type SignedConsent } from '../../shared/consent/schema.ts'
+import { type ErrorBody, nullable, pathParameter, type ValueOf } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
-import type { AdminConsentView } from '../views/consents.ts'
 import { consentQuery, type PageQuery } from './requests.ts'
 import { type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
 
@@ -12,9 +9,6 @@ interface ConsentResponse {
   readonly success: true
   readonly consent: AdminConsentView
 }
-
-/** A signed document. */
-type SignedConsent = ConsentExport & { readonly signature: DocumentSignature }
 
 type Id = { params: { id: string } }
 type Change = { post: Route<Responses<ConsentResponse, ErrorBody, WriteErrors>, Id> }
@@ -47,7 +41,7 @@ const act = {
   ),
 }
 
-const consentSchema: SchemaOf<AdminConsentView> = Type.Object(
+const consentSchema = Type.Object(
   {
     group: Type.String({ description: 'Id of the group' }),
     owner: Type.String({ description: 'Id of its user, or of the last one' }),
@@ -72,6 +66,12 @@ const consentSchema: SchemaOf<AdminConsentView> = Type.Object(
   },
   { title: 'AdminConsent' },
 )
+
+/** The consent of a person to the use of a group. */
+export type AdminConsentView = ValueOf<typeof consentSchema>
+
+/** Who has asked for something, and when. */
+export type AdminConsentActView = NonNullable<AdminConsentView['withdrawal']>
 
 const shared = {
   parameters: [pathParameter('id', 'Id of a group of type LivenessFace, also of a deleted one')],

@@ -1,6 +1,4 @@
-import type { ConsentExport } from '../../shared/consent/export.ts'
-import type { DocumentSignature } from '../../shared/consent/signature.ts'
-import type { ConsentUseView, ConsentView } from '../../shared/consent/view.ts'
+import type { ConsentUseView, ConsentView, SignedConsent } from '../../shared/consent/schema.ts'
 import type { ErrorBody, UpstreamErrorBody } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { AssetBatchItemView, AssetBatchStateName, AssetBatchView } from '../batches/view.ts'
@@ -225,7 +223,7 @@ export type LibraryRoutes = {
         consent: {
           get: LibraryRoute<LibraryResult<ConsentView>, WithGroupId>
           uses: { get: LibraryRoute<LibraryResult<ResultPage<ConsentUseView>>, WithGroupId & { query: KeysetQuery }> }
-          export: { get: LibraryRoute<ConsentExport & { readonly signature: DocumentSignature }, WithGroupId> }
+          export: { get: LibraryRoute<SignedConsent, WithGroupId> }
           withdraw: { post: LibraryRoute<LibraryResult<ConsentView>, WithGroupId> }
           delete: { post: LibraryRoute<LibraryResult<ConsentView>, WithGroupId> }
           links: {

@@ -1,5 +1,6 @@
+import type { ConsentStatus } from '../../shared/consent/schema.ts'
 import type { Consent } from '../../shared/consent/store.ts'
-import { type ConsentStatus, viewOfConsent } from '../../shared/consent/view.ts'
+import { viewOfConsent } from '../../shared/consent/view.ts'
 import { type Language, languageOf } from '../../shared/page/language.ts'
 import { messagePage, type PageForm } from '../../shared/page/message-page.ts'
 

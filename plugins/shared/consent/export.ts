@@ -1,25 +1,15 @@
 import { nextTurn } from '../background/turns.ts'
 import { noStoreText } from '../http/no-store.ts'
 import { storeCall } from '../store-call.ts'
+import type { SignedConsent } from './schema.ts'
 import { CanonicalText, canonicalJson, type DocumentSigner } from './signature.ts'
 import type { Consent, ConsentStore } from './store.ts'
-import { type ConsentUseView, type ConsentView, viewOfConsent, viewOfUse } from './view.ts'
+import { viewOfConsent, viewOfUse } from './view.ts'
 
 /** Tasks in one export, the newest. */
 const maxExportedUses = 10_000
 /** Tasks that are read at once. */
 const pageSize = 500
-
-/** A consent and its uses as one document, without the signature. */
-export interface ConsentExport {
-  readonly Type: 'sluice.consent.1'
-  readonly ExportTime: string
-  readonly Consent: ConsentView
-  /** The newest first. */
-  readonly Uses: readonly ConsentUseView[]
-  /** Whether there are more uses than the document has. */
-  readonly HasMoreUses: boolean
-}
 
 /** What an export needs besides the consent. */
 export interface ConsentExportParts {
@@ -50,7 +40,7 @@ export const signConsent = async (consent: Consent, { store, signer, now }: Cons
     after = page.at(-1)?.task
     await nextTurn()
   }
-  const document: Omit<ConsentExport, 'Uses'> & { readonly Uses: CanonicalText } = {
+  const document: Omit<SignedConsent, 'Uses' | 'signature'> & { readonly Uses: CanonicalText } = {
     Type: 'sluice.consent.1',
     ExportTime: new Date(now).toISOString(),
     Consent: viewOfConsent(consent),

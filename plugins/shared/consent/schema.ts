@@ -1,8 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import type { SchemaOf } from '../plugin/openapi.ts'
-import type { ConsentExport } from './export.ts'
-import type { DocumentSignature } from './signature.ts'
-import type { ConsentUseView, ConsentView } from './view.ts'
+import type { ValueOf } from '../plugin/openapi.ts'
 
 const time = (description: string) => Type.String({ description: `${description}. ISO 8601 with a UTC offset` })
 const optionalTime = (description: string) => Type.Optional(time(description))
@@ -24,7 +21,7 @@ const act = {
   ),
 }
 
-export const consentSchema: SchemaOf<ConsentView> = Type.Object(
+export const consentSchema = Type.Object(
   {
     GroupId: Type.String(),
     Status: Type.Union(
@@ -61,7 +58,22 @@ export const consentSchema: SchemaOf<ConsentView> = Type.Object(
   { title: 'Consent' },
 )
 
-export const consentUseSchema: SchemaOf<ConsentUseView> = Type.Object(
+/** A consent, as its owner and the person see it. */
+export type ConsentView = ValueOf<typeof consentSchema>
+
+/**
+ * - `active`: the group may be used.
+ * - `withdrawn`: it may not.
+ * - `deleting`: what there is of it is being deleted.
+ * - `deleted`: the assets and the results are gone. The upstream may keep the empty group until its own authorization
+ *   of the person has lapsed.
+ */
+export type ConsentStatus = ConsentView['Status']
+
+/** Who has asked for something, and when. Times are ISO 8601 with a UTC offset. */
+export type ConsentActView = NonNullable<ConsentView['Withdrawal']>
+
+export const consentUseSchema = Type.Object(
   {
     TaskId: Type.String({ description: 'Id of the video task' }),
     User: Type.String({ description: 'Id of its user: the owner of the group, or a borrower' }),
@@ -76,8 +88,10 @@ export const consentUseSchema: SchemaOf<ConsentUseView> = Type.Object(
   { title: 'ConsentUse' },
 )
 
-/** A signed document. */
-export const consentExportSchema: SchemaOf<ConsentExport & { readonly signature: DocumentSignature }> = Type.Object(
+/** A task that was sent with assets of the group. */
+export type ConsentUseView = ValueOf<typeof consentUseSchema>
+
+export const consentExportSchema = Type.Object(
   {
     Type: Type.Literal('sluice.consent.1'),
     ExportTime: Type.String({ description: 'ISO 8601' }),
@@ -95,3 +109,6 @@ export const consentExportSchema: SchemaOf<ConsentExport & { readonly signature:
   },
   { title: 'ConsentExport' },
 )
+
+/** A consent and its uses as one signed document. */
+export type SignedConsent = ValueOf<typeof consentExportSchema>
