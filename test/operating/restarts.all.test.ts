@@ -67,7 +67,8 @@ const kindsOf = (token: string): ((nth: number) => LoadKind) => {
 for (const proxy of proxies) {
   const installed = findProgram(proxy.program) !== undefined
   describeIf(installed, `${proxy.program} is not installed`)(`behind ${proxy.program}`, () => {
-    test('no request is lost, and none is executed twice, while both processes restart twice', async () => {
+    // All proxies at once: most of the time is pauses.
+    test.concurrent('no request is lost, and none is executed twice, while both processes restart twice', async () => {
       await using fixture = await openServerFixture('sqlite', { text: { msPerDelta: 4 } })
       const { token } = await fixture.addUser('ann')
       const started: ServerProcess[] = []
