@@ -79,9 +79,13 @@ describeWithBrowser('a group of assets', () => {
     await page.getByRole('link', { name: 'holidays' }).click()
     await page.getByRole('link', { name: 'Lend' }).click()
     await page.getByText('Lent to nobody').waitFor()
+    await page.getByLabel('They may').selectOption('See it and use it in videos')
     await page.getByLabel('ID of the person').fill('0192e3a4-0000-7000-8000-000000000000')
     await page.getByRole('button', { name: 'Lend' }).click()
     await page.getByRole('alert').getByText('There is nobody with this ID').waitFor()
+    // What was chosen stays when the form is shown again.
+    expect(await page.getByLabel('They may').inputValue()).toBe('use')
+    await page.getByLabel('They may').selectOption('See it')
     await page.getByLabel('ID of the person').fill(id)
     await page.getByRole('button', { name: 'Lend' }).click()
     const row = page.getByRole('listitem').filter({ hasText: id })

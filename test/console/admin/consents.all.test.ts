@@ -47,6 +47,7 @@ describeWithBrowser('an operator', () => {
     await page.locator('.facts').getByText('by an admin').waitFor()
     expect([await fixture.store.hasWithdrawn(maria), await fixture.store.hasWithdrawn(nora)]).toEqual([true, false])
     await page.getByRole('link', { name: 'All consents' }).click()
+    await rows.filter({ hasText: nora }).waitFor()
     await page.getByLabel('Show').selectOption('Withdrawn ones')
     await rows.filter({ hasText: nora }).waitFor({ state: 'detached' })
     expect(await rows.count()).toBe(1)

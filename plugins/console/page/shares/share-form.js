@@ -7,6 +7,7 @@ import { html } from '../controls/html.js'
 import { Failure } from '../controls/placeholder.js'
 import { showToast } from '../controls/toast.js'
 import { useAction, useApi } from '../frame/hooks.js'
+import { setFrom } from '../lists/search-field.js'
 import { dayOf, endOf, lastDayOf, sharesPath } from './share.js'
 import { t } from './words.js'
 
@@ -18,13 +19,14 @@ import { t } from './words.js'
 export const ShareForm = ({ group, team, share, onDone }) => {
   const api = useApi()
   const keys = useRef(createIdempotencyKeys()).current
+  const [access, setAccess] = useState(share?.Access ?? 'read')
   const [to, setTo] = useState(share?.Team === undefined ? 'person' : 'team')
   const { run, busy, error } = useAction(async (/** @type {HTMLFormElement} */ form) => {
     const fields = new FormData(form)
     const day = String(fields.get('until') ?? '')
     const body = {
       ...(to === 'team' ? { Team: share?.Team ?? team } : { User: share?.User ?? String(fields.get('person')).trim() }),
-      Access: fields.get('access'),
+      Access: access,
       ...(day && { ExpireTime: endOf(day) }),
     }
     await api
@@ -34,6 +36,7 @@ export const ShareForm = ({ group, team, share, onDone }) => {
       })
     keys.succeeded()
     form.reset()
+    setAccess('read')
     showToast(t.shares.lent)
     onDone()
   })
@@ -54,7 +57,7 @@ export const ShareForm = ({ group, team, share, onDone }) => {
         html`<${Select} label=${t.shares.to} value=${to} choices=${choices} onChange=${(/** @type {Event} */ event) => setTo(/** @type {HTMLSelectElement} */ (event.currentTarget).value)} />`
       }
       ${!share && to === 'person' && html`<${Field} label=${t.shares.personId} hint=${t.shares.personIdHint} name="person" maxlength="1024" autocomplete="off" spellcheck=${false} required />`}
-      <${Select} label=${t.shares.access} name="access" value=${share?.Access ?? 'read'} choices=${Object.entries(t.groups.access)} />
+      <${Select} label=${t.shares.access} value=${access} choices=${Object.entries(t.groups.access)} onChange=${setFrom((chosen) => setAccess(/** @type {import('./share.js').Share['Access']} */ (chosen)))} />
       <${Field} label=${t.shares.until} hint=${t.shares.untilHint} name="until" type="date" min=${dayOf(new Date(serverNow()))} defaultValue=${share && lastDayOf(share)} />
       <div class="whole">
         <${Failure} message=${error} />
