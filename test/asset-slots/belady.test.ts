@@ -1,11 +1,12 @@
 import { expect, test } from 'bun:test'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
+import { repetitions } from '../support/repetitions.ts'
 import { follow, type TraceSize, traces } from './traces.ts'
 
 const size: TraceSize = { slots: 10, assets: 60, inUse: 40, tasks: 100, waiting: 20 }
 
-eachDatabase('tasks that wait tell what is needed next, so few assets are created again', ({ kind }) => {
-  for (const [name, trace] of Object.entries(traces)) {
+repeatOnDatabases('tasks that wait tell what is needed next, so few assets are created again', ({ kind }) => {
+  for (const [name, trace] of repetitions(...Object.entries(traces))) {
     test(name, async () => {
       const { creates, optimum } = await follow(kind, trace(size), size)
       expect(creates).toBeGreaterThan(0)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { eachDatabase, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatOnDatabases } from '../support/database.ts'
 import { sleepOn, VirtualClock } from '../support/virtual-clock.ts'
 import { memoryOriginals, openProcess, type SlotProcess } from './fixture.ts'
 
@@ -64,7 +64,7 @@ const steps: ReadonlySet<string> = new Set([
   ...['noteUpstreamItem', 'removeSlottedAsset', 'touchSlottedAssets', 'recordAsset', 'slottedAssets'],
 ])
 
-eachDatabase('after a kill at any step, nothing is lost, and nothing is there twice', ({ kind }) => {
+repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is there twice', ({ kind }) => {
   let emulator: Emulator
   beforeAll(async () => {
     emulator = await startEmulator({ processingMs: 0 })

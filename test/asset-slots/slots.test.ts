@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
-import { eachDatabase, migratedDatabase } from '../support/database.ts'
+import { migratedDatabase, repeatOnDatabases } from '../support/database.ts'
 import { addWaitingTask, counter, openProcess } from './fixture.ts'
 
-eachDatabase('a library that is larger than its slots', ({ kind }) => {
+repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
   // One for all tests: another one would give the same ids.
   let emulator: Emulator
   beforeAll(async () => {

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { folderStorage } from 'sluice/file-storage'
 import { Background } from '../../plugins/shared/background/background.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
-import { eachDatabase } from '../support/database.ts'
+import { repeatOnDatabases } from '../support/database.ts'
 import { MODEL, media, openVideoFixture, text, until, type VideoUser } from '../video-generation/fixture.ts'
 
 const png = (name: string) => Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(name)])
@@ -23,7 +23,7 @@ const newGroup = async (user: VideoUser, name: string): Promise<string> =>
 
 const detail = async (user: VideoUser, id: string) => (await user.ask('GET', `/assets/${id}`)).json.Result
 
-eachDatabase('videos of a library that is larger than its slots', ({ kind }) => {
+repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }) => {
   test('wait until their assets are at the upstream, which gets its own ids', async () => {
     const folder = await temporaryFolder()
     const background = new Background()
