@@ -5,5 +5,5 @@ export const hasTest = (file: string, title: string): boolean => {
   const url = new URL(`../../${file}`, import.meta.url)
   const quoted = title.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
   const call = new RegExp(`\\btest(?!\\.(?:skip|todo)\\b)[^\\n]*\\(\\s*(['"\`])${quoted}\\1,`)
-  return existsSync(url) && call.test(readFileSync(url, 'utf8'))
+  return file.endsWith('.test.ts') && existsSync(url) && call.test(readFileSync(url, 'utf8'))
 }

@@ -130,16 +130,19 @@ const run = async ({ measured, against, fronts, unitSeconds, json }: BoardOption
   return complete
 }
 
-/** Undefined: it is not installed, or cannot be. */
+/** Undefined: it is not installed, cannot be, or does not work. */
 const startPeer = async (name: ComparedServerName, upstream: string): Promise<Target | undefined> => {
   const packages = packagesOf(name)
   if (packages.length > 0) console.log(`installing ${packages.join(', ')} into a temporary folder`)
   try {
-    return await startComparedServer(name, upstream)
+    const target = await startComparedServer(name, upstream)
+    const problem = await problemOf(target)
+    if (problem === undefined) return target
+    console.log(`${name} does not work: ${problem}`)
   } catch (error) {
     console.log(messageOf(error))
-    return undefined
   }
+  return undefined
 }
 
 const kindOf = ({ front, name }: Target): Score['kind'] =>
