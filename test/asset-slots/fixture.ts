@@ -108,9 +108,10 @@ export const openProcess = (
       }
     },
     async placed(ids, task) {
-      for (let tries = 0; tries < 50; tries++) {
+      for (let tries = 0; tries < 500; tries++) {
         const found = await assets.place?.(ids, task)
         if (found) return found
+        if (tries > 5) await new Promise((resolve) => setTimeout(resolve, 2))
       }
       throw new Error(`${ids} do not get to the upstream: ${JSON.stringify(await store.slottedAssets(ids))}`)
     },
