@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migratedDatabase, repeatOnDatabases } from '../support/database.ts'
-import { addWaitingTask, counter, openProcess } from './fixture.ts'
+import { addWaitingTask, counter, openProcess, type SlotProcess } from './fixture.ts'
 
 repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
   // One for all tests: another one would give the same ids.
@@ -136,33 +136,43 @@ repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
     expect(await process.assets.place?.([b], 'cgt-4')).toBeUndefined()
   })
 
-  test('leaves each user a floor, and gives nobody more than the cap', async () => {
-    await using opened = await open()
-    const { store } = opened
-    const process = openProcess(store, emulator, { slots: { slots: 6, floor: 2, cap: 4 } })
-    const [anns, bobs] = [await process.group('eve', 'floor'), await process.group('fay', 'floor')]
-    const add = async (user: string, group: string, count: number) => {
-      const ids: string[] = []
-      for (let at = 0; at < count; at++) {
-        ids.push(await process.asset(user, group, `${user}${at}`))
-        await process.ask(user, 'GET', `/assets/${ids.at(-1)}`)
-        await process.clock.pass(1_000)
-      }
-      return ids
+  /** Adds assets of a user in a new group. Resolves with their ids, and with how many of them the upstream has. */
+  const addMany = async (process: SlotProcess, user: string, count: number) => {
+    const group = await process.group(user, 'floor and cap')
+    const ids: string[] = []
+    for (let at = 0; at < count; at++) {
+      ids.push(await process.asset(user, group, `${user}${at}`))
+      await process.ask(user, 'GET', `/assets/${ids.at(-1)}`)
+      await process.clock.pass(1_000)
     }
-    const countOf = (group: string) => emulator.library.assets(group).length
-    const first = await add('fay', bobs, 3)
-    await add('eve', anns, 9)
-    // The cap of eve, and the floor of fay.
-    expect([countOf(anns), countOf(bobs)]).toEqual([4, 2])
+    return { ids, held: () => emulator.library.assets(group).length }
+  }
+
+  test('leaves each user a floor', async () => {
+    await using opened = await open()
+    const process = openProcess(opened.store, emulator, { slots: { slots: 6, floor: 2 } })
+    const fays = await addMany(process, 'fay', 3)
+    const eves = await addMany(process, 'eve', 9)
+    expect([eves.held(), fays.held()]).toEqual([4, 2])
     const creates = counter(emulator, 'CreateAsset')
-    await process.placed(first.slice(-2), 'x')
+    await process.placed(fays.ids.slice(-2), 'x')
     expect(creates()).toBe(0)
-    expect(await process.assets.place?.(await process.list('eve'), 'x').catch((error) => error)).toMatchObject({
-      status: 429,
-      code: 'QuotaExceeded',
-    })
-  })
+    // Who is below the floor takes a slot of others, and who is above it does not get that one back.
+    const gails = await addMany(process, 'gail', 3)
+    expect([eves.held(), fays.held(), gails.held()]).toEqual([2, 2, 2])
+  }, 60_000)
+
+  test('gives nobody more slots than the cap, also while some are free', async () => {
+    await using opened = await open()
+    const process = openProcess(opened.store, emulator, { slots: { slots: 9, cap: 3 } })
+    const eves = await addMany(process, 'eve', 5)
+    const fays = await addMany(process, 'fay', 2)
+    expect([eves.held(), fays.held()]).toEqual([3, 2])
+    await process.placed([eves.ids[0] ?? ''], 'x')
+    expect([eves.held(), fays.held()]).toEqual([3, 2])
+    const tooMany = await process.assets.place?.(eves.ids, 'x').catch((error: unknown) => error)
+    expect(tooMany).toMatchObject({ status: 429, code: 'QuotaExceeded' })
+  }, 60_000)
 
   test('lets no refusal for a full account reach a user, also not for a group', async () => {
     const full = await startEmulator({ processingMs: 0, quota: 6 })
