@@ -240,7 +240,10 @@ repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
     emulator.faults.add({ kind: 'status', status: 400, body, action: 'CreateAsset' })
     const wanted = { GroupId: group, URL: 'https://files.example/a.png', AssetType: 'Image' }
     expect(await process.ask('ida', 'POST', '/assets', wanted)).toMatchObject({ status: 400, text: body })
+    for (const more of [{ Name: 'x'.repeat(65) }, { Note: 'x'.repeat(17_000) }, { URL: 7 }, { AssetType: 'Text' }])
+      expect(await process.ask('ida', 'POST', '/assets', { ...wanted, ...more })).toMatchObject({ status: 400 })
     expect(await process.list('ida')).toEqual([])
+    expect(emulator.library.assets(group)).toEqual([])
   })
 
   test('adopts the assets that were there before, under their ids', async () => {

@@ -18,8 +18,8 @@ export const itemOf = (asset: SlottedAsset, { linkTo }: Pick<Originals, 'linkTo'
     original === undefined
       ? known.get('URL')
       : toJson(linkTo(original, Math.ceil((now + linkMs) / linkStepMs) * linkStepMs))
-  return readJson(asset.body).edit([
-    ...known.members().map(({ key, value }) => [key, value] as const),
+  return known.edit([
+    ['AssetType', known.get('AssetType') ?? readJson(asset.body).get('AssetType')],
     ['Id', toJson(id)],
     ['Name', toJson(name)],
     ['URL', url],

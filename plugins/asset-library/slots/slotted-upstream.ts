@@ -57,9 +57,11 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       throw new Problem(400, 'URL must be an address, and AssetType one of Image, Video, Audio')
     const name = json.get('Name')?.string() ?? ''
     if ([...name].length > maxNameLength) throw new Problem(400, `Name must have at most ${maxNameLength} characters`)
+    const rest = json.without((key) => hidden.has(key.toLowerCase()))
+    if (rest.byteLength > maxBodyBytes)
+      throw new Problem(400, `an asset must have at most ${maxBodyBytes} bytes of fields`)
     let own = newAssetId(now)
     const original = await originals.keep({ url, name: own, type, user, signal: caller.signal })
-    const rest = json.without((key) => hidden.has(key.toLowerCase()))
     try {
       const added = { user, group: id, name, createdAt: wholeSeconds(now), body: rest.raw, original }
       while (!(await inStore(store.addSlottedAsset({ ...added, id: own })))) own = newAssetId(now)
@@ -184,6 +186,8 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
 }
 
 const maxNameLength = 64
+/** What is kept of the request that creates an asset, in bytes: it is sent again. */
+const maxBodyBytes = 16_384
 
 /** Members of a creation that are not those of the asset. */
 const hidden: ReadonlySet<string> = new Set(['groupid', 'url', 'name', 'id', 'projectname'])
