@@ -295,23 +295,6 @@ describe('config', () => {
     ])
   })
 
-  test('a library that is larger than its slots needs one account, and a storage', () => {
-    expect(valid({ ...ark, MEDIA_ASSET_SLOTS: 'quota' }).media.slots).toEqual({ slots: 'quota', floor: 0 })
-    const numbers = { MEDIA_ASSET_SLOTS: '50', MEDIA_ASSET_SLOTS_FLOOR: '5', MEDIA_ASSET_SLOTS_CAP: '20' }
-    expect(valid({ ...ark, ...numbers }).media.slots).toEqual({ slots: 50, floor: 5, cap: 20 })
-    expect(valid(ark).media.slots).toBeUndefined()
-    expect(problemsOf({ ...ark, ...numbers, MEDIA_ASSET_SLOTS_FLOOR: '21', STORAGE_URL: 'none' })).toEqual([
-      'MEDIA_ASSET_SLOTS_CAP must not be below MEDIA_ASSET_SLOTS_FLOOR',
-      'MEDIA_ASSET_SLOTS needs a storage: STORAGE_URL must not be none',
-    ])
-    const rest = { MEDIA_UPSTREAM_URL: 'http://u.example', MEDIA_UPSTREAM_KEY: 'key', MEDIA_ASSET_SLOTS: 'quota' }
-    expect(problemsOf(rest)).toEqual(['MEDIA_ASSET_SLOTS must be a number for a MEDIA_UPSTREAM_URL of kind rest'])
-    const accounts = '[{"name":"one","url":"http://u.example","keyEnv":"ONE_KEY"}]'
-    expect(problemsOf({ MEDIA_UPSTREAMS: accounts, ONE_KEY: 'key', MEDIA_ASSET_SLOTS: '5' })).toEqual([
-      'MEDIA_ASSET_SLOTS and MEDIA_UPSTREAMS must not both be set',
-    ])
-  })
-
   test('several workers need a database that processes can share', () => {
     expect(problemsOf({ WORKERS: '2', DATABASE_URL: 'sqlite::memory:' })).toEqual([
       'WORKERS above 1 needs a DATABASE_URL that processes can share: a file or a database server',

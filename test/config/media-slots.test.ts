@@ -1,0 +1,39 @@
+import { expect, test } from 'bun:test'
+import type { Environment } from '../../src/config/environment/reader.ts'
+import type { MediaSlotsConfig } from '../../src/config/media-slots.ts'
+import { readConfig } from '../../src/config.ts'
+
+const ark = {
+  MEDIA_UPSTREAM_KIND: 'ark',
+  MEDIA_UPSTREAM_URL: 'https://ark.example',
+  MEDIA_UPSTREAM_ACCESS_KEY: 'access',
+  MEDIA_UPSTREAM_SECRET_KEY: 'secret',
+}
+
+const slotsIn = (env: Environment): MediaSlotsConfig | undefined => {
+  const config = readConfig(env)
+  if ('problems' in config) throw new Error(config.problems.join('\n'))
+  return config.media.slots
+}
+
+const problemsOf = (env: Environment): readonly string[] => {
+  const config = readConfig(env)
+  return 'problems' in config ? config.problems : []
+}
+
+test('a library that is larger than its slots needs one account, and a storage', () => {
+  expect(slotsIn({ ...ark, MEDIA_ASSET_SLOTS: 'quota' })).toEqual({ slots: 'quota', floor: 0 })
+  const numbers = { MEDIA_ASSET_SLOTS: '50', MEDIA_ASSET_SLOTS_FLOOR: '5', MEDIA_ASSET_SLOTS_CAP: '20' }
+  expect(slotsIn({ ...ark, ...numbers })).toEqual({ slots: 50, floor: 5, cap: 20 })
+  expect(slotsIn(ark)).toBeUndefined()
+  expect(problemsOf({ ...ark, ...numbers, MEDIA_ASSET_SLOTS_FLOOR: '21', STORAGE_URL: 'none' })).toEqual([
+    'MEDIA_ASSET_SLOTS_CAP must not be below MEDIA_ASSET_SLOTS_FLOOR',
+    'MEDIA_ASSET_SLOTS needs a storage: STORAGE_URL must not be none',
+  ])
+  const rest = { MEDIA_UPSTREAM_URL: 'http://u.example', MEDIA_UPSTREAM_KEY: 'key', MEDIA_ASSET_SLOTS: 'quota' }
+  expect(problemsOf(rest)).toEqual(['MEDIA_ASSET_SLOTS must be a number for a MEDIA_UPSTREAM_URL of kind rest'])
+  const accounts = '[{"name":"one","url":"http://u.example","keyEnv":"ONE_KEY"}]'
+  expect(problemsOf({ MEDIA_UPSTREAMS: accounts, ONE_KEY: 'key', MEDIA_ASSET_SLOTS: '5' })).toEqual([
+    'MEDIA_ASSET_SLOTS and MEDIA_UPSTREAMS must not both be set',
+  ])
+})
