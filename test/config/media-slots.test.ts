@@ -37,3 +37,11 @@ test('a library that is larger than its slots needs one account, and a storage',
     'MEDIA_ASSET_SLOTS and MEDIA_UPSTREAMS must not both be set',
   ])
 })
+
+test.each([
+  ['MEDIA_ASSET_SLOTS', ['0', '-1', '1.5', 'many', 'QUOTA'], 'must be quota or an integer from 1'],
+  ['MEDIA_ASSET_SLOTS_FLOOR', ['-1', 'x'], 'must be an integer from 0'],
+  ['MEDIA_ASSET_SLOTS_CAP', ['0', 'x'], 'must be an integer from 1'],
+])('%s is validated', (name, values, expected) => {
+  for (const value of values) expect(problemsOf({ ...ark, [name]: value })).toEqual([`${name} ${expected}`])
+})
