@@ -107,8 +107,9 @@ export const openFaultWorld = async (
   const beforeProvider = (address: unknown) => loginProxy?.before(String(address)) ?? ''
   // For the server, it is at the address of the proxy; the browser goes to the provider itself.
   const provider = await startOidcProvider(client, {
-    metadata: ({ issuer, token_endpoint, userinfo_endpoint, jwks_uri, ...others }) => ({
+    metadata: ({ issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri, ...others }) => ({
       ...others,
+      authorization_endpoint: String(authorization_endpoint).replace(/^http:..[^/]+/, provider.issuer),
       ...{ issuer: beforeProvider(issuer), token_endpoint: beforeProvider(token_endpoint) },
       ...{ userinfo_endpoint: beforeProvider(userinfo_endpoint), jwks_uri: beforeProvider(jwks_uri) },
     }),
