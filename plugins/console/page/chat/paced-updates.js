@@ -2,7 +2,7 @@
 const minMs = 50
 const maxMs = 1_000
 /** The page does nothing for so many times as long as an update and its frame have taken. */
-const rest = 8
+const rest = 14
 
 /**
  * Calls `update` as often as the page can bear: an update that takes long, or whose frame does, is followed by a longer
