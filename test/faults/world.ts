@@ -31,10 +31,9 @@ export interface FaultRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A response, or that there was none within the client's patience. */
-export interface FaultReply {
+/** A response that was read. */
+export interface FaultReply extends Record<'text', string> {
   readonly status: number
-  readonly text: string
   /** What the OpenAPI document of the server does not describe. */
   readonly undocumented: readonly string[]
 }
@@ -42,7 +41,6 @@ export interface FaultReply {
 /** The deadlines of the server's calls: as long as a busy machine needs. */
 export const deadlineSeconds = 5
 const patienceMs = 30_000
-
 /** A default server on PostgreSQL whose database, upstreams and identity provider can fail, with users and what they have. */
 export interface FaultWorld extends AsyncDisposable {
   readonly server: ServerProcess
@@ -157,11 +155,6 @@ export const openFaultWorld = async (
     },
   })
 
-  const tokenOf = async (user: string, scopes: readonly Scope[]) => {
-    const token = createToken()
-    await store.addUserToken(user, { hash: hashToken(token), start: token.slice(0, 9), scopes, createdAt: Date.now() })
-    return token
-  }
   const ann = (await fixture.addUser('ann')).id
   const root = await store.addAdminUser({ name: 'root', role: 'admin', createdAt: Date.now() })
   if (typeof root === 'string') throw new Error(root)
@@ -173,9 +166,9 @@ export const openFaultWorld = async (
   }
   const cookie = await newCookie(store, ids.session, url)
   const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = {
-    token: { authorization: `Bearer ${await tokenOf(ann, ['media', 'text', 'video'])}` },
+    token: await addToken(store, ann, ['media', 'text', 'video']),
     session: { cookie, origin: url },
-    admin: { authorization: `Bearer ${await tokenOf(root.id, ['admin'])}` },
+    admin: await addToken(store, root.id, ['admin']),
     nobody: {},
   }
 
@@ -237,6 +230,13 @@ const makeObjects = async (world: NewWorld): Promise<KnownObjects> => {
     },
     ...{ user: ids.token, callback: callback.pathname + callback.search },
   }
+}
+
+/** Adds a token of a user. Returns the header that has it. */
+const addToken = async (store: Store, user: string, scopes: readonly Scope[]) => {
+  const token = createToken()
+  await store.addUserToken(user, { hash: hashToken(token), start: token.slice(0, 9), scopes, createdAt: Date.now() })
+  return { authorization: `Bearer ${token}` }
 }
 
 /** A name that nothing has. */
@@ -306,9 +306,8 @@ export const newUser = async ({ store }: NewWorld): Promise<string> => {
 /** A token of a user, by its id. */
 export const newToken = async ({ store }: NewWorld, user: string): Promise<string> => {
   const token = createToken()
-  const added = await store.addUserToken(user, {
-    ...{ hash: hashToken(token), start: token.slice(0, 9), scopes: ['media'] as const, createdAt: Date.now() },
-  })
+  const parts = { hash: hashToken(token), start: token.slice(0, 9), scopes: ['media'] as const, createdAt: Date.now() }
+  const added = await store.addUserToken(user, parts)
   if (typeof added === 'string') throw new Error(added)
   return added.id
 }
@@ -360,6 +359,17 @@ export const newWebhook = async ({ ask, emulator }: NewWorld): Promise<string> =
 /** A webhook that gets nothing: its user makes no videos. */
 export const webhookOf = ({ origin }: Emulator) => ({ url: `${origin}/hook`, types: ['video.succeeded'] })
 
+/** A group that another user lends to the user with the token. */
+export const newBorrowedGroup = async ({ store, ids, ask }: NewWorld): Promise<string> => {
+  const owner = await store.addUser({ name: newName(), createdAt: Date.now() })
+  if (owner === undefined) throw new Error('the name is taken')
+  const [group, headers] = [`group-${newName()}`, await addToken(store, owner, ['media'])]
+  await store.adoptGroup({ id: group, user: owner, type: 'AIGC', name: group, createdAt: Date.now() })
+  const path = `${library}/assets/groups/${group}/shares`
+  await ask('POST', { as: 'nobody', path, body: { User: ids.token, Access: 'use' }, headers })
+  return group
+}
+
 /** The cookie of a new session of the person, whose other sessions stay. */
 export const newCookie = async (store: Store, user: string, publicUrl: string): Promise<string> => {
   const begin = beginSession({ store, secrets: [await store.secret('session')], publicUrl, maxSessions: 10_000 })
@@ -372,10 +382,7 @@ export const newCookie = async (store: Store, user: string, publicUrl: string): 
 export const newOperator = async ({ store }: NewWorld): Promise<Readonly<Record<string, string>>> => {
   const user = await store.addAdminUser({ name: newName(), role: 'admin', createdAt: Date.now() })
   if (typeof user === 'string') throw new Error(user)
-  const token = createToken()
-  const added = { hash: hashToken(token), start: token.slice(0, 9), scopes: ['admin'] as const, createdAt: Date.now() }
-  await store.addUserToken(user.id, added)
-  return { authorization: `Bearer ${token}` }
+  return addToken(store, user.id, ['admin'])
 }
 
 /** The cookie of a person of whom nothing else is known. */
@@ -385,8 +392,9 @@ export const newPerson = async (world: NewWorld): Promise<string> =>
 /** The return of a person from the identity provider to the server, which then asks the provider who it is. */
 export const newReturn = async ({ server }: NewWorld): Promise<FaultRequest> => {
   const browser = new Browser(server.url)
-  const isCallback = ({ pathname }: URL) => pathname === '/api/session/oidc/callback'
-  const { url } = await browser.send('GET', '/api/session/oidc', undefined, isCallback)
+  const { url } = await browser.send('GET', '/api/session/oidc', undefined, ({ pathname }) =>
+    pathname.endsWith('/callback'),
+  )
   const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
   return { as: 'nobody', path: url.slice(server.url.length), headers: { cookie } }
 }

@@ -1,4 +1,4 @@
-import { type FaultWorld, newAsset, newFace, newGroup, newName } from '../world.ts'
+import { type FaultWorld, newAsset, newBorrowedGroup, newFace, newGroup, newName } from '../world.ts'
 import type { MakeRequest, Requests } from './request.ts'
 
 const base = '/api/media/proxy/assets'
@@ -58,11 +58,13 @@ export const libraryRequests: Requests = Object.fromEntries(
       ...{ as: 'token', path: `${base}${await newGroupPath(world)}/shares`, body: share(world) },
     }),
     'GET /groups/{}/shares': to(ofGroup('/shares')),
+    'GET /groups/{}/shares/uses': to(ofGroup('/shares/uses')),
     'DELETE /groups/{}/shares/{}': async (world) => {
       const path = `${base}${await newGroupPath(world)}/shares`
       const { Result } = await world.ask('POST', { as: 'token', path, body: share(world) })
       return { as: 'token', path: `${path}/${Result.Id}` }
     },
+    'POST /groups/{}/return': to(async (world) => `/groups/${await newBorrowedGroup(world)}/return`),
     'POST ': ({ known }) => ({
       ...{ as: 'token', path: base },
       body: { GroupId: known.group, URL: 'https://files.example/a.png', AssetType: 'Image', ...named() },
