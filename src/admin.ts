@@ -1,6 +1,7 @@
 import description from '../package.json' with { type: 'json' }
 import { systemClock } from '../plugins/shared/clock.ts'
 import { FieldProblem } from '../plugins/shared/field-problem.ts'
+import { Problem } from '../plugins/shared/problem.ts'
 import { SettingsError, UsageError } from './admin/arguments.ts'
 import { type Commands, parseCommand } from './admin/command.ts'
 import { accountCommands } from './admin/commands/accounts.ts'
@@ -43,7 +44,9 @@ export const runAdmin = async (args: readonly string[], surroundings: AdminConte
     if (!command.worksOffline) await surroundings.store.migrate()
     await command.run(positionals, flags, withOperations(surroundings))
     return 0
-  } catch (error) {
+  } catch (thrown) {
+    // The operations throw a Problem in place of what a report has thrown.
+    const error = thrown instanceof Problem && thrown.cause instanceof SettingsError ? thrown.cause : thrown
     surroundings.err(error instanceof Error ? error.message : String(error))
     if (error instanceof UsageError) surroundings.err(helpOf(surroundings.program ?? 'admin'))
     return error instanceof UsageError || error instanceof SettingsError || isWrongFlag(error) ? 2 : 1

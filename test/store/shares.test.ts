@@ -13,7 +13,7 @@ eachDatabase('shares', (database) => {
     other = await database.open()
   })
 
-  const addUser = async () => (await store.addUser({ name: randomUUID(), createdAt: 1 })) ?? ''
+  const addUser = async (name: string = randomUUID()) => (await store.addUser({ name, createdAt: 1 })) ?? ''
   const addGroup = async (user: string) => {
     const id = randomUUID()
     await store.adoptGroup({ id, user, type: 'AIGC', name: id, createdAt: 1 })
@@ -42,12 +42,12 @@ eachDatabase('shares', (database) => {
   const sharesChange = expect.objectContaining({ kind: 'shares', key: '' })
 
   test('a lent group has its owner and its record, and can be used until its share is revoked', async () => {
-    const [ann, bob, eve] = [await addUser(), await addUser(), await addUser()]
+    const [ann, bob, eve] = [await addUser('Ann'), await addUser(), await addUser()]
     const group = await addGroup(ann)
     const read = await lend({ group, borrower: { user: bob }, access: 'read' })
     expect(read).toEqual({ id: expect.any(String), user: bob, access: 'read', createdAt: 1 })
     expect(await other.groupsLentTo(bob, 1)).toEqual([
-      { ...group, type: 'AIGC', name: group.id, createdAt: 1, access: 'read' },
+      { ...group, type: 'AIGC', name: group.id, createdAt: 1, access: 'read', ownerName: 'Ann' },
     ])
     expect(await other.recordGroupUse(bob, group.id, 2)).toBe(false)
     expect(await lend({ group, borrower: { user: bob }, now: 5 })).toEqual({ ...read, access: 'use' })
