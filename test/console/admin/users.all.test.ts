@@ -315,6 +315,8 @@ describeWithBrowser('an admin', () => {
     await page.getByRole('heading', { level: 1, name: 'There is no such user' }).waitFor()
     await page.goto(`${own.url}/console#/admin/nothing`)
     await page.getByRole('heading', { level: 1, name: 'This page does not exist' }).waitFor()
+    await page.goto(`${own.url}/console#/admin/users`)
+    await page.getByRole('link', { name: 'Teams' }).waitFor()
     await own.store.changeUser(own.admin.id, { role: 'user' }, { now: Date.now() })
     // The server reads the role again within a second.
     const status = () => page.evaluate<number>("fetch('/api/admin/teams').then(({ status }) => status)")
