@@ -40,7 +40,8 @@ export const run = (
     const child = spawn(program, args, { cwd: folder, env, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
-      stream.on('data', (chunk) => {
+      // Else a character at the end of one chunk and the beginning of the next is lost.
+      stream.setEncoding('utf8').on('data', (chunk) => {
         output += chunk
       })
     }
