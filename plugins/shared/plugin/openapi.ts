@@ -1,4 +1,12 @@
-import { type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import {
+  type TLiteral,
+  type TNull,
+  type TObject,
+  type TProperties,
+  type TSchema,
+  type TUnion,
+  Type,
+} from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
 
 // Routes return a `Response`, and are described beside it: in `detail` for OpenAPI documents, and in the type of the
@@ -17,7 +25,8 @@ type ReadOnly<Value> = Value extends readonly (infer Item)[]
     ? Value
     : { readonly [Field in keyof Value]: ReadOnly<Value[Field]> }
 
-export const nullable = <Schema extends TSchema>(schema: Schema) => Type.Union([schema, Type.Null()])
+export const nullable = <Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> =>
+  Type.Union([schema, Type.Null()])
 
 /** The default body of an error, see `problemBody`. */
 export interface ErrorBody {
@@ -174,8 +183,10 @@ export const noStoreResponses = (description: string, schema: TSchema, ...status
 })
 
 /** The body of a success: an object with these members. */
-export const successOf = <Members extends TProperties>(title: string, members: Members) =>
-  Type.Object({ success: Type.Literal(true), ...members }, { title })
+export const successOf = <Members extends TProperties>(
+  title: string,
+  members: Members,
+): TObject<{ success: TLiteral<true> } & Members> => Type.Object({ success: Type.Literal(true), ...members }, { title })
 
 /** The body of a change that shows nothing. */
 export const successBody = successOf('Success', {})
