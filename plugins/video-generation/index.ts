@@ -46,7 +46,6 @@ export type { LinkResult, StoredResult } from './tasks/view.ts'
 export type { VideoAccount } from './upstream/accounts.ts'
 export type { VideoCall, VideoUpstream } from './upstream/client.ts'
 export { type OpenaiVideosOptions, openaiVideos } from './videos/index.ts'
-export type { DeletedVideo, Video, VideoError, VideoPage, VideosErrorBody } from './videos/openapi.ts'
 export type * from './videos/route-types.ts'
 
 /** Options of `videoGeneration`: those of the service, or one that several plugins share. */

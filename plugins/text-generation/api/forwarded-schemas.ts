@@ -1,12 +1,22 @@
 import { Type } from '@sinclair/typebox'
-import { anyObject, chatUsage, count, created, openObject, optionalField, responseUsage } from './schemas.ts'
+import type { SchemaOf } from '../../shared/plugin/openapi.ts'
+import type {
+  CompactedResponse,
+  Completion,
+  CompletionRequest,
+  EmbeddingList,
+  EmbeddingRequest,
+  InputTokenCount,
+  ResponseInputRequest,
+} from './forwarded-types.ts'
+import { anyObject, chatUsage, count, created, optionalField, responseUsage } from './schemas.ts'
 
 const texts = Type.Union([
   Type.String(),
   Type.Array(Type.Union([Type.String(), Type.Integer(), Type.Array(Type.Integer())])),
 ])
 
-export const completionRequest = openObject(
+export const completionRequest: SchemaOf<CompletionRequest> = Type.Object(
   {
     model: Type.String({ minLength: 1 }),
     prompt: optionalField(texts),
@@ -16,7 +26,7 @@ export const completionRequest = openObject(
   { title: 'CompletionRequest', description: 'Further fields are forwarded to the model' },
 )
 
-export const completion = Type.Object(
+export const completion: SchemaOf<Completion> = Type.Object(
   {
     id: Type.String(),
     object: Type.String(),
@@ -30,7 +40,7 @@ export const completion = Type.Object(
   { title: 'Completion' },
 )
 
-export const embeddingRequest = openObject(
+export const embeddingRequest: SchemaOf<EmbeddingRequest> = Type.Object(
   {
     model: Type.String({ minLength: 1 }),
     input: Type.Union([
@@ -41,7 +51,7 @@ export const embeddingRequest = openObject(
   { title: 'EmbeddingRequest', description: 'Further fields are forwarded to the model' },
 )
 
-export const embeddingList = Type.Object(
+export const embeddingList: SchemaOf<EmbeddingList> = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(Type.Object({ index: count, embedding: Type.Union([Type.Array(Type.Number()), Type.String()]) })),
@@ -51,7 +61,7 @@ export const embeddingList = Type.Object(
   { title: 'EmbeddingList' },
 )
 
-export const responseInputRequest = openObject(
+export const responseInputRequest: SchemaOf<ResponseInputRequest> = Type.Object(
   {
     model: optionalField(Type.String()),
     input: optionalField(Type.Union([Type.String(), Type.Array(anyObject)])),
@@ -60,7 +70,7 @@ export const responseInputRequest = openObject(
   { title: 'ResponseInputRequest', description: 'Further fields of a request for a response are forwarded' },
 )
 
-export const compactedResponse = Type.Object(
+export const compactedResponse: SchemaOf<CompactedResponse> = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response.compaction'),
@@ -71,7 +81,7 @@ export const compactedResponse = Type.Object(
   { title: 'CompactedResponse' },
 )
 
-export const inputTokenCount = Type.Object(
+export const inputTokenCount: SchemaOf<InputTokenCount> = Type.Object(
   { object: Type.Literal('response.input_tokens'), input_tokens: count },
   { title: 'InputTokenCount' },
 )

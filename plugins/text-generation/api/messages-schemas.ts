@@ -1,11 +1,18 @@
 import { Type } from '@sinclair/typebox'
-import { nullable } from '../../shared/plugin/openapi.ts'
-import { anyObject, count, openObject, optionalField, untypedObject } from './schemas.ts'
+import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import type {
+  CountMessageTokensRequest,
+  CreateMessageRequest,
+  GeneratedMessage,
+  MessagesErrorBody,
+  MessageTokens,
+} from './messages-types.ts'
+import { anyObject, count, optionalField } from './schemas.ts'
 
 const content = Type.Union([
   Type.String(),
   Type.Array(
-    untypedObject({ type: Type.String({ description: 'text, image, document, tool_use, tool_result, thinking' }) }),
+    Type.Object({ type: Type.String({ description: 'text, image, document, tool_use, tool_result, thinking' }) }),
   ),
 ])
 
@@ -19,20 +26,20 @@ const input = {
     { minItems: 1 },
   ),
   system: optionalField(Type.Union([Type.String(), Type.Array(anyObject)])),
-  thinking: optionalField(untypedObject({ type: Type.String({ description: 'enabled, adaptive or disabled' }) })),
+  thinking: optionalField(Type.Object({ type: Type.String({ description: 'enabled, adaptive or disabled' }) })),
   tools: optionalField(Type.Array(anyObject)),
-  tool_choice: optionalField(untypedObject({ type: Type.String({ description: 'auto, any, tool or none' }) })),
+  tool_choice: optionalField(Type.Object({ type: Type.String({ description: 'auto, any, tool or none' }) })),
   output_config: optionalField(anyObject),
 }
 
 const ignored = 'Fields that have no meaning for the model are ignored'
 
-export const countTokensRequest = openObject(input, {
+export const countTokensRequest: SchemaOf<CountMessageTokensRequest> = Type.Object(input, {
   title: 'CountMessageTokensRequest',
   description: ignored,
 })
 
-export const messagesRequest = openObject(
+export const messagesRequest: SchemaOf<CreateMessageRequest> = Type.Object(
   {
     ...input,
     max_tokens: Type.Integer({ minimum: 1 }),
@@ -46,7 +53,7 @@ export const messagesRequest = openObject(
   { title: 'CreateMessageRequest', description: ignored },
 )
 
-export const messageSchema = Type.Object(
+export const messageSchema: SchemaOf<GeneratedMessage> = Type.Object(
   {
     id: Type.String(),
     type: Type.Literal('message'),
@@ -68,7 +75,7 @@ export const messageSchema = Type.Object(
   { title: 'Message' },
 )
 
-export const messagesErrorBody = Type.Object(
+export const messagesErrorBody: SchemaOf<MessagesErrorBody> = Type.Object(
   {
     type: Type.Literal('error'),
     error: Type.Object({
@@ -101,7 +108,7 @@ export const messageEvent = Type.Union([
   ),
 ])
 
-export const messageTokens = Type.Object(
+export const messageTokens: SchemaOf<MessageTokens> = Type.Object(
   { input_tokens: Type.Integer({ minimum: 0, description: 'An estimate' }) },
   { title: 'MessageTokens' },
 )

@@ -1,20 +1,26 @@
-import { type ObjectOptions, type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
-import { nullable } from '../../shared/plugin/openapi.ts'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import type {
+  ChatChunk,
+  ChatCompletion,
+  ChatCompletionRequest,
+  ChatMessage,
+  ChatUsage,
+  ContentBlock,
+  CreateResponseRequest,
+  DeletedResponse,
+  InputItemList,
+  Model,
+  ModelList,
+  ModelResponse,
+  TextErrorBody,
+} from './types.ts'
 
-/** An object whose fields are not part of its type. */
-export const untypedObject = (fields: TProperties, options?: ObjectOptions) =>
-  Type.Unsafe<object>(Type.Object(fields, options))
-
-export const anyObject = untypedObject({})
-
-/** An object with further fields, which are forwarded, or ignored. */
-export const openObject = <Fields extends TProperties>(fields: Fields, options?: ObjectOptions) =>
-  Type.Unsafe<Static<TObject<Fields>> & { [field: string]: unknown }>(Type.Object(fields, options))
-
+export const anyObject = Type.Object({})
 /** A field of a request that may be absent. `null` counts as absent. */
 export const optionalField = <Schema extends TSchema>(schema: Schema) => Type.Optional(nullable(schema))
 
-export const textErrorBody = Type.Object(
+export const textErrorBody: SchemaOf<TextErrorBody> = Type.Object(
   {
     error: Type.Object({
       message: Type.String(),
@@ -31,12 +37,12 @@ const sampling = {
   top_p: optionalField(Type.Number({ minimum: 0, maximum: 1 })),
 }
 
-const contentBlock = openObject(
+const contentBlock: SchemaOf<ContentBlock> = Type.Object(
   { type: Type.String({ description: 'text, image_url, video_url, video, or another type that the model knows' }) },
   { description: 'Has a field that its type names: `text`, `image_url.url`, `video_url.url`, `video` (addresses)' },
 )
 
-const chatMessage = openObject(
+const chatMessage: SchemaOf<ChatMessage> = Type.Object(
   {
     role: Type.Union(
       ['system', 'user', 'assistant', 'tool', 'developer', 'function'].map((role) => Type.Literal(role)),
@@ -49,7 +55,7 @@ const chatMessage = openObject(
   { title: 'ChatMessage' },
 )
 
-export const chatCompletionRequest = openObject(
+export const chatCompletionRequest: SchemaOf<ChatCompletionRequest> = Type.Object(
   {
     model: Type.String({ minLength: 1 }),
     messages: Type.Array(chatMessage, { minItems: 1 }),
@@ -66,7 +72,7 @@ export const chatCompletionRequest = openObject(
   { title: 'ChatCompletionRequest', description: 'Further fields are forwarded to the model' },
 )
 
-export const responsesRequest = openObject(
+export const responsesRequest: SchemaOf<CreateResponseRequest> = Type.Object(
   {
     model: Type.String({ minLength: 1 }),
     input: Type.Union([Type.String(), Type.Array(anyObject)]),
@@ -76,7 +82,7 @@ export const responsesRequest = openObject(
     previous_response_id: optionalField(Type.String({ description: "Id of one of the caller's stored responses" })),
     max_output_tokens: optionalField(Type.Integer({ minimum: 1 })),
     ...sampling,
-    reasoning: optionalField(untypedObject({ effort: optionalField(Type.String()) })),
+    reasoning: optionalField(Type.Object({ effort: optionalField(Type.String()) })),
     text: optionalField(anyObject),
     tools: optionalField(Type.Array(anyObject)),
     tool_choice: optionalField(Type.Union([Type.String(), anyObject])),
@@ -86,7 +92,7 @@ export const responsesRequest = openObject(
 
 export const count = Type.Integer({ minimum: 0 })
 
-export const chatUsage = Type.Object(
+export const chatUsage: SchemaOf<ChatUsage> = Type.Object(
   { prompt_tokens: count, completion_tokens: count, total_tokens: count },
   { title: 'ChatUsage' },
 )
@@ -95,7 +101,7 @@ export const responseUsage = Type.Object({ input_tokens: count, output_tokens: c
 
 export const created = Type.Integer({ description: 'Seconds since 1970' })
 
-export const chatCompletion = Type.Object(
+export const chatCompletion: SchemaOf<ChatCompletion> = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion'),
@@ -117,7 +123,7 @@ export const chatCompletion = Type.Object(
   { title: 'ChatCompletion' },
 )
 
-export const chatChunk = Type.Object(
+export const chatChunk: SchemaOf<ChatChunk> = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('chat.completion.chunk'),
@@ -139,7 +145,7 @@ export const chatChunk = Type.Object(
   { title: 'ChatChunk' },
 )
 
-export const modelResponse = Type.Object(
+export const modelResponse: SchemaOf<ModelResponse> = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('response'),
@@ -159,12 +165,12 @@ export const modelResponseEvent = Type.Object(
   { title: 'ResponseEvent' },
 )
 
-export const deletedResponse = Type.Object(
+export const deletedResponse: SchemaOf<DeletedResponse> = Type.Object(
   { id: Type.String(), object: Type.String(), deleted: Type.Boolean() },
   { title: 'DeletedResponse' },
 )
 
-export const inputItemList = Type.Object(
+export const inputItemList: SchemaOf<InputItemList> = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(anyObject),
@@ -175,7 +181,7 @@ export const inputItemList = Type.Object(
   { title: 'InputItemList' },
 )
 
-export const model = Type.Object(
+export const model: SchemaOf<Model> = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('model'),
@@ -189,4 +195,7 @@ export const model = Type.Object(
   { title: 'Model' },
 )
 
-export const modelList = Type.Object({ object: Type.Literal('list'), data: Type.Array(model) }, { title: 'ModelList' })
+export const modelList: SchemaOf<ModelList> = Type.Object(
+  { object: Type.Literal('list'), data: Type.Array(model) },
+  { title: 'ModelList' },
+)

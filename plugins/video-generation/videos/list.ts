@@ -1,6 +1,6 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
 import type { VideoTasks } from '../tasks/tasks.ts'
-import type { VideoPage } from './openapi.ts'
+import type { VideoPage } from './route-types.ts'
 import { toVideo } from './video.ts'
 
 /** Answers `GET /videos` from the rows of the user. Throws FieldProblem 400 for a wrong parameter. */

@@ -13,9 +13,10 @@ import {
   type RouteOptions,
   replayedHeaders,
   routeOptions,
-  type ValueOf,
+  type SchemaOf,
 } from '../../shared/plugin/openapi.ts'
 import { estimateSchema } from '../api/openapi.ts'
+import type { DeletedVideo, Video, VideoPage, VideosErrorBody } from './route-types.ts'
 
 const time = (description: string) => Type.Integer({ description: `${description}: seconds since 1970` })
 const words = <Word extends string>(...all: Word[]) => Type.Union(all.map((word) => Type.Literal(word)))
@@ -26,7 +27,7 @@ const dryRun = queryParameter(
   Type.Boolean({ default: false }),
 )
 
-const errorBody = Type.Object(
+const errorBody: SchemaOf<VideosErrorBody> = Type.Object(
   {
     error: Type.Object({
       message: Type.String(),
@@ -39,10 +40,7 @@ const errorBody = Type.Object(
   { title: 'VideosError', description: 'An error of this service' },
 )
 
-/** The body of an error, in the form of the OpenAI API. */
-export type VideosErrorBody = ValueOf<typeof errorBody>
-
-const video = Type.Object(
+const video: SchemaOf<Video> = Type.Object(
   {
     id: Type.String(),
     object: Type.Literal('video'),
@@ -66,13 +64,7 @@ const video = Type.Object(
   { title: 'Video' },
 )
 
-/** A video, in the form of the OpenAI API. Times are seconds since 1970. */
-export type Video = ValueOf<typeof video>
-
-/** Why a video has failed. */
-export type VideoError = NonNullable<Video['error']>
-
-const page = Type.Object(
+const page: SchemaOf<VideoPage> = Type.Object(
   {
     object: Type.Literal('list'),
     data: Type.Array(video),
@@ -83,16 +75,10 @@ const page = Type.Object(
   { title: 'VideoPage' },
 )
 
-/** A page of videos. */
-export type VideoPage = ValueOf<typeof page>
-
-const deleted = Type.Object(
+const deleted: SchemaOf<DeletedVideo> = Type.Object(
   { id: Type.String(), object: Type.Literal('video.deleted'), deleted: Type.Literal(true) },
   { title: 'DeletedVideo' },
 )
-
-/** A video that was deleted. */
-export type DeletedVideo = ValueOf<typeof deleted>
 
 const prompt = Type.String({ minLength: 1, maxLength: 32_000 })
 const seconds = Type.Union([Type.String({ pattern: '^[1-9][0-9]{0,2}$' }), Type.Integer({ minimum: 1 })], {

@@ -1,5 +1,64 @@
+import type { FailureAdvice } from '../../failure-advice/index.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
-import type { DeletedVideo, Video, VideoPage, VideosErrorBody } from './openapi.ts'
+
+/** The body of an error, in the form of the OpenAI API. */
+export interface VideosErrorBody {
+  readonly error: {
+    readonly message: string
+    readonly type: string
+    /** The wrong field. */
+    readonly param: string | null
+    readonly code: string | null
+    /** What to do about it, where that is known of the code. */
+    readonly advice?: FailureAdvice
+  }
+}
+
+/** A video, in the form of the OpenAI API. Times are seconds since 1970. */
+export interface Video {
+  readonly id: string
+  readonly object: 'video'
+  readonly created_at: number
+  readonly completed_at: number | null
+  /** When the content can no longer be downloaded. */
+  readonly expires_at: number | null
+  readonly status: 'queued' | 'in_progress' | 'completed' | 'failed'
+  /** Percent. It never decreases. */
+  readonly progress: number
+  readonly model: string
+  readonly prompt: string | null
+  /** `0` while nobody knows it. */
+  readonly seconds: string
+  /** Width and height, such as `1280x720`; `auto` while nobody knows it. */
+  readonly size: string
+  readonly remixed_from_video_id: string | null
+  readonly error: VideoError | null
+}
+
+/** Why a video has failed. */
+export interface VideoError {
+  /** The vendor's, or `cancelled`, or `expired`. */
+  readonly code: string
+  readonly message: string
+  /** What to do about it, where that is known of the code. */
+  readonly advice?: FailureAdvice
+}
+
+/** A page of videos. */
+export interface VideoPage {
+  readonly object: 'list'
+  readonly data: readonly Video[]
+  readonly first_id: string | null
+  readonly last_id: string | null
+  readonly has_more: boolean
+}
+
+/** A video that was deleted. */
+export interface DeletedVideo {
+  readonly id: string
+  readonly object: 'video.deleted'
+  readonly deleted: true
+}
 
 /** The body may also be a form with the same fields. */
 export interface CreateVideoRequest {

@@ -10,10 +10,10 @@ import type { VideoCaller } from '../tasks/tasks.ts'
 import { type ContentOptions, downloadContent } from './content.ts'
 import { type Derivation, derivedFields, sourceOf, toDerivedTask } from './derived.ts'
 import { listVideos } from './list.ts'
-import type { Video } from './openapi.ts'
 import { createNames, derivedNames, type FieldNames, nameIn, translateError } from './problem.ts'
 import { composedBytes, type Fields, readFields } from './request/fields.ts'
 import { createFields, type ModelAliases, type NewVideo, toTask, type VideoNotes } from './request/video-request.ts'
+import type { Video } from './route-types.ts'
 import { toVideo } from './video.ts'
 
 export interface VideosOptions extends ContentOptions {

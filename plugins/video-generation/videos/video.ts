@@ -3,8 +3,8 @@ import { asJsonObject, type JsonObject } from '../../shared/json/parsed.ts'
 import { formatOf, sizeOf } from '../tasks/request/sizes.ts'
 import type { VideoStatus } from '../tasks/statuses.ts'
 import type { VideoTaskView } from '../tasks/tasks.ts'
-import type { Video, VideoError } from './openapi.ts'
 import type { VideoNotes } from './request/video-request.ts'
+import type { Video, VideoError } from './route-types.ts'
 
 /** The statuses of the OpenAI API. Its clients poll until one of the last two. */
 const statuses: Readonly<Record<VideoStatus, Video['status']>> = {
