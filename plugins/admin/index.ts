@@ -35,7 +35,6 @@ import {
   systemDocs,
   videoTaskDocs,
 } from './docs/reports.ts'
-import type { SettingsView, UpstreamView } from './docs/schemas.ts'
 import { type Area, createAccess } from './http/access.ts'
 import type { AdminHandler } from './http/call.ts'
 import { adminConsentRoutes } from './http/consents.ts'
@@ -53,6 +52,7 @@ import { systemRoutes } from './http/system.ts'
 import { createOperations, type OperationsStore } from './operations/operations.ts'
 import { importRoute } from './user-import/route.ts'
 import { type AdminVideos, noVideos } from './videos.ts'
+import type { SettingsView, UpstreamView } from './views/system.ts'
 
 export type { Audit, AuditEvent } from '../shared/audit.ts'
 export type { ErrorsOption } from '../shared/http/error-handler.ts'
@@ -61,22 +61,9 @@ export type { Role, Scope } from '../shared/identity/scopes.ts'
 export type { ActivityCounts, ActivityView, AlertsView, AlertView } from './activity.ts'
 export type { AuditPageStore, AuditRecord, AuditVerification } from './audit-pages.ts'
 export type { AdminConsent, ConsentFilter, ConsentRecords } from './consents.ts'
-export type { AdminConsentView } from './docs/consents.ts'
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
 export type { ReportRoutes, SystemRoutes } from './docs/reports.ts'
 export type { AdminTokenRequest, NewUserRequest, TeamRequest, UserChangeRequest } from './docs/requests.ts'
-export type {
-  AuditEntryView,
-  PendingGroupView,
-  SettingsView,
-  TeamView,
-  TokenView,
-  UpstreamView,
-  UsageRowView,
-  UserView,
-  VideoView,
-} from './docs/schemas.ts'
-export type { AuditVerificationView } from './docs/server-schemas.ts'
 export type { OperationsStore } from './operations/operations.ts'
 export type { PendingGroup, PendingGroupStore } from './pending-groups.ts'
 export type {
@@ -112,6 +99,12 @@ export type {
 } from './usage-sums.ts'
 export type { ImportedUser, RejectedUser, UserImportStore } from './user-import/store.ts'
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
+export type { AuditEntryView, AuditVerificationView } from './views/audit.ts'
+export type { AdminConsentView } from './views/consents.ts'
+export type { PendingGroupView, VideoView } from './views/decisions.ts'
+export type { TeamView, TokenView, UserView } from './views/people.ts'
+export type { SettingsView, UpstreamView } from './views/system.ts'
+export type { UsageRowView } from './views/usage.ts'
 
 /** Options of `admin`. */
 export interface AdminOptions {

@@ -1,5 +1,5 @@
-import type { UpstreamView } from '../../plugins/admin/docs/schemas.ts'
 import type { AdminOptions, AlertsView } from '../../plugins/admin/index.ts'
+import type { UpstreamView } from '../../plugins/admin/views/system.ts'
 import type { MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import { systemClock } from '../../plugins/shared/clock.ts'
 import type { UsageLimits } from '../../plugins/usage-limits/index.ts'

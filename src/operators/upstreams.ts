@@ -1,4 +1,4 @@
-import type { UpstreamView } from '../../plugins/admin/docs/schemas.ts'
+import type { UpstreamView } from '../../plugins/admin/views/system.ts'
 import { isoTime } from '../../plugins/admin/views/time.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { storedAction } from '../../plugins/upstream-proxy/rate-limit/by-action.ts'

@@ -1,7 +1,8 @@
 import { Type } from '@sinclair/typebox'
 import { consentExportSchema, type SignedConsent } from '../../shared/consent/schema.ts'
-import { type ErrorBody, nullable, pathParameter, type ValueOf } from '../../shared/plugin/openapi.ts'
+import { type ErrorBody, nullable, pathParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { AdminConsentView } from '../views/consents.ts'
 import { consentQuery, type PageQuery } from './requests.ts'
 import { type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
 
@@ -41,7 +42,7 @@ const act = {
   ),
 }
 
-const consentSchema = Type.Object(
+const consentSchema: SchemaOf<AdminConsentView> = Type.Object(
   {
     group: Type.String({ description: 'Id of the group' }),
     owner: Type.String({ description: 'Id of its user, or of the last one' }),
@@ -66,12 +67,6 @@ const consentSchema = Type.Object(
   },
   { title: 'AdminConsent' },
 )
-
-/** The consent of a person to the use of a group. */
-export type AdminConsentView = ValueOf<typeof consentSchema>
-
-/** Who has asked for something, and when. */
-export type AdminConsentActView = NonNullable<AdminConsentView['withdrawal']>
 
 const shared = {
   parameters: [pathParameter('id', 'Id of a group of type LivenessFace, also of a deleted one')],

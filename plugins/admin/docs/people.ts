@@ -11,6 +11,7 @@ import {
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
 import type { TokenState } from '../store.ts'
+import type { TeamView, TokenView, UserView } from '../views/people.ts'
 import {
   type AdminTokenRequest,
   adminTokenSchema,
@@ -38,16 +39,7 @@ import {
   route,
   type WriteErrors,
 } from './route.ts'
-import {
-  issuedTokenSchema,
-  limitReportSchema,
-  type TeamView,
-  type TokenView,
-  teamSchema,
-  tokenSchema,
-  type UserView,
-  userSchema,
-} from './schemas.ts'
+import { issuedTokenSchema, limitReportSchema, teamSchema, tokenSchema, userSchema } from './schemas.ts'
 
 /** A link with which its holder sets the password of a user. */
 export interface InvitationLink {

@@ -3,6 +3,10 @@ import { type ErrorBody, jsonBody, pathParameter } from '../../shared/plugin/ope
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { VideoTaskStatus } from '../videos.ts'
+import type { AuditEntryView, AuditVerificationView } from '../views/audit.ts'
+import type { PendingGroupView, VideoView } from '../views/decisions.ts'
+import type { SettingsView, UpstreamView } from '../views/system.ts'
+import type { UsageRowView } from '../views/usage.ts'
 import {
   auditQuery,
   type GroupGiftRequest,
@@ -17,20 +21,14 @@ import {
 } from './requests.ts'
 import { type Done, done, type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
 import {
-  type AuditEntryView,
   auditEntrySchema,
-  type PendingGroupView,
   pendingGroupSchema,
-  type SettingsView,
   settingsSchema,
-  type UpstreamView,
-  type UsageRowView,
   upstreamSchema,
   usageRowSchema,
-  type VideoView,
   videoSchema,
 } from './schemas.ts'
-import { type AuditVerificationView, activitySchema, alertsSchema, verificationSchema } from './server-schemas.ts'
+import { activitySchema, alertsSchema, verificationSchema } from './server-schemas.ts'
 
 type Id = { params: { id: string } }
 

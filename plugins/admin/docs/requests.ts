@@ -1,16 +1,58 @@
 import { Type } from '@sinclair/typebox'
 import { auditActions } from '../../shared/audit.ts'
 import { type Role, type Scope, scopes } from '../../shared/identity/scopes.ts'
-import { nullable, queryParameter, type ValueOf } from '../../shared/plugin/openapi.ts'
+import { nullable, queryParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import type { Limit } from '../../usage-limits/index.ts'
 import { videoTaskStatuses } from '../videos.ts'
 import { limitSchema } from './schemas.ts'
+
+/** A user to be added. */
+export interface NewUserRequest {
+  readonly name: string
+  readonly password?: string | null
+  readonly role?: Role | null
+  /** Id of a team. */
+  readonly team?: string | null
+  readonly service?: boolean | null
+  readonly external_id?: string | null
+  readonly limits?: readonly Limit[] | null
+  /** True: the response has a link with which its holder sets the password. */
+  readonly invite?: boolean | null
+}
+
+/** What of a user to change. Null takes a value away. */
+export interface UserChangeRequest {
+  readonly name?: string
+  readonly role?: Role
+  readonly team?: string | null
+  readonly disabled?: boolean
+  readonly password?: string
+  readonly external_id?: string | null
+  readonly limits?: readonly Limit[] | null
+}
+
+/** A team to be added, or what of it to change. */
+export interface TeamRequest {
+  readonly name?: string
+  readonly limits?: readonly Limit[] | null
+}
+
+/** A token to be added, or what of it to change. */
+export interface AdminTokenRequest {
+  readonly label?: string | null
+  /** ISO 8601, with a time zone. Null: never. */
+  readonly expires_at?: string | null
+  readonly scopes?: readonly Scope[] | null
+  readonly models?: readonly string[] | null
+  readonly limits?: readonly Limit[] | null
+}
 
 const limits = Type.Optional(nullable(Type.Array(limitSchema, { maxItems: 50 })))
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength })
 const role = Type.Unsafe<Role>(Type.String({ enum: ['user', 'admin'] } as object))
 const password = Type.String({ description: 'At least 12 characters, or 8 of three kinds; not the name' })
 
-export const newUserSchema = Type.Object(
+export const newUserSchema: SchemaOf<NewUserRequest> = Type.Object(
   {
     name: line(128),
     password: Type.Optional(nullable(password)),
@@ -24,10 +66,7 @@ export const newUserSchema = Type.Object(
   { title: 'NewUser', additionalProperties: false },
 )
 
-/** A user to be added. */
-export type NewUserRequest = ValueOf<typeof newUserSchema>
-
-export const userChangeSchema = Type.Object(
+export const userChangeSchema: SchemaOf<UserChangeRequest> = Type.Object(
   {
     name: Type.Optional(line(128)),
     role: Type.Optional(role),
@@ -40,20 +79,17 @@ export const userChangeSchema = Type.Object(
   { title: 'UserChange', additionalProperties: false },
 )
 
-/** What of a user to change. Null takes a value away. */
-export type UserChangeRequest = ValueOf<typeof userChangeSchema>
+export const newTeamSchema: SchemaOf<TeamRequest & { readonly name: string }> = Type.Object(
+  { name: line(128), limits },
+  { title: 'NewTeam', additionalProperties: false },
+)
 
-export const newTeamSchema = Type.Object({ name: line(128), limits }, { title: 'NewTeam', additionalProperties: false })
-
-export const teamChangeSchema = Type.Object(
+export const teamChangeSchema: SchemaOf<TeamRequest> = Type.Object(
   { name: Type.Optional(line(128)), limits },
   { title: 'TeamChange', additionalProperties: false },
 )
 
-/** What of a team to change. */
-export type TeamRequest = ValueOf<typeof teamChangeSchema>
-
-export const adminTokenSchema = Type.Object(
+export const adminTokenSchema: SchemaOf<AdminTokenRequest> = Type.Object(
   {
     label: Type.Optional(nullable(line(128))),
     expires_at: Type.Optional(
@@ -74,10 +110,7 @@ export const adminTokenSchema = Type.Object(
   { title: 'TokenSettings', additionalProperties: false },
 )
 
-/** A token to be added, or what of it to change. */
-export type AdminTokenRequest = ValueOf<typeof adminTokenSchema>
-
-export const rotationSchema = Type.Object(
+export const rotationSchema: SchemaOf<{ readonly overlap_seconds?: number | null }> = Type.Object(
   {
     overlap_seconds: Type.Optional(
       nullable(
@@ -88,12 +121,23 @@ export const rotationSchema = Type.Object(
   { title: 'Rotation', additionalProperties: false },
 )
 
-export const groupAdoptionSchema = Type.Object(
+export const groupAdoptionSchema: SchemaOf<{ readonly user: string; readonly group_id: string }> = Type.Object(
   { user: Type.String({ description: 'Id of the user' }), group_id: Type.String() },
   { title: 'GroupAdoption', additionalProperties: false },
 )
 
-export const groupGiftSchema = Type.Object(
+/** A group of the upstream that a user gets. */
+export interface GroupGiftRequest {
+  /** Id of the user. */
+  readonly user: string
+  readonly group_id: string
+  readonly type: 'AIGC' | 'LivenessFace'
+  readonly name: string
+  /** The account of the asset library that has the group. Default: the first, or the only one. */
+  readonly account?: string
+}
+
+export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
   {
     user: Type.String({ description: 'Id of the user' }),
     group_id: Type.String(),
@@ -108,10 +152,7 @@ export const groupGiftSchema = Type.Object(
   { title: 'GroupGift', additionalProperties: false },
 )
 
-/** A group of the upstream that a user gets. */
-export type GroupGiftRequest = ValueOf<typeof groupGiftSchema>
-
-export const videoAdoptionSchema = Type.Object(
+export const videoAdoptionSchema: SchemaOf<{ readonly upstream_id: string }> = Type.Object(
   { upstream_id: Type.String({ description: "The upstream's id of the task" }) },
   { title: 'VideoAdoption', additionalProperties: false },
 )

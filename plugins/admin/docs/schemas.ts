@@ -1,9 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { auditActions } from '../../shared/audit.ts'
 import { scopes } from '../../shared/identity/scopes.ts'
-import { nullable, type SchemaOf, type ValueOf } from '../../shared/plugin/openapi.ts'
+import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Limit, LimitReport } from '../../usage-limits/index.ts'
 import { videoTaskStatuses } from '../videos.ts'
+import type { AuditEntryView } from '../views/audit.ts'
+import type { PendingGroupView, VideoView } from '../views/decisions.ts'
+import type { TeamView, TokenView, UserView } from '../views/people.ts'
+import type { SettingsView, UpstreamView } from '../views/system.ts'
+import { upstreamStates } from '../views/system.ts'
+import type { UsageRowView } from '../views/usage.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
@@ -31,7 +37,7 @@ export const limitSchema: SchemaOf<Limit> = Type.Object(
 
 const limits = nullable(Type.Array(limitSchema))
 
-export const userSchema = Type.Object(
+export const userSchema: SchemaOf<UserView> = Type.Object(
   {
     id: text,
     name: text,
@@ -51,16 +57,10 @@ export const userSchema = Type.Object(
   { title: 'User' },
 )
 
-/** A user. */
-export type UserView = ValueOf<typeof userSchema>
-
-export const teamSchema = Type.Object(
+export const teamSchema: SchemaOf<TeamView> = Type.Object(
   { id: text, name: text, limits, members: count, created_at: time },
   { title: 'Team' },
 )
-
-/** A team. */
-export type TeamView = ValueOf<typeof teamSchema>
 
 const tokenFields = {
   id: text,
@@ -80,10 +80,7 @@ const tokenFields = {
   ),
 }
 
-export const tokenSchema = Type.Object(tokenFields, { title: 'Token' })
-
-/** A token, without its secret. */
-export type TokenView = ValueOf<typeof tokenSchema>
+export const tokenSchema: SchemaOf<TokenView> = Type.Object(tokenFields, { title: 'Token' })
 
 /** A token in the response that shows its secret. A repetition of the request gets none. */
 export const issuedTokenSchema: SchemaOf<TokenView & { readonly token?: string }> = Type.Object(
@@ -111,7 +108,7 @@ export const limitReportSchema: SchemaOf<LimitReport> = Type.Object(
   { title: 'LimitReport' },
 )
 
-export const usageRowSchema = Type.Object(
+export const usageRowSchema: SchemaOf<UsageRowView> = Type.Object(
   {
     day: Type.Optional(Type.String({ format: 'date' })),
     user: Type.Optional(text),
@@ -136,10 +133,7 @@ export const usageRowSchema = Type.Object(
   { title: 'UsageSum', description: 'Members by which the usage is not grouped are absent' },
 )
 
-/** The usage of one combination of values. Members that it is not summed by are absent. */
-export type UsageRowView = ValueOf<typeof usageRowSchema>
-
-export const auditEntrySchema = Type.Object(
+export const auditEntrySchema: SchemaOf<AuditEntryView> = Type.Object(
   {
     id: text,
     at: time,
@@ -158,10 +152,7 @@ export const auditEntrySchema = Type.Object(
   { title: 'AuditEntry' },
 )
 
-/** An entry of the audit trail. */
-export type AuditEntryView = ValueOf<typeof auditEntrySchema>
-
-export const pendingGroupSchema = Type.Object(
+export const pendingGroupSchema: SchemaOf<PendingGroupView> = Type.Object(
   {
     id: text,
     user: text,
@@ -180,10 +171,7 @@ export const pendingGroupSchema = Type.Object(
   { title: 'PendingGroup' },
 )
 
-/** The creation or renaming of a group whose outcome is not known. */
-export type PendingGroupView = ValueOf<typeof pendingGroupSchema>
-
-export const videoSchema = Type.Object(
+export const videoSchema: SchemaOf<VideoView> = Type.Object(
   {
     id: text,
     user: text,
@@ -201,14 +189,11 @@ export const videoSchema = Type.Object(
   { title: 'AdminVideoTask' },
 )
 
-/** A video task. */
-export type VideoView = ValueOf<typeof videoSchema>
-
-export const upstreamSchema = Type.Object(
+export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
   {
     name: text,
     kind: text,
-    state: words(['reachable', 'not called yet', "rejects the gateway's key", 'unreachable']),
+    state: words(upstreamStates),
     since: nullable(Type.String({ format: 'date-time', description: 'Null: it was not called yet' })),
     last_error: nullable(
       Type.Object({
@@ -240,15 +225,9 @@ export const upstreamSchema = Type.Object(
   { title: 'UpstreamReport', description: 'As the process that answers has seen it; slots are those of all processes' },
 )
 
-/** An upstream, as the process that answers has seen it. */
-export type UpstreamView = ValueOf<typeof upstreamSchema>
-
-export const settingsSchema = Type.Record(Type.String(), Type.Unknown(), {
+export const settingsSchema: SchemaOf<SettingsView> = Type.Record(Type.String(), Type.Unknown(), {
   title: 'Settings',
   description: 'The settings in force, by variable. A secret is `set` or `unset`',
 })
-
-/** The settings in force, by variable. A secret is `set` or `unset`. */
-export type SettingsView = ValueOf<typeof settingsSchema>
 
 export const cursorSchema = nullable(Type.String({ description: 'For the next page. Null: this is the last one' }))

@@ -1,6 +1,7 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, type SchemaOf, successOf, type ValueOf } from '../../shared/plugin/openapi.ts'
+import { nullable, type SchemaOf, successOf } from '../../shared/plugin/openapi.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
+import type { AuditVerificationView } from '../views/audit.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
@@ -47,7 +48,7 @@ export const alertsSchema = successOf('Alerts', {
   not_evaluated: Type.Array(text, { description: 'Rules that the server cannot evaluate itself' }),
 })
 
-export const verificationSchema = Type.Object(
+export const verificationSchema: SchemaOf<AuditVerificationView> = Type.Object(
   {
     problems: Type.Array(text, { description: 'Empty: the trail is intact' }),
     verified: count,
@@ -60,6 +61,3 @@ export const verificationSchema = Type.Object(
   },
   { title: 'AuditVerification' },
 )
-
-/** What a verification of the audit trail has found. */
-export type AuditVerificationView = ValueOf<typeof verificationSchema>

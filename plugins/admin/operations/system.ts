@@ -2,7 +2,7 @@ import type { Awaitable } from '../../shared/awaitable.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
-import type { SettingsView, UpstreamView } from '../docs/schemas.ts'
+import type { SettingsView, UpstreamView } from '../views/system.ts'
 import type { AdminActor } from './actor.ts'
 
 /** What the server says about itself. */

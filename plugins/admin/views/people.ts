@@ -1,7 +1,59 @@
+import type { Role, Scope } from '../../shared/identity/scopes.ts'
 import type { Limit } from '../../usage-limits/index.ts'
-import type { TeamView, TokenView, UserView } from '../docs/schemas.ts'
 import type { AdminToken, AdminUser, Team } from '../store.ts'
 import { isoOrNull, isoTime } from './time.ts'
+
+/** A user. */
+export interface UserView {
+  readonly id: string
+  readonly name: string
+  readonly role: Role
+  /** Id of the team. */
+  readonly team: string | null
+  readonly team_name: string | null
+  /** Whether the user has tokens and no login. */
+  readonly service: boolean
+  readonly external_id: string | null
+  readonly created_at: string
+  readonly disabled_at: string | null
+  /** A minute late at most. */
+  readonly last_active_at: string | null
+  readonly login: 'password' | 'oidc' | 'none'
+  /** Null: the limits of every user without a list. Empty: no limits. */
+  readonly limits: readonly Limit[] | null
+}
+
+/** A team. */
+export interface TeamView {
+  readonly id: string
+  readonly name: string
+  readonly limits: readonly Limit[] | null
+  /** Number of its users. */
+  readonly members: number
+  readonly created_at: string
+}
+
+/** A token, without its secret. */
+export interface TokenView {
+  readonly id: string
+  /** Id of its user. */
+  readonly user: string
+  readonly user_name: string
+  readonly label: string | null
+  /** The first characters of the secret. */
+  readonly start: string
+  readonly created_at: string
+  readonly expires_at: string | null
+  readonly revoked_at: string | null
+  /** A minute late at most. */
+  readonly last_used_at: string | null
+  readonly scopes: readonly Scope[]
+  /** Null: all models. */
+  readonly models: readonly string[] | null
+  readonly limits: readonly Limit[] | null
+  /** Until when the secret before the last rotation works too. */
+  readonly old_secret_until: string | null
+}
 
 const limitsOf = (json: string | undefined): readonly Limit[] | null =>
   json === undefined ? null : (JSON.parse(json) as readonly Limit[])

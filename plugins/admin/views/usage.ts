@@ -1,6 +1,23 @@
-import { toUsageCountsView } from '../../shared/usage-counts.ts'
-import type { UsageRowView } from '../docs/schemas.ts'
+import { toUsageCountsView, type UsageCountsView } from '../../shared/usage-counts.ts'
 import type { UsageDimension, UsageTotal } from '../usage-sums.ts'
+
+/** The usage of one combination of values. Members that it is not summed by are absent. */
+export interface UsageRowView extends UsageCountsView {
+  /** UTC day. */
+  readonly day?: string
+  readonly user?: string
+  /** Null: a user of a host app. */
+  readonly user_name?: string | null
+  /** The team that the user was in. */
+  readonly team?: string | null
+  readonly team_name?: string | null
+  readonly token?: string | null
+  /** The label of the token. */
+  readonly token_name?: string | null
+  /** The first characters of the token. */
+  readonly token_start?: string | null
+  readonly model?: string
+}
 
 /** @param by what the rows are summed by */
 export const toUsageRowView = (total: UsageTotal, by: readonly UsageDimension[]): UsageRowView => ({

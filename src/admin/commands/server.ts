@@ -1,4 +1,4 @@
-import type { UpstreamView } from '../../../plugins/admin/docs/schemas.ts'
+import type { UpstreamView } from '../../../plugins/admin/views/system.ts'
 import type { Command, Commands } from '../command.ts'
 import { columns, printJson } from '../terminal.ts'
 
