@@ -5,10 +5,26 @@ import {
   queryParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   successOf,
-  type ValueOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { UsageCountsView } from '../shared/usage-counts.ts'
+
+/** Calls, tokens and video seconds of the caller on one day, with one API token and one model. */
+export interface UsageRow extends UsageCountsView {
+  /** UTC day, for example `2026-01-31`. */
+  readonly day: string
+  /** The API token; null if the caller used none. Its label is null if it has none. */
+  readonly token: { readonly id: string; readonly label: string | null; readonly start: string | null } | null
+  readonly model: string
+}
+
+/** The response of the usage route: newest day first. */
+export interface UsageReport {
+  readonly success: true
+  readonly usage: readonly UsageRow[]
+}
 
 /** The usage route of `account` below its prefix, for Eden. */
 export type UsageRoutes = {
@@ -23,7 +39,7 @@ export type UsageRoutes = {
 const count = Type.Integer({ minimum: 0 })
 const nullableText = Type.Union([Type.String(), Type.Null()])
 
-const usageReport = successOf('UsageReport', {
+const usageReport: SchemaOf<UsageReport> = successOf('UsageReport', {
   usage: Type.Array(
     Type.Object(
       {
@@ -53,12 +69,6 @@ const usageReport = successOf('UsageReport', {
     ),
   ),
 })
-
-/** The response of the usage route: newest day first. */
-export type UsageReport = ValueOf<typeof usageReport>
-
-/** Calls, tokens and video seconds of the caller on one day, with one API token and one model. */
-export type UsageRow = UsageReport['usage'][number]
 
 const day = Type.String({ format: 'date' })
 

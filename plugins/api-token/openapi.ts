@@ -1,4 +1,5 @@
 import { Type } from '@sinclair/typebox'
+import type { Scope } from '../shared/identity/scopes.ts'
 import {
   type ErrorBody,
   jsonBody,
@@ -7,11 +8,60 @@ import {
   pathParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   successBody,
   successOf,
-  type ValueOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
+
+/** A token, without its secret. */
+export interface TokenInfo {
+  readonly id: string
+  readonly label: string | null
+  /** The first characters of the secret. */
+  readonly start: string
+  /** ISO 8601, in UTC. */
+  readonly created_at: string
+  /** ISO 8601, in UTC. Null: never. */
+  readonly expires_at: string | null
+  /** What its holder may do. Null: everything. */
+  readonly scopes: readonly Scope[] | null
+  /** The models that it may use; `*` at the end of one stands for any rest. Null: all. */
+  readonly models: readonly string[] | null
+  /** ISO 8601, in UTC, a minute late at most. Null: not used yet. */
+  readonly last_used_at: string | null
+  /** Whether an operator has given it limits of its own. `limitRoutes` of `usage-limits` shows them. */
+  readonly has_limits: boolean
+  /**
+   * ISO 8601, in UTC: until when the secret before the last rotation works. Null: it does not. Undefined: the store
+   * rotates no tokens.
+   */
+  readonly old_secret_until?: string | null
+}
+
+/** The body of a request for a token. */
+export interface TokenRequest {
+  readonly label?: string | null
+  /** ISO 8601, with a time zone. Default: never. */
+  readonly expires_at?: string | null
+  /** Default: `media`, `text` and `video`. */
+  readonly scopes?: readonly ('media' | 'text' | 'video' | 'read')[] | null
+  /** Models that the token may use; `*` at the end of one stands for any rest. Default: all. */
+  readonly models?: readonly string[] | null
+}
+
+/** The response to a request for a token: the only one with the secret. */
+export interface CreatedToken {
+  readonly success: true
+  /** `token` is the secret. Only this response contains it. */
+  readonly token: TokenInfo & { readonly token: string }
+}
+
+/** The tokens of the caller. */
+export interface TokenList {
+  readonly success: true
+  readonly tokens: readonly TokenInfo[]
+}
 
 /** The routes of `consoleTokens` below its prefix, for Eden. */
 export type TokenRoutes = {
@@ -63,27 +113,18 @@ const fields = {
   ),
 }
 
-const tokenList = successOf('TokenList', {
+const tokenList: SchemaOf<TokenList> = successOf('TokenList', {
   tokens: Type.Array(Type.Object(fields, { title: 'TokenInfo' })),
 })
 
-/** The tokens of the caller. */
-export type TokenList = ValueOf<typeof tokenList>
-
-/** A token, without its secret. */
-export type TokenInfo = TokenList['tokens'][number]
-
-const createdToken = successOf('CreatedToken', {
+const createdToken: SchemaOf<CreatedToken> = successOf('CreatedToken', {
   token: Type.Object({
     ...fields,
     token: Type.String({ pattern: '^sk-', description: 'The token. Only this response contains it' }),
   }),
 })
 
-/** The response to a request for a token: the only one with the secret. */
-export type CreatedToken = ValueOf<typeof createdToken>
-
-const tokenRequest = Type.Object(
+const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
   {
     label: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
     expires_at: Type.Optional(
@@ -102,9 +143,6 @@ const tokenRequest = Type.Object(
   },
   { title: 'TokenRequest' },
 )
-
-/** The body of a request for a token. */
-export type TokenRequest = ValueOf<typeof tokenRequest>
 
 const rotation = Type.Object(
   {

@@ -10,9 +10,9 @@ import {
   queryParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   successBody,
   successOf,
-  type ValueOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import type { EventMessage } from './frames.ts'
@@ -22,6 +22,51 @@ export interface StreamedEvent {
   readonly id?: string
   readonly event: string
   readonly data: EventMessage
+}
+
+/** A webhook of the caller, without its secret. Times are ISO 8601, in UTC. */
+export interface WebhookInfo {
+  readonly id: string
+  readonly url: string
+  /** Types of events, and families such as `video.*`. Null: all. */
+  readonly types: readonly string[] | null
+  /**
+   * `failing`: the last delivery has failed. `disabled`: nothing was accepted in a day, or the address is gone;
+   * nothing is delivered any more.
+   */
+  readonly status: 'active' | 'failing' | 'disabled'
+  /** Events that wait for it, up to 1,000. */
+  readonly waiting: number
+  readonly created_at: string
+  /** When the address has accepted a delivery for the last time. */
+  readonly delivered_at: string | null
+  /** The first failed delivery after that. */
+  readonly failing_since: string | null
+  /** Why the last delivery has failed. */
+  readonly last_error: string | null
+  /** Nothing was accepted in a day, or the address is gone. Nothing is delivered any more. */
+  readonly disabled_at: string | null
+}
+
+/** The body of a request for a webhook. */
+export interface WebhookRequest {
+  /** An http or https URL on the public internet, up to 2,048 characters. */
+  readonly url: string
+  /** Types of events, and families such as `video.*`. Default: all. */
+  readonly types?: readonly string[] | null
+}
+
+/** The webhooks of the caller. */
+export interface WebhookList {
+  readonly success: true
+  readonly webhooks: readonly WebhookInfo[]
+}
+
+/** The response to a request for a webhook: the only one with the secret. */
+export interface CreatedWebhook {
+  readonly success: true
+  /** `secret` signs deliveries. Only this response contains it. */
+  readonly webhook: WebhookInfo & { readonly secret: string }
 }
 
 /** The routes of `events` below its prefix, for Eden. */
@@ -89,36 +134,24 @@ const webhookFields = {
   disabled_at: time('Nothing was accepted in a day, or the address is gone. Nothing is delivered any more'),
 }
 
-const webhookList = successOf('WebhookList', {
+const webhookList: SchemaOf<WebhookList> = successOf('WebhookList', {
   webhooks: Type.Array(Type.Object(webhookFields, { title: 'Webhook' })),
 })
 
-/** The webhooks of the caller. */
-export type WebhookList = ValueOf<typeof webhookList>
-
-/** A webhook of the caller, without its secret. Times are ISO 8601, in UTC. */
-export type WebhookInfo = WebhookList['webhooks'][number]
-
-const createdWebhook = successOf('CreatedWebhook', {
+const createdWebhook: SchemaOf<CreatedWebhook> = successOf('CreatedWebhook', {
   webhook: Type.Object({
     ...webhookFields,
     secret: Type.String({ pattern: '^whsec_', description: 'Signs deliveries. Only this response contains it' }),
   }),
 })
 
-/** The response to a request for a webhook: the only one with the secret. */
-export type CreatedWebhook = ValueOf<typeof createdWebhook>
-
-const webhookRequest = Type.Object(
+const webhookRequest: SchemaOf<WebhookRequest> = Type.Object(
   {
     url: Type.String({ maxLength: 2048, description: 'An http or https URL on the public internet' }),
     types: Type.Optional(Type.Union([types, Type.Null()], { description: 'Default: all' })),
   },
   { title: 'WebhookRequest' },
 )
-
-/** The body of a request for a webhook. */
-export type WebhookRequest = ValueOf<typeof webhookRequest>
 
 const webhookRoute = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['webhooks'] })

@@ -11,40 +11,31 @@ import {
   queryParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   type UpstreamErrorBody,
-  type ValueOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
 import { verificationStatuses } from './status.ts'
 
-const status = Type.String({ description: verificationStatuses.join(', ') })
-
-const created = Type.Object(
-  {
-    verification_id: Type.String(),
-    status,
-    h5_url: Type.String({
-      description: 'The address that the person opens on a phone. It is a secret, and only this response contains it',
-    }),
-    expires_at: Type.Integer({ description: 'Seconds since 1970' }),
-  },
-  { title: 'CreatedVerification' },
-)
-
-const queried = Type.Object(
-  {
-    verification_id: Type.String(),
-    status,
-    group_id: Type.Optional(Type.String({ description: 'The LivenessFace group, once the status is verified' })),
-  },
-  { title: 'VerificationState' },
-)
-
 /** The response to a created verification. */
-export type CreatedVerification = ValueOf<typeof created>
+export interface CreatedVerification {
+  readonly verification_id: string
+  /** One of `verificationStatuses`. */
+  readonly status: string
+  /** The address that the person opens on a phone. A secret, which only this response contains. */
+  readonly h5_url: string
+  /** Seconds since 1970. */
+  readonly expires_at: number
+}
 
 /** The response to a query. */
-export type VerificationState = ValueOf<typeof queried>
+export interface VerificationState {
+  readonly verification_id: string
+  /** One of `verificationStatuses`. */
+  readonly status: string
+  /** The LivenessFace group, once the status is `verified`. */
+  readonly group_id?: string
+}
 
 type FaceRoute<Success, Parts extends { body?: unknown; params?: unknown }> = Route<
   Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503>,
@@ -56,6 +47,29 @@ export type FaceRoutes = {
   post: FaceRoute<CreatedVerification, { body: { readonly [field: string]: unknown } | undefined }>
   ':verification_id': { get: FaceRoute<VerificationState, { params: { verification_id: string } }> }
 }
+
+const status = Type.String({ description: verificationStatuses.join(', ') })
+
+const created: SchemaOf<CreatedVerification> = Type.Object(
+  {
+    verification_id: Type.String(),
+    status,
+    h5_url: Type.String({
+      description: 'The address that the person opens on a phone. It is a secret, and only this response contains it',
+    }),
+    expires_at: Type.Integer({ description: 'Seconds since 1970' }),
+  },
+  { title: 'CreatedVerification' },
+)
+
+const queried: SchemaOf<VerificationState> = Type.Object(
+  {
+    verification_id: Type.String(),
+    status,
+    group_id: Type.Optional(Type.String({ description: 'The LivenessFace group, once the status is verified' })),
+  },
+  { title: 'VerificationState' },
+)
 
 const route = (
   operation: Pick<OperationDescription, 'operationId' | 'summary' | 'parameters' | 'requestBody' | 'responses'>,

@@ -9,10 +9,27 @@ import {
   queryParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   successOf,
-  type ValueOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
+
+/** A file that a user has uploaded. */
+export interface UploadInfo {
+  readonly id: string
+  /** A link to the file that needs no credential. */
+  readonly url: string
+  /** By the content of the file. */
+  readonly content_type: string
+  /** When the link expires and the file is removed: ISO 8601, in UTC. */
+  readonly expires_at: string
+}
+
+/** The response to an upload. */
+export interface CreatedUpload {
+  readonly success: true
+  readonly upload: UploadInfo
+}
 
 /** The route of `fileStorage` at `uploadPath`, for Eden. */
 export type UploadRoutes = {
@@ -22,7 +39,7 @@ export type UploadRoutes = {
   >
 }
 
-const createdUpload = successOf('CreatedUpload', {
+const createdUpload: SchemaOf<CreatedUpload> = successOf('CreatedUpload', {
   upload: Type.Object({
     id: Type.String(),
     url: Type.String({ description: 'A link to the file, which needs no credential: for CreateAsset' }),
@@ -30,12 +47,6 @@ const createdUpload = successOf('CreatedUpload', {
     expires_at: Type.String({ description: 'When the link expires and the file is removed: ISO 8601, in UTC' }),
   }),
 })
-
-/** The response to an upload. */
-export type CreatedUpload = ValueOf<typeof createdUpload>
-
-/** A file that a user has uploaded. */
-export type UploadInfo = CreatedUpload['upload']
 
 const tags = ['files']
 const file = { schema: Type.String({ format: 'binary' }) }

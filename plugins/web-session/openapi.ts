@@ -10,11 +10,24 @@ import {
   type OperationDescription,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   successBody,
   successOf,
-  type ValueOf,
 } from '../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../shared/plugin/plugin.ts'
+
+/** The body of a login. */
+export interface LoginRequest {
+  readonly name: string
+  /** At most 1,024 bytes. */
+  readonly password: string
+}
+
+/** The user of a session. */
+export interface SessionUser {
+  readonly success: true
+  readonly user: { readonly id: string; readonly name: string }
+}
 
 /** The routes of `webSession` below its prefix, for Eden. */
 export type SessionRoutes = {
@@ -26,20 +39,14 @@ export type SessionRoutes = {
   delete: Route<Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 429 | 500 | 503>>
 }
 
-const loginRequest = Type.Object(
+const loginRequest: SchemaOf<LoginRequest> = Type.Object(
   { name: Type.String(), password: Type.String({ description: 'At most 1,024 bytes' }) },
   { title: 'LoginRequest' },
 )
 
-/** The body of a login. */
-export type LoginRequest = ValueOf<typeof loginRequest>
-
-const sessionUser = successOf('SessionUser', {
+const sessionUser: SchemaOf<SessionUser> = successOf('SessionUser', {
   user: Type.Object({ id: Type.String(), name: Type.String() }),
 })
-
-/** The user of a session. */
-export type SessionUser = ValueOf<typeof sessionUser>
 
 const setCookie = (description: string) => ({
   ...noStoreHeader,

@@ -1,5 +1,92 @@
 import { Type } from '@sinclair/typebox'
-import type { ValueOf } from '../plugin/openapi.ts'
+import type { SchemaOf } from '../plugin/openapi.ts'
+import type { DocumentSignature } from './signature.ts'
+
+/**
+ * - `active`: the group may be used.
+ * - `withdrawn`: it may not.
+ * - `deleting`: what there is of it is being deleted.
+ * - `deleted`: the assets and the results are gone. The upstream may keep the empty group until its own authorization
+ *   of the person has lapsed.
+ */
+export type ConsentStatus = 'active' | 'withdrawn' | 'deleting' | 'deleted'
+
+/** Who has asked for something, and when. Times are ISO 8601 with a UTC offset. */
+export interface ConsentActView {
+  /** When somebody asked for it. */
+  readonly Time: string
+  /** `person`: with the link. `owner`, `admin`: for the person. */
+  readonly By: 'person' | 'owner' | 'admin'
+  /** Id of the user. Absent for the person, and for an admin at the command line. */
+  readonly User?: string
+  /** Id of the user who has made the person's link. Absent: the person got it from the face verification. */
+  readonly LinkFrom?: string
+}
+
+/** A consent, as its owner and the person see it. Times are ISO 8601 with a UTC offset. */
+export interface ConsentView {
+  readonly GroupId: string
+  /** Only an active consent allows a use. */
+  readonly Status: ConsentStatus
+  /** Absent: the group was not made by a face verification. */
+  readonly Invitation?: {
+    readonly VerificationId: string
+    /** Id of the user who has invited the person. */
+    readonly User: string
+    /** When the face verification was started. */
+    readonly Time: string
+  }
+  /** When the person was verified. Absent: it is not known. */
+  readonly VerifyTime?: string
+  /** When an asset of the group was last sent in a video task. */
+  readonly LastUseTime?: string
+  readonly Withdrawal?: ConsentActView
+  readonly Deletion?: ConsentActView & {
+    /** When all assets were deleted. Absent: it goes on. */
+    readonly AssetsTime?: string
+    /** When all results were deleted. Absent: it goes on. */
+    readonly ResultsTime?: string
+    /** When the group was deleted. Absent: it goes on, or the upstream keeps the empty group for now. */
+    readonly GroupTime?: string
+    /** Number of assets that were deleted. */
+    readonly Assets: number
+    /** Number of results of tasks that were deleted. */
+    readonly Results: number
+    /** Number of tasks that had used the group. */
+    readonly Uses: number
+  }
+}
+
+/** A task that was sent with assets of the group. Times are ISO 8601 with a UTC offset. */
+export interface ConsentUseView {
+  /** Id of the video task. */
+  readonly TaskId: string
+  /** Id of its user: the owner of the group, or a borrower. */
+  readonly User: string
+  readonly AssetIds: readonly string[]
+  /** When it was sent. */
+  readonly UseTime: string
+  /** The last status of the task. Absent: it is not known. */
+  readonly Status?: string
+  /** When the task ended. */
+  readonly EndTime?: string
+  /** `none`: not yet, or never. `kept`: with the task. `removed`: it was deleted. */
+  readonly Result: 'none' | 'kept' | 'removed'
+}
+
+/** A consent and its uses as one signed document. */
+export interface SignedConsent {
+  readonly Type: 'sluice.consent.1'
+  /** ISO 8601. */
+  readonly ExportTime: string
+  readonly Consent: ConsentView
+  /** The newest first, up to 10,000. */
+  readonly Uses: readonly ConsentUseView[]
+  /** Whether there are more uses than the document has. */
+  readonly HasMoreUses: boolean
+  /** Over the canonical JSON (RFC 8785) of the document without this member. */
+  readonly signature: DocumentSignature
+}
 
 const time = (description: string) => Type.String({ description: `${description}. ISO 8601 with a UTC offset` })
 const optionalTime = (description: string) => Type.Optional(time(description))
@@ -21,7 +108,7 @@ const act = {
   ),
 }
 
-export const consentSchema = Type.Object(
+export const consentSchema: SchemaOf<ConsentView> = Type.Object(
   {
     GroupId: Type.String(),
     Status: Type.Union(
@@ -58,22 +145,7 @@ export const consentSchema = Type.Object(
   { title: 'Consent' },
 )
 
-/** A consent, as its owner and the person see it. */
-export type ConsentView = ValueOf<typeof consentSchema>
-
-/**
- * - `active`: the group may be used.
- * - `withdrawn`: it may not.
- * - `deleting`: what there is of it is being deleted.
- * - `deleted`: the assets and the results are gone. The upstream may keep the empty group until its own authorization
- *   of the person has lapsed.
- */
-export type ConsentStatus = ConsentView['Status']
-
-/** Who has asked for something, and when. Times are ISO 8601 with a UTC offset. */
-export type ConsentActView = NonNullable<ConsentView['Withdrawal']>
-
-export const consentUseSchema = Type.Object(
+export const consentUseSchema: SchemaOf<ConsentUseView> = Type.Object(
   {
     TaskId: Type.String({ description: 'Id of the video task' }),
     User: Type.String({ description: 'Id of its user: the owner of the group, or a borrower' }),
@@ -88,10 +160,7 @@ export const consentUseSchema = Type.Object(
   { title: 'ConsentUse' },
 )
 
-/** A task that was sent with assets of the group. */
-export type ConsentUseView = ValueOf<typeof consentUseSchema>
-
-export const consentExportSchema = Type.Object(
+export const consentExportSchema: SchemaOf<SignedConsent> = Type.Object(
   {
     Type: Type.Literal('sluice.consent.1'),
     ExportTime: Type.String({ description: 'ISO 8601' }),
@@ -109,6 +178,3 @@ export const consentExportSchema = Type.Object(
   },
   { title: 'ConsentExport' },
 )
-
-/** A consent and its uses as one signed document. */
-export type SignedConsent = ValueOf<typeof consentExportSchema>

@@ -8,11 +8,65 @@ import {
   pathParameter,
   type RouteOptions,
   routeOptions,
+  type SchemaOf,
   successBody,
   successOf,
-  type ValueOf,
 } from '../../shared/plugin/openapi.ts'
 import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+
+/** The account of the caller. */
+export interface AccountResponse {
+  readonly success: true
+  readonly account: {
+    readonly id: string
+    readonly name: string
+    readonly role: 'user' | 'admin'
+    /** Name of the team. Null: in none. */
+    readonly team: string | null
+    /** How the user logs in. */
+    readonly login: 'password' | 'oidc' | 'none'
+  }
+}
+
+/** The body of a change of the own password. */
+export interface PasswordChange {
+  readonly current_password: string
+  /** At least 12 characters, or 8 of three kinds, and never the name. */
+  readonly password: string
+}
+
+/** The sessions of the caller, newest first. Times are ISO 8601, in UTC. */
+export interface SessionList {
+  readonly success: true
+  readonly sessions: readonly {
+    readonly id: string
+    readonly created_at: string
+    /** A minute late at most. */
+    readonly last_used_at: string
+    /** When it ends unless it is used. */
+    readonly expires_at: string
+    /** The browser, as it calls itself. */
+    readonly user_agent: string | null
+    /** Whether the request itself has this session. */
+    readonly current: boolean
+  }[]
+}
+
+/** An invitation that is valid. */
+export interface InvitationResponse {
+  readonly success: true
+  readonly invitation: {
+    readonly name: string
+    /** ISO 8601, in UTC. */
+    readonly expires_at: string
+  }
+}
+
+/** The user of an invitation, who has a password now. */
+export interface RedeemedInvitation {
+  readonly success: true
+  readonly user: { readonly id: string; readonly name: string }
+}
 
 type Success = { readonly success: true }
 
@@ -43,7 +97,7 @@ export type OwnAccountRoutes = {
   }
 }
 
-const account = successOf('AccountResponse', {
+const account: SchemaOf<AccountResponse> = successOf('AccountResponse', {
   account: Type.Object(
     {
       id: Type.String(),
@@ -56,24 +110,18 @@ const account = successOf('AccountResponse', {
   ),
 })
 
-/** The account of the caller. */
-export type AccountResponse = ValueOf<typeof account>
-
 const newPassword = Type.String({
   description: 'At least 12 characters, or 8 of three kinds (lower case, upper case, digits, others); never the name',
 })
 
-const passwordChange = Type.Object(
+const passwordChange: SchemaOf<PasswordChange> = Type.Object(
   { current_password: Type.String(), password: newPassword },
   { title: 'PasswordChange' },
 )
 
-/** The body of a change of the own password. */
-export type PasswordChange = ValueOf<typeof passwordChange>
-
 const time = Type.String({ format: 'date-time' })
 
-const sessionList = successOf('SessionList', {
+const sessionList: SchemaOf<SessionList> = successOf('SessionList', {
   sessions: Type.Array(
     Type.Object(
       {
@@ -89,22 +137,13 @@ const sessionList = successOf('SessionList', {
   ),
 })
 
-/** The sessions of the caller, newest first. Times are ISO 8601, in UTC. */
-export type SessionList = ValueOf<typeof sessionList>
-
-const invitation = successOf('InvitationResponse', {
+const invitation: SchemaOf<InvitationResponse> = successOf('InvitationResponse', {
   invitation: Type.Object({ name: Type.String(), expires_at: time }, { title: 'InvitedUser' }),
 })
 
-/** An invitation that is valid. */
-export type InvitationResponse = ValueOf<typeof invitation>
-
-const redeemed = successOf('RedeemedInvitation', {
+const redeemed: SchemaOf<RedeemedInvitation> = successOf('RedeemedInvitation', {
   user: Type.Object({ id: Type.String(), name: Type.String() }),
 })
-
-/** The user of an invitation, who has a password now. */
-export type RedeemedInvitation = ValueOf<typeof redeemed>
 
 const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
   routeOptions({ ...operation, tags: ['account'] })
