@@ -16,15 +16,6 @@ import type { DocumentDecoration } from 'elysia'
 /** A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step. */
 export type SchemaOf<Value> = TSchema & { readonly static: Value }
 
-/** The values of a schema, read-only at all depths. */
-export type ValueOf<Schema extends TSchema> = ReadOnly<Schema['static']>
-
-type ReadOnly<Value> = Value extends readonly (infer Item)[]
-  ? readonly ReadOnly<Item>[]
-  : keyof Value extends never
-    ? Value
-    : { readonly [Field in keyof Value]: ReadOnly<Value[Field]> }
-
 export const nullable = <Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> =>
   Type.Union([schema, Type.Null()])
 
