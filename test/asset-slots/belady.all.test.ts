@@ -1,4 +1,4 @@
-// Long: each trace first creates the 1,000 assets of the library.
+/** Runs with `--all`: each trace first creates the 1,000 assets of the library. */
 import { expect, test } from 'bun:test'
 import { follow, type TraceSize, traces } from './traces.ts'
 

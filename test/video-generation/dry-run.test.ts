@@ -1,8 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { usageLimits } from '../../plugins/usage-limits/index.ts'
-import { newTaskId } from '../../plugins/video-generation/tasks/task-id.ts'
+import { createTaskIds } from '../../plugins/video-generation/tasks/task-id.ts'
 import { repeatedDatabases } from '../support/database.ts'
 import { MODEL, MODEL_10, MODEL_25, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
+
+const newTaskId = createTaskIds()
 
 // A token costs 46 millionths.
 const costOf = (_task: unknown, { completionTokens = 0 }: { completionTokens?: number }) => completionTokens * 46_000

@@ -1,10 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { newTaskId } from '../../plugins/video-generation/tasks/task-id.ts'
+import { createTaskIds } from '../../plugins/video-generation/tasks/task-id.ts'
 import { type RateLimitKind, rateLimitKinds } from '../../src/emulator/video/rate-limits.ts'
 import { openStore } from '../../src/store/index.ts'
 import { repeatedDatabases } from '../support/database.ts'
 import { forwardClock } from '../support/forward-clock.ts'
 import { MODEL, openVideoFixture, text, until, type VideoFixture } from './fixture.ts'
+
+const newTaskId = createTaskIds()
 
 const oneSlot = { slots: { '*': { running: 1 } } }
 

@@ -7,7 +7,7 @@ import type { ClaimedVideoTask, VideoAddition } from '../store/queue.ts'
 import { tooManyWaiting, VideoProblem } from '../tasks/problem.ts'
 import type { TaskFields } from '../tasks/request/fields.ts'
 import type { VideoTask } from '../tasks/task.ts'
-import { newTaskId, taskIdOf } from '../tasks/task-id.ts'
+import { taskIdOf } from '../tasks/task-id.ts'
 import type { CreateVideoOptions, VideoCaller } from '../tasks/tasks.ts'
 import { type PrepareContext, prepareTask } from './prepare.ts'
 import { type ReserveTaskOptions, reserveTask } from './reserved-usage.ts'
@@ -15,6 +15,8 @@ import { type ReserveTaskOptions, reserveTask } from './reserved-usage.ts'
 export interface CreateContext extends VideoContext, PrepareContext, ReserveTaskOptions {
   /** Milliseconds for which a caller without a queue waits until a lost answer is settled. */
   readonly settleWaitMs: number
+  /** See `createTaskIds`. */
+  newTaskId(now: number): string
 }
 
 /**
@@ -52,7 +54,7 @@ export const createTask = async (
   if (attempt && now >= attempt.leaseUntil) throw tookTooLong()
   const task = {
     ...{
-      id: attempt ? taskIdOf(attempt) : newTaskId(now),
+      id: attempt ? taskIdOf(attempt) : context.newTaskId(now),
       user,
       model,
       serviceTier,

@@ -6,7 +6,6 @@ import type { PoolLimits } from '../store/pool.ts'
 import { tooManyWaiting } from '../tasks/problem.ts'
 import { startOf, violationsOf } from '../tasks/request/model-rules.ts'
 import type { NeededLimit, TaskEstimate, TaskReference } from '../tasks/task-estimate.ts'
-import { newTaskId } from '../tasks/task-id.ts'
 import type { CreateVideoOptions, QueuePlace, VideoCaller } from '../tasks/tasks.ts'
 import type { CreateContext } from './create.ts'
 import { type PreparedTask, prepareTask } from './prepare.ts'
@@ -32,7 +31,14 @@ export const estimateTask = async (
   const { model, serviceTier } = read
   const now = clock.now()
   const task = {
-    ...{ id: newTaskId(now), user, model, serviceTier, createdAt: now, expiresAt: now + read.expiresAfter * 1000 },
+    ...{
+      id: context.newTaskId(now),
+      user,
+      model,
+      serviceTier,
+      createdAt: now,
+      expiresAt: now + read.expiresAfter * 1000,
+    },
     ...(token !== undefined && { token }),
     ...{ fields: '', request: '' },
   }

@@ -19,7 +19,7 @@ import { queueOn } from '../store/rows/queue.ts'
 import { unknownTask } from '../tasks/problem.ts'
 import { readTaskFields } from '../tasks/request/fields.ts'
 import type { DescribeVideoTask, VideoTask } from '../tasks/task.ts'
-import { isTaskId } from '../tasks/task-id.ts'
+import { createTaskIds, isTaskId } from '../tasks/task-id.ts'
 import type { QueuePlace, VideoTaskFilter, VideoTaskPage, VideoTasks } from '../tasks/tasks.ts'
 import { type LinkResult, viewOf } from '../tasks/view.ts'
 import { createVideoAccounts, oneVideoAccount } from '../upstream/accounts.ts'
@@ -83,6 +83,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
     presetAssets: new Set(options.presetAssets),
     limitsOf: createLimitsOf(options.slots),
     identifierSecret: secret,
+    newTaskId: createTaskIds(),
     callbackUrlOf: (id: string) => {
       const base = options.publicUrl?.()
       return base === undefined

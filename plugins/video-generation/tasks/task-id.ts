@@ -1,15 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 /**
- * A new id of a task, in the vendor's form with a longer end: `cgt-20261123030405-`, two letters for the milliseconds,
- * and 18 random letters and digits (90 bits). Ids sort by time, and those of one process in the order of the calls.
+ * Creates new ids of tasks, in the vendor's form with a longer end: `cgt-20261123030405-`, two letters for the
+ * milliseconds, and 18 random letters and digits (90 bits). Ids sort by time, and those of one function in the order of
+ * its calls.
  */
-export const newTaskId = (now: number): string => {
-  lastTime = Math.max(now, lastTime + 1)
-  return idOf(lastTime, randomBytes(randomLetters))
+export const createTaskIds = (): ((now: number) => string) => {
+  let lastTime = 0
+  return (now) => {
+    lastTime = Math.max(now, lastTime + 1)
+    return idOf(lastTime, randomBytes(randomLetters))
+  }
 }
-
-let lastTime = 0
 
 /** The id of the task that an attempt creates: always the same one, so that it can be found after a crash. */
 export const taskIdOf = ({ id, startedAt }: { readonly id: string; readonly startedAt: number }): string =>
