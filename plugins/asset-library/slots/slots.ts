@@ -60,6 +60,8 @@ export interface Slots {
   refresh(asset: SlottedAsset, caller?: Caller): Promise<UpstreamResponse | undefined>
   /** Sends a call that makes something which takes a slot; makes room when the upstream has none. */
   withRoom(user: string, send: () => Promise<UpstreamResponse>): Promise<UpstreamResponse>
+  /** Something that took a slot is gone: what a refusal has told about the number of slots holds no more. */
+  forgetRefusal(): void
 }
 
 export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots => {
@@ -217,6 +219,10 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
           await evict(victim)
         }
       }
+    },
+
+    forgetRefusal() {
+      refused = undefined
     },
   }
 

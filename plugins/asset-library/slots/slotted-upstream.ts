@@ -139,6 +139,13 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     return toUpstreamResponse(readJson(`{"Items":[${items}]${rest && `,${rest}`}}`))
   }
 
+  /** A call that makes room at the upstream. */
+  const freeing = async <Result>(call: Promise<Result>): Promise<Result> => {
+    const result = await call
+    residence.forgetRefusal()
+    return result
+  }
+
   return {
     ...upstream,
     async send(operation, caller = {}) {
@@ -169,15 +176,17 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
         }
         case 'DeleteAsset': {
           const asset = await find(operation.asset.id)
-          if (!asset) return upstream.send(operation, caller)
+          if (!asset) return freeing(upstream.send(operation, caller))
           if (!(await inStore(store.removeSlottedAsset(asset.id, clock.now())))) throw noSuchAsset(asset.id)
           // It has left the lists. What fails here is done in the background.
           if (asset.state === 'present')
-            await residence
-              .settle(asset, undefined)
-              .catch((err: unknown) => log.warn({ err, asset: asset.id }, 'a deleted asset is still at the upstream'))
+            await freeing(residence.settle(asset, undefined)).catch((err: unknown) =>
+              log.warn({ err, asset: asset.id }, 'a deleted asset is still at the upstream'),
+            )
           return toUpstreamResponse(toJson({}))
         }
+        case 'DeleteAssetGroup':
+          return freeing(upstream.send(operation, caller))
         default:
           return upstream.send(operation, caller)
       }
