@@ -88,6 +88,8 @@ test('the uses come in pages, and need the scope that reads videos', async () =>
   const restricted = userAt(gateway.url, ann.id, token)
   for (const part of ['uses', 'export'])
     expect((await restricted.ask('GET', `/assets/groups/${face.group}/consent/${part}`)).status).toBe(403)
+  // The page of a link shows the uses, too.
+  expect((await restricted.ask('POST', `/assets/groups/${face.group}/consent/links`)).status).toBe(403)
   expect((await restricted.ask('GET', `/assets/groups/${face.group}/consent`)).status).toBe(200)
 })
 

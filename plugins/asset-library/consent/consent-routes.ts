@@ -102,6 +102,8 @@ export const consentRoutes = (
 
     async addLink(context: ConsentContext): Promise<Response> {
       const { group, owner } = await ownConsent(context)
+      // Its page shows the uses.
+      await requireVideoScope(context.request)
       if (!linkTo) throw new Problem(404, 'this service has no pages for persons')
       const [secret, at] = [createLinkSecret(), clock.now()]
       const added = await storeCall(
