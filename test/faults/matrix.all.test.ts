@@ -1,14 +1,13 @@
 /** Runs with `--all`: every route with every fault. matrix.test.ts has some. */
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { isSlow, testIf } from '../support/run-if.ts'
 import type { ProxyFault } from './fault-proxy.ts'
 import { expectUsual, type Prepared, prepare, routesWith, runFault, upstreams } from './matrix.ts'
 import { unusedPatterns } from './outages.ts'
 import { requests } from './requests/index.ts'
 import { type FaultWorld, openFaultWorld } from './world.ts'
 
-setDefaultTimeout(600_000)
-
-const isSlow = process.env.SLUICE_SLOW !== undefined
+setDefaultTimeout(isSlow ? 3_600_000 : 600_000)
 
 let world: FaultWorld
 let usual: Prepared
@@ -58,21 +57,20 @@ test.each(partial)('with a database of the fault %j each route works, or fails a
   expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
 })
 
-/**
- * In the answer to `begin`, in that to a statement, in that to a commit, and later. Each is a test of its own: after a
- * test that runs out of time the runner ends the server, and all later ones fail.
- */
-const positions = isSlow ? [0, 20, 60, 120, 250, 500, 1_000] : [0, 60, 250, 1_000]
+/** In the answer to `begin`, in that to a statement, in that to a commit, and later. */
+const positions = [0, 20, 60, 120, 250, 500, 1_000]
 
-test.each(positions)(
-  'with connections to the database that are reset after %i bytes, each route works, or fails as it may',
-  async (afterBytes) => {
-    const writing = world.routes.filter((route) => !route.startsWith('GET'))
-    const prepared = await prepare(world, afterBytes === 0 ? world.routes : writing)
-    const fault = { kind: 'reset', afterBytes } as const
-    expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
-  },
-)
+// Each is a test of its own: after a test that runs out of time the runner ends the server, and all later ones fail.
+for (const afterBytes of positions)
+  testIf(isSlow, 'takes minutes of real time: SLUICE_SLOW is not set')(
+    `with connections to the database that are reset after ${afterBytes} bytes, each route works, or fails as it may`,
+    async () => {
+      const writing = world.routes.filter((route) => !route.startsWith('GET'))
+      const prepared = await prepare(world, afterBytes === 0 ? world.routes : writing)
+      const fault = { kind: 'reset', afterBytes } as const
+      expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
+    },
+  )
 
 test.each(upstreams)(
   'with %s slow, or with connections that are reset at any byte, each route works, or fails as it may',
