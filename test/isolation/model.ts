@@ -88,6 +88,8 @@ export class Model {
   readonly blocked = new Set<string>()
   /** Those that no step has ended. They may have expired, or their group may have another owner. */
   shares: ModelShare[] = []
+  /** The ids of groups that are lent or were. */
+  readonly everLent = new Set<string>()
   /** The ledger, by group. A group of a person may be missing. */
   readonly consents = new Map<string, ModelConsent>()
   /** The users who are in the team. */

@@ -7,18 +7,29 @@ import { followToken, list, listTogether } from './list-steps.ts'
 import type { Model } from './model.ts'
 import { addFace, addForeignGroup, changeUpstream, sendMalformedTarget, sendUnauthenticated } from './other-steps.ts'
 
+const [groups, assets] = [list('groups'), list('assets')]
+
 const steps = [
   ...[createGroup, createGroup, createGroup, addFace, addFace, addForeignGroup],
   ...[createAsset, createAsset, createAsset, createAsset, changeUpstream],
-  ...[list('groups'), list('groups'), list('groups'), list('assets'), list('assets'), list('assets'), list('assets')],
+  ...[groups, groups, groups, assets, assets, assets, assets],
   ...[listTogether, followToken, followToken, followToken, groupDetail, updateGroup, updateGroup, deleteGroup],
   ...[assetDetail, assetDetail, updateAsset, updateAsset, updateAsset, deleteAsset, deleteAsset],
   ...[sendMalformedTarget, sendMalformedTarget, sendUnauthenticated],
   ...[createBatch, readBatch, listBatches],
 ]
 
-/** Up to 40 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. Steps that change data are more frequent. */
+/** Each step once, for sequences that are about other steps. */
+export const rareSteps = [...new Set(steps)]
+
+/**
+ * Up to 40 steps: of three users, of an unauthenticated client, and of somebody who changes the upstream directly. Steps that
+ * change data are more frequent.
+ */
 export const sequences = (
-  more: readonly fc.Arbitrary<fc.AsyncCommand<Model, Fixture>>[] = [],
+  more: readonly StepArbitrary[] = [],
+  base: readonly StepArbitrary[] = steps,
 ): fc.Arbitrary<Iterable<fc.AsyncCommand<Model, Fixture>>> =>
-  fc.commands([...steps, ...more], { maxCommands: 40, size: 'max' })
+  fc.commands([...base, ...more], { maxCommands: 40, size: 'max' })
+
+type StepArbitrary = fc.Arbitrary<fc.AsyncCommand<Model, Fixture>>

@@ -23,8 +23,10 @@ const chosenFace = (model: Model, user: number, chosen: number | Parameters<type
   if (typeof chosen !== 'number') return groupId(model, user, chosen)
   const faces = [...model.groups.values()].filter(({ type }) => type === 'LivenessFace')
   const owned = faces.filter(({ id }) => model.readsConsent(user, id))
-  const best = own && owned.length > 0 && chosen % 4 !== 0 ? owned : faces
-  return best[chosen % best.length]?.id ?? 'group-20260101000000-zzzzz'
+  const used = owned.filter(({ id }) => (model.consents.get(id)?.uses.length ?? 0) > 0)
+  const best =
+    !own || chosen % 4 === 0 ? faces : [chosen % 2 === 0 ? used : [], owned, faces].find(({ length }) => length > 0)
+  return best?.[chosen % best.length]?.id ?? 'group-20260101000000-zzzzz'
 }
 
 /** Sends a request about the consent of a group. Undefined: the user may not, and the response was checked. */
@@ -117,7 +119,7 @@ export const withdraw = step(
   'withdraw a consent as a user',
   fc.record({ user, group: facePick, does: fc.constantFrom('withdraw', 'withdraw', 'delete') }),
   async ({ user, group, does }, model, fixture) => {
-    const id = chosenFace(model, user, group, false)
+    const id = chosenFace(model, user, group)
     const reply = await askConsent([user, id], ['POST', `/${does}`], model, fixture)
     if (!reply) return
     assert.equal(reply.status, 200, reply.text)
@@ -181,7 +183,8 @@ export const useFace = step(
   'use the group of a person',
   fc.record({ user, group: fc.nat(40) }),
   async ({ user, group }, model, fixture) => {
-    const id = chosenFace(model, user, group, false)
+    const lent = [...model.everLent].filter((each) => model.groups.get(each)?.type === 'LivenessFace')
+    const id = lent[group % (2 * lent.length)] ?? chosenFace(model, user, group, false)
     const users = [0, 1, 2].filter((one) => model.readsGroup(one, id))
     const who = users[group % users.length] ?? user
     const assets = [...model.assets.values()].filter((asset) => asset.group === id).map((asset) => asset.id)
@@ -197,5 +200,22 @@ export const useFace = step(
     if (!consent) return
     consent.uses.push(use)
     consent.usedAt = fixture.now()
+  },
+)
+
+/** The upstream loses the group of a person, and the owner deletes it. */
+export const loseFace = step(
+  'lose the group of a person',
+  fc.record({ at: fc.nat(40) }),
+  async ({ at }, model, fixture) => {
+    const faces = [...model.groups.values()].filter(({ type, upstream }) => type === 'LivenessFace' && upstream)
+    const group = faces[at % faces.length]
+    if (group?.owner === undefined) return
+    fixture.emulator.library.deleteGroup(group.id)
+    model.removeGroup(group)
+    const path = `/assets/groups/${group.id}`
+    const reply = await sendChecked(fixture, model, { user: group.owner, method: 'DELETE', path, named: [group.id] })
+    assert.equal(reply.status, 404, reply.text)
+    group.owner = undefined
   },
 )

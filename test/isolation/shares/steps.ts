@@ -31,44 +31,73 @@ const chosenGroup = (model: Model, user: number, chosen: number | Parameters<typ
   return own[chosen % own.length]?.id ?? 'group-20260101000000-zzzzz'
 }
 
+interface Lending {
+  readonly user: number
+  readonly id: string
+  readonly borrower: 0 | 1 | 2 | 'team' | 'unknown' | 'other team'
+  readonly access: 'read' | 'use'
+  readonly lasts?: number | undefined
+}
+
+const lendChecked = async (
+  { user, id, borrower, access, lasts }: Lending,
+  model: Model,
+  fixture: Fixture,
+): Promise<void> => {
+  const expiresAt = lasts === undefined ? undefined : fixture.now() + lasts
+  const body = {
+    ...(typeof borrower === 'number' && { User: model.users[borrower]?.id }),
+    ...(borrower === 'team' && { Team: teamName(model) }),
+    ...(borrower === 'unknown' && { User: 'nobody' }),
+    ...(borrower === 'other team' && { Team: 'nobody' }),
+    ...{ Access: access, ...(expiresAt !== undefined && { ExpireTime: new Date(expiresAt).toISOString() }) },
+  }
+  const reply = await sendChecked(fixture, model, { user, method: 'POST', path: sharesPath(id), body, named: [id] })
+  assert.equal(fixture.emulator.calls.length, 0)
+  if (isOdd(id)) return assert.ok(reply.status >= 400)
+  if (!model.ownsGroup(user, id)) return checkError(reply, 403, messages.group)
+  if (lasts === -1) return checkInvalid(reply)
+  if (model.hasWithdrawn(id) && borrower !== user) return checkError(reply, 409, messages.lend)
+  const isBorrower = borrower === 'team' ? model.team.has(user) : typeof borrower === 'number' && borrower !== user
+  if (!isBorrower || typeof borrower === 'string') {
+    if (borrower !== 'team' || !isBorrower) return checkError(reply, 404, messages.borrower)
+  }
+  assert.equal(reply.status, 200, reply.text)
+  const same = model.openShares().find((share) => share.group === id && share.borrower === borrower)
+  if (same) assert.equal(reply.json.Result.Id, same.id)
+  const share: ModelShare = {
+    ...{ id: reply.json.Result.Id, group: id, owner: user, expiresAt },
+    ...{ borrower: borrower as ModelShare['borrower'], access: access as ModelShare['access'] },
+  }
+  assert.deepEqual(shownOf(reply.json.Result), expectedOf(share, model))
+  model.shares = [...model.shares.filter((each) => each.group !== id || each.borrower !== borrower), share]
+  model.everLent.add(id)
+}
+
+const access = fc.constantFrom('read', 'use')
+
 export const lend = step(
   'lend a group',
   fc.record({
     user,
     group: lentPick,
-    borrower: fc.constantFrom(0, 1, 2, 'team', 'team', 'unknown', 'other team'),
-    access: fc.constantFrom('read', 'use'),
+    borrower: fc.constantFrom<Lending['borrower']>(0, 1, 2, 'team', 'team', 'unknown', 'other team'),
+    access,
     lasts: fc.constantFrom(undefined, undefined, undefined, 2_000, 60_000, -1),
   }),
-  async ({ user, group, borrower, access, lasts }, model, fixture) => {
-    const id = chosenGroup(model, user, group)
-    const expiresAt = lasts === undefined ? undefined : fixture.now() + lasts
-    const body = {
-      ...(typeof borrower === 'number' && { User: model.users[borrower]?.id }),
-      ...(borrower === 'team' && { Team: teamName(model) }),
-      ...(borrower === 'unknown' && { User: 'nobody' }),
-      ...(borrower === 'other team' && { Team: 'nobody' }),
-      ...{ Access: access, ...(expiresAt !== undefined && { ExpireTime: new Date(expiresAt).toISOString() }) },
-    }
-    const reply = await sendChecked(fixture, model, { user, method: 'POST', path: sharesPath(id), body, named: [id] })
-    assert.equal(fixture.emulator.calls.length, 0)
-    if (isOdd(id)) return assert.ok(reply.status >= 400)
-    if (!model.ownsGroup(user, id)) return checkError(reply, 403, messages.group)
-    if (lasts === -1) return checkInvalid(reply)
-    if (model.hasWithdrawn(id) && borrower !== user) return checkError(reply, 409, messages.lend)
-    const isBorrower = borrower === 'team' ? model.team.has(user) : typeof borrower === 'number' && borrower !== user
-    if (!isBorrower || typeof borrower === 'string') {
-      if (borrower !== 'team' || !isBorrower) return checkError(reply, 404, messages.borrower)
-    }
-    assert.equal(reply.status, 200, reply.text)
-    const same = model.openShares().find((share) => share.group === id && share.borrower === borrower)
-    if (same) assert.equal(reply.json.Result.Id, same.id)
-    const share: ModelShare = {
-      ...{ id: reply.json.Result.Id, group: id, owner: user, expiresAt },
-      ...{ borrower: borrower as ModelShare['borrower'], access: access as ModelShare['access'] },
-    }
-    assert.deepEqual(shownOf(reply.json.Result), expectedOf(share, model))
-    model.shares = [...model.shares.filter((each) => each.group !== id || each.borrower !== borrower), share]
+  ({ group, ...lending }, model, fixture) =>
+    lendChecked({ ...lending, id: chosenGroup(model, lending.user, group) }, model, fixture),
+)
+
+export const lendFace = step(
+  'lend a group of a person',
+  fc.record({ at: fc.nat(40), to: fc.constantFrom(1, 2), access }),
+  async ({ at, to, access }, model, fixture) => {
+    const faces = [...model.groups.values()].filter(({ type, owner }) => type === 'LivenessFace' && owner !== undefined)
+    const group = faces[at % faces.length]
+    if (group?.owner === undefined) return
+    const borrower = ((group.owner + to) % 3) as 0 | 1 | 2
+    await lendChecked({ user: group.owner, id: group.id, borrower, access }, model, fixture)
   },
 )
 
@@ -193,7 +222,7 @@ export const detailOfLent = step(
   'detail of a lent group or asset',
   fc.record({ user, at: fc.nat(40), ever: fc.boolean() }),
   async ({ user, at, ever }, model, fixture) => {
-    const groups = ever ? model.shares.map(({ group }) => model.groups.get(group)) : model.groupsIn('shared', user)
+    const groups = ever ? [...model.everLent].map((id) => model.groups.get(id)) : model.groupsIn('shared', user)
     const group: ModelGroup | undefined = groups[at % groups.length]
     if (!group) return
     const { library } = fixture.emulator
