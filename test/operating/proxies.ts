@@ -78,12 +78,24 @@ export interface RunningProxy {
 
 /** @param path of the gateway on the site */
 export const startProxy = async (
-  { program, configure, command }: ReverseProxy,
+  proxy: ReverseProxy,
   upstreams: readonly [number, number],
   path = '',
 ): Promise<RunningProxy> => {
+  for (;;) {
+    const started = await startOn(await freePort(), proxy, upstreams, path)
+    if (started) return started
+  }
+}
+
+/** Undefined: another process has taken the port since it was free. */
+const startOn = async (
+  port: number,
+  { program, configure, command }: ReverseProxy,
+  upstreams: readonly [number, number],
+  path: string,
+): Promise<RunningProxy | undefined> => {
   const folder = await mkdtemp(join(tmpdir(), `sluice-${program}-`))
-  const port = await freePort()
   await writeFile(join(folder, 'configuration'), configure({ folder, port, upstreams }))
   const log = join(folder, 'log')
   const child = Bun.spawn([...command(findProgram(program) ?? '', folder)], {
@@ -93,7 +105,12 @@ export const startProxy = async (
   const url = `http://127.0.0.1:${port}${path}`
   // The proxy itself answers for /metrics.
   while (!(await fetch(`${url}/metrics`).catch(() => undefined))) {
-    if (child.exitCode !== null) throw new Error(`${program} has ended with ${child.exitCode}`)
+    if (child.exitCode !== null) {
+      const written = readFileSync(log, 'utf8')
+      await rm(folder, { recursive: true, force: true })
+      if (/address (already )?in use/i.test(written)) return undefined
+      throw new Error(`${program} has ended with ${child.exitCode}: ${written}`)
+    }
     await Bun.sleep(20)
   }
   return {
