@@ -1,4 +1,5 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { fetchOnce, fetchPooledPost } from '../../plugins/shared/upstream/fetch.ts'
 import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
@@ -44,7 +45,16 @@ const hasAnswer = ({ status, headers }: Response): boolean => status < 500 && !h
 
 const open = async ({ textTimeoutMs = 3_000 } = {}) => {
   const time = { now: Date.now() }
-  const circuits = createCircuitBreakers({ clock: { now: () => time.now } })
+  /** It stands, unless a call waits for a time. */
+  const clock: Clock = {
+    now: () => time.now,
+    at: (when, run) =>
+      systemClock.at(0, () => {
+        time.now = Math.max(time.now, when)
+        run()
+      }),
+  }
+  const circuits = createCircuitBreakers({ clock })
   /**
    * Calls that were sent, without the lists that look for a lost video. The emulator may see a read twice: Bun sends it
    * again after a reset.

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import type { Clock } from '../../plugins/shared/clock.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { type CircuitBreakerOptions, createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { RetryBudget } from '../../plugins/shared/upstream/retry-budget.ts'
@@ -12,7 +13,22 @@ type Reply = number | 'unreachable' | 'timeout' | 'left' | Promise<number>
 
 /** An upstream that replies as told, behind circuits whose time a test moves. */
 const setUp = (options: CircuitBreakerOptions = {}) => {
-  const time = { now: 1_000_000 }
+  const timers = new Set<{ readonly time: number; readonly run: () => void }>()
+  const time = {
+    now: 1_000_000,
+    /** The timers that are due then. */
+    run() {
+      for (const timer of [...timers]) if (timer.time <= time.now && timers.delete(timer)) timer.run()
+    },
+  }
+  const clock: Clock = {
+    now: () => time.now,
+    at(when, run) {
+      const timer = { time: when, run }
+      timers.add(timer)
+      return () => timers.delete(timer)
+    },
+  }
   let sent = 0
   let reply: Reply = 200
   const logged: [string, object][] = []
@@ -21,7 +37,7 @@ const setUp = (options: CircuitBreakerOptions = {}) => {
     warn: (fields: object) => void logged.push(['warn', fields]),
     info: (fields: object) => void logged.push(['info', fields]),
   }
-  const circuits = createCircuitBreakers({ ...options, clock: { now: () => time.now }, log })
+  const circuits = createCircuitBreakers({ ...options, clock, log })
   const fetch = circuits.wrap(async (_url, { signal }) => {
     sent++
     const now = reply
@@ -34,7 +50,7 @@ const setUp = (options: CircuitBreakerOptions = {}) => {
     const reason = next === 'timeout' ? new DOMException('late', 'TimeoutError') : new Error('left')
     const signal = next === 'timeout' || next === 'left' ? AbortSignal.abort(reason) : null
     const before = sent
-    const result = await fetch(`https://upstream.example${path}`, { method: 'GET', ...init, signal }).then(
+    const result = await fetch(`https://upstream.example${path}`, { method: 'GET', signal, ...init }).then(
       ({ status }) => String(status),
       (error: Error) => (error instanceof CircuitOpenError ? 'refused' : 'failed'),
     )
@@ -45,8 +61,11 @@ const setUp = (options: CircuitBreakerOptions = {}) => {
     for (let at = 0; at < count; at++) last = await call(next, path)
     return last
   }
-  return { call, calls, circuits, fetch, logged, time }
+  return { call, calls, circuits, fetch, logged, sent: () => sent, time, timers }
 }
+
+/** When calls that can go on without time have done so. */
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve))
 
 describe('a circuit', () => {
   test('opens after five calls in a row without a response, and then sends nothing', async () => {
@@ -87,7 +106,7 @@ describe('a circuit', () => {
   })
 
   test('tries one call at a time after a second, and closes when that succeeds', async () => {
-    const { call, calls, circuits, time } = setUp()
+    const { call, calls, circuits, sent, time } = setUp()
     await calls(5, 'unreachable')
     time.now += 999
     expect(await call(200)).toBe('refused unsent')
@@ -95,13 +114,84 @@ describe('a circuit', () => {
     expect(circuits.counts()['half-open']).toBe(1)
     const answer = Promise.withResolvers<number>()
     const probe = call(answer.promise)
+    time.now += 1_000
     expect(await call(200)).toBe('refused unsent')
+    expect(sent()).toBe(6)
     answer.resolve(200)
     expect(await probe).toBe('200')
     expect(await calls(3, 200)).toBe('200')
     // It begins anew: one failure is one.
     await calls(4, 'unreachable')
     expect(await call(200)).toBe('200')
+  })
+
+  test('lets calls wait for a try, and sends them all when it succeeds', async () => {
+    const { call, calls, circuits, sent, time, timers } = setUp()
+    await calls(5, 'unreachable')
+    time.now += 1_000
+    const answer = Promise.withResolvers<number>()
+    const probe = call(answer.promise)
+    const others = Array.from({ length: 100 }, () => call(200))
+    await settled()
+    expect([sent(), timers.size]).toEqual([6, 1])
+    answer.resolve(200)
+    expect(await probe).toBe('200')
+    expect(new Set(await Promise.all(others))).toEqual(new Set(['200']))
+    expect([sent(), timers.size]).toEqual([106, 0])
+    expect(circuits.counts()).toEqual({ closed: 1, open: 0, 'half-open': 0, refused: 0 })
+  })
+
+  test('refuses the calls that wait when the try fails, and a second after its begin', async () => {
+    const { call, calls, circuits, sent, time, timers } = setUp()
+    await calls(5, 'unreachable')
+    time.now += 1_000
+    const answers = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const
+    const first = call(answers[0].promise)
+    const waiting = call(200)
+    await settled()
+    answers[0].resolve(503)
+    expect([await first, await waiting]).toEqual(['503', 'refused unsent'])
+    time.now += 2_000
+    const second = call(answers[1].promise)
+    time.now += 999
+    const late = [call(200), call(200)]
+    time.run()
+    await settled()
+    expect([circuits.counts().refused, timers.size]).toEqual([1, 1])
+    time.now += 1
+    time.run()
+    expect(await Promise.all(late)).toEqual(['refused unsent', 'refused unsent'])
+    expect(await call(200)).toBe('refused unsent')
+    answers[1].resolve(200)
+    expect(await second).toBe('200')
+    expect([await call(200), sent(), timers.size]).toEqual(['200', 8, 0])
+  })
+
+  test('lets one of the calls that wait try, when the client of the try has left', async () => {
+    const { call, calls, fetch, sent, time } = setUp()
+    await calls(5, 'unreachable')
+    time.now += 1_000
+    const abort = new AbortController()
+    const answers = [Promise.withResolvers<number>(), Promise.withResolvers<number>()] as const
+    const first = call(answers[0].promise, '/api/assets', { signal: abort.signal })
+    const others = [call(answers[1].promise), call(answers[1].promise)]
+    // Its client leaves while it waits.
+    const gone = new AbortController()
+    const impatient = fetch('https://upstream.example/api/assets', { method: 'GET', signal: gone.signal })
+    gone.abort(new Error('left'))
+    expect(await impatient.catch(({ message }: Error) => message)).toBe('left')
+    // Its time limit ends.
+    const late = AbortSignal.abort(new DOMException('late', 'TimeoutError'))
+    const limited = fetch('https://upstream.example/api/assets', { method: 'GET', signal: late })
+    expect(await limited.catch((error: unknown) => isNeverSent(error))).toBe(true)
+    abort.abort(new Error('left'))
+    answers[0].reject(abort.signal.reason)
+    expect(await first).toBe('failed')
+    await settled()
+    expect(sent()).toBe(7)
+    answers[1].resolve(200)
+    expect(await Promise.all(others)).toEqual(['200', '200'])
+    expect(sent()).toBe(8)
   })
 
   test('stays open twice as long after each failed try, at most four seconds', async () => {
@@ -144,6 +234,7 @@ describe('a circuit', () => {
     const probe = call(answer.promise)
     later.resolve(503)
     await second
+    time.now += 1_000
     expect(await call(200)).toBe('refused unsent')
     answer.resolve(200)
     await probe
@@ -160,6 +251,7 @@ describe('a circuit', () => {
     expect(await call(200)).toBe('refused unsent')
     time.now += 1
     probes.push(call(second.promise))
+    time.now += 1_000
     expect(await call(200)).toBe('refused unsent')
     // The upstream is back: either may tell.
     first.resolve(200)
@@ -213,7 +305,8 @@ describe('a circuit', () => {
     time.now += 1
     const answer = Promise.withResolvers<number>()
     const probe = call(answer.promise)
-    expect(await rejection()).toBe('4')
+    time.now += 1_000
+    expect(await rejection()).toBe('3')
     answer.resolve(200)
     await probe
     const circuit = 'GET https://upstream.example/api/assets'
@@ -246,7 +339,7 @@ describe('a circuit', () => {
   })
 
   test('rejects options that are not above 0', () => {
-    for (const option of ['failures', 'calls', 'ratio', 'windowMs', 'silentMs', 'openMs', 'maxOpenMs'])
+    for (const option of ['failures', 'calls', 'ratio', 'windowMs', 'silentMs', 'openMs', 'maxOpenMs', 'probeWaitMs'])
       expect(() => createCircuitBreakers({ [option]: 0 })).toThrow(TypeError)
   })
 })

@@ -25,25 +25,35 @@ export interface CircuitBreakerOptions {
    */
   readonly openMs?: number
   readonly maxOpenMs?: number
+  /**
+   * Milliseconds since the begin of a probe for which further calls wait for its end, instead of failing. Default
+   * 1,000. So callers of an upstream that is back see no error, even if they come together; and callers of one that
+   * hangs hold nothing for longer.
+   */
+  readonly probeWaitMs?: number
   /** Default: the system clock. */
-  readonly clock?: Pick<Clock, 'now'>
+  readonly clock?: Clock
   /** Receives a warning when a circuit opens, and a line when it closes. Default: nothing. */
   readonly log?: Log
 }
 
-/** `open`: calls fail at once. `half-open`: one call at a time tries whether the upstream is back. */
+/**
+ * `open`: calls fail at once. `half-open`: one call at a time tries whether the upstream is back, and the others wait
+ * for it for a moment.
+ */
 export type CircuitState = 'closed' | 'open' | 'half-open'
 
 /** Circuit breakers, one for each upstream and action. */
 export interface CircuitBreakers {
   /**
-   * A `fetch` that fails at once, with `CircuitOpenError`, while the circuit of the upstream and action is open. A call
-   * fails if it gets no response, or status 502, 503 or 504. One that its client has left does not count.
+   * A `fetch` that fails at once, with `CircuitOpenError`, while the circuit of the upstream and action is open, and at
+   * most `probeWaitMs` later while it is half-open. A call fails if it gets no response, or status 502, 503 or 504. One
+   * that its client has left does not count.
    *
    * @param account tells the circuits of several accounts at one address apart. Default: an address has one account
    */
   wrap(fetch: Fetch, account?: string): Fetch
-  /** How many circuits have each state, and how many calls have failed at once, since the start. */
+  /** How many circuits have each state, and how many calls were not sent, since the start. */
   counts(): Readonly<Record<CircuitState, number>> & { readonly refused: number }
 }
 
@@ -59,9 +69,10 @@ export interface CircuitBreakers {
  */
 export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): CircuitBreakers => {
   const { failures = 5, calls = 20, ratio = 0.5, windowMs = 10_000 } = options
-  const { silentMs = 30_000, openMs = 1_000, maxOpenMs = 4_000, clock = systemClock, log = noLog } = options
-  checkAbove0({ failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs })
-  const rules = { failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs, clock, log }
+  const { silentMs = 30_000, openMs = 1_000, maxOpenMs = 4_000, probeWaitMs = 1_000 } = options
+  const { clock = systemClock, log = noLog } = options
+  checkAbove0({ failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs, probeWaitMs })
+  const rules = { failures, calls, ratio, windowMs, silentMs, openMs, maxOpenMs, probeWaitMs, clock, log }
   const circuits = new Map<string, Circuit>()
   let refused = 0
   /** The latest call, because most calls that generate text have the address of the one before. */
@@ -86,26 +97,28 @@ export const createCircuitBreakers = (options: CircuitBreakerOptions = {}): Circ
     return circuit
   }
 
+  const call = (fetch: Fetch, circuit: Circuit, url: string, init: RequestInit): Promise<Response> => {
+    const how = circuit.begin()
+    if (how === 'waits') return probeEnd(circuit, init.signal).then(() => call(fetch, circuit, url, init))
+    if (how === 'refused') {
+      refused++
+      return Promise.reject(new CircuitOpenError(circuit.retrySeconds))
+    }
+    const isProbe = how === 'probe'
+    return fetch(url, init).then(
+      (response) => {
+        circuit.end(failedStatuses.has(response.status) ? 'failed' : 'succeeded', isProbe)
+        return response
+      },
+      (error: unknown) => {
+        circuit.end(isLeft(init.signal) ? 'left' : 'unreachable', isProbe)
+        throw error
+      },
+    )
+  }
+
   return {
-    wrap: (fetch, account) => (url, init) => {
-      const circuit = circuitOf(account, init.method ?? 'GET', url)
-      const how = circuit.begin()
-      if (how === 'refused') {
-        refused++
-        return Promise.reject(new CircuitOpenError(circuit.retrySeconds))
-      }
-      const isProbe = how === 'probe'
-      return fetch(url, init).then(
-        (response) => {
-          circuit.end(failedStatuses.has(response.status) ? 'failed' : 'succeeded', isProbe)
-          return response
-        },
-        (error: unknown) => {
-          circuit.end(isLeft(init.signal) ? 'left' : 'unreachable', isProbe)
-          throw error
-        },
-      )
-    },
+    wrap: (fetch, account) => (url, init) => call(fetch, circuitOf(account, init.method ?? 'GET', url), url, init),
 
     counts() {
       const counts = { closed: 0, open: 0, 'half-open': 0, refused }
@@ -119,6 +132,22 @@ const maxCircuits = 1_000
 
 /** Statuses of a server that does not reach the one behind it, or has no room. */
 const failedStatuses: ReadonlySet<number> = new Set([502, 503, 504])
+
+/** Resolves when the probe of a circuit need not be waited for any longer. Rejects when the signal aborts before. */
+const probeEnd = (circuit: Circuit, signal: AbortSignal | null | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const leave = () => {
+      cancel()
+      // At a time limit, the caller is to know that nothing was sent.
+      reject(isLeft(signal) ? signal?.reason : new CircuitOpenError(circuit.retrySeconds))
+    }
+    const cancel = circuit.onProbeEnd(() => {
+      signal?.removeEventListener('abort', leave)
+      resolve()
+    })
+    if (signal?.aborted) leave()
+    else signal?.addEventListener('abort', leave, { once: true })
+  })
 
 /** Whether the client has left. A time limit aborts with a TimeoutError, and counts as a failure. */
 const isLeft = (signal: AbortSignal | null | undefined): boolean =>
@@ -179,6 +208,11 @@ class Circuit {
   #openMs = 0
   /** Until when the response to a probe is waited for, before another one is sent. */
   #probingUntil = 0
+  /** Until when further calls wait for the end of the probe. */
+  #waitUntil = 0
+  /** What runs when the probe has ended, or has taken too long to wait for it. */
+  readonly #onProbeEnd = new Set<() => void>()
+  #cancelWait = () => {}
   #isSilent = false
 
   constructor(name: string, rules: Rules) {
@@ -197,15 +231,17 @@ class Circuit {
     return Math.max(1, Math.ceil((next - this.#rules.clock.now()) / 1_000))
   }
 
-  /** Whether a call is sent. `probe`: it tries whether the upstream is back. */
-  begin(): 'sent' | 'probe' | 'refused' {
+  /** Whether a call is sent. `probe`: it tries whether the upstream is back. `waits`: ask again after `onProbeEnd`. */
+  begin(): 'sent' | 'probe' | 'waits' | 'refused' {
     if (this.#openUntil === undefined && this.#waiting >= this.#rules.calls) this.#checkSilence()
     if (this.#openUntil !== undefined) {
-      const { clock, maxOpenMs } = this.#rules
+      const { clock, maxOpenMs, probeWaitMs } = this.#rules
       const now = clock.now()
-      if (now < this.#openUntil || now < this.#probingUntil) return 'refused'
+      if (now < this.#openUntil) return 'refused'
+      if (now < this.#probingUntil) return now < this.#waitUntil ? 'waits' : 'refused'
       // A probe may get no response until its time limit, long after the upstream is back.
       this.#probingUntil = now + maxOpenMs
+      this.#waitUntil = now + probeWaitMs
       return 'probe'
     }
     if (++this.#waiting === this.#rules.calls) this.#silentSince = this.#rules.clock.now()
@@ -220,6 +256,23 @@ class Circuit {
     } else if (isProbe) this.#endProbe(how)
     // Of the calls of before the circuit opened, only those that show that the upstream is not silent tell something.
     else if (this.#isSilent && how === 'succeeded') this.#close()
+  }
+
+  /** Calls `run` once, when a call that waits has to ask again. Returns a function that cancels. */
+  onProbeEnd(run: () => void): () => void {
+    if (this.#onProbeEnd.size === 0) this.#cancelWait = this.#rules.clock.at(this.#waitUntil, () => this.#endWait())
+    this.#onProbeEnd.add(run)
+    return () => {
+      this.#onProbeEnd.delete(run)
+      if (this.#onProbeEnd.size === 0) this.#cancelWait()
+    }
+  }
+
+  #endWait(): void {
+    this.#cancelWait()
+    const waiting = [...this.#onProbeEnd]
+    this.#onProbeEnd.clear()
+    for (const run of waiting) run()
   }
 
   #endCall(how: Exclude<CallEnd, 'left'>): void {
@@ -237,7 +290,10 @@ class Circuit {
   #endProbe(how: CallEnd): void {
     this.#probingUntil = 0
     if (how === 'succeeded') this.#close()
-    else if (how !== 'left') this.#openFor(Math.min(2 * this.#openMs, this.#rules.maxOpenMs))
+    else {
+      if (how !== 'left') this.#openFor(Math.min(2 * this.#openMs, this.#rules.maxOpenMs))
+      this.#endWait()
+    }
   }
 
   #checkSilence(): void {
@@ -265,6 +321,7 @@ class Circuit {
     this.#silentSince = this.#rules.clock.now()
     this.#unreachableInARow = 0
     this.#windowEnd = 0
+    this.#endWait()
   }
 
   #count(isFailure: boolean, now: number): void {
