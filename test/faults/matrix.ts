@@ -144,7 +144,8 @@ export const runFault = async (
     if (!Bun.deepEquals(ready, expected)) violations.push(`${label}: /readyz is ${JSON.stringify(ready)}`)
   } else if (dependency !== 'database') await check(problemWhileUnsure, lanes)
   await proxy.recover()
-  violations.push(...(await notBack(world)).map((problem) => `${label}: ${problem}`))
+  const concerned = routesWith(dependency, [...prepared.keys()])
+  violations.push(...(await notBack(world, concerned)).map((problem) => `${label}: ${problem}`))
   await inLanes(acknowledged, lanes, async ([route, request, reply]) => {
     if (!(await isThere(world, route, request, reply)))
       violations.push(`${label}: ${route} was acknowledged, and is lost`)
@@ -169,20 +170,52 @@ const signsOfLife = [
   'GET /api/session/oidc',
 ]
 
-/** Which routes do not work five seconds after the end of a fault. The clock stands while a request is in progress: a busy machine is no fault. */
-const notBack = async (world: FaultWorld): Promise<readonly string[]> => {
-  let waiting = [...(await prepare(world, signsOfLife))]
-  const problems = new Map<string, string>()
+/** What one try to use a route has found. Undefined: it works. */
+type Problem = string | undefined
+
+/** Makes what a request needs, once, and sends it. What cannot be made has the same cause as a request that fails. */
+const createTry = (world: FaultWorld, route: string): (() => Promise<Problem>) => {
+  let request: FaultRequest | undefined
+  return async () => {
+    try {
+      request ??= await requests[route]?.(world)
+    } catch (error) {
+      return `${route} cannot be tried: ${String(error).slice(0, 200)}`
+    }
+    const reply = request && (await world.send(methodOf(route), request).catch(() => undefined))
+    return reply && isUsual(route, reply) ? undefined : `${route} is not back: ${shown(reply)}`
+  }
+}
+
+/** While a circuit is open, its calls fail at once, although the upstream is back. */
+const tryCircuits = async (world: FaultWorld): Promise<Problem> => {
+  const { text } = await world.send('GET', { as: 'nobody', path: '/readyz' })
+  const { circuits } = JSON.parse(text) as { readonly circuits: { readonly open: number } }
+  return circuits.open === 0 ? undefined : `circuits are open: ${JSON.stringify(circuits)}`
+}
+
+/**
+ * What does not work five seconds after the end of a fault: of the routes that it has concerned, of one route for each
+ * other dependency, and of the circuits. So when this has resolved with nothing, the next fault can begin. The clock
+ * stands while a request is in progress: a busy machine is no fault.
+ */
+const notBack = async (world: FaultWorld, concerned: readonly string[]): Promise<readonly string[]> => {
+  const routes = [...new Set([...signsOfLife, ...concerned])]
+  let waiting = [...routes.map((route) => createTry(world, route)), () => tryCircuits(world)]
+  let problems: string[] = []
   for (let passed = 0; passed <= backMs && waiting.length > 0; passed += stepMs) {
     if (passed > 0) await Bun.sleep(stepMs)
-    const replies = await sendAll(world, new Map(waiting))
-    waiting = waiting.filter(([route]) => {
-      const reply = replies.get(route)
-      problems.set(route, `${route} is not back: ${shown(reply)}`)
-      return !reply || !isUsual(route, reply)
+    problems = []
+    const failed: typeof waiting = []
+    await inLanes(waiting, lanes, async (attempt) => {
+      const problem = await attempt()
+      if (problem === undefined) return
+      problems.push(problem)
+      failed.push(attempt)
     })
+    waiting = failed
   }
-  return waiting.map(([route]) => problems.get(route) ?? route)
+  return problems
 }
 
 /** That every request succeeds while nothing fails. */
