@@ -1,7 +1,31 @@
 /** Runs with `--all`: every error, in four variants of the upstream, seen by OpenAI's client. */
 import { describe, expect, test } from 'bun:test'
 import OpenAI from 'openai'
+import type { Fetch } from '../../plugins/shared/upstream/upstream-error.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 import { all, hello, model, openFixture, openFixtureFor, thrown, until, variants } from './fixture.ts'
+
+/** The longest duration of a call without a stream, by default. */
+const timeoutMs = 200_000
+/** More than the first sentence of an answer has, in both protocols. */
+const firstEvents = 60
+
+/** The gateway's way to the upstream, which counts the events that the gateway has read. */
+const countEvents = () => {
+  let text = ''
+  const fetch: Fetch = async (url, init) => {
+    const response = await globalThis.fetch(url, init)
+    const decoder = new TextDecoder()
+    const counted = new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        text += decoder.decode(chunk, { stream: true })
+        controller.enqueue(chunk)
+      },
+    })
+    return new Response(response.body?.pipeThrough(counted), response)
+  }
+  return { fetch, count: () => text.split('\n\n').length - 1 }
+}
 
 /** The four calls that generate. */
 const calls = {
@@ -160,11 +184,11 @@ for (const [title, call] of Object.entries(calls)) {
     })
 
     test('the upstream call is aborted whenever the caller aborts', async () => {
-      await using fixture = await openFixture({ emulator: { text: { msPerDelta: 3 } } })
+      await using fixture = await openFixture()
       const { emulator, openai } = fixture
       // Before the response, and in the middle of it.
-      for (const kind of ['hang', undefined] as const) {
-        if (kind) emulator.faults.add({ kind })
+      for (const fault of [{ kind: 'hang' }, { kind: 'silence', events: 3 }] as const) {
+        emulator.faults.add(fault)
         const before = fixture.generatingCalls().length
         const leaving = new AbortController()
         const caught = thrown(
@@ -187,7 +211,7 @@ for (const [title, call] of Object.entries(calls)) {
               },
         )
         await until(() => fixture.generatingCalls().length > before)
-        if (!kind) await until(() => fixture.generatingCalls()[before]?.status === 200)
+        if (fault.kind === 'silence') await until(() => fixture.generatingCalls()[before]?.status === 200)
         leaving.abort()
         expect(await caught).toBeInstanceOf(OpenAI.APIUserAbortError)
         await until(() => fixture.generatingCalls()[before]?.aborted === true)
@@ -198,11 +222,12 @@ for (const [title, call] of Object.entries(calls)) {
 }
 
 test('a 429 of the upstream reaches the client unchanged', async () => {
-  await using fixture = await openFixture({ emulator: { text: { requestsPerMinute: 1 } } })
+  // On the emulator's clock, both calls come at the same moment.
+  await using fixture = await openFixture({ emulator: { clock: () => 1_000_000, text: { requestsPerMinute: 1 } } })
   await calls['a response'](fixture.openai)
   const caught = await thrown(calls['a response'](fixture.openai))
   expect(caught).toBeInstanceOf(OpenAI.RateLimitError)
-  expect(Number((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after'))).toBeGreaterThan(50)
+  expect((caught as InstanceType<typeof OpenAI.APIError>).headers?.get('retry-after')).toBe('60')
 })
 
 test('a stopped gateway is a connection error', async () => {
@@ -213,14 +238,25 @@ test('a stopped gateway is a connection error', async () => {
 
 describe.each([...variants])('the timeout, upstream: $name', (variant) => {
   const streams = !variant.name.endsWith('without streams')
-  // Long enough for the first events also on a busy machine. The whole generation takes 20 s.
-  const patient = { text: { timeoutMs: streams ? 800 : 150 }, emulator: { text: { msPerDelta: 5 } } }
+
+  /** A gateway whose clock reaches the timeout when the upstream is silent, after the first events where it streams. */
+  const openAtTimeout = async () => {
+    const clock = new VirtualClock(20, Date.now())
+    const events = countEvents()
+    const fixture = await openFixtureFor(variant, { text: { clock, fetch: events.fetch } })
+    fixture.emulator.faults.add(streams ? { kind: 'silence', events: firstEvents } : { kind: 'hang' })
+    const passTimeout = async () => {
+      await until(() => (streams ? events.count() === firstEvents : fixture.generatingCalls().length === 1))
+      await clock.pass(timeoutMs)
+    }
+    return { ...fixture, passTimeout }
+  }
 
   test('ends a chat completion with a partial response and a header', async () => {
-    await using fixture = await openFixtureFor(variant, patient)
-    const { data, response } = await fixture.openai.chat.completions
-      .create({ model, messages: hello('4000 tokens') })
-      .withResponse()
+    await using fixture = await openAtTimeout()
+    const call = fixture.openai.chat.completions.create({ model, messages: hello('4000 tokens') }).withResponse()
+    await fixture.passTimeout()
+    const { data, response } = await call
     expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
     expect(data.object).toBe('chat.completion')
     expect(data.choices[0]?.finish_reason).toBe('length')
@@ -232,8 +268,10 @@ describe.each([...variants])('the timeout, upstream: $name', (variant) => {
   })
 
   test('ends a response with a partial response and a header', async () => {
-    await using fixture = await openFixtureFor(variant, patient)
-    const { data, response } = await fixture.openai.responses.create({ model, input: '4000 tokens' }).withResponse()
+    await using fixture = await openAtTimeout()
+    const call = fixture.openai.responses.create({ model, input: '4000 tokens' }).withResponse()
+    await fixture.passTimeout()
+    const { data, response } = await call
     expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
     expect(data).toMatchObject({
       ...{ object: 'response', status: 'incomplete', error: null },
@@ -266,19 +304,32 @@ test('the timeout covers the wait for the start of the response', async () => {
   expect(data).toMatchObject({ status: 'incomplete', output_text: '' })
 })
 
-test('a client with a shorter timeout receives a partial response in time', async () => {
-  await using fixture = await openFixture({ emulator: { text: { msPerDelta: 5 } } })
-  const question = { model, messages: hello('4000 tokens') }
-  const { data, response } = await fixture.openai.chat.completions.create(question, { timeout: 1000 }).withResponse()
+test('a client with a shorter timeout receives a partial response when nine tenths of it have passed', async () => {
+  const clock = new VirtualClock(20, Date.now())
+  const events = countEvents()
+  await using fixture = await openFixture({ text: { clock, fetch: events.fetch } })
+  fixture.emulator.faults.add({ kind: 'silence', events: firstEvents })
+  const timeout = timeoutMs / 2
+  const call = fixture.openai.chat.completions
+    .create({ model, messages: hello('4000 tokens') }, { timeout })
+    .withResponse()
+  await until(() => events.count() === firstEvents)
+  await clock.pass(0.9 * timeout)
+  const { data, response } = await call
   expect(response.headers.get('x-upstream-partialresponse')).toBe('true')
   expect(data.choices[0]?.finish_reason).toBe('length')
 })
 
 test('the upstream call is aborted when the client times out', async () => {
-  await using fixture = await openFixture({ emulator: { text: { msPerDelta: 5 } } })
-  // The client sends no header for a client-wide timeout.
-  const hurried = new OpenAI({ baseURL: fixture.baseURL, apiKey: fixture.apiKey, maxRetries: 0, timeout: 100 })
-  const caught = await thrown(hurried.chat.completions.create({ model, messages: hello('4000 tokens') }))
-  expect(caught).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
-  await until(() => fixture.generatingCalls()[0]?.aborted === true)
+  await using fixture = await openFixture()
+  fixture.emulator.faults.add({ kind: 'hang', times: Number.POSITIVE_INFINITY })
+  const { baseURL, apiKey } = fixture
+  // On a busy machine, a call may take longer than the timeout to reach the upstream: then with the double.
+  for (let timeout = 100; fixture.generatingCalls().length === 0; timeout *= 2) {
+    // The client sends no header for a client-wide timeout.
+    const hurried = new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout })
+    const caught = await thrown(hurried.chat.completions.create({ model, messages: hello('hi') }))
+    expect(caught).toBeInstanceOf(OpenAI.APIConnectionTimeoutError)
+  }
+  await until(() => fixture.generatingCalls().every(({ aborted }) => aborted))
 })
