@@ -87,8 +87,8 @@ const createReader = <Row extends Position>(
 ) => {
   const { pageSize } = request
   const list = bindingOf(request, caller)
-  const walk = walkCache.walkOf(list)
-  const { readOptions, readByPage } = createPageReader<Row>(order, list, walkCache)
+  const walk = walkCache.walkOf(list, sources)
+  const { readOptions, readByPage } = createPageReader<Row>(order, list, walk, walkCache)
 
   const anchorsOf = (source: Source<Row>) => {
     const anchors = walk.anchors.get(source.id) ?? []

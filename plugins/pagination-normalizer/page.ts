@@ -3,7 +3,7 @@ import { comparePositions, type Position } from './order.ts'
 import type { ListRequest } from './parameters.ts'
 import { type Order, orderOf, type ReadDirection, type Source } from './source.ts'
 import { maxTies, type RangeTarget, type ReadOptions, type RowRange, TooManyTiesError } from './walk/range.ts'
-import type { WalkCache } from './walk/walk-cache.ts'
+import type { Walk, WalkCache } from './walk/walk-cache.ts'
 
 /** One page of a list. */
 export interface Page<Item> {
@@ -86,10 +86,13 @@ const maxMargin = 40
 
 const forwards = { backwards: false } as const
 
-/** Creates functions that read ranges of one list's sources in page mode. */
-export const createPageReader = <Row extends Position>(order: Order, list: string, walkCache: WalkCache) => {
-  const walk = walkCache.walkOf(list)
-
+/** Creates functions that read ranges of one list's sources in page mode. @param walk of that list */
+export const createPageReader = <Row extends Position>(
+  order: Order,
+  list: string,
+  walk: Walk,
+  walkCache: WalkCache,
+) => {
   const readOptions = (
     source: Source<Row>,
     direction: ReadDirection = forwards,

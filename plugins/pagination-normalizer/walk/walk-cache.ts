@@ -47,9 +47,15 @@ export class WalkCache {
     this.#maxWalks = maxWalks
   }
 
-  /** @param list identifies the list: caller, endpoint, filters and sort order */
-  walkOf(list: string): Walk {
+  /**
+   * @param list identifies the list: caller, endpoint, filters and sort order
+   * @param sources of the list now. They change, for example with the groups of a user: the anchors of others are
+   * removed
+   */
+  walkOf(list: string, sources: readonly { readonly id: string }[]): Walk {
     const walk = this.#walks.get(list) ?? { anchors: new Map(), bookmarks: [], expectedTies: 1 }
+    if (walk.anchors.size > sources.length)
+      for (const id of walk.anchors.keys()) if (!sources.some((source) => source.id === id)) walk.anchors.delete(id)
     this.#walks.delete(list)
     this.#walks.set(list, walk)
     if (this.#walks.size <= this.#maxWalks) return walk

@@ -14,6 +14,8 @@ export interface LateTasks {
 interface LateClaim {
   readonly claim: VideoTask
   readonly until: number
+  /** Its tasks that were reported. */
+  readonly reported: Set<string>
 }
 
 /** Length of the search, in multiples of the time after which a call counts as failed. */
@@ -33,7 +35,13 @@ export const createLateTasks = (context: VideoContext): LateTasks => {
   const { store, clock, settleMs, log } = context
   let claims: readonly LateClaim[] = []
   let nextAt = 0
-  const reported = new Set<string>()
+
+  const isNew = (task: string, { id }: VideoTask): boolean => {
+    const reported = claims.find(({ claim }) => claim.id === id)?.reported
+    if (reported?.has(task)) return false
+    reported?.add(task)
+    return true
+  }
 
   const cancelOf = async ({ account, tier, claims: group }: ClaimSearch, signal: AbortSignal): Promise<void> => {
     const own = onAccount(account, context)
@@ -55,8 +63,7 @@ export const createLateTasks = (context: VideoContext): LateTasks => {
           // The others do not wait for this one. It is tried again with the next look.
           log.warn({ ...fields, err }, 'a task that the upstream has created after all could not be cancelled')
         }
-      } else if (!reported.has(task.id)) {
-        reported.add(task.id)
+      } else if (isNew(task.id, claim)) {
         log.error(fields, 'the upstream runs a task that it has created after all')
       }
     }
@@ -64,7 +71,9 @@ export const createLateTasks = (context: VideoContext): LateTasks => {
 
   return {
     add(claim) {
-      claims = [...claims, { claim, until: clock.now() + searchTimes * settleMs }].slice(-maxClaims)
+      claims = [...claims, { claim, until: clock.now() + searchTimes * settleMs, reported: new Set<string>() }].slice(
+        -maxClaims,
+      )
     },
 
     async cancel(signal) {

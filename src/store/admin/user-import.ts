@@ -2,9 +2,18 @@ import { randomUUID } from 'node:crypto'
 import type { ImportedUser, RejectedUser, UserImportStore } from '../../../plugins/admin/user-import/store.ts'
 import { nextTurn } from '../../../plugins/shared/background/turns.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, type Database, joinClauses, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import {
+  clause,
+  type Database,
+  joinClauses,
+  type Row,
+  type Statement,
+  type Steps,
+  sql,
+  valueList,
+} from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
-import { addPartsOf, deletePartsOf, valueList } from '../users/user-rows.ts'
+import { addPartsOf, deletePartsOf } from '../users/user-rows.ts'
 import { countMembers } from './teams.ts'
 import { again, OvertakenError } from './transaction.ts'
 

@@ -58,6 +58,8 @@ const withFragments = (strings: TemplateStringsArray, values: readonly unknown[]
 /** Template tag for a part of a statement, with parameters: see `joinClauses`. */
 export const clause = sql
 
+/** Texts of joined clauses that are kept. Those of the program are fewer. */
+const maxJoined = 2_000
 /** By the templates of the clauses, as numbers. */
 const joined = new Map<string, TemplateStringsArray>()
 const numbers = new WeakMap<TemplateStringsArray, number>()
@@ -84,6 +86,7 @@ export const joinClauses = (...clauses: readonly Statement[]): Statement => {
     texts.push(...strings.slice(1))
   }
   const whole = Object.assign(texts, { raw: texts })
+  if (joined.size >= maxJoined) joined.clear()
   joined.set(key, whole)
   return { strings: whole, values }
 }
@@ -108,6 +111,18 @@ export const withCommas = (clauses: readonly Statement[]): readonly Statement[] 
   clauses.flatMap((each, index) => (index === 0 ? [each] : [comma, each]))
 
 const comma = clause`, `
+
+/**
+ * Values with commas between them, for `in (…)`: at least one. The last one is repeated up to the next power of two, so
+ * that lists of all lengths are few statements: a connection keeps each prepared.
+ */
+export const valueList = (values: readonly Value[]): readonly Statement[] => {
+  const length = values.length > maxPadded ? values.length : 2 ** Math.ceil(Math.log2(values.length))
+  return withCommas(Array.from({ length }, (_, index) => clause`${values[Math.min(index, values.length - 1)]}`))
+}
+
+/** With more, a statement could have more parameters than SQLite allows (https://sqlite.org/limits.html). */
+const maxPadded = 4_096
 
 /**
  * Statements in sequence, where a later one may depend on the rows of an earlier one. A list of statements costs one

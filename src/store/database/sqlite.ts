@@ -17,6 +17,8 @@ import {
 import { type ErrorCodes, StoreError, storeError } from './error.ts'
 
 const textOf = renderStatement('?')
+/** Statements that stay prepared: more than the program has. Those that are composed could be more. */
+const maxPrepared = 2_000
 
 /** SQLite: a file, or `:memory:`. */
 export const sqliteDatabase: DatabaseKind = {
@@ -61,6 +63,8 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
     let compiled = prepared.get(statement.strings)
     if (!compiled) {
       compiled = openedConnection().prepare(textOf(statement))
+      const [oldest] = prepared.size >= maxPrepared ? prepared.keys() : []
+      if (oldest) prepared.delete(oldest)
       prepared.set(statement.strings, compiled)
     }
     return compiled.all(...statement.values).map(toRow)

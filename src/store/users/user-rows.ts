@@ -1,5 +1,5 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, fragment, joinClauses, type Statement, sql, type Value } from '../database/database.ts'
+import { clause, fragment, joinClauses, type Statement, sql, valueList } from '../database/database.ts'
 
 /** Deletes all sessions of a user, by id. Part of the batches that disable a user, or replace the password. */
 export const endSessionsOf = (user: string): Statement => sql`
@@ -50,10 +50,6 @@ export const addPartsOf = (users: readonly { readonly id: string; readonly name:
 /** Deletes the parts of the names of users: at least one. */
 export const deletePartsOf = (ids: readonly string[]): Statement =>
   joinClauses(clause`delete from user_name_parts where user_id in (`, ...valueList(ids), clause`)`)
-
-/** Values between commas: at least one. */
-export const valueList = (values: readonly Value[]): readonly Statement[] =>
-  values.map((value, index) => (index === 0 ? clause`${value}` : clause`, ${value}`))
 
 /** Whether another user than `except` has a name. One row if so. */
 export const nameTakenBy = (name: string, except = ''): Statement => sql`

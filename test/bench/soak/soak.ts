@@ -9,8 +9,8 @@ import { type Started, start, startWorker, temporaryFolder } from '../processes.
 import { injectFaults } from './faults.ts'
 import { type Client, tidy } from './traffic.ts'
 import type { Statuses, TrafficJob } from './traffic-process.ts'
-import { type Reading, type Rest, verdictOf } from './verdict.ts'
-import { readingOf, restOf } from './watch.ts'
+import { type Collection, type Reading, type Rest, verdictOf } from './verdict.ts'
+import { collect, readingOf, restOf } from './watch.ts'
 
 export interface SoakOptions {
   readonly minutes: number
@@ -103,8 +103,9 @@ const run = async ({
   const emulator = await startEmulator({ processingMs: 0, video: { queuedMs: 0, runningMs: 500 } })
   const folder = temporaryFolder()
   const file = join(folder, 'soak.db')
+  const collected = join(folder, 'collections.jsonl')
   const tokens = await addUsers(file, users)
-  const server = await startServer(emulator, { folder, file, front, leaks })
+  const server = await startServer(emulator, { folder, file, collected, front, leaks })
   const tidiers = tokens.map((token): Client => ({ url: server.url, token, count: () => {}, keepalive: false }))
   const trafficFor = async (ms: number): Promise<Statuses> => {
     const users = startWorker<TrafficJob, Statuses>('soak/traffic-process.ts')
@@ -120,6 +121,7 @@ const run = async ({
   const before = await rest(resting, tidiers, undefined)
 
   const readings: Reading[] = []
+  const collections: Collection[] = []
   const startedAt = performance.now()
   const timer = setInterval(
     () => {
@@ -128,23 +130,37 @@ const run = async ({
     },
     Math.max(200, minutes * 100),
   )
-  const statuses = await trafficFor(minutes * 60_000)
+  const traffic = trafficFor(minutes * 60_000)
+  let ended = false
+  const collecting = collectEvery(minutes * 1_000, async () => {
+    collections.push(await collect(server, collected, startedAt))
+    return !ended
+  })
+  const statuses = await traffic
+  ended = true
   clearInterval(timer)
+  await collecting
   const after = await rest(resting, leaks.includes('rows') ? [] : tidiers, before)
 
-  const findings = verdictOf(readings, before, after, { memory, warmUp, idle: users })
+  const findings = verdictOf(collections, before, after, { memory, warmUp, idle: users })
   const answers = Object.entries(statuses).map(([status, times]) => `${times} × ${status === '0' ? 'none' : status}`)
   console.log(`answers: ${answers.join(', ')}`)
   for (const { what, text, flat } of findings) console.log(`${what}: ${text}: ${flat ? 'flat' : 'GROWS'}`)
   const isFlat = findings.every(({ flat }) => flat)
   console.log(isFlat ? 'flat' : 'not flat')
   if (json !== undefined) {
-    const report = { environment: facts.values, minutes, users, readings, findings, answers: statuses }
+    const report = { environment: facts.values, minutes, users, readings, collections, findings, answers: statuses }
     await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
   }
   await server.stop()
   await emulator.stop()
   return isFlat
+}
+
+/** Calls `collect` each time after `ms`, until it resolves with false. */
+const collectEvery = async (ms: number, collect: () => Promise<boolean>): Promise<void> => {
+  do await Bun.sleep(ms)
+  while (await collect())
 }
 
 const addUsers = async (file: string, users: number): Promise<readonly string[]> => {
@@ -164,14 +180,19 @@ const addUsers = async (file: string, users: number): Promise<readonly string[]>
 interface Place {
   readonly folder: string
   readonly file: string
+  readonly collected: string
   readonly front: string
   readonly leaks: readonly string[]
 }
 
-const startServer = ({ rest, text, video }: Emulator, { folder, file, front, leaks }: Place): Promise<Started> =>
+const startServer = (
+  { rest, text, video }: Emulator,
+  { folder, file, collected, front, leaks }: Place,
+): Promise<Started> =>
   start(
     [
       process.execPath,
+      ...['--preload', join(import.meta.dir, 'collect.ts')],
       ...(leaks.length > 0 ? ['--preload', join(import.meta.dir, 'leak.ts')] : []),
       join(root, 'src/server.ts'),
     ],
@@ -194,6 +215,7 @@ const startServer = ({ rest, text, video }: Emulator, { folder, file, front, lea
         LOG_LEVEL: 'error',
         BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
         SOAK_LEAKS: leaks.join(),
+        SOAK_COLLECTIONS: collected,
       },
     },
   )

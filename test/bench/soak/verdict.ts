@@ -1,14 +1,24 @@
-import { type Sample, slopeOf } from '../board/growth.ts'
+import { slopeOf } from '../board/growth.ts'
 
 /** What a process uses at a moment. */
 export interface Reading {
   /** Seconds since the start of the traffic. */
   readonly at: number
-  /** Resident memory, in MiB. */
-  readonly memory: number
   /** Open descriptors, and those of them that are sockets. */
   readonly descriptors: number
   readonly sockets: number
+}
+
+/** What a collection of all garbage has left. */
+export interface Collection {
+  /** Seconds since the start of the traffic. */
+  readonly at: number
+  /** Resident memory, in bytes. */
+  readonly memory: number
+  /** The part of it that is the JavaScript heap, with what its objects hold outside of it. In bytes. */
+  readonly heap: number
+  /** How many objects of each type there are. */
+  readonly objects: Readonly<Record<string, number>>
 }
 
 /** What is there while nobody sends anything. */
@@ -51,39 +61,35 @@ export interface Bounds {
 
 /** Whether memory, descriptors, sockets and rows stay flat. */
 export const verdictOf = (
-  readings: readonly Reading[],
+  collections: readonly Collection[],
   before: Rest,
   after: Rest,
   { memory, warmUp, idle }: Bounds,
 ): readonly Finding[] => [
-  memoryFinding(readings, memory, warmUp),
+  memoryFinding(collections, memory, warmUp),
   countFinding('descriptors', before, after, idle),
   countFinding('sockets', before, after, idle),
   ...rowFindings(before.rows, after.rows),
 ]
 
-/** In how many parts the time after the warm-up is divided. Of each the lowest value counts: what a collection leaves. */
-const parts = 10
-
-/** The lowest memory of each part of the time after the warm-up. */
-const floorOf = (readings: readonly Reading[], warmUp: number): readonly Sample[] => {
-  const end = readings.at(-1)?.at ?? 0
-  const from = end * warmUp
-  const length = (end - from) / parts
-  const lowest = new Map<number, Sample>()
-  for (const { at, memory } of readings) {
-    if (at < from) continue
-    const part = Math.min(parts - 1, Math.floor((at - from) / length))
-    if (memory < (lowest.get(part)?.value ?? Number.POSITIVE_INFINITY)) lowest.set(part, { at, value: memory })
-  }
-  return [...lowest.values()]
+/** The slope of the line through what collections have left since `from`, in MiB a minute. */
+const growthOf = (collections: readonly Collection[], from: number, of: (left: Collection) => number): number => {
+  const samples = collections.filter(({ at }) => at >= from).map((left) => ({ at: left.at, value: of(left) }))
+  return (60 * slopeOf(samples)) / 2 ** 20
 }
 
-const memoryFinding = (readings: readonly Reading[], bound: number, warmUp: number): Finding => {
-  const perMinute = 60 * slopeOf(floorOf(readings, warmUp))
-  const [first, last] = [readings[0]?.memory ?? 0, readings.at(-1)?.memory ?? 0]
-  const text = `${perMinute.toFixed(2)} MiB a minute after the warm-up (at most ${bound}); ${first.toFixed(0)} MiB at the start, ${last.toFixed(0)} at the end`
-  return { what: 'memory', text, flat: perMinute <= bound }
+const memoryFinding = (collections: readonly Collection[], bound: number, warmUp: number): Finding => {
+  const end = collections.at(-1)?.at ?? 0
+  const memory = (from: number) => growthOf(collections, from, (left) => left.memory)
+  const heap = (from: number) => growthOf(collections, from, (left) => left.heap)
+  const [warm, late] = [end * warmUp, (end * 2) / 3]
+  const mebibytes = (bytes = 0) => (bytes / 2 ** 20).toFixed(0)
+  const [first, last] = [collections[0], collections.at(-1)]
+  const text =
+    `${memory(warm).toFixed(2)} MiB a minute after the warm-up (at most ${bound}), ${heap(warm).toFixed(2)} in the JavaScript heap; ` +
+    `${memory(late).toFixed(2)} and ${heap(late).toFixed(2)} in the last third; ` +
+    `${mebibytes(first?.memory)} MiB at the start, ${mebibytes(last?.memory)} at the end, the heap ${mebibytes(first?.heap)} and ${mebibytes(last?.heap)}`
+  return { what: 'memory', text, flat: memory(warm) <= bound }
 }
 
 const countFinding = (what: 'descriptors' | 'sockets', before: Rest, after: Rest, idle: number): Finding => ({

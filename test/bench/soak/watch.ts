@@ -1,7 +1,7 @@
 import { Database } from 'bun:sqlite'
-import { readdirSync, readlinkSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import type { Started } from '../processes.ts'
-import type { Reading, Rest } from './verdict.ts'
+import type { Collection, Reading, Rest } from './verdict.ts'
 
 /** The descriptors of a process. Linux only: elsewhere none is seen. */
 const descriptorsOf = (pid: number): Pick<Reading, 'descriptors' | 'sockets'> => {
@@ -18,9 +18,22 @@ const descriptorsOf = (pid: number): Pick<Reading, 'descriptors' | 'sockets'> =>
 
 export const readingOf = (server: Started, startedAt: number): Reading => ({
   at: (performance.now() - startedAt) / 1_000,
-  memory: server.memory() / 2 ** 20,
   ...descriptorsOf(server.pid),
 })
+
+/**
+ * Lets a server that has preloaded `collect.ts` collect its garbage. Resolves with what is left.
+ *
+ * @param file where the server tells it
+ */
+export const collect = async ({ pid }: Started, file: string, startedAt: number): Promise<Collection> => {
+  const lines = () => (existsSync(file) ? readFileSync(file, 'utf8').split('\n').slice(0, -1) : [])
+  const before = lines().length
+  process.kill(pid, 'SIGUSR2')
+  while (lines().length === before) await Bun.sleep(20)
+  const left = JSON.parse(lines().at(-1) ?? '') as Omit<Collection, 'at'>
+  return { at: (performance.now() - startedAt) / 1_000, ...left }
+}
 
 /** What the server uses now, and the rows of its database file. */
 export const restOf = (server: Started, file: string): Rest => {

@@ -1,7 +1,7 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, joinClauses, sql } from '../../database/database.ts'
+import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
 import { createSlotStore } from './slots.ts'
-import { listedValues, listStatements } from './slotted-lists.ts'
+import { listStatements } from './slotted-lists.ts'
 import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** The assets of a library that is larger than its slots. */
@@ -10,7 +10,7 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
 
   async slottedAssets(ids) {
     if (ids.length === 0) return []
-    const where = [clause`select ${slottedColumns} from slotted_assets where id in (`, ...listedValues(ids), clause`)`]
+    const where = [clause`select ${slottedColumns} from slotted_assets where id in (`, ...valueList(ids), clause`)`]
     return (await database.query<Parameters<typeof slottedFrom>[0]>(joinClauses(...where))).map(slottedFrom)
   },
 
@@ -47,7 +47,7 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
     const adopted = await database.query<{ id: string }>(
       joinClauses(
         clause`select group_id as id from slotted_groups where group_id in (`,
-        ...listedValues(groups),
+        ...valueList(groups),
         clause`)`,
       ),
     )

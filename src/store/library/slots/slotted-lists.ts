@@ -1,5 +1,5 @@
 import type { SlottedList } from '../../../../plugins/asset-library/index.ts'
-import { clause, fragment, joinClauses, type Statement, withCommas } from '../../database/database.ts'
+import { clause, fragment, joinClauses, type Statement, valueList } from '../../database/database.ts'
 import { slottedColumns } from './slotted-rows.ts'
 
 /** The column of each order. */
@@ -14,10 +14,10 @@ export const listStatements = (list: SlottedList): readonly [Statement, Statemen
   const { sortBy, descending, limit, offset = 0, after } = list
   const listed = joinClauses(
     clause` from slotted_assets where removed_at is null and group_id in (`,
-    ...listedValues(list.groups),
+    ...valueList(list.groups),
     clause`)`,
     ...(list.name === undefined ? [] : [clause` and name = ${list.name}`]),
-    ...(list.statuses?.length ? [clause` and status in (`, ...listedValues(list.statuses), clause`)`] : []),
+    ...(list.statuses?.length ? [clause` and status in (`, ...valueList(list.statuses), clause`)`] : []),
   )
   const page = joinClauses(
     selected,
@@ -28,9 +28,6 @@ export const listStatements = (list: SlottedList): readonly [Statement, Statemen
   )
   return [page, joinClauses(clause`select count(*) as total`, listed)]
 }
-
-export const listedValues = (values: readonly string[]): readonly Statement[] =>
-  withCommas(values.map((value) => clause`${value}`))
 
 const selected = clause`select ${slottedColumns}`
 

@@ -1,0 +1,39 @@
+import { beforeAll, expect, test } from 'bun:test'
+import {
+  clause,
+  type Database,
+  joinClauses,
+  type Statement,
+  sql,
+  valueList,
+} from '../../src/store/database/database.ts'
+import { openPostgres } from '../../src/store/database/postgres.ts'
+import { openSqlite } from '../../src/store/database/sqlite.ts'
+import { eachDatabase } from '../support/database.ts'
+
+const named = (names: readonly string[]): Statement =>
+  joinClauses(clause`select name from things where name in (`, ...valueList(names), clause`) order by name`)
+
+const names = Array.from({ length: 1_000 }, (_, nth) => `thing ${String(nth).padStart(4, '0')}`)
+
+test('lists of a thousand lengths are eleven statements', () => {
+  expect(new Set(names.map((_, nth) => named(names.slice(nth)).strings)).size).toBe(11)
+})
+
+eachDatabase('a list of values', (tested) => {
+  let database: Database
+  beforeAll(async () => {
+    const { kind, url } = tested
+    database = kind === 'sqlite' ? openSqlite(url.slice('sqlite:'.length)) : openPostgres(url, { deadlineMs: 60_000 })
+    await database.query(sql`create table things (name text)`)
+    for (const name of names.slice(0, 20)) await database.query(sql`insert into things (name) values (${name})`)
+  })
+
+  test('of any length finds each row once', async () => {
+    for (const length of [1, 2, 3, 5, 16, 17, 1_000]) {
+      const rows = await database.query<{ name: string }>(named(names.slice(0, length)))
+      expect(rows.map(({ name }) => name)).toEqual(names.slice(0, Math.min(length, 20)))
+    }
+    await database.close()
+  })
+})
