@@ -1,47 +1,28 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createIdempotency } from '../idempotency/index.ts'
-import { createOwnership, ownership } from '../ownership/index.ts'
+import { ownership } from '../ownership/index.ts'
 import { paginationNormalizer } from '../pagination-normalizer/index.ts'
-import { noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
-import { backgroundOf } from '../shared/background/background.ts'
-import { systemClock } from '../shared/clock.ts'
 import { createErrorHandler, type ErrorHandler, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
-import { identifySameOrigin } from '../shared/http/origin.ts'
 import { identityOf } from '../shared/identity/identify.ts'
-import type { AssetOwners } from '../shared/media/asset-ownership.ts'
-import type { PictureAssets } from '../shared/media/picture-assets.ts'
 import { checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
-import { noLog, problemBody } from '../shared/problem.ts'
-import { type Upstream, upstreamProxy } from '../upstream-proxy/index.ts'
-import { createLocate } from './accounts/locate.ts'
-import { createPlacement, oneAccount } from './accounts/placement.ts'
+import { problemBody } from '../shared/problem.ts'
+import { upstreamProxy } from '../upstream-proxy/index.ts'
 import { batchRoutes } from './batches/batch-routes.ts'
 import { batchDocs } from './batches/openapi.ts'
-import { runBatches } from './batches/run-batches.ts'
 import { consentRoutes } from './consent/consent-routes.ts'
-import { deleteConsents } from './consent/delete-consents.ts'
 import { consentDocs } from './consent/openapi.ts'
-import { FilterCheck } from './lists/filter-check.ts'
+import { type LibraryParts, openLibrary } from './open-library.ts'
 import type { GatewayOptions } from './options.ts'
-import { createPictureAssets } from './pictures/picture-assets.ts'
 import { createAsset, deleteAsset, getAsset, listAssets, updateAsset } from './routes/assets.ts'
 import { createGroup, deleteGroup, getGroup, listGroups, updateGroup } from './routes/groups.ts'
-import type { Evidence, Library, Owners } from './routes/library.ts'
-import { assetsOfFirst, assetsOfPersons, authorizedAssets, consentedAssets } from './routes/person-assets.ts'
-import { reconcileGroups } from './routes/reconcile.ts'
 import { createShare, deleteShare, listSharedUses, listShares, returnGroup } from './routes/shares.ts'
 import { countGroupUses, listUses } from './routes/uses.ts'
 import { assetList, groupList, withScope } from './schema/lists.ts'
 import { docs } from './schema/openapi.ts'
 import type { LibraryRoutes } from './schema/types.ts'
-import { openSlots } from './slots/open-slots.ts'
-import { maxQueueMsOf, openUpstream, rejectAfter } from './upstream.ts'
-import { keepWhileFull } from './watch/asset-event-queue.ts'
-import { watchAssets } from './watch/asset-watch.ts'
 
 export type * from './accounts/store.ts'
 export type * from './batches/store.ts'
@@ -77,23 +58,8 @@ interface LibraryPath<Segment extends string, Prefix extends string> {
 type PrefixOf<Segment extends string> = string extends Segment ? string : `/api/${Segment}/proxy`
 
 /** The result of `assetLibrary`. */
-export interface AssetLibrary<Prefix extends string> {
+export interface AssetLibrary<Prefix extends string> extends LibraryParts {
   readonly gateway: RoutesPlugin<RoutesAt<Prefix, LibraryRoutes>>
-  /** The client of the upstream, for `faceVerification`. */
-  readonly upstream: Upstream
-  /** The account for a face verification of a user, for `faceVerification`. Undefined: there is one account. */
-  readonly accountFor: ((user: string) => Promise<string | undefined>) | undefined
-  /**
-   * Checks the owner of an asset, for `textGeneration`: with several accounts, its upstream is one of the first.
-   * Undefined without an upstream.
-   */
-  readonly assets: Pick<Owners, 'asset'> | undefined
-  /** The same, for uses that show a person: `videoGeneration`. Undefined without an upstream. */
-  readonly authorizedAssets: AssetOwners | undefined
-  /**
-   * Makes assets of pictures, for `videoGeneration`. Undefined without an upstream, and without the option `pictures`.
-   */
-  readonly pictures: PictureAssets | undefined
 }
 
 /**
@@ -106,65 +72,25 @@ export interface AssetLibrary<Prefix extends string> {
 export const assetLibrary = <const Segment extends string = 'media', const Prefix extends string = PrefixOf<Segment>>(
   options: GatewayOptions & LibraryPath<Segment, Prefix>,
 ): AssetLibrary<Prefix> => {
-  const { segment = 'media', log = noLog, audit = noAudit, clock = systemClock, store } = options
-  const { maxBodyBytes = 2 ** 20 } = options
+  const { segment = 'media', log, audit } = options
   if (!/^[\w-]+$/.test(segment)) throw new TypeError('segment must consist of letters, digits, _ and -')
   const prefix = checkPath('prefix', options.prefix ?? `/api/${segment}/proxy`)
   checkIdentify(options.identify)
   const errors = options.errors ?? problemBody(`${segment}_proxy_error`)
-  const { accounts } = options
-  const hasUpstream = options.kind ?? accounts
-  const opened = openUpstream(options)
-  const claimMs = 2 * (options.timeoutMs ?? 30_000) + maxQueueMsOf(options)
-  const slots =
-    options.slots && openSlots({ upstream: opened, claimMs, clock, log }, options.slots, options, () => rules)
-  const upstream = slots?.upstream ?? opened
-  const guarded = identifySameOrigin(options.identify, options.requireSameOrigin)
-  const identify = hasUpstream ? guarded : rejectAfter(guarded)
-  const rules: Owners = createOwnership<Evidence>({
-    store,
-    revisionClock: options.revisionClock,
-    ...{ shares: options.shares?.store, clock, defaultAccount: upstream.accounts?.names[0] },
-    locate: createLocate({ upstream, owners: () => rules, store }),
-  })
-  const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
-  const library: Library = {
-    ...{
-      upstream,
-      placement: accounts ? createPlacement({ accounts, upstream, owners: rules, store, clock, log }) : oneAccount,
-      filterCheck: new FilterCheck(upstream, clock),
-      claims: store,
-      assets: store,
-      idempotency,
-      events: options.events && keepWhileFull(options.events, { clock, log }),
-      consents: options.consents?.store,
-    },
-    ...{ usageLimits: options.usageLimits, maxBodyBytes, claimMs, clock, log, audit },
-  }
-  const background = backgroundOf(options.background)
-  if (background) reconcileGroups(library, store, background)
-  if (background && hasUpstream) slots?.workOn(background)
-  const { batches } = options
-  const running = background && batches && hasUpstream && runBatches(library, rules, batches, background)
-  if (background && options.events && hasUpstream) watchAssets(library, options.events, rules, background)
-  const { consents } = options
-  const deletions =
-    background &&
-    consents &&
-    hasUpstream &&
-    deleteConsents(library, rules, { store: consents.store, uses: options.uses }, background)
+  const { library, owners, identify, parts, wakeBatches, wakeDeletions } = openLibrary(options)
+  const { maxBodyBytes } = library
 
   const handler = createErrorHandler({ errors, log, audit })
   const route = handlerOf(handler)
-  const { shares, uses } = options
+  const { shares, uses, batches, consents } = options
   const hasShares = shares !== undefined
   const [groupLists, assetLists] = hasShares ? [withScope(groupList), withScope(assetList)] : [groupList, assetList]
 
   // The chain is the route table: each route with its guard.
   const chain = new Elysia({ name: 'sluice/gateway', seed: seedOf(options), prefix })
-    .use(upstreamProxy(upstream, { userOf }))
+    .use(upstreamProxy(parts.upstream, { userOf }))
     .use(paginationNormalizer({ secrets: options.secrets, maxBodyBytes, identify, errors, log }))
-    .use(ownership({ rules, identify, errors, log, audit }))
+    .use(ownership({ rules: owners, identify, errors, log, audit }))
     .post('/assets/groups', route(createGroup(library)), { caller: true, ...docs.createGroup })
     .get('/assets/groups', route(listGroups(library)), {
       caller: true,
@@ -229,11 +155,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       })
   }
   if (batches) {
-    const { create, list, get, items, cancel, retry } = batchRoutes(
-      library,
-      { store: batches, files: options.batchFiles },
-      () => running?.wake(),
-    )
+    const stored = { store: batches, files: options.batchFiles }
+    const { create, list, get, items, cancel, retry } = batchRoutes(library, stored, wakeBatches)
     chain
       .post('/assets/batches', route(create), { caller: true, ...batchDocs.createBatch })
       .get('/assets/batches', route(list), { caller: true, ...batchDocs.listBatches })
@@ -247,9 +170,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       })
   }
   if (consents) {
-    const { get, uses, withdraw, remove, addLink, ...others } = consentRoutes(library, consents, options.secrets, () =>
-      deletions?.wake(),
-    )
+    const routes = consentRoutes(library, consents, options.secrets, wakeDeletions)
+    const { get, uses, withdraw, remove, addLink, ...others } = routes
     chain
       .get('/assets/groups/:group_id/consent', route(get), { caller: true, ...consentDocs.get })
       .get('/assets/groups/:group_id/consent/uses', route(uses), { caller: true, ...consentDocs.uses })
@@ -258,28 +180,8 @@ export const assetLibrary = <const Segment extends string = 'media', const Prefi
       .post('/assets/groups/:group_id/consent/delete', route(remove), { caller: true, ...consentDocs.remove })
       .post('/assets/groups/:group_id/consent/links', route(addLink), { caller: true, ...consentDocs.addLink })
   }
-  const routes: AnyElysia = chain.use(fallbackRoutes(handler))
-  const assets = hasUpstream ? rules : undefined
-  const pictures = assets && options.pictures && createPictureAssets(library, rules, options.pictures)
-  return {
-    ...{ gateway: routes, upstream, pictures },
-    assets: assets && textAssetsOf(assets, { consents, slots, upstream }),
-    authorizedAssets: assets && authorizedAssets(assets, consents?.store, clock, slots?.place),
-    accountFor: accounts && library.placement.accountFor,
-  }
-}
-
-/** The assets that text requests may name. */
-const textAssetsOf = (
-  assets: Owners,
-  {
-    consents,
-    slots,
-    upstream,
-  }: Pick<GatewayOptions, 'consents'> & { readonly slots: unknown; readonly upstream: Upstream },
-): Pick<Owners, 'asset'> => {
-  const consented = consents ? consentedAssets(assets, consents.store) : assets
-  return slots ? assetsOfPersons(consented) : assetsOfFirst(consented, upstream)
+  const gateway: AnyElysia = chain.use(fallbackRoutes(handler))
+  return { gateway, ...parts }
 }
 
 /** Creates the handler of a route from a function that may throw. */
