@@ -134,8 +134,7 @@ export const submit = async (
     // The upstream has the task: the claim is settled like one whose answer was lost.
     return { outcome: 'unknown', cause }
   }
-  // Another process has settled the claim in the meantime.
-  return { outcome: 'unknown', cause: new Error('the claim has ended') }
+  return claimEnded()
 }
 
 const noneToPlace = { assets: new Map<string, string>() }
@@ -145,27 +144,37 @@ const placeAssets = async (
   claim: ClaimedVideoTask,
   fields: TaskFields,
   given: Json,
-  { assets, store, clock, limitsOf }: VideoContext,
+  context: VideoContext,
 ): Promise<Submission | { readonly assets: PlacedAssets }> => {
   const { registration } = fields
   const references = await assetsInTurns(registration ? withAssets(given, registration) : given)
   const awaited = references.map(({ id }) => id)
   try {
-    const placed = awaited.length === 0 ? noneToPlace.assets : await assets?.place?.(awaited, claim.id)
+    const placed = awaited.length === 0 ? noneToPlace.assets : await context.assets?.place?.(awaited, claim.id)
     if (placed) return { assets: placed }
   } catch (error) {
     if (!(error instanceof Problem) || error.status >= 500) throw error
     const { code, message } = errorOf(error)
     return { outcome: 'rejected', problem: new VideoProblem(error.status, message, { param: 'content', code }) }
   }
-  const limits = limitsOf(claim.model) ?? unlimitedSlots
-  const suspension = { fields: JSON.stringify({ ...fields, awaited }), dueAt: clock.now(), limits }
-  const suspended = await store.suspendVideoTask(claim, suspension, clock.now())
-  if (suspended === 'full') return { outcome: 'rejected', problem: tooManyWaiting }
-  return suspended === 'ended'
-    ? { outcome: 'unknown', cause: new Error('the claim has ended') }
-    : { outcome: 'suspended' }
+  return suspend(claim, { ...fields, awaited }, context)
 }
+
+/** Puts a task aside, which gives its slot back. */
+const suspend = async (
+  claim: ClaimedVideoTask,
+  fields: TaskFields,
+  { store, clock, limitsOf }: VideoContext,
+): Promise<Submission> => {
+  const limits = limitsOf(claim.model) ?? unlimitedSlots
+  const now = clock.now()
+  const suspended = await store.suspendVideoTask(claim, { fields: JSON.stringify(fields), dueAt: now, limits }, now)
+  if (suspended === 'full') return { outcome: 'rejected', problem: tooManyWaiting }
+  return suspended === 'suspended' ? { outcome: 'suspended' } : claimEnded()
+}
+
+/** Another process has settled the claim in the meantime. */
+const claimEnded = (): Submission => ({ outcome: 'unknown', cause: new Error('the claim has ended') })
 
 /**
  * The process was suspended since it made the claim. Its call would not end with the lease: another process may then
@@ -222,21 +231,14 @@ const failed = async (
 const rejected = async (
   problem: Problem,
   { claim, fields, request }: FailedCall,
-  { pictures, store, clock, limitsOf }: VideoContext,
+  context: VideoContext,
 ): Promise<Submission> => {
   const { registration } = fields
-  const now = clock.now()
+  const { pictures, clock } = context
   const next =
     pictures && registration && problem instanceof UpstreamRejectedError
-      ? registrationAfter(problem, request, registration, pictures, now)
+      ? registrationAfter(problem, request, registration, pictures, clock.now())
       : undefined
   if (!next) return { outcome: 'rejected', problem }
-  const limits = limitsOf(claim.model) ?? unlimitedSlots
-  const suspension = { fields: JSON.stringify({ ...fields, registration: next }), dueAt: now, limits }
-  const suspended = await store.suspendVideoTask(claim, suspension, now)
-  if (suspended === 'full') return { outcome: 'rejected', problem: tooManyWaiting }
-  // Another process has settled the claim in the meantime.
-  return suspended === 'ended'
-    ? { outcome: 'unknown', cause: new Error('the claim has ended') }
-    : { outcome: 'suspended' }
+  return suspend(claim, { ...fields, registration: next }, context)
 }
