@@ -2,9 +2,13 @@ import { verificationEvent } from '../../plugins/face-verification/events.ts'
 import { isEnded, type VerificationStatus } from '../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
-import { type Database, type Row, type Statement, type Steps, sql } from './database/database.ts'
+import { type Database, fragment, type Row, type Statement, type Steps, sql } from './database/database.ts'
 import { lockUser } from './database/user-locks.ts'
 import { addEvent } from './events/events.ts'
+
+const columns = fragment`
+  id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
+  expires_at as "expiresAt", due_at as "dueAt", asks as polls`
 
 const deleteReservation = (reservation: string): Statement => sql`
   delete from face_verifications
@@ -83,8 +87,7 @@ export const createVerificationStore = (
 
   async verification(id) {
     const [found] = await database.query<Verification>(sql`
-      select id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
-        expires_at as "expiresAt", due_at as "dueAt", asks as polls
+      select ${columns}
       from face_verifications
       where id = ${id}`)
     return found
@@ -92,8 +95,7 @@ export const createVerificationStore = (
 
   async verificationByState(hash) {
     const [found] = await database.query<Verification>(sql`
-      select id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
-        expires_at as "expiresAt", due_at as "dueAt", asks as polls
+      select ${columns}
       from face_verifications
       where state_hash = ${hash}`)
     return found
@@ -136,8 +138,7 @@ export const createVerificationStore = (
       where id = ${id}
       and lease_until <= ${now}
       and due_at is not null
-      returning id, user_id as "user", kind, status, token, account, group_id as "group", created_at as "createdAt",
-        expires_at as "expiresAt", due_at as "dueAt", asks as polls`)
+      returning ${columns}`)
     return leased
   },
 
