@@ -1,8 +1,7 @@
 import type { ActionResult } from '../action.ts'
-import { field } from '../library/item-json.ts'
 import { listText } from '../library/list-pages.ts'
 import type { Settings } from '../options.ts'
-import { objectOf } from '../shared/members.ts'
+import { field, objectOf } from '../shared/members.ts'
 import { compactTime } from '../shared/times.ts'
 import type { ArkError } from './ark-error.ts'
 

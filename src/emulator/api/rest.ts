@@ -1,7 +1,6 @@
 import type { ActionRequest, ReceivedRequest } from '../action.ts'
-import { field } from '../library/item-json.ts'
 import type { Settings } from '../options.ts'
-import { type Member, membersOf, objectOf } from '../shared/members.ts'
+import { field, type Member, membersOf, objectOf } from '../shared/members.ts'
 import { pathParts, splitTarget } from '../shared/paths.ts'
 import { ArkError, wrongMethod } from './ark-error.ts'
 import { type AssetApi, bodyMembers } from './asset-api.ts'

@@ -2,8 +2,7 @@ import { type Account, type Action, checkQuota } from '../account.ts'
 import type { ActionRequest } from '../action.ts'
 import { ArkError, invalid } from '../api/ark-error.ts'
 import { type Fields, fieldsOf } from '../api/fields.ts'
-import { field } from '../library/item-json.ts'
-import { objectOf } from '../shared/members.ts'
+import { field, objectOf } from '../shared/members.ts'
 import { isBrowsable } from './options.ts'
 
 /**

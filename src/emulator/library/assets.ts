@@ -4,9 +4,9 @@ import { ArkError, invalid, missing } from '../api/ark-error.ts'
 import { type Fields, fieldsOf } from '../api/fields.ts'
 import { assetId } from '../shared/ids.ts'
 import { isLoopback } from '../shared/loopback.ts'
-import { objectOf } from '../shared/members.ts'
+import { field, objectOf } from '../shared/members.ts'
 import { requestedGroup } from './groups.ts'
-import { assetFields, assetText, field } from './item-json.ts'
+import { assetFields, assetText } from './item-json.ts'
 import type { Asset } from './records.ts'
 
 const maxNameLength = 64
@@ -35,16 +35,9 @@ export const createAsset: Action = (account, request) => {
 }
 
 /** GetAsset (vendor page 2318274). */
-export const getAsset: Action = (account, request) => {
-  const asset = requestedAsset(account, request)
-  return {
-    result: assetText(asset, {
-      settings: account.settings,
-      withoutProject: request.isRest,
-      linkOf: account.files.linkOf,
-    }),
-  }
-}
+export const getAsset: Action = (account, request) => ({
+  result: assetText(requestedAsset(account, request), account, request),
+})
 
 /** UpdateAsset (vendor page 2318277). Changes only the name and ignores all other fields. */
 export const updateAsset: Action = (account, request) => {

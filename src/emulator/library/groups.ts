@@ -3,8 +3,8 @@ import type { ActionRequest } from '../action.ts'
 import { ArkError, invalid, missing } from '../api/ark-error.ts'
 import { fieldsOf } from '../api/fields.ts'
 import { groupId } from '../shared/ids.ts'
-import { objectOf } from '../shared/members.ts'
-import { field, groupFields, groupText } from './item-json.ts'
+import { field, objectOf } from '../shared/members.ts'
+import { groupFields, groupText } from './item-json.ts'
 import type { Group } from './records.ts'
 
 const maxNameLength = 64
@@ -25,13 +25,7 @@ export const createAssetGroup: Action = (account, request) => {
 /** GetAssetGroup (vendor page 2318275). */
 export const getAssetGroup: Action = (account, request) => {
   const group = requestedGroup(account, request, fieldsOf(request.members).required('Id'))
-  return {
-    result: groupText(group, {
-      settings: account.settings,
-      withoutProject: request.isRest,
-      linkOf: account.files.linkOf,
-    }),
-  }
+  return { result: groupText(group, account, request) }
 }
 
 /** UpdateAssetGroup (vendor page 2318276). */

@@ -2,7 +2,7 @@ import type { Account, Action } from '../account.ts'
 import type { ActionRequest, ActionResult } from '../action.ts'
 import { invalid, missing } from '../api/ark-error.ts'
 import { type Fields, fieldsIn, fieldsOf } from '../api/fields.ts'
-import { assetText, groupText, type SerializeOptions } from './item-json.ts'
+import { assetText, groupText } from './item-json.ts'
 import type { Library } from './library.ts'
 import { pageOf, queryHashOf, readPageRequest, type SortCache, sorted } from './list-pages.ts'
 import type { Asset, Group, GroupType } from './records.ts'
@@ -28,7 +28,7 @@ interface Listing<Item, SortBy extends string> {
   readonly cachedSort: SortCache<Item>
   all(): Item[]
   keyOf(item: Item, by: SortBy | 'CreateTime'): number | string
-  textOf(item: Item, options: SerializeOptions): string
+  textOf(item: Item, account: Account, request: ActionRequest): string
   foreign(): Item
 }
 
@@ -41,7 +41,7 @@ export const listAssetGroups: Action = (account, request) => {
     cachedSort: account.sortedGroups,
     all: () => groupsOf(account, request, filter).filter((group) => isListed(group, account) && hasName(group, filter)),
     keyOf: (group, by) => second(by === 'UpdateTime' ? group.updateTime : group.createTime),
-    textOf: (group, options) => groupText(group, options, true),
+    textOf: (group) => groupText(group, account, request, true),
     foreign: () => foreignGroup(account.library, filter.groupIds),
   })
 }
@@ -78,7 +78,7 @@ const list = <Item extends Group | Asset, SortBy extends string>(
   const key = (item: Item) => keyOf(item, by)
   const items = cachedSort(queryHash, library.revision(), () => sorted(all(), key, down))
   const { page, ...paging } = pageOf(items, window, { queryHash, down, keyOf: key })
-  const text = (item: Item) => textOf(item, { settings, withoutProject: request.isRest, linkOf: account.files.linkOf })
+  const text = (item: Item) => textOf(item, account, request)
   return { list: { ...paging, items: page.map(text), foreignItem: () => text(foreign()) } }
 }
 

@@ -1,8 +1,7 @@
 import { ArkError, invalid, missing } from '../api/ark-error.ts'
 import type { Fields } from '../api/fields.ts'
 import { sha256 } from '../shared/hash.ts'
-import { objectOf } from '../shared/members.ts'
-import { field } from './item-json.ts'
+import { field, objectOf } from '../shared/members.ts'
 
 const maxCachedLists = 8
 

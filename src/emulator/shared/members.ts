@@ -32,6 +32,11 @@ export const membersOf = (text: string): Member[] | undefined => {
   }
 }
 
+/** Serializes one member of a JSON object. */
+export const field = (name: string, value: unknown): { readonly raw: string } => ({
+  raw: `"${name}":${JSON.stringify(value)}`,
+})
+
 /** Joins the texts of members to the text of a JSON object. */
 export const objectOf = (members: readonly { readonly raw: string }[]): string =>
   `{${members.map((member) => member.raw).join(',')}}`
