@@ -25,9 +25,6 @@ export const checkOperation = (operation: Operation): Operation => {
       requireBody(operation.body)
       return operation
     case 'CreateAsset':
-      requireOwned('group', operation.group)
-      requireBody(operation.body)
-      return operation
     case 'UpdateAssetGroup':
       requireOwned('group', operation.group)
       requireBody(operation.body)
