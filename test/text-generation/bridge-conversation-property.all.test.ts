@@ -3,9 +3,9 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { ResponseOutputItem } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { dataOf, eventsIn, newBridge } from './bridge-fixture.ts'
 import { allTools, chunksOf, type Turn, turn } from './bridge-random-streams.ts'
+import { toChatRequest } from './in-one-step.ts'
 
 type Item = Readonly<Record<string, unknown>>
 

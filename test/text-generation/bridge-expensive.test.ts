@@ -2,8 +2,9 @@ import { expect, test } from 'bun:test'
 import { runInTurns, valuesPerStep } from '../../plugins/shared/background/turns.ts'
 import { readJson, turns } from '../../plugins/shared/json/json.ts'
 import { indexed } from '../../plugins/shared/json/value-index.ts'
-import { toChatRequest, translateRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
+import { translateRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { freeFunctionName } from '../../plugins/text-generation/chat/function-names.ts'
+import { toChatRequest } from './in-one-step.ts'
 
 const call = { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }
 

@@ -1,12 +1,12 @@
 import OpenAI from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import {
   createStreamTranslator,
   readResponseSettings,
   type StreamTranslator,
 } from '../../plugins/text-generation/bridge/response/stream-translator.ts'
+import { toChatRequest } from './in-one-step.ts'
 
 export type Chunk = Record<string, unknown>
 

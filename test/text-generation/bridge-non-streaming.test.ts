@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'bun:test'
 import type { ResponseInputItem } from 'openai/resources/responses/responses'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { toChunks } from '../../plugins/text-generation/chat/chunk.ts'
 import { StreamError } from '../../plugins/text-generation/protocol/assembly.ts'
 import { createResponsesAssembly } from '../../plugins/text-generation/responses/assembly.ts'
 import { bridge, chunk, eventsIn, finish, streams, token, toolDelta, usageChunk } from './bridge-fixture.ts'
+import { toChatRequest } from './in-one-step.ts'
 
 const responseOf = (chunks: readonly unknown[]) => {
   const last = eventsIn(bridge(chunks)).at(-1)

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
+import { toChatRequest } from './in-one-step.ts'
 
 const problemOf = (request: object): TextProblem => {
   try {

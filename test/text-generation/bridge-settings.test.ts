@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json/json.ts'
-import { toChatRequest } from '../../plugins/text-generation/bridge/request/chat-request.ts'
 import { chatOf, type Row } from './bridge-fixture.ts'
+import { toChatRequest } from './in-one-step.ts'
 
 describe('settings', () => {
   const tool = { type: 'function', name: 'f', parameters: { type: 'object' } }

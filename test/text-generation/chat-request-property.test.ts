@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { readJson, toJson } from '../../plugins/shared/json/json.ts'
-import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
 import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
 import { call, refusal } from './chat-requests.ts'
+import { checkChatRequest } from './in-one-step.ts'
 
 const word = fc.string({ maxLength: 8 })
 const block = fc.oneof(

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readJson, toJson } from '../../plugins/shared/json/json.ts'
-import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
 import { call, refusal } from './chat-requests.ts'
+import { checkChatRequest } from './in-one-step.ts'
 
 const user = { role: 'user', content: 'hello' }
 const minimal = { model: 'm', messages: [user] }

@@ -1,7 +1,7 @@
 import { readJson, toJson } from '../../plugins/shared/json/json.ts'
-import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
 import type { Capabilities } from '../../plugins/text-generation/models/routing.ts'
 import { TextProblem } from '../../plugins/text-generation/protocol/problem.ts'
+import { checkChatRequest } from './in-one-step.ts'
 
 export const call = { id: 'c', type: 'function', function: { name: 'f', arguments: '{}' } }
 

@@ -2,10 +2,11 @@ import { describe, expect, test } from 'bun:test'
 import { readJson } from '../../plugins/shared/json/json.ts'
 import { indexed } from '../../plugins/shared/json/value-index.ts'
 import { assetsIn } from '../../plugins/shared/media/media-fields.ts'
-import { checkChatRequest, withAdditions } from '../../plugins/text-generation/chat/request.ts'
+import { withAdditions } from '../../plugins/text-generation/chat/request.ts'
 import { objectReferences } from '../../plugins/text-generation/objects/references.ts'
 import { asResponsesStream, checkResponsesRequest } from '../../plugins/text-generation/responses/request.ts'
 import { worstText } from '../bench/worst-bodies.ts'
+import { checkChatRequest } from './in-one-step.ts'
 
 describe('every byte of the most expensive bodies is parsed once, with all lookups and changes', () => {
   for (const { name, path, build } of worstText) {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { bytesPerTurn, readJson, turns } from '../../plugins/shared/json/json.ts'
 import { assetsIn, assetsInTurns } from '../../plugins/shared/media/media-fields.ts'
-import { checkChatRequest } from '../../plugins/text-generation/chat/request.ts'
+import { checkChatRequest } from './in-one-step.ts'
 
 const picture = 'iVBORw0KGgoA'
 const long = 'QUJD'.repeat(40_000)

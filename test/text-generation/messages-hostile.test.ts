@@ -3,8 +3,8 @@ import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { readJson, turns } from '../../plugins/shared/json/json.ts'
 import { indexed } from '../../plugins/shared/json/value-index.ts'
 import { textGeneration } from '../../plugins/text-generation/index.ts'
-import { readMessagesRequest } from '../../plugins/text-generation/messages/request/messages-request.ts'
 import { chunk, streaming } from './fixture.ts'
+import { readMessagesRequest } from './in-one-step.ts'
 import { minimal, openMessages } from './messages-fixture.ts'
 
 const blocks = (count: number, block: string) => `[${Array.from({ length: count }, () => block).join(',')}]`

@@ -1,4 +1,4 @@
-import { Pace, runSteps, type SteppedWork } from '../../shared/background/turns.ts'
+import { Pace, type SteppedWork } from '../../shared/background/turns.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
 import type { Capabilities } from '../models/routing.ts'
 import {
@@ -38,10 +38,6 @@ export interface ChatRequest {
  * Throws TextProblem 400 for the first invalid field, and for a field that occurs twice. `param` is its path, for
  * example `messages[2].role`.
  */
-export const checkChatRequest = (request: Json, capabilities?: Pick<Capabilities, 'maxTemperature'>): ChatRequest =>
-  runSteps(validateChatRequest(request, capabilities))
-
-/** The same in steps. */
 export function* validateChatRequest(
   request: Json,
   { maxTemperature = 2 }: Pick<Capabilities, 'maxTemperature'> = {},

@@ -1,4 +1,4 @@
-import { runSteps, type SteppedWork } from '../../../shared/background/turns.ts'
+import type { SteppedWork } from '../../../shared/background/turns.ts'
 import {
   composeArray,
   composeEditable,
@@ -41,10 +41,6 @@ export interface TranslatedRequest {
  * Throws TextProblem 400 for the first field that a chat completion cannot express; `param` is its path. No field that
  * changes the response is dropped silently.
  */
-export const toChatRequest = (request: Json, options?: ChatRequestOptions): TranslatedRequest =>
-  runSteps(translateRequest(request, options))
-
-/** The same in steps. */
 export function* translateRequest(
   request: Json,
   { model, hostedTools = 'drop', openReasoning = () => undefined }: ChatRequestOptions = {},

@@ -1,4 +1,4 @@
-import { runSteps, type SteppedWork } from '../../../shared/background/turns.ts'
+import type { SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, type Members, toJson } from '../../../shared/json/json.ts'
 import { TextProblem } from '../../protocol/problem.ts'
 import {
@@ -57,10 +57,6 @@ export interface ReadMessagesOptions {
  * Throws TextProblem 400 for the first field that is malformed, or that chat completions cannot express. `param` is its
  * path, for example `messages[0].content[1].source.url`.
  */
-export const readMessagesRequest = (request: Json, options: ReadMessagesOptions): MessagesRequest =>
-  runSteps(translateMessagesRequest(request, options))
-
-/** The same in steps. */
 export function* translateMessagesRequest(
   request: Json,
   { openSignature, generates }: ReadMessagesOptions,
