@@ -5,7 +5,7 @@ import { type FaceRoutes, type FaceVerificationOptions, faceVerification } from 
 import type { Audit } from '../shared/audit.ts'
 import type { Clock } from '../shared/clock.ts'
 import { createClientAddressOf } from '../shared/http/client-address.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { requireSameOrigin } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
@@ -210,7 +210,7 @@ export const usageRoutes = <const Prefix extends string = '/api/usage'>(
   const list = listUsage(options.store, options.identify)
   const errors = createErrorHandler(options)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/usage', seed: seedOf(options), prefix })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), usageDocs)
+    .get('', routesOf(errors)(list), usageDocs)
     .use(fallbackRoutes(errors))
   return plugin
 }

@@ -5,7 +5,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createDocumentSigner } from '../shared/consent/signature.ts'
-import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { type PublicUrl, publicBase } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
@@ -36,7 +36,7 @@ import {
   videoTaskDocs,
 } from './docs/reports.ts'
 import { type Area, createAccess } from './http/access.ts'
-import type { AdminHandler } from './http/call.ts'
+import type { AdminCall, AdminHandler } from './http/call.ts'
 import { adminConsentRoutes } from './http/consents.ts'
 import { createOnceWith } from './http/create-once.ts'
 import { teamRoutes, tokenRoutes, userRoutes } from './http/people.ts'
@@ -205,10 +205,10 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const access = createAccess({ identify, publicUrl, audit })
 
   /** The handler of a route: admits the caller first. */
-  const of =
-    (area: Area, handler: AdminHandler) =>
-    async ({ request, params, set }: RouteContext) =>
-      errors.handle({ request, set }, async () => handler({ request, params, ...(await access(request, area)) }))
+  const of = (area: Area, handler: AdminHandler) =>
+    routesOf(errors)(async (request, params: AdminCall['params']) =>
+      handler({ request, params, ...(await access(request, area)) }),
+    )
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/admin', seed: seedOf(options), prefix })
     .get('/users', of('people', users.list), userDocs.list)
@@ -251,8 +251,4 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .get('/alerts', of('operation', system.alerts), systemDocs.alerts)
     .use(fallbackRoutes(errors, undefined, (request) => access(request, 'operation')))
   return plugin
-}
-
-interface RouteContext extends HandlerContext {
-  readonly params: Readonly<Record<string, string | undefined>>
 }

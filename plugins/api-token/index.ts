@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { useNotedEveryMs } from '../shared/identity/credential-use.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
@@ -192,19 +192,20 @@ export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
   checkPublicUrl(options.publicUrl)
   const { list, create, revoke, rotate } = createConsoleTokens(options)
   const errors = createErrorHandler(options)
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), tokenDocs.list)
-    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), tokenDocs.create)
+  const route = routesOf(errors)
+  const plugin = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
+    .get('', route(list), tokenDocs.list)
+    .post('', route(create), tokenDocs.create)
     .delete(
       '/:id',
-      async ({ request, params, set }) => errors.handle({ request, set }, () => revoke(request, params.id)),
+      route((request, { id }: PathParameters<'id'>) => revoke(request, id)),
       tokenDocs.revoke,
     )
   if (rotate)
     plugin.post(
       '/:id/rotate',
-      async ({ request, params, set }) => errors.handle({ request, set }, () => rotate(request, params.id)),
+      route((request, { id }: PathParameters<'id'>) => rotate(request, id)),
       tokenDocs.rotate,
     )
-  return plugin.use(fallbackRoutes(errors))
+  return plugin.use(fallbackRoutes(errors)) as AnyElysia
 }

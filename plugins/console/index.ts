@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { checkPath } from '../shared/plugin/options.ts'
 import type { RoutesPlugin } from '../shared/plugin/plugin.ts'
@@ -94,9 +94,9 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
       return response
     },
   })
-  const sendPage = async ({ request, set }: HandlerContext) => errors.handle({ request, set }, () => showPage(request))
-  const sendFile = async ({ request, params, set }: HandlerContext & { params: { '*': string } }) =>
-    errors.handle({ request, set }, () => showFile(request, params['*']))
+  const route = routesOf(errors)
+  const sendPage = route(showPage)
+  const sendFile = route((request, params: PathParameters<'*'>) => showFile(request, params['*']))
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix })
     .get('', sendPage, hidden)
     .head('', sendPage, hidden)

@@ -3,7 +3,13 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Background, type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { responseFrom } from '../shared/http/body/byte-source.ts'
-import { createErrorHandler, type ErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import {
+  createErrorHandler,
+  type ErrorHandler,
+  type ErrorsOption,
+  type PathParameters,
+  routesOf,
+} from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { inFlightOf } from '../shared/http/in-flight.ts'
 import type { PublicUrl } from '../shared/http/origin.ts'
@@ -168,7 +174,7 @@ export const events = <
 
   const errors = createErrorHandler(options)
   const routes = new Elysia({ prefix: `${prefix}/events` })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => stream(request)), eventDocs.stream)
+    .get('', routesOf(errors)(stream), eventDocs.stream)
     .use(fallbackRoutes(errors))
   const plugin: AnyElysia = new Elysia({ name: 'sluice/events', seed: seedOf(options) }).use(routes)
   return options.webhooks
@@ -200,12 +206,13 @@ const webhookRoutes = (
   const { list, create, remove } = createWebhooks({
     ...{ store: webhooks.store, identify, publicUrl, maxWebhooks, rules, clock, audit },
   })
+  const route = routesOf(errors)
   return new Elysia({ prefix: `${prefix}/webhooks` })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), webhookDocs.list)
-    .post('', async ({ request, set }) => errors.handle({ request, set }, () => create(request)), webhookDocs.create)
+    .get('', route(list), webhookDocs.list)
+    .post('', route(create), webhookDocs.create)
     .delete(
       '/:id',
-      async ({ request, params, set }) => errors.handle({ request, set }, () => remove(request, params.id)),
+      route((request, { id }: PathParameters<'id'>) => remove(request, id)),
       webhookDocs.remove,
     )
     .use(fallbackRoutes(errors))

@@ -3,7 +3,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { linkSecretOf } from '../shared/consent/link.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { asPlainText } from '../shared/http/headers.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
@@ -183,6 +183,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
   }
 
   const errors = createErrorHandler({ ...options, errors: options.errors ?? documentedErrors, finish: asPlainText })
+  const route = routesOf(errors)
   const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
     .post(
       '',
@@ -191,7 +192,7 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
     )
     .get(
       '/:verification_id',
-      async ({ request, params, set }) => errors.handle({ request, set }, () => query(request, params.verification_id)),
+      route((request, { verification_id: id }: PathParameters<'verification_id'>) => query(request, id)),
       faceDocs.query,
     )
   const { callback } = driver

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
@@ -81,17 +81,16 @@ export const fileStorage = <
   const identify = identifySameOrigin(options.identify, options.requireSameOrigin)
   const receive = upload({ receiver, storage, identify, limits })
   const errors = createErrorHandler({ errors: options.errors, log, audit })
-  const files: AnyElysia = new Elysia({ prefix })
-  files
+  const route = routesOf(errors)
+  const files = new Elysia({ prefix })
     .get(
       '/:folder/:name',
-      ({ request, set, params: { folder, name } }) =>
-        errors.handle({ request, set }, () => send(request, `${folder}/${name}`)),
+      route((request, { folder, name }: PathParameters<'folder' | 'name'>) => send(request, `${folder}/${name}`)),
       fileDocs.get,
     )
     .use(fallbackRoutes(errors))
-  const uploads: AnyElysia = new Elysia({ prefix: uploadPath })
-    .post('', ({ request, set }) => errors.handle({ request, set }, () => receive(request)), fileDocs.upload)
+  const uploads = new Elysia({ prefix: uploadPath })
+    .post('', route(receive), fileDocs.upload)
     .use(fallbackRoutes(errors))
   return new Elysia({ name: 'sluice/file-storage', seed: seedOf(options) }).use(files).use(uploads) as AnyElysia
 }

@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { attachBody, bodyStream, readJsonRequest } from '../shared/http/body/body.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type PublicUrl, publicBase, type RequireSameOrigin } from '../shared/http/origin.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
@@ -142,25 +142,19 @@ export const mcp = <const Prefix extends string = '/mcp'>(
     return fetch(ofSameCaller(upload, request))
   }
 
-  const routes: AnyElysia = new Elysia({ name: 'sluice/mcp', seed: seedOf(options), prefix }).post(
+  const route = routesOf(errors)
+  const routes = new Elysia({ name: 'sluice/mcp', seed: seedOf(options), prefix }).post(
     '',
-    ({ request, set }) => errors.handle({ request, set }, () => respond(request)),
+    route(respond),
     mcpDocs.message,
   )
   if (uploads !== undefined) {
+    const receiveUpload = route((request, { link }: PathParameters<'link'>) => receive(request, link, uploads))
     routes
-      .put(
-        '/uploads/:link',
-        ({ request, set, params }) => errors.handle({ request, set }, () => receive(request, params.link, uploads)),
-        mcpDocs.upload('put'),
-      )
-      .post(
-        '/uploads/:link',
-        ({ request, set, params }) => errors.handle({ request, set }, () => receive(request, params.link, uploads)),
-        mcpDocs.upload('post'),
-      )
+      .put('/uploads/:link', receiveUpload, mcpDocs.upload('put'))
+      .post('/uploads/:link', receiveUpload, mcpDocs.upload('post'))
   }
-  return routes.use(fallbackRoutes(errors))
+  return routes.use(fallbackRoutes(errors)) as AnyElysia
 }
 
 const toolsOf = (options: McpOptions, createLink: (headers: Headers) => UploadLink | undefined): readonly McpTool[] => {

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { loggedStatus } from '../shared/http/logged-status.ts'
 import { noStoreHeaders } from '../shared/http/no-store.ts'
 import { areSecretsEqual } from '../shared/identity/equal-secrets.ts'
@@ -75,8 +75,11 @@ export const metrics = <const Prefix extends string = '/metrics'>(
     })
   }
 
-  const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics', seed: seedOf(options), prefix })
-  plugin.get('', async ({ request, set }) => errors.handle({ request, set }, () => respond(request)), metricsDocs)
+  const plugin: AnyElysia = new Elysia({ name: 'sluice/metrics', seed: seedOf(options), prefix }).get(
+    '',
+    routesOf(errors)(respond),
+    metricsDocs,
+  )
   // `wrap` and not a hook: a hook applies only to routes that are added later, and costs each of them a call.
   if (countRequests) plugin.wrap((handle) => counting(handle as unknown as FetchHandler, metrics))
   return plugin

@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../shared/audit.ts'
 import { systemClock } from '../shared/clock.ts'
-import { createErrorHandler } from '../shared/http/error-handler.ts'
+import { createErrorHandler, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { publicBase } from '../shared/http/origin.ts'
 import {
@@ -71,13 +71,10 @@ export const oidcLogin = <const Prefix extends string = '/api/session/oidc'>(
     ...{ store, beginSession, publicUrl, prefix, returnTo, nameClaim, allowed, admin, addressOf, clock, log, audit },
   })
   const errors = createErrorHandler(options)
+  const route = routesOf(errors)
   const plugin: AnyElysia = new Elysia({ name: 'sluice/oidc-login', seed: seedOf(options), prefix })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => flow.start(request)), oidcDocs.start)
-    .get(
-      '/callback',
-      async ({ request, set }) => errors.handle({ request, set }, () => flow.finish(request)),
-      oidcDocs.callback,
-    )
+    .get('', route(flow.start), oidcDocs.start)
+    .get('/callback', route(flow.finish), oidcDocs.callback)
     .use(fallbackRoutes(errors))
   return plugin
 }

@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createErrorHandler, type ErrorsOption } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
@@ -80,7 +80,7 @@ export const limitRoutes = <const Prefix extends string = '/api/limits'>(
     })
   }
   const plugin: AnyElysia = new Elysia({ name: 'sluice/usage-limits', seed: seedOf(options), prefix })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => list(request)), limitDocs)
+    .get('', routesOf(errors)(list), limitDocs)
     .use(fallbackRoutes(errors))
   return plugin
 }

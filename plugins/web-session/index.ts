@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../shared/audit.ts'
 import { systemClock } from '../shared/clock.ts'
-import { createErrorHandler } from '../shared/http/error-handler.ts'
+import { createErrorHandler, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
 import {
@@ -140,14 +140,15 @@ export const webSession = <const Prefix extends string = '/api/session'>(
     return success({}, cookie)
   }
 
+  const route = routesOf(errors)
   const routes = new Elysia({ prefix })
-    .post('', async ({ request, set }) => errors.handle({ request, set }, () => login(request)), sessionDocs.login)
+    .post('', route(login), sessionDocs.login)
     .get(
       '',
-      async ({ request, set }) => errors.handle({ request, set }, async () => userResponse(await guard(request))),
+      route(async (request) => userResponse(await guard(request))),
       sessionDocs.getUser,
     )
-    .delete('', async ({ request, set }) => errors.handle({ request, set }, () => logout(request)), sessionDocs.logout)
+    .delete('', route(logout), sessionDocs.logout)
     .use(fallbackRoutes(errors))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/web-session', seed: seedOf(options) }).macro({

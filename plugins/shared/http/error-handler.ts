@@ -35,7 +35,7 @@ export interface GuardContext extends HandlerContext {
 
 /** Responds to the errors of a plugin's routes and guards. */
 export interface ErrorHandler {
-  /** For a route that is not called often: returns the response of `work`, or that to its error. */
+  /** Returns the response of `work`, or that to its error: see `routesOf`. */
   handle(context: HandlerContext, work: () => Awaitable<Response>): Promise<Response>
   /** For the `catch` of a route's handler: returns the response, or throws the error with `errors: 'throw'`. */
   respond(error: unknown, context: HandlerContext): Response
@@ -89,6 +89,17 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
     },
   }
 }
+
+/** The path parameters of a route, decoded. */
+export type PathParameters<Name extends string> = { readonly [Each in Name]: string }
+
+/** Creates the handler of a route that is not called often, from a function that may throw. */
+export const routesOf =
+  ({ handle }: Pick<ErrorHandler, 'handle'>) =>
+  <Params>(respond: (request: Request, params: Params) => Awaitable<Response>) =>
+  // Elysia reads in the source of a handler what it uses of the context.
+  async ({ request, params, set }: HandlerContext & { readonly params: Params }): Promise<Response> =>
+    handle({ request, set }, () => respond(request, params))
 
 /**
  * Elysia's `status`: a guard that returns its result ends the request with `response`. Status 200 leaves the response

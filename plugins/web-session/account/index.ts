@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../../shared/audit.ts'
 import { systemClock } from '../../shared/clock.ts'
-import { createErrorHandler } from '../../shared/http/error-handler.ts'
+import { createErrorHandler, type PathParameters, routesOf } from '../../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../../shared/http/fallback-routes.ts'
 import { requireSameOrigin, safeMethods } from '../../shared/http/origin.ts'
 import { requireIdentity } from '../../shared/identity/identify.ts'
@@ -73,26 +73,15 @@ export const ownAccount = <const Prefix extends string = '/api'>(
   })
   const invitations = createInvitations({ ...common, addressOf, publicUrl })
 
+  const route = routesOf(errors)
   const ofAccount = new Elysia({ prefix: `${prefix}/account` })
-    .get('', async ({ request, set }) => errors.handle({ request, set }, () => account.show(request)), accountDocs.show)
-    .patch(
-      '',
-      async ({ request, set }) => errors.handle({ request, set }, () => account.changePassword(request)),
-      accountDocs.changePassword,
-    )
-    .get(
-      '/sessions',
-      async ({ request, set }) => errors.handle({ request, set }, () => account.listSessions(request)),
-      accountDocs.listSessions,
-    )
-    .delete(
-      '/sessions',
-      async ({ request, set }) => errors.handle({ request, set }, () => account.endOtherSessions(request)),
-      accountDocs.endOtherSessions,
-    )
+    .get('', route(account.show), accountDocs.show)
+    .patch('', route(account.changePassword), accountDocs.changePassword)
+    .get('/sessions', route(account.listSessions), accountDocs.listSessions)
+    .delete('/sessions', route(account.endOtherSessions), accountDocs.endOtherSessions)
     .delete(
       '/sessions/:id',
-      async ({ request, params, set }) => errors.handle({ request, set }, () => account.endSession(request, params.id)),
+      route((request, { id }: PathParameters<'id'>) => account.endSession(request, id)),
       accountDocs.endSession,
     )
     .use(fallbackRoutes(errors))
@@ -100,14 +89,12 @@ export const ownAccount = <const Prefix extends string = '/api'>(
   const ofInvitations = new Elysia({ prefix: `${prefix}/invitations` })
     .get(
       '/:token',
-      async ({ request, params, set }) =>
-        errors.handle({ request, set }, () => invitations.show(request, params.token)),
+      route((request, { token }: PathParameters<'token'>) => invitations.show(request, token)),
       accountDocs.showInvitation,
     )
     .post(
       '/:token',
-      async ({ request, params, set }) =>
-        errors.handle({ request, set }, () => invitations.redeem(request, params.token)),
+      route((request, { token }: PathParameters<'token'>) => invitations.redeem(request, token)),
       accountDocs.redeemInvitation,
     )
     .use(fallbackRoutes(errors))
