@@ -17,7 +17,13 @@ import { FilterCheck } from './lists/filter-check.ts'
 import type { GatewayOptions } from './options.ts'
 import { createPictureAssets } from './pictures/picture-assets.ts'
 import type { Evidence, Library, Owners } from './routes/library.ts'
-import { assetsOfFirst, assetsOfPersons, authorizedAssets, consentedAssets } from './routes/person-assets.ts'
+import {
+  assetsOfFirst,
+  assetsOfPersons,
+  authorizedAssets,
+  consentedAssets,
+  type TextAssets,
+} from './routes/person-assets.ts'
 import { reconcileGroups } from './routes/reconcile.ts'
 import { openSlots } from './slots/open-slots.ts'
 import { maxQueueMsOf, openUpstream, rejectAfter } from './upstream.ts'
@@ -34,7 +40,7 @@ export interface LibraryParts {
    * Checks the owner of an asset, for `textGeneration`: with several accounts, its upstream is one of the first.
    * Undefined without an upstream.
    */
-  readonly assets: Pick<Owners, 'asset'> | undefined
+  readonly assets: TextAssets | undefined
   /** The same, for uses that show a person: `videoGeneration`. Undefined without an upstream. */
   readonly authorizedAssets: AssetOwners | undefined
   /**

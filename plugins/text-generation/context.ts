@@ -63,6 +63,7 @@ export const createTextContext = (settings: TextSettings): TextContext => {
       ...{ store, clock, log },
       ttlMs: settings.objectTtlMs,
       allowedFields: settings.allowedFields ?? [],
+      assets: settings.assets,
     }),
     storedResponses: storing && createStoredResponses(storing),
     respondStored: storing && createStoredResponseRoutes(storing),

@@ -1,10 +1,10 @@
-import type { Ownership } from '../ownership/index.ts'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import type { BackgroundOption } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import type { ErrorsOption } from '../shared/http/error-handler.ts'
 import type { RequireSameOrigin } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
+import type { AssetOwners } from '../shared/media/asset-ownership.ts'
 import { checkAbove0, checkIdentify, checkSecrets } from '../shared/plugin/options.ts'
 import { type Log, noLog } from '../shared/problem.ts'
 import type { Fetch } from '../shared/upstream/upstream-error.ts'
@@ -92,10 +92,11 @@ export interface TextGenerationOptions {
    */
   readonly background?: BackgroundOption
   /**
-   * Checks the owner of an asset, see `createOwnership`. Default: no `asset://` address is allowed, except those of
-   * `presetAssets`.
+   * Checks the owner of an asset, see `createOwnership`. With `areConsented`, which `assetLibrary(…).assets` has, the
+   * consents of persons also count for what a request continues. Default: no `asset://` address is allowed, except
+   * those of `presetAssets`.
    */
-  readonly assets?: Pick<Ownership, 'asset'> | undefined
+  readonly assets?: Pick<AssetOwners, 'asset' | 'areConsented'> | undefined
   /** Ids of the vendor's public assets, which every caller may use. Default: none. */
   readonly presetAssets?: readonly string[]
   /**

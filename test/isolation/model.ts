@@ -60,6 +60,15 @@ export interface ModelConsent {
   readonly links: { readonly secret: string; readonly madeBy: number }[]
 }
 
+/** A text response that the upstream stores. */
+export interface ModelResponse {
+  readonly id: string
+  /** Index of its user. */
+  readonly user: number
+  /** Groups of the persons that it shows, with what it continues. */
+  readonly persons: readonly string[]
+}
+
 export type Scope = 'own' | 'shared' | 'all'
 
 /** A NextToken and the position after which its next page begins. */
@@ -92,6 +101,7 @@ export class Model {
   readonly everLent = new Set<string>()
   /** The ledger, by group. A group of a person may be missing. */
   readonly consents = new Map<string, ModelConsent>()
+  readonly responses: ModelResponse[] = []
   /** The users who are in the team. */
   readonly team = new Set<number>()
   readonly #library: Library

@@ -88,6 +88,24 @@ eachDatabase('text objects', (database) => {
     expect(await found(old, at + 10)).toBeUndefined()
   })
 
+  test('keep the persons that they show, and get those of later records, also of many at once', async () => {
+    const conversation = object({ kind: 'conversation', persons: ['g0'] })
+    const { persons: _, ...plain } = conversation
+    await store.recordTextObjects([conversation, object()])
+    await other.recordTextObjects([plain])
+    expect((await found(conversation))?.persons).toEqual(['g0'])
+    await Promise.all(
+      Array.from({ length: 12 }, (_, nth) =>
+        [store, other][nth % 2]?.recordTextObjects([object(), { ...conversation, persons: [`g${nth}`, 'g1'] }]),
+      ),
+    )
+    const expected = Array.from({ length: 12 }, (_, nth) => `g${nth}`)
+    expect((await found(conversation))?.persons?.toSorted()).toEqual(expected.toSorted())
+    const foreign = { ...conversation, user: 'bob', persons: ['g99'] }
+    expect(await store.recordTextObjects([foreign])).toEqual([foreign])
+    expect((await found(conversation))?.persons).not.toContain('g99')
+  })
+
   test('are removed by their owner only', async () => {
     const mine = object()
     await store.recordTextObjects([mine])

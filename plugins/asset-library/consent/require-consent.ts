@@ -1,7 +1,6 @@
-import { accessDenied } from '../../shared/audit.ts'
 import { consentUnread } from '../../shared/consent/export.ts'
+import { notAuthorized } from '../../shared/consent/not-authorized.ts'
 import type { ConsentStore } from '../../shared/consent/store.ts'
-import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 
 /** A group, or an asset with its group. */
@@ -25,7 +24,3 @@ export const requireConsent = async (
   if (await storeCall(consents.hasWithdrawn(group.id), consentUnread))
     throw notAuthorized('group' in used ? 'asset' : 'group', used.id)
 }
-
-/** The error for an asset, or for a group, of a person who does not authorize its use any more. */
-export const notAuthorized = (kind: 'asset' | 'group', id: string): Problem =>
-  new Problem(403, `the person of this ${kind} no longer authorizes its use`, { event: accessDenied(kind, id) })

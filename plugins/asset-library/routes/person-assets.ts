@@ -1,12 +1,13 @@
-import { isLent, type ReadableAsset } from '../../ownership/index.ts'
+import { isLent, type OwnedAsset, type ReadableAsset } from '../../ownership/index.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { consentUnread } from '../../shared/consent/export.ts'
+import { notAuthorized } from '../../shared/consent/not-authorized.ts'
 import type { ConsentStore } from '../../shared/consent/store.ts'
-import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
+import type { AssetOwners, FoundAsset } from '../../shared/media/asset-ownership.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { type Upstream, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
-import { notAuthorized, requireConsent } from '../consent/require-consent.ts'
+import { requireConsent } from '../consent/require-consent.ts'
 import type { Evidence, Owners } from './library.ts'
 
 /**
@@ -36,37 +37,47 @@ export const authorizedAssets = (
   areLent: (user, groups) => owners.areLent(user, groups),
   recordUse: (user, groups) => owners.recordUse(user, groups),
   ...(consents && {
-    async areConsented(groups) {
-      for (const group of groups) if (await storeCall(consents.hasWithdrawn(group), consentUnread)) return false
-      return true
-    },
+    areConsented: areConsentedBy(consents),
     recordPersonUse: (use) => storeCall(consents.recordConsentUse({ ...use, at: clock.now() }), consentUnread),
   }),
 })
 
-/** The same for uses that make no video: nothing is recorded of them. */
+/** Checks owners of assets for text requests, which use their callers' own assets alone. */
+export interface TextAssets extends Pick<AssetOwners, 'areConsented'> {
+  asset(user: string, id: unknown, request?: Request): Promise<TextAsset>
+}
+
+type TextAsset = Pick<OwnedAsset<Evidence>, 'id' | 'account' | 'group'> & Pick<FoundAsset, 'showsPerson'>
+
+/** The same for uses that make no video: the ledger does not list them. */
 export const consentedAssets = (
   owners: Pick<Owners, 'asset'>,
   consents: Pick<ConsentStore, 'hasWithdrawn'>,
-): Pick<Owners, 'asset'> => ({
+): TextAssets => ({
   async asset(user, id, request) {
     const found = await owners.asset(user, id, request)
     await requireConsent(found, consents)
     return found
   },
 })
+  areConsented: areConsentedBy(consents),
 
 const useOf = ({ group }: ReadableAsset<Evidence>) => ({ group, isLent: isLent(group) })
+const areConsentedBy =
+  (consents: Pick<ConsentStore, 'hasWithdrawn'>): NonNullable<AssetOwners['areConsented']> =>
+  async (groups) => {
+    for (const group of groups) if (await storeCall(consents.hasWithdrawn(group), consentUnread)) return false
+    return true
+  }
+
 
 /** The assets of the first account alone: for an upstream that reads the assets of one account. */
-export const assetsOfFirst = (
-  owners: Pick<Owners, 'asset'>,
-  { accounts }: Pick<Upstream, 'accounts'>,
-): Pick<Owners, 'asset'> => {
+export const assetsOfFirst = (owners: TextAssets, { accounts }: Pick<Upstream, 'accounts'>): TextAssets => {
   if (!accounts) return owners
   const [first] = accounts.names
   return {
     async asset(user, id, request) {
+    areConsented: owners.areConsented,
       const found = await owners.asset(user, id, request)
       if (found.account === first) return found
       throw new Problem(403, `the asset is on the account ${found.account}, which this upstream does not read`)
@@ -75,7 +86,8 @@ export const assetsOfFirst = (
 }
 
 /** The assets of a library that is larger than its slots: only video tasks wait for those that the upstream has not. */
-export const assetsOfPersons = (owners: Pick<Owners, 'asset'>): Pick<Owners, 'asset'> => ({
+export const assetsOfPersons = (owners: TextAssets): TextAssets => ({
+  areConsented: owners.areConsented,
   async asset(user, id, request) {
     const found = await owners.asset(user, id, request)
     if (found.group.type === 'LivenessFace') return found

@@ -18,7 +18,10 @@ export interface AssetOwners {
    * them is not lent any more, and nothing may be sent. Default: no group is lent.
    */
   recordUse?(user: string, groups: readonly string[]): Promise<boolean>
-  /** Whether none of the persons of these groups has withdrawn the consent. Default: nobody can. */
+  /**
+   * Whether none of the persons of these groups has withdrawn the consent: asked about assets that a request uses by
+   * what it continues. Default: nobody can.
+   */
   areConsented?(groups: readonly string[]): Promise<boolean>
   /**
    * Records that assets of persons are used now: the task that refers to them is about to be sent. False: a person has

@@ -10,7 +10,8 @@ import { modelNotFound, requirePermittedModels } from '../models/permitted.ts'
 import type { ModelRoute } from '../models/routing.ts'
 import type { RecordBackgroundUsage } from '../objects/background-responses.ts'
 import type { IssuedObjects } from '../objects/issued.ts'
-import type { ObjectOwnership, OwnedRequest } from '../objects/ownership.ts'
+import type { CheckedRequest, ObjectOwnership } from '../objects/ownership.ts'
+import { personsIn } from '../objects/persons.ts'
 import { holderOfResponse, type TextObject, type TextObjectStore } from '../objects/store.ts'
 import { withoutGatewayItems } from '../objects/stored/continuation.ts'
 import { requestFor, type StoredResponses } from '../objects/stored/responses.ts'
@@ -89,27 +90,28 @@ export const generate = async (
   const pending = validated.stores === undefined ? undefined : storedResponses?.continueRequest(body, { user, request })
   const continuation = isPromise(pending) ? await pending : pending
   const whole = continuation?.body ?? body
-  const ownAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
-  if (isPromise(ownAssets)) await ownAssets
+  const checkingAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
+  const assets = isPromise(checkingAssets) ? await checkingAssets : checkingAssets
   using held = new HeldLimit()
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     const sending = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
     const sent = isPromise(sending) ? await sending : sending
-    let checkedRequest: OwnedRequest
+    let checked: CheckedRequest
     try {
       const pendingCheck = options.objects.check(sent, { user, route, bridged })
-      checkedRequest = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
+      checked = isPromise(pendingCheck) ? await pendingCheck : pendingCheck
     } catch (error) {
       route = attempts.selectOwner(error)
       validated = await validate(route)
       continue
     }
+    const persons = personsIn(assets, checked.referenced)
     const recording = continuation && bridged && stores ? storedResponses?.recorder(continuation, user) : undefined
     const recorder = isPromise(recording) ? await recording : recording
     const storage = bridged && { store: recorder !== undefined, previous_response_id: continuation?.previous ?? null }
     const translation = protocol.toExchange(
-      checkedRequest,
+      checked.request,
       storage ? { ...validated, storage } : validated,
       route,
       user,
@@ -117,7 +119,10 @@ export const generate = async (
     const exchange = isPromise(translation) ? await translation : translation
     const issued =
       exchange.action === 'CreateResponse' || exchange.action === 'CompactResponse'
-        ? options.objects.issuedObjects({ user, token, model, upstream: route.upstream.url }, { stores, background })
+        ? options.objects.issuedObjects(
+            { user, token, model, upstream: route.upstream.url, ...(persons.length > 0 && { persons }) },
+            { stores, background },
+          )
         : recorder
     const checking = issued?.requireRoom()
     if (isPromise(checking)) await checking
@@ -128,6 +133,7 @@ export const generate = async (
       held.limit = isPromise(reserving) ? await reserving : reserving
     }
     const { limit } = held
+    if (persons.length > 0) await options.objects.markPersons(checked.referenced, persons)
     const usage = new CallUsage({ user, token, model, issued, limit, unmetered: exchange.unmetered }, options)
     const { onAccepted, onEnd } = usage
     const call = {

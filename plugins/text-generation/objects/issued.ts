@@ -35,7 +35,7 @@ export interface IssuedObjects {
 export interface IssuedObjectsOptions {
   readonly store: TextObjectStore
   /** Fields of every record. */
-  readonly record: Pick<TextObject, 'user' | 'token' | 'upstream' | 'model'>
+  readonly record: Pick<TextObject, 'user' | 'token' | 'upstream' | 'model' | 'persons'>
   /** Whether the upstream stores the response. If not, only the items that the upstream looks up by id are recorded. */
   readonly stores: boolean
   /** Whether it is a background response. */
@@ -55,7 +55,7 @@ const firstCheckMs = 30_000
 
 export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObjects => {
   const { store, background, ttlMs, clock, log } = options
-  const { user, token, upstream, model } = options.record
+  const { user, token, upstream, model, persons } = options.record
   const recordedKeys = new Set(options.own && [`response ${options.own.id}`])
   let pending: TextObject | undefined
   let problem: Problem | undefined
@@ -63,7 +63,7 @@ export const createIssuedObjects = (options: IssuedObjectsOptions): IssuedObject
   const recordOf = ({ kind, id }: Reference): TextObject => {
     const createdAt = clock.now()
     const dueAt = background && kind === 'response' ? createdAt + firstCheckMs : undefined
-    return { kind, id, user, token, upstream, model, createdAt, expiresAt: createdAt + ttlMs, dueAt }
+    return { kind, id, user, token, upstream, model, persons, createdAt, expiresAt: createdAt + ttlMs, dueAt }
   }
 
   const record = async (references: readonly Reference[]): Promise<void> => {

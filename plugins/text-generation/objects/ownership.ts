@@ -4,6 +4,7 @@ import { runInTurns, runSteps } from '../../shared/background/turns.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readId } from '../../shared/id.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
+import type { AssetOwners } from '../../shared/media/asset-ownership.ts'
 import type { OwnedId } from '../../shared/owned-id.ts'
 import type { Log } from '../../shared/problem.ts'
 import type { ModelRoute } from '../models/routing.ts'
@@ -11,7 +12,9 @@ import { TextProblem } from '../protocol/problem.ts'
 import { shortStringOf } from '../protocol/validation.ts'
 import { foldFieldName, itemReference } from './id-fields.ts'
 import { createIssuedObjects, type IssuedObjects, type IssuedObjectsOptions } from './issued.ts'
+import { type ReferencedObject, requireConsents } from './persons.ts'
 import { findReferences, type ObjectReference, objectReferences } from './references.ts'
+import { notRecorded } from './room.ts'
 import type { ObjectKind, TextObject, TextObjectStore } from './store.ts'
 
 /** A response that belongs to the caller. */
@@ -25,6 +28,13 @@ declare const proof: unique symbol
  */
 export type OwnedRequest = Json & { readonly [proof]: 'cleared' }
 
+/** A request that has been checked. */
+export interface CheckedRequest {
+  readonly request: OwnedRequest
+  /** The caller's objects that it refers to. */
+  readonly referenced: readonly ReferencedObject[]
+}
+
 export interface ObjectOwnershipOptions {
   /** Undefined: no object has an owner. */
   readonly store: TextObjectStore | undefined
@@ -32,6 +42,8 @@ export interface ObjectOwnershipOptions {
   readonly ttlMs: number
   /** Id fields that every user may use. */
   readonly allowedFields: readonly string[]
+  /** Whether the persons consent whom a referenced object shows. Default: nobody can withdraw a consent. */
+  readonly assets?: Pick<AssetOwners, 'areConsented'> | undefined
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
 }
@@ -54,7 +66,7 @@ const maxObjects = 1000
  * Creates the ownership checks for objects of the upstream account. No other function creates an `OwnedResponse` from
  * an id.
  */
-export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log }: ObjectOwnershipOptions) => {
+export const createObjectOwnership = ({ store, ttlMs, allowedFields, assets, clock, log }: ObjectOwnershipOptions) => {
   const allowed = new Set(allowedFields.map(foldFieldName))
 
   const find = async (user: string, kind: ObjectKind, id: string | undefined): Promise<TextObject | undefined> => {
@@ -64,7 +76,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     })
   }
 
-  const requireOwn = async (reference: ObjectReference, { user, route }: ObjectCheck): Promise<void> => {
+  const requireOwn = async (reference: ObjectReference, { user, route }: ObjectCheck): Promise<ReferencedObject> => {
     const { kind, id, param } = reference
     if (kind !== 'response' && kind !== 'conversation' && kind !== 'item') throw ownerUnknown(reference)
     if (!id.isString) throw new TextProblem(400, `${param} must be a string`, { param })
@@ -72,9 +84,13 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     const object = await find(user, kind, readId(text))
     if (!object) throw objectNotFound(kind, text, param)
     if (object.upstream !== route.upstream.url) throw new OtherUpstreamProblem(param, object)
+    return { object, param }
   }
 
-  const requireAllOwn = async (references: readonly ObjectReference[], check: ObjectCheck): Promise<void> => {
+  const requireAllOwn = async (
+    references: readonly ObjectReference[],
+    check: ObjectCheck,
+  ): Promise<readonly ReferencedObject[]> => {
     const param = references[maxObjects]?.param
     if (param !== undefined) throw new TextProblem(400, `request names more than ${maxObjects} objects`, { param })
     const distinct = new Map<string, ObjectReference>()
@@ -86,26 +102,51 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
       if (!distinct.has(key)) distinct.set(key, each)
     }
     const all = [...distinct.values()]
+    const owned: ReferencedObject[] = []
     // 16 queries at a time. The error is that of the first failing object in the request, whichever query ends first.
     for (let start = 0; start < all.length; start += 16) {
       const results = await Promise.allSettled(
         all.slice(start, start + 16).map((reference) => requireOwn(reference, check)),
       )
-      for (const result of results) if (result.status === 'rejected') throw result.reason
+      for (const result of results) {
+        if (result.status === 'rejected') throw result.reason
+        owned.push(result.value)
+      }
     }
+    await requireConsents(owned, assets)
+    return owned
   }
 
   return {
     /**
-     * Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 500 when the store
-     * fails.
+     * Throws or rejects with TextProblem 400 or 404 for the first object that is not the user's, 403 for one that shows
+     * a person who does not consent any more, 500 when the store fails.
      */
-    check(request: Json, target: ObjectCheck): Awaitable<OwnedRequest> {
+    check(request: Json, target: ObjectCheck): Awaitable<CheckedRequest> {
       const search = findReferences(request, maxObjects)
       const references = isLarge(request) ? runInTurns(search) : runSteps(search)
       return andThen(references, (all) =>
-        all.length === 0 ? (request as OwnedRequest) : requireAllOwn(all, target).then(() => request as OwnedRequest),
+        all.length === 0
+          ? { request: request as OwnedRequest, referenced: noObjects }
+          : requireAllOwn(all, target).then((referenced) => ({ request: request as OwnedRequest, referenced })),
       )
+    },
+
+    /**
+     * Records that the conversations among these objects show persons from now on. It precedes the call that shows
+     * them: the upstream may keep its input also when the response is lost. Rejects with Problem 500.
+     */
+    async markPersons(referenced: readonly ReferencedObject[], persons: readonly string[]): Promise<void> {
+      const now = clock.now()
+      const marked = referenced.flatMap(({ object }) =>
+        object.kind === 'conversation' && persons.some((person) => !object.persons?.includes(person))
+          ? [{ ...object, persons, createdAt: now, expiresAt: now + ttlMs }]
+          : [],
+      )
+      if (marked.length === 0) return
+      await store?.recordTextObjects(marked).catch((cause: unknown) => {
+        throw notRecorded(cause)
+      })
     },
 
     /** Whether a request names any object, of the caller or of all. */
@@ -150,7 +191,7 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
         kind: 'item' as const,
         id,
         createdAt,
-        dueAt: undefined,
+        ...{ dueAt: undefined, persons: undefined },
       }))
       await store?.recordTextObjects(records).catch((cause: unknown) => {
         throw new TextProblem(500, 'response could not be recorded', { cause })
@@ -163,6 +204,8 @@ export const createObjectOwnership = ({ store, ttlMs, allowedFields, clock, log 
     },
   }
 }
+
+const noObjects: readonly ReferencedObject[] = []
 
 /**
  * The key of an item as a cursor: the response id, a space and the item id. Ids contain no spaces, so it never equals

@@ -15,6 +15,10 @@ export interface TextObject {
   readonly upstream: string
   /** Model name in the caller's request. */
   readonly model: string
+  /**
+   * Groups of the persons whose assets it shows, or what it continues. They are at most 100. Undefined: none.
+   */
+  readonly persons?: readonly string[]
   readonly createdAt: number
   /** From then on it has no owner. */
   readonly expiresAt: number
@@ -29,7 +33,8 @@ export const holderOfResponse = (id: string): string => `response:${id}`
 export interface TextObjectStore extends RoomCheck {
   /**
    * Records objects in one transaction, and returns those that already belong to another user, which it leaves
-   * unchanged. A record of the same owner is replaced.
+   * unchanged. A record of the same owner is replaced, except that its persons stay, and those of the object are added
+   * to them: several responses may add to one conversation at once.
    */
   recordTextObjects(objects: readonly TextObject[]): Promise<readonly Pick<TextObject, 'kind' | 'id'>[]>
   /** The object, if it belongs to the user. An unknown object and a foreign one take the same query. */

@@ -268,6 +268,8 @@ export const migrations: readonly Migration[] = [
   slottedAssetTables,
   firstAccountTable,
 ]
+  // Groups of persons that an object shows, as a JSON list. Null: none. Before, they were not recorded.
+  [sql`alter table text_objects add column persons text`],
 
 /**
  * Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database

@@ -14,7 +14,7 @@ import { modelName } from '../usage/usage.ts'
  */
 export const createTextObjectStore = (database: Database): TextObjectStore => {
   const groupCommit = new GroupCommit(database)
-  /** When an object is recorded for two users, the first one keeps it until it expires. */
+  /** When an object is recorded for two users, the first one keeps it until it expires. Its persons stay. */
   const record = ({
     kind,
     id,
@@ -25,10 +25,12 @@ export const createTextObjectStore = (database: Database): TextObjectStore => {
     createdAt,
     expiresAt,
     dueAt,
+    persons,
   }: TextObject): Statement => sql`
-    insert into text_objects (kind, id, user_id, token_id, upstream, model, created_at, expires_at, due_at)
+    insert into text_objects (kind, id, user_id, token_id, upstream, model, created_at, expires_at, due_at, persons)
     values (
-      ${kind}, ${id}, ${user}, ${token}, ${upstream}, ${modelName(model)}, ${createdAt}, ${expiresAt}, ${dueAt}
+      ${kind}, ${id}, ${user}, ${token}, ${upstream}, ${modelName(model)}, ${createdAt}, ${expiresAt}, ${dueAt},
+      ${persons && JSON.stringify(persons)}
     )
     on conflict (kind, id) do update
     set user_id = excluded.user_id,
@@ -40,27 +42,46 @@ export const createTextObjectStore = (database: Database): TextObjectStore => {
       due_at = excluded.due_at
     where text_objects.user_id = excluded.user_id
     or text_objects.expires_at <= excluded.created_at
-    returning id`
+    returning kind, id, persons`
+
+  /** Records objects that show persons, and adds the persons to those that an object shows already. */
+  const recordWithPersons = (objects: readonly TextObject[]): Promise<TextObject[]> =>
+    database.transaction(function* () {
+      // Always in the same order, so that two transactions cannot deadlock.
+      const rows = yield objects.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).map(record)
+      const recorded = new Map(rows.map(({ kind, id, persons }) => [`${kind} ${id}`, personsFrom(persons)]))
+      yield objects.flatMap(({ kind, id, persons = [] }) => {
+        const known = recorded.get(`${kind} ${id}`)
+        if (!known || persons.every((person) => known.includes(person))) return []
+        return sql`
+          update text_objects
+          set persons = ${JSON.stringify([...new Set([...known, ...persons])])}
+          where kind = ${kind}
+          and id = ${id}`
+      })
+      return objects.filter((object) => !recorded.has(keyOf(object)))
+    })
 
   return {
     async recordTextObjects(objects) {
       if (objects.length === 0) return []
-      const rows = await groupCommit.write(
-        objects.map((object) => ({ row: `${object.kind} ${object.id}`, statement: record(object) })),
-      )
+      if (objects.some(({ persons = [] }) => persons.length > 0)) return recordWithPersons(objects)
+      const rows = await groupCommit.write(objects.map((object) => ({ row: keyOf(object), statement: record(object) })))
       return objects.filter((_, index) => rows[index]?.length === 0)
     },
 
     async findTextObject(user, kind, id, now) {
-      const [found] = await database.query<TextObject>(sql`
+      const [found] = await database.query<Omit<TextObject, 'persons'> & { persons?: string }>(sql`
         select kind, id, user_id as "user", token_id as token, upstream, model, created_at as "createdAt",
-          expires_at as "expiresAt", due_at as "dueAt"
+          expires_at as "expiresAt", due_at as "dueAt", persons
         from text_objects
         where kind = ${kind}
         and id = ${id}
         and user_id = ${user}
         and expires_at > ${now}`)
-      return found
+      if (!found) return undefined
+      const { persons, ...object } = found
+      return persons === undefined ? object : { ...object, persons: personsFrom(persons) }
     },
 
     async removeTextObject({ kind, id, user }) {
@@ -125,3 +146,8 @@ export const createTextObjectStore = (database: Database): TextObjectStore => {
     },
   }
 }
+
+const keyOf = ({ kind, id }: Pick<TextObject, 'kind' | 'id'>): string => `${kind} ${id}`
+
+const personsFrom = (column: unknown): readonly string[] =>
+  typeof column === 'string' ? (JSON.parse(column) as readonly string[]) : []

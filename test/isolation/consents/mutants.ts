@@ -149,6 +149,33 @@ export const mutants: Readonly<Record<string, Mutant>> = {
     },
   }),
 
+  'what a text request continues shows nobody': ({ store }) => ({
+    store: {
+      ...store,
+      async findTextObject(...query) {
+        const found = await store.findTextObject(...query)
+        return found && { ...found, persons: undefined }
+      },
+    },
+  }),
+
+  'a text response forgets the persons before it': ({ store }) => {
+    const known = new Set<string>()
+    return {
+      store: {
+        ...store,
+        recordTextObjects(objects) {
+          const recorded = objects.map((object) => ({
+            ...object,
+            persons: object.persons?.filter((person) => !known.has(person)),
+          }))
+          for (const { persons = [] } of objects) for (const person of persons) known.add(person)
+          return store.recordTextObjects(recorded)
+        },
+      },
+    }
+  },
+
   'a group that was given back stays lent': ({ store }) => ({
     store: { ...store, returnGroup: async () => 'returned' as const },
   }),

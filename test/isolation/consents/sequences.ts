@@ -1,7 +1,7 @@
 import { addFace } from '../other-steps.ts'
 import { rareSteps, sequences } from '../sequences.ts'
 import { changeTeam, detailOfLent, lend, lendFace, listScoped, returnLent, revoke } from '../shares/steps.ts'
-import { actAsPerson, addLink, loseFace, readConsent, useFace, withdraw } from './steps.ts'
+import { actAsPerson, addLink, loseFace, readConsent, showFace, useFace, withdraw } from './steps.ts'
 
 const [groupsInScope, assetsInScope] = [listScoped('groups'), listScoped('assets')]
 
@@ -14,7 +14,7 @@ export const consentSequences = () =>
       ...[assetsInScope, assetsInScope, assetsInScope, groupsInScope, groupsInScope, groupsInScope],
       ...[readConsent, readConsent, readConsent, readConsent, readConsent, readConsent, withdraw, withdraw],
       ...[addLink, addLink, addLink, actAsPerson, actAsPerson, actAsPerson, actAsPerson],
-      ...[useFace, useFace, useFace, loseFace],
+      ...[useFace, useFace, useFace, loseFace, showFace, showFace, showFace],
     ],
     rareSteps,
   )

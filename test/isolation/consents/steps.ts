@@ -178,6 +178,36 @@ export const actAsPerson = step(
   },
 )
 
+export const showFace = step(
+  'show a person in a text request, or continue what has shown one',
+  fc.record({ user, group: fc.nat(40), earlier: fc.option(fc.nat(40)), shows: fc.boolean() }),
+  async ({ user, group, earlier, shows }, model, { gateway }) => {
+    const id = chosenFace(model, user, group)
+    const asset = [...model.assets.values()].find((one) => one.group === id && !one.deleted)
+    const own = model.responses.filter((response) => response.user === user)
+    const previous = earlier === null ? undefined : own[earlier % own.length]
+    const shown = shows || !previous ? asset : undefined
+    if (!shown && !previous) return
+    const response = await fetch(`${gateway.url}/v1/responses`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${model.users[user]?.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        ...{ model: 'doubao-seed-emulated', previous_response_id: previous?.id },
+        input: [
+          { role: 'user', content: shown ? [{ type: 'input_image', image_url: `asset://${shown.id}` }] : 'who is it?' },
+        ],
+      }),
+    })
+    const json = (await response.json()) as { id: string; error?: { code: string } }
+    const persons = [...new Set([...(shown ? [id] : []), ...(previous?.persons ?? [])])]
+    const allowed = (!shown || model.ownsGroup(user, id)) && !persons.some((person) => model.hasWithdrawn(person))
+    // The upstream has forgotten the earlier response.
+    if (allowed && json.error?.code === 'previous_response_not_found') return
+    assert.equal(response.status, allowed ? 200 : 403, JSON.stringify(json))
+    if (allowed) model.responses.push({ id: json.id, user, persons })
+  },
+)
+
 /** As a task does that is about to be sent. */
 export const useFace = step(
   'use the group of a person',
