@@ -251,6 +251,11 @@ describe('a request for a batch', () => {
       ['{"GroupId":"x"}', 'line 1 must not have GroupId: a batch has one group'],
       ['{"deep":[{"group_id":"x"}]}', 'line 1 must not have group_id: a batch has one group'],
       ['{"name":"x","Name":"y"}', 'line 1 is not valid: Name stands twice in the body'],
+      [
+        '{"URL":"https://a.example","U\\u0052L":"https://b.example"}',
+        'line 1 is not valid: URL stands twice in the body',
+      ],
+      ['{"deep":[{"x":1,"x":1}]}', 'line 1 is not valid: x stands twice in the body'],
       [`{"URL":"${'x'.repeat(17_000)}"}`, 'line 1 has more than 16384 bytes'],
       [lines(...Array.from({ length: 1_001 }, () => '{}')), 'a batch has at most 1000 items'],
     ] as const) {

@@ -183,6 +183,19 @@ test('a form that ends in the middle, or is too long, makes nothing and keeps no
   expect([status, it.stored()]).toEqual(['413', []])
 })
 
+test('a form has at most 100 fields besides its files, wherever they are', async () => {
+  await using it = await openForms('sqlite')
+  const formWith = (fields: number) => {
+    const form = formOf([['a.png', png]])
+    for (let nth = 1; nth < fields; nth++) form.append(`field ${nth}`, '')
+    return form
+  }
+  const reply = await it.post(formWith(101))
+  expect([reply.status, reply.json.error.message]).toEqual([400, 'a form has at most 100 fields besides its files'])
+  expect(it.stored()).toEqual([])
+  expect((await it.post(formWith(100))).status).toBe(202)
+})
+
 test('whose group is not the caller’s, or whose user has the maximum of batches, is rejected before its body', async () => {
   await using it = await openForms('sqlite')
   let read = 0

@@ -2,7 +2,7 @@ import { nextTurn, Pace } from '../../shared/background/turns.ts'
 import { readBytes } from '../../shared/http/body/body.ts'
 import { type Json, JsonError, readJson, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
-import { ownershipMembersOf, rejectDuplicateKeys } from '../schema/duplicate-keys.ts'
+import { ownershipMembersOf, rejectAllDuplicateKeys } from '../schema/duplicate-keys.ts'
 import type { AssetBatchItem } from './store.ts'
 
 /** Items of one batch. */
@@ -67,7 +67,7 @@ const readItem = (line: Uint8Array, number: number, defaultName: string): NewIte
   const json = parse(line, number)
   if (!json.isObject) throw inLine(number, 'must be a JSON object')
   try {
-    rejectDuplicateKeys(json)
+    rejectAllDuplicateKeys(json)
   } catch (error) {
     if (error instanceof Problem) throw inLine(number, `is not valid: ${error.message}`)
     throw error

@@ -77,10 +77,27 @@ const rejectDuplicates = (deciding: readonly DecidingMember[]): void => {
   for (const { meant, key, object } of deciding) {
     if (object > 0 && !keysAtAnyDepth.includes(meant)) continue
     const position = `${object} ${meant}`
-    if (seen.has(position)) throw new Problem(400, `${key} stands twice in the body`)
+    if (seen.has(position)) throw standsTwice(key)
     seen.add(position)
   }
 }
+
+/**
+ * Throws Problem 400 for a body in which any object has a key twice: for a body that the gateway keeps and sends later,
+ * so that its sender learns of it at once.
+ */
+export const rejectAllDuplicateKeys = (json: Json): void => {
+  rejectDuplicateKeys(json)
+  for (const object of json.objects()) {
+    const seen = new Set<string>()
+    for (const { key } of object.members()) {
+      if (seen.has(key)) throw standsTwice(key)
+      seen.add(key)
+    }
+  }
+}
+
+const standsTwice = (key: string): Problem => new Problem(400, `${key} stands twice in the body`)
 
 /**
  * Throws Problem 400 for a body whose id, in any spelling, differs from the id in the path: the upstream might use the

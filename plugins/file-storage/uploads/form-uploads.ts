@@ -39,13 +39,15 @@ export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
       const { body, boundary, announced } = formOf(request)
       inFlightOf(request)?.reading(storage.putBytes)
       const deadline = clock.now() + timeoutMs
-      const read = { bytes: 0, fields: 0 }
+      const read = { bytes: 0, fields: 0, fieldBytes: 0 }
       const parts = readFormParts(counted(body, read), boundary, { maxParts: maxFiles + maxFields })
       const files: FormFile[] = []
       try {
         for (let next = await parts.next(); !next.done; next = await parts.next()) {
           const part = next.value
           if (part.filename === undefined) {
+            if (++read.fields > maxFields)
+              throw new Problem(400, `a form has at most ${maxFields} fields besides its files`)
             await skipField(part, read)
             continue
           }
@@ -112,10 +114,10 @@ async function* counted(body: AsyncIterable<Uint8Array>, read: { bytes: number }
 }
 
 /** Only files count. */
-const skipField = async ({ bytes }: FormPart, read: { fields: number }): Promise<void> => {
+const skipField = async ({ bytes }: FormPart, read: { fieldBytes: number }): Promise<void> => {
   for await (const { length } of bytes) {
-    read.fields += length
-    if (read.fields > maxFormBytes) throw new Problem(413, 'the fields of the form are too large')
+    read.fieldBytes += length
+    if (read.fieldBytes > maxFormBytes) throw new Problem(413, 'the fields of the form are too large')
   }
 }
 
