@@ -76,6 +76,16 @@ describe('a callback', () => {
     expect((await it.statuses())[0]).toBe('verified')
   })
 
+  test('shows with the state alone how the task has ended, and changes nothing', async () => {
+    const it = await twoTasks()
+    it.vendor.finish(undefined, it.token)
+    await it.ask(it.good)
+    for (const url of [it.good.replace('bytedToken', 'x'), it.good.replace(it.token, 'another')])
+      expect((await it.ask(url)).text).toContain('Face verified')
+    expect((await it.ask(it.good.replace(it.state, it.state.toLowerCase()))).status).toBe(404)
+    expect(await it.statuses()).toEqual(['verified', 'waiting_user'])
+  })
+
   for (const code of [
     '10001',
     '0',

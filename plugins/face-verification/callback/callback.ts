@@ -111,9 +111,8 @@ const outcomeOf = (task: Verification | undefined): PageOutcome => {
 }
 
 /**
- * Whether two tokens are equal.
- *
- * A token that is missing agrees with every other.
+ * Whether two tokens are equal. A token that is missing agrees with every other: the state is the credential, and the
+ * stored token is deleted when the task ends.
  */
 const tokensAgree = (received: string | undefined, expected: string | undefined): boolean =>
   received === undefined || expected === undefined || areSecretsEqual(received, expected)
