@@ -107,3 +107,20 @@ test('the owner makes a link for the person, and the ledger says that the owner 
     expect((await ann.ask('POST', `/assets/groups/${face.group}/consent/links`)).status).toBe(200)
   expect((await ann.ask('POST', `/assets/groups/${face.group}/consent/links`)).status).toBe(429)
 })
+
+test('a borrower through a team is in the ledger with the id that the list of shared uses does not have', async () => {
+  await using face = await openFaceFixture()
+  const { ann, bob, store } = face.fixture
+  const team = await store.addTeam({ name: 'red', createdAt: 1 })
+  if (typeof team === 'string') throw new Error(team)
+  for (const { id } of [ann, bob]) await store.changeUser(id, { team: team.id }, { now: 1 })
+  const shares = `/assets/groups/${face.group}/shares`
+  const [alone] = (await ann.ask('GET', shares)).json.Result.Items
+  expect((await ann.ask('DELETE', `${shares}/${alone.Id}`)).status).toBe(200)
+  expect((await ann.ask('POST', shares, { Team: 'red', Access: 'use' })).status).toBe(200)
+  const task = await bob.created('x', { content: content(face.asset) })
+  const [shared] = (await ann.ask('GET', `${shares}/uses`)).json.Result.Items
+  expect(shared).toEqual({ UserName: expect.any(String), AssetId: face.asset, UseTime: expect.any(String) })
+  const uses = await ann.ask('GET', `/assets/groups/${face.group}/consent/uses`)
+  expect(uses.json.Result.Items).toMatchObject([{ TaskId: task, User: bob.id, AssetIds: [face.asset] }])
+})

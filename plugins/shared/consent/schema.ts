@@ -148,7 +148,9 @@ export const consentSchema: SchemaOf<ConsentView> = Type.Object(
 export const consentUseSchema: SchemaOf<ConsentUseView> = Type.Object(
   {
     TaskId: Type.String({ description: 'Id of the video task' }),
-    User: Type.String({ description: 'Id of its user: the owner of the group, or a borrower' }),
+    User: Type.String({
+      description: 'Id of its user: the owner of the group, or a borrower, also one who has it through a team',
+    }),
     AssetIds: Type.Array(Type.String()),
     UseTime: time('When it was sent'),
     Status: Type.Optional(Type.String({ description: 'The last status of the task. Absent: it is not known' })),
