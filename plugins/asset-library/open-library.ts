@@ -86,6 +86,7 @@ export const openLibrary = (options: GatewayOptions): OpenLibrary => {
       idempotency: options.idempotency && createIdempotency({ store: options.idempotency, clock, log }),
       events: options.events && keepWhileFull(options.events, { clock, log }),
       consents: consents?.store,
+      personSlots: slots?.persons,
     },
     ...{ usageLimits: options.usageLimits, maxBodyBytes, claimMs, clock, log, audit },
   }
@@ -112,7 +113,7 @@ export const openLibrary = (options: GatewayOptions): OpenLibrary => {
       upstream,
       accountFor: accounts && library.placement.accountFor,
       assets: slots ? assetsOfPersons(consented) : assetsOfFirst(consented, upstream),
-      authorizedAssets: authorizedAssets(owners, consents?.store, clock, slots?.place),
+      authorizedAssets: authorizedAssets(owners, consents?.store, clock, slots?.usable),
       pictures: options.pictures && createPictureAssets(library, owners, options.pictures),
     },
     wakeBatches: () => running?.wake(),

@@ -202,27 +202,31 @@ repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
     }
   })
 
-  test('uses the room of what is deleted at once, also after refusals', async () => {
-    const full = await startEmulator({ processingMs: 0, quota: 4 })
-    try {
-      await using opened = await open()
-      const process = openProcess(opened.store, full, { slots: { slots: 4 } })
-      const group = await process.group('ivy', 'one')
-      const ids = [await process.asset('ivy', group, 'a'), await process.asset('ivy', group, 'b')]
-      for (const id of ids) await process.ask('ivy', 'GET', `/assets/${id}`)
-      const others: string[] = []
-      for (const name of ['two', 'three']) others.push(await process.group('jon', name))
-      // Three groups, and room for one asset.
-      for (let tries = 0; tries < 5; tries++) expect(await process.assets.place?.(ids, 'task')).toBeUndefined()
-      for (const other of others) {
-        expect((await process.ask('jon', 'DELETE', `/assets/groups/${other}`)).status).toBe(200)
+  test.each(['the same', 'another'])(
+    'uses the room of what is deleted through %s process at once, also after refusals',
+    async (which) => {
+      const full = await startEmulator({ processingMs: 0, quota: 4 })
+      try {
+        await using opened = await open()
+        const process = openProcess(opened.store, full, { slots: { slots: 4 } })
+        const deleting = which === 'another' ? openProcess(opened.store, full, { slots: { slots: 4 } }) : process
+        const group = await process.group('ivy', 'one')
+        const ids = [await process.asset('ivy', group, 'a'), await process.asset('ivy', group, 'b')]
+        for (const id of ids) await process.ask('ivy', 'GET', `/assets/${id}`)
+        const others: string[] = []
+        for (const name of ['two', 'three']) others.push(await process.group('jon', name))
+        // Three groups, and room for one asset.
+        for (let tries = 0; tries < 5; tries++) expect(await process.assets.place?.(ids, 'task')).toBeUndefined()
+        for (const other of others) {
+          expect((await deleting.ask('jon', 'DELETE', `/assets/groups/${other}`)).status).toBe(200)
+        }
+        await process.placed(ids, 'task')
+        expect(full.library.assets()).toHaveLength(2)
+      } finally {
+        await full.stop()
       }
-      await process.placed(ids, 'task')
-      expect(full.library.assets()).toHaveLength(2)
-    } finally {
-      await full.stop()
-    }
-  })
+    },
+  )
 
   test('renames and deletes for good', async () => {
     await using opened = await open()

@@ -84,8 +84,20 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
     }
     // Three slots at most, and a task with more assets never has room.
     const ids = owned.get(ann) ?? []
-    const content = [text('a'), ...ids.slice(0, 4).map((id) => media('image', `asset://${id}`, 'reference_image'))]
-    expect(await ann.send('POST', '', { model: MODEL, content })).toMatchObject({ status: 429, code: 'QuotaExceeded' })
+    const contentOf = (some: readonly string[]) => [
+      text('a'),
+      ...some.map((id) => media('image', `asset://${id}`, 'reference_image')),
+    ]
+    const [deleted = ''] = ids
+    expect((await ann.ask('DELETE', `/assets/${deleted}`)).status).toBe(200)
+    // A dry run says the same as a creation, which calls the upstream of videos for neither.
+    for (const path of ['?dry_run=true', '']) {
+      const full = await ann.send('POST', path, { model: MODEL, content: contentOf(ids.slice(1, 5)) })
+      expect(full).toMatchObject({ status: 429, code: 'QuotaExceeded' })
+      const gone = await ann.send('POST', path, { model: MODEL, content: contentOf([deleted]) })
+      expect(gone).toMatchObject({ status: 400, code: 'asset_not_found' })
+    }
+    expect(emulator.video.tasks()).toHaveLength(tasks.length)
     await background.stop()
     await folder[Symbol.asyncDispose]()
   }, 120_000)

@@ -153,6 +153,7 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
     },
   ],
   slotted_groups: [{ group_id: 'up-1', turn: 1 }],
+  person_slots: [{ id: 'ps1', user_id: 'u1', expires_at: at * 2 }],
   group_shares: [
     {
       ...{ id: 's1', group_id: 'up-1', owner_id: 'u1', borrower_kind: 'user', borrower_id: 'u2', access: 'use' },

@@ -20,8 +20,8 @@ export interface AssetCreation {
  * Creates an asset within the limits of its user, records it as the user's, and watches it: for the route, for pictures
  * and for batches. Resolves with the upstream's response.
  *
- * Throws Problem 429 above a limit, 403 for a group whose person has withdrawn the consent, and as the upstream and the
- * two functions do.
+ * Throws Problem 429 above a limit, and without a slot for an asset of a person, 403 for a group whose person has
+ * withdrawn the consent, and as the upstream and the two functions do.
  */
 export const addAsset = async (
   library: Library,
@@ -31,16 +31,20 @@ export const addAsset = async (
 ): Promise<UpstreamResponse | undefined> => {
   const { user } = creator
   const uses = { assets: 1 }
-  if (group.type === 'LivenessFace') await requireConsent(group, library.consents)
-  return createWithinLimits(library, { ...creator, uses }, async (held) => {
-    const body = await begin()
-    if (!body) return undefined
-    const caller = { user, ...(headers && { headers }) }
-    const response = await library.upstream.send({ action: 'CreateAsset', group, body }, caller)
-    const asset = createdId(response)
-    if (await created(asset, response))
-      await recordAsset(library, owners, { asset, group, settle: () => held?.settle(uses) })
-    return response
+  const isPerson = group.type === 'LivenessFace'
+  if (isPerson) await requireConsent(group, library.consents)
+  return createWithinLimits(library, { ...creator, uses }, (held) => {
+    const create = async (): Promise<UpstreamResponse | undefined> => {
+      const body = await begin()
+      if (!body) return undefined
+      const caller = { user, ...(headers && { headers }) }
+      const response = await library.upstream.send({ action: 'CreateAsset', group, body }, caller)
+      const asset = createdId(response)
+      if (await created(asset, response))
+        await recordAsset(library, owners, { asset, group, settle: () => held?.settle(uses) })
+      return response
+    }
+    return isPerson && library.personSlots ? library.personSlots.take(user, create) : create()
   })
 }
 

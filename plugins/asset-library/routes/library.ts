@@ -43,6 +43,8 @@ export interface Library {
   readonly events: AssetNews | undefined
   /** Whether persons consent to the use of their groups. Undefined: nobody can withdraw a consent. */
   readonly consents: Pick<ConsentStore, 'hasWithdrawn'> | undefined
+  /** The slots of assets of persons. Undefined: the library is not larger than its slots. */
+  readonly personSlots: PersonSlots | undefined
   /** Undefined: the header `Idempotency-Key` is ignored. */
   readonly idempotency: Idempotency | undefined
   /** Maximum length of a request body, in bytes. */
@@ -54,6 +56,18 @@ export interface Library {
   readonly clock: Clock
   readonly log: Log
   readonly audit: Audit
+}
+
+/** The slots of assets of persons, which count as those of their owner, and which nobody can take away. */
+export interface PersonSlots {
+  /**
+   * Creates an asset of a person, in the place of other assets if there is no room. `create` resolves when the asset is
+   * recorded, and so counts.
+   *
+   * Rejects with Problem 429 when the user has as many slots as a user may have, and none of them can be freed; and
+   * when there is none without the floors of others.
+   */
+  take<Created>(user: string, create: () => Promise<Created>): Promise<Created>
 }
 
 /** For whom something is created. */
@@ -161,7 +175,8 @@ export const createOnce = (
   return idempotency.run(request, { ...creation, leaseMs, mayHaveCreated }, create)
 }
 
-const mayHaveCreated = (error: unknown): boolean =>
+/** Whether a creation that has failed may have created something. */
+export const mayHaveCreated = (error: unknown): boolean =>
   !(error instanceof Problem && error.status < 500) && effectOf(error) !== 'none'
 
 /** What a failed call that creates or renames something may have done. */

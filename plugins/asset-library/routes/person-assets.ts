@@ -8,6 +8,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { type Upstream, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import { requireConsent } from '../consent/require-consent.ts'
+import type { UsableAssets } from '../slots/usable-assets.ts'
 import type { Evidence, Owners } from './library.ts'
 
 /**
@@ -21,9 +22,9 @@ export const authorizedAssets = (
   owners: Pick<Owners, 'usableAsset' | 'locateAsset' | 'areLent' | 'recordUse'>,
   consents: Pick<ConsentStore, 'hasWithdrawn' | 'recordConsentUse'> | undefined,
   clock: Pick<Clock, 'now'>,
-  place?: AssetOwners['place'],
+  usable?: UsableAssets,
 ): AssetOwners => ({
-  ...(place && { place }),
+  ...usable,
   async asset(user, id, request) {
     const found = await owners.usableAsset(user, id, request)
     if (found.group.type !== 'LivenessFace') return useOf(found)
@@ -56,13 +57,13 @@ export const consentedAssets = (
 ): TextAssets => ({
   async asset(user, id, request) {
     const found = await owners.asset(user, id, request)
+    if (found.group.type !== 'LivenessFace') return found
     await requireConsent(found, consents)
-    return found
+    return { id: found.id, account: found.account, group: found.group, showsPerson: true }
   },
-})
   areConsented: areConsentedBy(consents),
+})
 
-const useOf = ({ group }: ReadableAsset<Evidence>) => ({ group, isLent: isLent(group) })
 const areConsentedBy =
   (consents: Pick<ConsentStore, 'hasWithdrawn'>): NonNullable<AssetOwners['areConsented']> =>
   async (groups) => {
@@ -70,14 +71,15 @@ const areConsentedBy =
     return true
   }
 
+const useOf = ({ group }: ReadableAsset<Evidence>) => ({ group, isLent: isLent(group) })
 
 /** The assets of the first account alone: for an upstream that reads the assets of one account. */
 export const assetsOfFirst = (owners: TextAssets, { accounts }: Pick<Upstream, 'accounts'>): TextAssets => {
   if (!accounts) return owners
   const [first] = accounts.names
   return {
-    async asset(user, id, request) {
     areConsented: owners.areConsented,
+    async asset(user, id, request) {
       const found = await owners.asset(user, id, request)
       if (found.account === first) return found
       throw new Problem(403, `the asset is on the account ${found.account}, which this upstream does not read`)

@@ -5,6 +5,9 @@ import { UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import type { Originals } from './options.ts'
 import type { SlottedAsset } from './store.ts'
 
+/** Whether assets of a group may lose their slots. Those of persons do not (README, "Assets of persons"). */
+export const isSlotted = ({ type }: { readonly type: string }): boolean => type === 'AIGC'
+
 /** How long the address of a file in a response is valid at least: as the vendor's. Milliseconds. */
 const linkMs = 43_200_000
 /** Addresses stay the same for so long, for caches. Milliseconds. */

@@ -2,19 +2,20 @@ import type { Background } from '../../shared/background/background.ts'
 import { checkCollaborator } from '../../shared/plugin/options.ts'
 import type { Upstream } from '../../upstream-proxy/index.ts'
 import type { GatewayOptions } from '../options.ts'
-import type { Owners } from '../routes/library.ts'
+import type { Owners, PersonSlots } from '../routes/library.ts'
 import { createAdoption } from './adopt.ts'
 import type { SlotOptions } from './options.ts'
 import { createSlots, type SlotLibrary } from './slots.ts'
 import { createSlottedUpstream } from './slotted-upstream.ts'
-import { createPlaceAssets, type PlaceAssets } from './usable-assets.ts'
+import { createUsableAssets, type UsableAssets } from './usable-assets.ts'
 import { workOnSlots } from './work.ts'
 
 /** What a library that is larger than its slots has instead of the client of the upstream. */
 export interface OpenSlots {
   /** Takes the ids of the gateway. */
   readonly upstream: Upstream
-  readonly place: PlaceAssets
+  readonly usable: UsableAssets
+  readonly persons: PersonSlots
   /** Starts the work in the background. */
   workOn(background: Background): void
 }
@@ -34,14 +35,18 @@ export const openSlots = (
   if (!isCount(floor, 0)) throw new TypeError('slots.floor must be an integer from 0')
   if (!isCount(cap, 1) || cap < floor) throw new TypeError('slots.cap must be an integer from 1, and not below floor')
   const residence = createSlots(library, options)
-  const parts = { ...options, library, residence, owners }
+  const parts = {
+    ...{ ...options, library, residence, owners },
+    adoptGroups: createAdoption(library, options.store),
+    groupOf: (id: string) => store.group(id),
+  }
   return {
     upstream: createSlottedUpstream({
       ...parts,
-      adoptGroups: createAdoption(library, options.store),
-      groupOf: (id) => store.group(id),
+      noteDeleted: async (id, at) => store.markAssetDeleted?.(id, at),
     }),
-    place: createPlaceAssets(parts),
+    usable: createUsableAssets({ ...parts, groupOfAsset: (id) => store.groupOfAsset(id) }),
+    persons: residence.persons,
     workOn: (background) => workOnSlots(parts, background),
   }
 }

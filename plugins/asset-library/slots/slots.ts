@@ -8,15 +8,14 @@ import { storeCall } from '../../shared/store-call.ts'
 import { type Caller, type Upstream, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import { assetsNamed } from '../creation/named-assets.ts'
 import { isUsable, rejectedPicture } from '../pictures/states.ts'
-import { createdId, effectOf, type Library } from '../routes/library.ts'
+import { createdId, effectOf, type Library, type PersonSlots } from '../routes/library.ts'
 import { upstreamNameOf } from './item.ts'
 import type { SlotOptions } from './options.ts'
+import { createPersonSlots, maxEvictions } from './person-slots.ts'
 import type { SlottedAsset } from './store.ts'
 
 /** How long the link to an original is valid that the upstream gets. Milliseconds. */
 const sourceMs = 3_600_000
-/** Assets that lose their slots for one that is created. More than one: the upstream counts other objects too. */
-const maxEvictions = 4
 /** How long a refusal of the upstream tells how many slots there are. Milliseconds. */
 const refusedMs = 600_000
 /** How long the answer of the upstream to how many slots there are is used. Milliseconds. */
@@ -60,8 +59,12 @@ export interface Slots {
   refresh(asset: SlottedAsset, caller?: Caller): Promise<UpstreamResponse | undefined>
   /** Sends a call that makes something which takes a slot; makes room when the upstream has none. */
   withRoom(user: string, send: () => Promise<UpstreamResponse>): Promise<UpstreamResponse>
-  /** Something that took a slot is gone: what a refusal has told about the number of slots holds no more. */
-  forgetRefusal(): void
+  /**
+   * Something that took a slot is gone: what a refusal has told about the number of slots holds no more, in any
+   * process. Never rejects.
+   */
+  forgetRefusal(): Promise<void>
+  readonly persons: PersonSlots
 }
 
 export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots => {
@@ -69,13 +72,18 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
   const { store, originals, floor = 0, cap = Number.MAX_SAFE_INTEGER } = options
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
   const creations = new KeyedSemaphore(atOnce)
-  let refused: { readonly slots: number; readonly until: number } | undefined
+  let refused: { readonly slots: number; readonly freed: number; readonly until: number } | undefined
   let quota: { readonly slots: number; readonly at: number } | undefined
 
   const slotCount = async (): Promise<number> => {
     const now = clock.now()
     const known = options.slots === 'quota' ? await askQuota(now) : options.slots
-    return refused && now < refused.until ? Math.min(known, refused.slots) : known
+    const told = refused
+    if (!told || now >= told.until) return known
+    if ((await inStore(store.freedSlots())) === told.freed) return Math.min(known, told.slots)
+    // Another process has made room since then.
+    if (refused === told) refused = undefined
+    return known
   }
 
   /** Where the upstream does not tell, its refusals do. */
@@ -172,7 +180,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
           if (claim.outcome !== 'claimed') return { state: claim.outcome === 'capped' ? 'capped' : 'waiting' }
           const created = await send(claim.asset, group, caller)
           if (created) return created
-          refused = { slots: claim.occupied - 1, until: clock.now() + refusedMs }
+          refused = { slots: claim.occupied - 1, freed: claim.freed, until: clock.now() + refusedMs }
           if (evictions >= maxEvictions) return { state: 'waiting' }
         }
       }),
@@ -221,9 +229,14 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
       }
     },
 
-    forgetRefusal() {
+    async forgetRefusal() {
       refused = undefined
+      await store
+        .noteFreedSlot()
+        .catch((err: unknown) => log.warn({ err }, 'other processes do not learn that there is room for assets'))
     },
+
+    persons: createPersonSlots({ store, floor, cap, claimMs, clock, log, slotCount, evict }),
   }
 
   async function note(asset: SlottedAsset, item: Json): Promise<void> {

@@ -2,9 +2,16 @@ import type { OwnedGroup, Ownership } from '../../ownership/index.ts'
 import { readJson, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import type { Caller, ListQuery, Operation, Upstream, UpstreamResponse } from '../../upstream-proxy/index.ts'
+import {
+  type Caller,
+  type ListQuery,
+  type Operation,
+  type Upstream,
+  UpstreamRejectedError,
+  type UpstreamResponse,
+} from '../../upstream-proxy/index.ts'
 import type { AdoptGroups } from './adopt.ts'
-import { itemOf, noSuchAsset, toUpstreamResponse, wholeSeconds } from './item.ts'
+import { isSlotted, itemOf, noSuchAsset, toUpstreamResponse, wholeSeconds } from './item.ts'
 import { newAssetId } from './new-id.ts'
 import type { AssetType, SlotOptions } from './options.ts'
 import type { SlotLibrary, Slots } from './slots.ts'
@@ -18,10 +25,9 @@ interface SlottedUpstreamOptions extends SlotOptions {
   readonly owners: () => Pick<Ownership, 'group'>
   /** The group of an id, with its owner. Undefined: nobody owns it. */
   readonly groupOf: (id: string) => Promise<{ readonly user: string; readonly type: string } | undefined>
+  /** Records that the upstream does not have an asset any more: it takes no slot. */
+  readonly noteDeleted: (id: string, at: number) => Promise<void>
 }
-
-/** Groups of persons keep their assets: see the README, "A library larger than its slots". */
-const isSlotted = ({ type }: Pick<OwnedGroup, 'type'>): boolean => type === 'AIGC'
 
 /**
  * A client with the ids of the gateway, over the client with those of the upstream. No other part of the library
@@ -31,7 +37,7 @@ const isSlotted = ({ type }: Pick<OwnedGroup, 'type'>): boolean => type === 'AIG
  * passes.
  */
 export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream => {
-  const { library, store, originals, residence, adoptGroups, owners, groupOf } = options
+  const { library, store, originals, residence, adoptGroups, owners, groupOf, noteDeleted } = options
   const { upstream, clock, log } = library
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
 
@@ -92,7 +98,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     }
     // The upstream's id of one of them is no id of an asset here.
     if (await inStore(store.isHiddenId(id))) throw noSuchAsset(id)
-    const response = await upstream.send(operation, caller)
+    const response = await noticing(id, upstream.send(operation, caller))
     const group = response.json?.get('Result')?.get('GroupId')?.string()
     const owner = group === undefined ? undefined : await inStore(groupOf(group))
     if (!owner || !isSlotted(owner)) return response
@@ -139,10 +145,20 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     return toUpstreamResponse(readJson(`{"Items":[${items}]${rest && `,${rest}`}}`))
   }
 
+  /** A call for an asset of a person, which may be gone with the person's authorization. */
+  const noticing = (id: string, call: Promise<UpstreamResponse>): Promise<UpstreamResponse> =>
+    call.catch(async (error: unknown) => {
+      if (error instanceof UpstreamRejectedError && error.status === 404)
+        await noteDeleted(id, clock.now()).catch((err: unknown) =>
+          log.warn({ err, asset: id }, 'the end of an asset could not be noted'),
+        )
+      throw error
+    })
+
   /** A call that makes room at the upstream. */
   const freeing = async <Result>(call: Promise<Result>): Promise<Result> => {
     const result = await call
-    residence.forgetRefusal()
+    await residence.forgetRefusal()
     return result
   }
 
@@ -176,7 +192,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
         }
         case 'DeleteAsset': {
           const asset = await find(operation.asset.id)
-          if (!asset) return freeing(upstream.send(operation, caller))
+          if (!asset) return freeing(noticing(operation.asset.id, upstream.send(operation, caller)))
           if (!(await inStore(store.removeSlottedAsset(asset.id, clock.now())))) throw noSuchAsset(asset.id)
           // It has left the lists. What fails here is done in the background.
           if (asset.state === 'present')

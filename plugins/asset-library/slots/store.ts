@@ -50,7 +50,7 @@ export type NewSlottedAsset = Pick<SlottedAsset, 'id' | 'user' | 'group' | 'name
 /** An asset that the upstream had before it had an id of the gateway's own: that of the upstream becomes its id. */
 export type AdoptedAsset = Pick<SlottedAsset, 'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'>
 
-/** Who wants a slot, and under which rules. */
+/** Who wants a slot, and under which rules. An asset of a person has a slot too, from its creation to its deletion. */
 export interface SlotClaim {
   readonly id: string
   /** How many assets the upstream may have at once. */
@@ -69,14 +69,32 @@ export interface SlotClaim {
  * What became of a claim.
  *
  * - `claimed`: the asset is `creating`, and the caller creates it. `occupied`: the slots that are taken, with this one.
+ *   `freed`: see `freedSlots`.
  * - `evict`: there is no slot. The caller deletes the victim, which is `deleting` now, and claims again.
  * - `full`: nothing can be evicted now. `capped`: nothing of the user, who has as many slots as a user may have.
  * - `other`: the asset is not `absent`.
  */
 export type SlotClaimOutcome =
-  | { readonly outcome: 'claimed'; readonly asset: SlottedAsset; readonly occupied: number }
+  | { readonly outcome: 'claimed'; readonly asset: SlottedAsset; readonly occupied: number; readonly freed: number }
   | { readonly outcome: 'evict'; readonly victim: SlottedAsset }
   | { readonly outcome: 'full' | 'capped' | 'other' }
+
+/** Who wants a slot for an asset of a person, which is to be created. Nobody can take that slot away. */
+export interface PersonSlotClaim extends Omit<SlotClaim, 'task'> {
+  /** Of the claim: it ends with `releasePersonSlot`, or at `leaseUntil`. */
+  readonly id: string
+  readonly user: string
+}
+
+/**
+ * What became of it: as for `SlotClaimOutcome`.
+ *
+ * - `capped`: assets of persons, and those that tasks use, have all slots that the user may have.
+ * - `full`: there is no slot, or the user has the floor and others could not have theirs.
+ */
+export type PersonSlotOutcome =
+  | { readonly outcome: 'claimed' | 'full' | 'capped' }
+  | { readonly outcome: 'evict'; readonly victim: SlottedAsset }
 
 /** A page of a list, and what it is cut from. */
 export interface SlottedList {
@@ -114,6 +132,16 @@ export interface SlottedAssetStore extends LeaseStore {
   claimVictim(
     claim: Omit<SlotClaim, 'id' | 'slots' | 'task' | 'cap'> & { readonly user: string },
   ): Promise<SlottedAsset | undefined>
+  /** Claims a slot for an asset of a person, or chooses the one that makes room for it. */
+  claimPersonSlot(claim: PersonSlotClaim): Promise<PersonSlotOutcome>
+  /** Something is gone that took a slot. All processes see it. */
+  noteFreedSlot(): Promise<void>
+  /** How often that was noted. A refusal of the upstream from before the latest one says nothing any more. */
+  freedSlots(): Promise<number>
+  /** The asset is recorded, and so counts; or it was not created. */
+  releasePersonSlot(id: string): Promise<void>
+  /** The slots that each user has with assets of persons, by the id of the user. */
+  personSlots(now: number): Promise<ReadonlyMap<string, number>>
   /** The upstream has created it. False: the claim has ended. */
   confirmCreated(asset: SlottedAsset, upstreamId: string, dueAt: number): Promise<boolean>
   /** The upstream has not created it. What its user has deleted is forgotten, with its original. */

@@ -29,6 +29,11 @@ export interface AssetOwners {
    */
   recordPersonUse?(use: Omit<NewConsentUse, 'at'>): Promise<boolean>
   /**
+   * Throws Problem for assets that `place` could not get to the upstream now, so that the creation and the estimate of
+   * a task say so. Default: the upstream has all assets.
+   */
+  requirePlaceable?(ids: readonly string[]): Promise<void>
+  /**
    * Gets the assets of a task to the upstream, which the task needs before it is sent. Undefined: not all of them are
    * there yet, and the caller asks again later. Throws Problem for those that cannot get there. Default: the upstream
    * has all assets, under the ids that their users know.

@@ -70,6 +70,7 @@ export const prepareTask = async (
   const named = modelAlias ?? read.model
   if (!permitsModel(models, named)) throw unknownModel(named)
   const assets = await requireOwnAssets(body, user, request, context)
+  if (assets.length > 0) await context.assets?.requirePlaceable?.(assets.map(({ id }) => id))
   if (read.own.callback_url !== undefined) await checkCallbackUrl(read.own.callback_url, context)
   const draft = await ownDraft(user, read.draft, context)
   const lentGroups = [...new Set([...lentIn(assets), ...(draft?.lentGroups ?? [])])]

@@ -11,6 +11,7 @@ import {
   assetUseTables,
   batchRetries,
   firstAccountTable,
+  personSlotTables,
   pictureTables,
   renamingIndexes,
   shareTables,
@@ -267,9 +268,10 @@ export const migrations: readonly Migration[] = [
   batchRetries,
   slottedAssetTables,
   firstAccountTable,
-]
   // Groups of persons that an object shows, as a JSON list. Null: none. Before, they were not recorded.
   [sql`alter table text_objects add column persons text`],
+  personSlotTables,
+]
 
 /**
  * Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database

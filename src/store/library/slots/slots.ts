@@ -1,14 +1,34 @@
-import type { SlotClaim, SlottedAsset, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { type Database, type Steps, sql } from '../../database/database.ts'
+import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
+import { type Database, type Row, sql } from '../../database/database.ts'
+import { heldSlots, sumOf } from './held-slots.ts'
 import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
+import { chooseVictim } from './victim.ts'
 
 type SlotStore = Pick<
   SlottedAssetStore,
-  'claimSlot' | 'claimVictim' | 'confirmCreated' | 'releaseSlot' | 'confirmDeleted' | 'takeOver'
+  | 'claimSlot'
+  | 'claimVictim'
+  | 'confirmCreated'
+  | 'releaseSlot'
+  | 'confirmDeleted'
+  | 'takeOver'
+  | 'noteFreedSlot'
+  | 'freedSlots'
 >
 
-/** An asset of which the processing was never seen to end keeps its slot for so long. Milliseconds. */
-const processingMs = 3_600_000
+/** How often a slot was freed. No group has this id. */
+const selectFreed = sql`
+  select turn
+  from slotted_groups
+  where group_id = ' '`
+
+const noteFreed = sql`
+  insert into slotted_groups (group_id, turn)
+  values (' ', 1)
+  on conflict (group_id) do update
+  set turn = slotted_groups.turn + 1`
+
+const freedFrom = ([row]: readonly Row[]): number => Number(row?.turn ?? 0)
 
 /** Who has which slots. */
 export const createSlotStore = (database: Database): SlotStore => ({
@@ -22,8 +42,8 @@ export const createSlotStore = (database: Database): SlotStore => ({
         and removed_at is null`
       if (wanted?.state !== 'absent') return { outcome: 'other' } as const
       const user = String(wanted.user)
-      const held = yield* heldByUser()
-      const occupied = sum(held)
+      const { all: held } = yield* heldSlots(claim.now)
+      const occupied = sumOf(held)
       const isCapped = (held.get(user) ?? 0) >= claim.cap
       if (!isCapped && occupied < claim.slots) {
         const [claimed] = yield sql`
@@ -32,7 +52,8 @@ export const createSlotStore = (database: Database): SlotStore => ({
             due_at = ${claim.leaseUntil}, used_at = ${claim.now}
           where id = ${claim.id}
           returning ${slottedColumns}`
-        return { outcome: 'claimed', asset: slottedFrom(claimed ?? {}), occupied: occupied + 1 } as const
+        const freed = freedFrom(yield selectFreed)
+        return { outcome: 'claimed', asset: slottedFrom(claimed ?? {}), occupied: occupied + 1, freed } as const
       }
       const victim = yield* chooseVictim({ ...claim, user, ownOnly: isCapped }, held)
       return victim ? ({ outcome: 'evict', victim } as const) : ({ outcome: isCapped ? 'capped' : 'full' } as const)
@@ -41,8 +62,15 @@ export const createSlotStore = (database: Database): SlotStore => ({
   claimVictim: (claim) =>
     database.transaction(function* () {
       yield lockSlots
-      return yield* chooseVictim({ ...claim, ownOnly: false }, yield* heldByUser())
+      const { all: held } = yield* heldSlots(claim.now)
+      return yield* chooseVictim({ ...claim, ownOnly: false }, held)
     }),
+
+  async noteFreedSlot() {
+    await database.query(noteFreed)
+  },
+
+  freedSlots: async () => freedFrom(await database.query(selectFreed)),
 
   async confirmCreated({ id, attempts }, upstreamId, dueAt) {
     const confirmed = await database.query(sql`
@@ -95,79 +123,3 @@ export const createSlotStore = (database: Database): SlotStore => ({
     return taken.length === 1
   },
 })
-
-/** Slots that each user has. */
-function* heldByUser(): Steps<ReadonlyMap<string, number>> {
-  const counted = yield sql`
-    select user_id as "user", count(*) as slots
-    from slotted_assets
-    where state <> 'absent'
-    group by user_id`
-  return new Map(counted.map(({ user, slots }) => [String(user), Number(slots)]))
-}
-
-const sum = (held: ReadonlyMap<string, number>): number => [...held.values()].reduce((all, slots) => all + slots, 0)
-
-interface Candidate {
-  readonly id: string
-  readonly user: string
-  readonly status: SlottedAsset['status']
-  /** The oldest waiting task that needs it. Ids of tasks sort by creation. */
-  readonly nextUse?: string
-}
-
-interface Choice extends Pick<SlotClaim, 'floor' | 'task' | 'now' | 'leaseUntil'> {
-  readonly user: string
-  /** The user has as many slots as a user may have. */
-  readonly ownOnly: boolean
-}
-
-/**
- * Chooses the asset that loses its slot, and marks it. What a task uses that the upstream has, or that is being sent,
- * stays, and so does what an older waiting task needs: so the oldest task always goes on.
- *
- * Of the others goes what no waiting task needs, the least recently used first, and then what is needed last.
- */
-function* chooseVictim(
-  { user, ownOnly, floor, task, now, leaseUntil }: Choice,
-  held: ReadonlyMap<string, number>,
-): Steps<SlottedAsset | undefined> {
-  const candidates = (yield sql`
-    select id, user_id as "user", status, (
-        select min(video_asset_uses.task_id)
-        from video_asset_uses
-        join video_tasks on video_tasks.id = video_asset_uses.task_id
-        where video_asset_uses.asset_id = slotted_assets.id
-        and video_tasks.phase = 'waiting'
-      ) as "nextUse"
-    from slotted_assets
-    where state = 'present'
-    and original is not null
-    and (status <> 'Processing' or used_at <= ${now - processingMs})
-    and not exists (
-      select 1
-      from video_asset_uses
-      join video_tasks on video_tasks.id = video_asset_uses.task_id
-      where video_asset_uses.asset_id = slotted_assets.id
-      and video_tasks.phase in ('submitting', 'submitted')
-    )
-    order by case when status = 'Failed' then 0 else 1 end, used_at, id`) as unknown as readonly Candidate[]
-  const free = candidates.filter(
-    ({ nextUse, ...candidate }) =>
-      (!ownOnly || candidate.user === user) && (nextUse === undefined || (task !== undefined && nextUse > task)),
-  )
-  const slotsOf = (of: string): number => held.get(of) ?? 0
-  const above = free.filter((candidate) => candidate.user === user || slotsOf(candidate.user) > floor)
-  const eligible = above.length > 0 || slotsOf(user) >= floor ? above : free
-  const chosen =
-    eligible.find(({ nextUse }) => nextUse === undefined) ??
-    eligible.toSorted((a, b) => ((a.nextUse ?? '') < (b.nextUse ?? '') ? 1 : -1))[0]
-  if (!chosen) return undefined
-  const [victim] = yield sql`
-    update slotted_assets
-    set state = 'deleting', ready = 0, lease_until = ${leaseUntil}, due_at = ${leaseUntil}
-    where id = ${chosen.id}
-    and state = 'present'
-    returning ${slottedColumns}`
-  return victim && slottedFrom(victim)
-}

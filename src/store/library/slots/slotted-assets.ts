@@ -1,5 +1,6 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
+import { createPersonSlotStore } from './person-slots.ts'
 import { createSlotStore } from './slots.ts'
 import { listStatements } from './slotted-lists.ts'
 import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
@@ -7,6 +8,7 @@ import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } fr
 /** The assets of a library that is larger than its slots. */
 export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> => ({
   ...createSlotStore(database),
+  ...createPersonSlotStore(database),
 
   async slottedAssets(ids) {
     if (ids.length === 0) return []

@@ -156,3 +156,9 @@ export const slottedAssetTables: readonly Statement[] = [
 export const firstAccountTable: readonly Statement[] = [
   sql`create table first_account (id integer primary key check (id = 1), name text not null)`,
 ]
+
+/** A migration: slots of assets of persons that are being created. Never change it. */
+export const personSlotTables: readonly Statement[] = [
+  // The users may be users of a host app, so `user_id` is no foreign key. Of what is created, `assets` has a row.
+  sql`create table person_slots (id text primary key, user_id text not null, expires_at bigint not null)`,
+]
