@@ -2,6 +2,7 @@ import { Type } from '@sinclair/typebox'
 import {
   type ErrorBody,
   noStoreResponses,
+  nullable,
   queryParameter,
   type RouteOptions,
   routeOptions,
@@ -37,7 +38,7 @@ export type UsageRoutes = {
 }
 
 const count = Type.Integer({ minimum: 0 })
-const nullableText = Type.Union([Type.String(), Type.Null()])
+const nullableText = nullable(Type.String())
 
 const usageReport: SchemaOf<UsageReport> = successOf('UsageReport', {
   usage: Type.Array(
@@ -58,10 +59,10 @@ const usageReport: SchemaOf<UsageReport> = successOf('UsageReport', {
         cached_tokens: Type.Integer({ minimum: 0, description: 'Part of input_tokens' }),
         output_tokens: count,
         reasoning_tokens: Type.Integer({ minimum: 0, description: 'Part of output_tokens' }),
-        video_seconds: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+        video_seconds: nullable(Type.Number({ minimum: 0 }), {
           description: 'Seconds of generated videos. Null: the model has made none',
         }),
-        cost: Type.Union([Type.Number({ minimum: 0 }), Type.Null()], {
+        cost: nullable(Type.Number({ minimum: 0 }), {
           description: "In the currency of the operator's price table. Null: no call had a price",
         }),
       },

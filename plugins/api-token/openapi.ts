@@ -4,10 +4,9 @@ import {
   type ErrorBody,
   jsonBody,
   noStoreResponses,
-  type OperationDescription,
+  nullable,
   pathParameter,
-  type RouteOptions,
-  routeOptions,
+  routesWithTag,
   type SchemaOf,
   successBody,
   successOf,
@@ -92,22 +91,22 @@ const modelsMeaning = 'The models that it may use; * at the end of one stands fo
 
 const fields = {
   id: Type.String(),
-  label: Type.Union([Type.String(), Type.Null()]),
+  label: nullable(Type.String()),
   start: Type.String({ description: 'The first characters of the token' }),
   created_at: Type.String({ description: 'ISO 8601, in UTC' }),
-  expires_at: Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, in UTC. Null: never' }),
-  scopes: Type.Union([Type.Array(scope), Type.Null()], {
+  expires_at: nullable(Type.String(), { description: 'ISO 8601, in UTC. Null: never' }),
+  scopes: nullable(Type.Array(scope), {
     description: 'What its holder may do. Null: everything',
   }),
-  models: Type.Union([Type.Array(Type.String()), Type.Null()], { description: modelsMeaning }),
-  last_used_at: Type.Union([Type.String(), Type.Null()], {
+  models: nullable(Type.Array(Type.String()), { description: modelsMeaning }),
+  last_used_at: nullable(Type.String(), {
     description: 'ISO 8601, in UTC, a minute late at most. Null: not used yet',
   }),
   has_limits: Type.Boolean({
     description: 'Whether an operator has given it limits of its own: `GET /api/limits?token=` shows them',
   }),
   old_secret_until: Type.Optional(
-    Type.Union([Type.String(), Type.Null()], {
+    nullable(Type.String(), {
       description: 'ISO 8601, in UTC: until when the secret before the last rotation works. Null: it does not',
     }),
   ),
@@ -126,17 +125,15 @@ const createdToken: SchemaOf<CreatedToken> = successOf('CreatedToken', {
 
 const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
   {
-    label: Type.Optional(Type.Union([Type.String({ maxLength: 128 }), Type.Null()])),
-    expires_at: Type.Optional(
-      Type.Union([Type.String(), Type.Null()], { description: 'ISO 8601, with a time zone. Default: never' }),
-    ),
+    label: Type.Optional(nullable(Type.String({ maxLength: 128 }))),
+    expires_at: Type.Optional(nullable(Type.String(), { description: 'ISO 8601, with a time zone. Default: never' })),
     scopes: Type.Optional(
-      Type.Union([Type.Array(ownScope, { minItems: 1 }), Type.Null()], {
+      nullable(Type.Array(ownScope, { minItems: 1 }), {
         description: 'What its holder may do. Default: media, text and video',
       }),
     ),
     models: Type.Optional(
-      Type.Union([Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 100 }), Type.Null()], {
+      nullable(Type.Array(Type.String({ maxLength: 256 }), { minItems: 1, maxItems: 100 }), {
         description: modelsMeaning,
       }),
     ),
@@ -147,7 +144,7 @@ const tokenRequest: SchemaOf<TokenRequest> = Type.Object(
 const rotation = Type.Object(
   {
     overlap_seconds: Type.Optional(
-      Type.Union([Type.Integer({ minimum: 0, maximum: 604_800 }), Type.Null()], {
+      nullable(Type.Integer({ minimum: 0, maximum: 604_800 }), {
         description: 'For how long the old secret works. Default 0',
       }),
     ),
@@ -155,8 +152,7 @@ const rotation = Type.Object(
   { title: 'TokenRotation' },
 )
 
-const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
-  routeOptions({ ...operation, tags: ['API tokens'] })
+const route = routesWithTag('API tokens')
 
 /** Elysia options of each route. */
 export const tokenDocs = {

@@ -5,11 +5,10 @@ import {
   errorResponses,
   jsonBody,
   noStoreResponses,
-  type OperationDescription,
+  nullable,
   pathParameter,
   queryParameter,
-  type RouteOptions,
-  routeOptions,
+  routesWithTag,
   type SchemaOf,
   successBody,
   successOf,
@@ -114,7 +113,7 @@ const sentEvent = Type.Object(
   { title: 'SentEvent' },
 )
 
-const time = (description: string) => Type.Union([Type.String(), Type.Null()], { description })
+const time = (description: string) => nullable(Type.String(), { description })
 const types = Type.Array(Type.String(), {
   minItems: 1,
   maxItems: 50,
@@ -124,13 +123,13 @@ const types = Type.Array(Type.String(), {
 const webhookFields = {
   id: Type.String(),
   url: Type.String(),
-  types: Type.Union([types, Type.Null()], { description: 'Null: all' }),
+  types: nullable(types, { description: 'Null: all' }),
   status: Type.Union([Type.Literal('active'), Type.Literal('failing'), Type.Literal('disabled')]),
   waiting: Type.Integer({ minimum: 0, description: 'Events that wait for it, up to 1,000' }),
   created_at: Type.String({ description: 'ISO 8601, in UTC' }),
   delivered_at: time('When the address has accepted a delivery for the last time'),
   failing_since: time('The first failed delivery after that'),
-  last_error: Type.Union([Type.String(), Type.Null()], { description: 'Why the last delivery has failed' }),
+  last_error: nullable(Type.String(), { description: 'Why the last delivery has failed' }),
   disabled_at: time('Nothing was accepted in a day, or the address is gone. Nothing is delivered any more'),
 }
 
@@ -148,13 +147,12 @@ const createdWebhook: SchemaOf<CreatedWebhook> = successOf('CreatedWebhook', {
 const webhookRequest: SchemaOf<WebhookRequest> = Type.Object(
   {
     url: Type.String({ maxLength: 2048, description: 'An http or https URL on the public internet' }),
-    types: Type.Optional(Type.Union([types, Type.Null()], { description: 'Default: all' })),
+    types: Type.Optional(nullable(types, { description: 'Default: all' })),
   },
   { title: 'WebhookRequest' },
 )
 
-const webhookRoute = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
-  routeOptions({ ...operation, tags: ['webhooks'] })
+const webhookRoute = routesWithTag('webhooks')
 
 /** Elysia options of the routes for webhooks. */
 export const webhookDocs = {
@@ -179,8 +177,7 @@ export const webhookDocs = {
   }),
 }
 
-const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
-  routeOptions({ ...operation, tags: ['events'] })
+const route = routesWithTag('events')
 
 /** Elysia options of each route. */
 export const eventDocs = {

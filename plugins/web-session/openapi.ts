@@ -7,9 +7,7 @@ import {
   jsonResponse,
   noStoreHeader,
   noStoreResponses,
-  type OperationDescription,
-  type RouteOptions,
-  routeOptions,
+  routesWithTag,
   type SchemaOf,
   successBody,
   successOf,
@@ -53,8 +51,7 @@ const setCookie = (description: string) => ({
   'set-cookie': { description, required: true, schema: Type.String() },
 })
 
-const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
-  routeOptions({ ...operation, tags: ['web session'] })
+const route = routesWithTag('web session')
 
 const { 401: wrongPassword } = errorResponses(errorBody, 401)
 

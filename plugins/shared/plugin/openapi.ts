@@ -1,4 +1,5 @@
 import {
+  type SchemaOptions,
   type TLiteral,
   type TNull,
   type TObject,
@@ -16,8 +17,8 @@ import type { DocumentDecoration } from 'elysia'
 /** A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step. */
 export type SchemaOf<Value> = TSchema & { readonly static: Value }
 
-export const nullable = <Schema extends TSchema>(schema: Schema): TUnion<[Schema, TNull]> =>
-  Type.Union([schema, Type.Null()])
+export const nullable = <Schema extends TSchema>(schema: Schema, options?: SchemaOptions): TUnion<[Schema, TNull]> =>
+  Type.Union([schema, Type.Null()], options)
 
 /** The default body of an error, see `problemBody`. */
 export interface ErrorBody {
@@ -85,6 +86,12 @@ export const routeOptions = (operation: OperationDescription): RouteOptions => (
   // Elysia's type is that of OpenAPI 3.0, with mutable members.
   detail: operation as unknown as DocumentDecoration,
 })
+
+/** Describes routes that have one tag. */
+export const routesWithTag =
+  (tag: string) =>
+  (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
+    routeOptions({ ...operation, tags: [tag] })
 
 export const jsonContent = (schema: TSchema) => ({ 'application/json': { schema } })
 

@@ -138,7 +138,7 @@ const task: SchemaOf<VideoTaskObject> = Type.Unsafe<VideoTaskObject>(
       model: Type.String(),
       status,
       error: Type.Optional(
-        Type.Union([Type.Object({ code: Type.String(), message: Type.String() }), Type.Null()], {
+        nullable(Type.Object({ code: Type.String(), message: Type.String() }), {
           description: 'Why the task has failed',
         }),
       ),

@@ -4,10 +4,8 @@ import {
   jsonBody,
   noStoreResponses,
   nullable,
-  type OperationDescription,
   pathParameter,
-  type RouteOptions,
-  routeOptions,
+  routesWithTag,
   type SchemaOf,
   successBody,
   successOf,
@@ -103,7 +101,7 @@ const account: SchemaOf<AccountResponse> = successOf('AccountResponse', {
       id: Type.String(),
       name: Type.String(),
       role: Type.Union([Type.Literal('user'), Type.Literal('admin')]),
-      team: Type.Union([Type.String(), Type.Null()], { description: 'Name of the team. Null: in none' }),
+      team: nullable(Type.String(), { description: 'Name of the team. Null: in none' }),
       login: Type.Union([Type.Literal('password'), Type.Literal('oidc'), Type.Literal('none')]),
     },
     { title: 'Account' },
@@ -145,8 +143,7 @@ const redeemed: SchemaOf<RedeemedInvitation> = successOf('RedeemedInvitation', {
   user: Type.Object({ id: Type.String(), name: Type.String() }),
 })
 
-const route = (operation: Omit<OperationDescription, 'tags'>): RouteOptions =>
-  routeOptions({ ...operation, tags: ['account'] })
+const route = routesWithTag('account')
 
 const token = pathParameter('token', 'The secret in the link of the invitation')
 
