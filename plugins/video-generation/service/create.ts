@@ -9,7 +9,7 @@ import type { TaskFields } from '../tasks/request/fields.ts'
 import type { VideoTask } from '../tasks/task.ts'
 import { taskIdOf } from '../tasks/task-id.ts'
 import type { CreateVideoOptions, VideoCaller } from '../tasks/tasks.ts'
-import { type PrepareContext, prepareTask } from './prepare.ts'
+import { newTaskOf, type PrepareContext, prepareTask } from './prepare.ts'
 import { type ReserveTaskOptions, reserveTask } from './reserved-usage.ts'
 
 export interface CreateContext extends VideoContext, PrepareContext, ReserveTaskOptions {
@@ -33,10 +33,8 @@ export const createTask = async (
   context: CreateContext,
 ): Promise<VideoTask> => {
   const { store, clock, leaseMs } = context
-  const { user, token, modelAlias } = caller
   const prepared = await prepareTask(caller, body, request, context, options.persons)
   const { read, draft, assets, lentGroups, persons, sent, limits, account } = prepared
-  const { model, serviceTier } = read
   const notes = options.notes ?? (read.prompt !== undefined && { prompt: read.prompt })
   const fields: TaskFields = {
     own: read.own,
@@ -49,26 +47,18 @@ export const createTask = async (
     ...(read.registersPictures && { registration: { pictures: [] } }),
   }
   const now = clock.now()
-  const pool = context.accounts.poolOf(account, model)
+  const pool = context.accounts.poolOf(account, read.model)
   const { attempt } = options
   if (attempt && now >= attempt.leaseUntil) throw tookTooLong()
   const task = {
-    ...{
-      id: attempt ? taskIdOf(attempt) : context.newTaskId(now),
-      user,
-      model,
-      serviceTier,
-      createdAt: now,
-      expiresAt: now + read.expiresAfter * 1000,
-    },
-    ...(token !== undefined && { token }),
+    ...newTaskOf(caller, read, attempt ? taskIdOf(attempt) : context.newTaskId(now), now),
     ...(pool !== undefined && { pool }),
     fields: JSON.stringify(fields),
     // Without a queue no task is submitted twice, except with `references: "auto"`.
     request: limits ? await textInTurns(sent) : '',
     ...(assets.length > 0 && { assets }),
   }
-  const reserved = await reserveTask({ ...task, modelAlias }, sent, request.signal, context)
+  const reserved = await reserveTask({ ...task, modelAlias: caller.modelAlias }, sent, request.signal, context)
   let added: VideoAddition
   try {
     const { holds } = reserved

@@ -8,7 +8,7 @@ import { startOf, violationsOf } from '../tasks/request/model-rules.ts'
 import type { NeededLimit, TaskEstimate, TaskReference } from '../tasks/task-estimate.ts'
 import type { CreateVideoOptions, QueuePlace, VideoCaller } from '../tasks/tasks.ts'
 import type { CreateContext } from './create.ts'
-import { type PreparedTask, prepareTask } from './prepare.ts'
+import { newTaskOf, type PreparedTask, prepareTask } from './prepare.ts'
 import { checkRoom, type ExpectedUsage, expectedUsage, usesOf } from './reserved-usage.ts'
 
 /**
@@ -28,20 +28,9 @@ export const estimateTask = async (
   const { user, token, modelAlias } = caller
   const prepared = await prepareTask(caller, body, request, context, persons)
   const { read, sent, limits, account } = prepared
-  const { model, serviceTier } = read
+  const { model } = read
   const now = clock.now()
-  const task = {
-    ...{
-      id: context.newTaskId(now),
-      user,
-      model,
-      serviceTier,
-      createdAt: now,
-      expiresAt: now + read.expiresAfter * 1000,
-    },
-    ...(token !== undefined && { token }),
-    ...{ fields: '', request: '' },
-  }
+  const task = { ...newTaskOf(caller, read, context.newTaskId(now), now), fields: '', request: '' }
   const usage = expectedUsage(task, sent, context)
   const pool = context.accounts.poolOf(account, model) ?? model
   const queue = limits ? await placeOf(user, pool, limits, context) : undefined

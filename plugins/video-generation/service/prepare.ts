@@ -12,6 +12,7 @@ import { unlimitedSlots } from '../store/slots.ts'
 import { consentWithdrawn, rejectParameter, shareEnded, unknownModel, VideoProblem } from '../tasks/problem.ts'
 import { readTaskFields } from '../tasks/request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/task-request.ts'
+import type { NewVideoTask } from '../tasks/task.ts'
 import { isTaskId } from '../tasks/task-id.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import { accountFor } from '../upstream/accounts.ts'
@@ -90,6 +91,17 @@ export const prepareTask = async (
       read.registersPictures || (context.assets?.place && assets.length > 0) ? (limits ?? unlimitedSlots) : limits,
   }
 }
+
+/** What a new task has of its caller and of its request. */
+export const newTaskOf = (
+  { user, token }: VideoCaller,
+  { model, serviceTier, expiresAfter }: VideoRequest,
+  id: string,
+  now: number,
+): Omit<NewVideoTask, 'fields' | 'request'> => ({
+  ...{ id, user, model, serviceTier, createdAt: now, expiresAt: now + expiresAfter * 1000 },
+  ...(token !== undefined && { token }),
+})
 
 /** The account for a task that may be made on any: the one with the shortest queue for the model. */
 const freeAccount = async (

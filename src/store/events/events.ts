@@ -30,9 +30,6 @@ export interface NewCallback {
   readonly at: number
 }
 
-/** Key of the statements below in a group commit: after all other rows. */
-export const eventsRow = '\u{10ffff}'
-
 /** Deliveries that may wait for one webhook. What comes beyond is not delivered to it. */
 const maxWaiting = 5_000
 
