@@ -6,6 +6,7 @@ import { costs } from './costs.ts'
 import { limits } from './limits.ts'
 import { lists } from './lists.ts'
 import { usage } from './options.ts'
+import { overload, overloadUsage } from './overload/overload.ts'
 import { soak, soakUsage } from './soak/soak.ts'
 
 const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -14,10 +15,11 @@ const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>
   bodies,
   limits,
   lists,
+  overload,
   soak,
 }
 
-const usages: Readonly<Record<string, string>> = { board: boardUsage, soak: soakUsage }
+const usages: Readonly<Record<string, string>> = { board: boardUsage, overload: overloadUsage, soak: soakUsage }
 
 const args = process.argv.slice(2)
 const [name = ''] = args

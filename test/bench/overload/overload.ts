@@ -1,0 +1,275 @@
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { createToken, hashToken } from '../../../plugins/api-token/index.ts'
+import { openStore } from '../../../src/store/index.ts'
+import { chat, type Front } from '../cases.ts'
+import { environment } from '../environment.ts'
+import type { Job, LoadRequest, LoadResult } from '../load.ts'
+import { type Started, start, startWorker, temporaryFolder, type Worker } from '../processes.ts'
+import { type Row, toText } from '../report.ts'
+import { startUpstream } from '../targets.ts'
+import type { OpenJob, OpenResult } from './open-load.ts'
+
+export interface OverloadOptions {
+  readonly fronts: readonly Front[]
+  readonly seconds: number
+  readonly json: string | undefined
+}
+
+export const overloadUsage = `usage: bun run bench overload [OPTION…]
+How many good answers are left at four times the capacity, and what a user's flood does to another user.
+options
+  --front on,off      values of GET_BODIES. Default: both
+  --seconds N         duration of a measurement. Default: 5
+  --json FILE         writes the figures to this file`
+
+/** Parses the command line. Throws an Error for invalid arguments. */
+export const readOverloadOptions = (args: readonly string[]): OverloadOptions => {
+  const text = { type: 'string' } as const
+  const { values } = parseArgs({ args: [...args], options: { front: text, seconds: text, json: text } })
+  const seconds = Number(values.seconds ?? 5)
+  if (!(seconds >= 0.5 && seconds <= 600)) throw new Error('--seconds must be a number from 0.5 to 600')
+  const fronts = (values.front ?? 'on,off').split(',').map((word): Front => {
+    if (word !== 'on' && word !== 'off') throw new Error('--front must be on, off, or both')
+    return word
+  })
+  return { fronts, seconds, json: values.json }
+}
+
+/** `bun run bench overload`. */
+export const overload = async (args: readonly string[]): Promise<void> => {
+  let options: OverloadOptions
+  try {
+    options = readOverloadOptions(args)
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n${overloadUsage}`)
+    process.exit(2)
+  }
+  await run(options)
+  process.exit(0)
+}
+
+const root = join(import.meta.dir, '../../..')
+
+/** What bounds the good answers, and how the server is started. */
+interface Capacity {
+  readonly name: string
+  readonly model: string
+  /** Requests in flight at the peak. */
+  readonly connections: number
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** Requests in flight of which each takes 20 ms at the upstream. */
+const slots = 32
+
+const capacities: readonly Capacity[] = [
+  {
+    ...{ name: 'places', model: 'plain-20', connections: slots },
+    settings: { MAX_REQUESTS: String(slots), USER_MAX_REQUESTS: String(slots) },
+  },
+  { name: 'processor', model: 'plain', connections: 16, settings: {} },
+]
+
+const users = 20
+/** A user who asks ten times a second. */
+const quietPerSecond = 20
+
+interface Server {
+  readonly process: Started
+  readonly tokens: readonly string[]
+}
+
+const startServer = async (
+  front: Front,
+  upstream: string,
+  settings: Readonly<Record<string, string>>,
+): Promise<Server> => {
+  const file = join(temporaryFolder(), 'overload.db')
+  const tokens = await addUsers(file)
+  const env = {
+    ...{ DATABASE_URL: `sqlite:${file}`, PORT: '0', GET_BODIES: front, LOG_LEVEL: 'fatal' },
+    ...{ TEXT_UPSTREAM_URL: `${upstream}/v1`, TEXT_UPSTREAM_KEY: 'text-key-123456' },
+    ...{ STORAGE_URL: 'none', BUN_CONFIG_MAX_HTTP_REQUESTS: '65336', ...settings },
+  }
+  const command = [process.execPath, join(root, 'src/server/start.ts')]
+  return { process: await start(command, { cwd: root, env, listening: /^sluice listening on (http\S+)$/ }), tokens }
+}
+
+const addUsers = async (file: string): Promise<readonly string[]> => {
+  const store = openStore(`sqlite:${file}`)
+  await store.migrate()
+  const tokens = Array.from({ length: users }, () => createToken())
+  for (const [nth, token] of tokens.entries()) {
+    const createdAt = Date.now()
+    const user = await store.addUser({ name: `user ${nth}`, createdAt })
+    if (user === undefined) throw new Error('the database is not empty')
+    await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), createdAt })
+  }
+  await store.close()
+  return tokens
+}
+
+const requestOf = (model: string, token: string): LoadRequest => {
+  const request = chat(model, false)
+  return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } }
+}
+
+interface Measured {
+  readonly server: Server
+  readonly capacity: Capacity
+  readonly seconds: number
+}
+
+interface Peak {
+  readonly perSecond: number
+  readonly perCpuSecond: number
+}
+
+type Closed = Worker<Job, LoadResult>
+type Open = Worker<OpenJob, OpenResult>
+
+/** The most good answers: as many requests in flight as there is room for, of one user after the other. */
+const peakOf = async ({ server, capacity, seconds }: Measured, closed: Closed): Promise<Peak> => {
+  const ask = (length: number) =>
+    closed.ask({
+      ...{ url: server.process.url, status: 200, connections: capacity.connections, seconds: length, atLeast: 1 },
+      request: requestOf(capacity.model, server.tokens[0] ?? ''),
+    })
+  // The just-in-time compiler needs some seconds of load.
+  await ask(Math.max(2, seconds))
+  const before = server.process.cpuMs()
+  const result = await ask(seconds)
+  if (result.failed > 0) throw new Error(`${result.failed} requests failed: ${result.problem}`)
+  const cpuSeconds = (server.process.cpuMs() - before) / 1_000
+  return { perSecond: result.count / result.seconds, perCpuSecond: result.count / cpuSeconds }
+}
+
+/** Four times as many requests a second as the peak has, of many users. */
+const overloaded = async ({ server, capacity, seconds }: Measured, peak: Peak, open: Open) => {
+  const before = server.process.cpuMs()
+  const result = await open.ask({
+    ...{ url: server.process.url, seconds, perSecond: 4 * peak.perSecond, connections: 16 * capacity.connections },
+    requests: server.tokens.map((token) => requestOf(capacity.model, token)),
+  })
+  const cpuSeconds = (server.process.cpuMs() - before) / 1_000
+  return { ...result, perSecond: result.good / result.seconds, perCpuSecond: result.good / cpuSeconds }
+}
+
+/** The wait of a quiet user: alone, and while another user sends four times what there is room for. */
+const flooded = async ({ server, capacity, seconds }: Measured, peak: Peak, open: Open, flooding: Open) => {
+  const { url } = server.process
+  const [flood = '', quiet = ''] = server.tokens
+  const asQuiet = (length: number) =>
+    open.ask({
+      ...{ url, perSecond: quietPerSecond, connections: 8, seconds: length },
+      requests: [requestOf(capacity.model, quiet)],
+    })
+  const alone = await asQuiet(2 * seconds)
+  const job = { url, perSecond: 4 * peak.perSecond, connections: 16 * capacity.connections }
+  const running = flooding.ask({ ...job, seconds: 2 * seconds + 1, requests: [requestOf(capacity.model, flood)] })
+  await Bun.sleep(500)
+  const beside = await asQuiet(2 * seconds)
+  return { alone, beside, flood: await running }
+}
+
+const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(0)} %`
+
+const run = async ({ fronts, seconds, json }: OverloadOptions): Promise<void> => {
+  const facts = environment([{ name: 'sluice', path: root }])
+  console.log(`${facts.text}\n${seconds} seconds`)
+  const upstream = await startUpstream()
+  const [closed, open, flooding] = [
+    startWorker<Job, LoadResult>('load.ts'),
+    startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
+    startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
+  ]
+  const [overloads, floods]: [Row[], Row[]] = [[], []]
+  for (const front of fronts) {
+    for (const capacity of capacities) {
+      const target = `${capacity.name}, ${front}`
+      const server = await startServer(front, upstream.url, capacity.settings)
+      const measured = { server, capacity, seconds }
+      const peak = await peakOf(measured, closed)
+      const result = await overloaded(measured, peak, open)
+      overloads.push(overloadRow(target, peak, result))
+      await server.process.stop()
+      // A user has only a part of the room.
+      const shared = await startServer(front, upstream.url, sharedSettings(capacity))
+      const parts = { ...measured, server: shared }
+      await peakOf(parts, closed)
+      floods.push(floodRow(target, await flooded(parts, peak, open, flooding)))
+      await shared.process.stop()
+    }
+  }
+  for (const worker of [closed, open, flooding]) worker.stop()
+  await upstream.stop()
+  const sections = [
+    { name: 'overload', title: 'at four times the peak, 20 users', columns: overloadColumns, rows: overloads },
+    {
+      name: 'flood',
+      title: 'a quiet user, alone and beside a flood of four times the peak',
+      columns: floodColumns,
+      rows: floods,
+    },
+  ]
+  for (const section of sections) console.log(`\n${toText(section)}`)
+  if (json !== undefined) {
+    const rows = sections.map(({ name, rows }) => [name, rows.map(({ target, figures }) => ({ target, ...figures }))])
+    const report = { environment: facts.values, seconds, ...Object.fromEntries(rows) }
+    await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
+  }
+}
+
+/** The same room for all, and a quarter of it for each user. */
+const sharedSettings = ({ settings, connections }: Capacity): Readonly<Record<string, string>> =>
+  settings.MAX_REQUESTS === undefined ? settings : { ...settings, MAX_REQUESTS: String(4 * connections) }
+
+const overloadColumns = [
+  'peak /s',
+  'good /s',
+  'of the peak',
+  'peak /CPU s',
+  'good /CPU s',
+  'p99 ms',
+  'refused /s',
+  'p99 ms',
+  'given up /s',
+  'failed',
+]
+
+const overloadRow = (target: string, peak: Peak, result: Awaited<ReturnType<typeof overloaded>>): Row => {
+  const { perSecond, perCpuSecond, whole, refused, refusal, givenUp, failed, seconds } = result
+  const cells = [
+    ...[peak.perSecond.toFixed(0), perSecond.toFixed(0), percent(perSecond, peak.perSecond)],
+    ...[peak.perCpuSecond.toFixed(0), perCpuSecond.toFixed(0), whole.p99.toFixed(1)],
+    ...[(refused / seconds).toFixed(0), refusal.p99.toFixed(1), (givenUp / seconds).toFixed(0), String(failed)],
+  ]
+  return { target, cells, figures: { peak, overload: result } }
+}
+
+const floodColumns = [
+  'p50 alone',
+  'p99 alone',
+  'p50',
+  'p99',
+  'ratio of p99',
+  'refused',
+  'flood good /s',
+  'refused /s',
+  'p99 ms',
+]
+
+const floodRow = (target: string, { alone, beside, flood }: Awaited<ReturnType<typeof flooded>>): Row => {
+  const cells = [
+    ...[alone.whole.p50, alone.whole.p99, beside.whole.p50, beside.whole.p99].map((ms) => ms.toFixed(1)),
+    ...[(beside.whole.p99 / alone.whole.p99).toFixed(2), String(beside.refused + beside.failed)],
+    ...[
+      (flood.good / flood.seconds).toFixed(0),
+      (flood.refused / flood.seconds).toFixed(0),
+      flood.refusal.p99.toFixed(1),
+    ],
+  ]
+  return { target, cells, figures: { alone, beside, flood } }
+}

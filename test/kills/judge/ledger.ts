@@ -1,0 +1,131 @@
+import type { Emulator } from '../../../src/emulator/index.ts'
+import { MODEL } from '../../emulator/video-client.ts'
+import type { Person } from '../person.ts'
+import { type KillWorld, models } from '../world.ts'
+import type { Tables } from './tables.ts'
+
+/** A limit as its user sees it. */
+interface LimitEntry {
+  readonly subject: { readonly type: string }
+  readonly unit: string
+  readonly model: string | null
+  readonly used: number
+  readonly reserved: number
+}
+
+/** What may be more or less than the sums of the upstream, because of the kills. */
+interface Tolerance {
+  readonly calls: number
+  readonly tokens: number
+}
+
+/** A process takes from a limit what its calls need in half a second, and writes what was used within half a second. */
+const windowMs = 2_000
+/** More than one call of the load uses or reserves: 40 tokens of output, and a conversation of six turns. */
+const maxCallTokens = 400
+
+/** What the killed processes may have held: for each of their calls that had just ended, or had not. */
+const toleranceOf = ({ history }: KillWorld, user?: string): Tolerance => {
+  let calls = 0
+  for (const { slot, at } of history.kills) {
+    const held = history.texts.filter(
+      (text) =>
+        text.slot === slot && text.sentAt <= at && text.answeredAt >= at - windowMs && (!user || text.user === user),
+    )
+    // As many as were in use could be held beside them.
+    calls += 2 * held.length
+  }
+  return { calls, tokens: calls * maxCallTokens }
+}
+
+/** What the upstream has generated, by user and model. */
+const generatedBy = async ({
+  emulator,
+  people,
+}: KillWorld): Promise<Map<string, { calls: number; tokens: number }>> => {
+  const sums = new Map<string, { calls: number; tokens: number }>()
+  const generating = emulator.calls.filter(
+    ({ action, status }) => /^Create(?:ChatCompletion|Response)$/.test(action) && (status ?? 200) < 400,
+  )
+  for (const { path, body, json } of generating) {
+    const marker = body.match(/zq[a-z0-9]+q(?=[^"\\]* 12 tokens)/g)?.at(-1)
+    const user = people.find((person) => person.marker === marker)?.id
+    const { model } = json as { readonly model: string }
+    const sum = sums.get(`${user} ${model}`) ?? { calls: 0, tokens: 0 }
+    sums.set(`${user} ${model}`, { calls: sum.calls + 1, tokens: sum.tokens + (await tokensOf(emulator, path, body)) })
+  }
+  return sums
+}
+
+/** The same request again, directly: the upstream generates the same text. */
+const tokensOf = async ({ origin, text }: Emulator, path: string, body: string): Promise<number> => {
+  const headers = { authorization: `Bearer ${text.key}`, 'content-type': 'application/json' }
+  const answer = await (await fetch(origin + path, { method: 'POST', headers, body })).text()
+  return Number([...answer.matchAll(/"total_tokens":(\d+)/g)].at(-1)?.[1] ?? 0)
+}
+
+const outside = (what: string, value: number, from: number, to: number): readonly string[] =>
+  value >= from && value <= to ? [] : [`${what} is ${value}, and not from ${from} to ${to}`]
+
+/** What was used is what the upstream has made, within what the killed processes held. */
+export const checkLedger = async (world: KillWorld, tables: Tables): Promise<readonly string[]> => {
+  const generated = await generatedBy(world)
+  const problems: string[] = []
+  for (const person of world.people) problems.push(...(await checkPerson(world, tables, person, generated)))
+  return problems
+}
+
+const checkPerson = async (
+  world: KillWorld,
+  tables: Tables,
+  { id, name, read }: Person,
+  generated: ReadonlyMap<string, { readonly calls: number; readonly tokens: number }>,
+): Promise<readonly string[]> => {
+  const { emulator, history } = world
+  const problems: string[] = []
+  const { json } = await read('/api/limits')
+  const limits = (json.limits as readonly LimitEntry[]).filter(({ subject }) => subject.type === 'user')
+  const of = (unit: string, model: string | null = null) =>
+    limits.find((limit) => limit.unit === unit && limit.model === model)?.used ?? Number.NaN
+  for (const { unit, reserved } of limits)
+    if (reserved !== 0) problems.push(`${reserved} ${unit} of ${name} are reserved`)
+
+  const exists = (statement: string) => tables.count(`${statement} = '${id}'`)
+  const state = {
+    groups: await exists(`select count(*) from groups where state = 'owned' and user_id`),
+    storage_bytes: await exists('select sum(bytes) from files where user_id'),
+    running_videos: 0,
+    streams: 0,
+  }
+  for (const [unit, count] of Object.entries(state))
+    problems.push(...outside(`${unit} of ${name}`, of(unit), count, count))
+
+  // A video keeps its row, so that no kill changes its sums.
+  const mine = await tables.query(`select upstream_id from video_tasks where user_id = '${id}'`)
+  const upstreamIds = new Set(mine.map(({ upstream_id }) => upstream_id))
+  const videos = emulator.video.tasks().filter((task) => task.status === 'succeeded' && upstreamIds.has(task.id))
+  problems.push(...outside(`videos of ${name}`, of('videos'), videos.length, videos.length))
+
+  const usage = await world.store.listUsage({ user: id })
+  const usedBy = (model: string) => usage.filter((row) => row.model === model).reduce((sum, row) => sum + row.calls, 0)
+  problems.push(...outside(`video calls of ${name} in the reports`, usedBy(MODEL), videos.length, videos.length))
+  const videoTokens = usage.filter(({ model }) => model === MODEL).reduce((sum, row) => sum + row.outputTokens, 0)
+  problems.push(...outside(`video tokens of ${name}`, of('tokens', 'doubao-seedance*'), videoTokens, videoTokens))
+
+  const tolerance = toleranceOf(world, id)
+  const all = toleranceOf(world)
+  for (const model of Object.values(models)) {
+    const sum = generated.get(`${id} ${model}`) ?? { calls: 0, tokens: 0 }
+    const what = `tokens of ${model} of ${name}`
+    problems.push(...outside(what, of('tokens', model), sum.tokens - tolerance.tokens, sum.tokens + tolerance.tokens))
+    const reported = `calls of ${model} of ${name} in the reports`
+    problems.push(...outside(reported, usedBy(model), sum.calls - tolerance.calls, sum.calls))
+  }
+  const texts = history.texts.filter(({ user, outcome }) => user === id && outcome === 'acknowledged').length
+  const requests = texts + videos.length
+  const upper = [...generated].filter(([key]) => key.startsWith(id)).reduce((calls, [, sum]) => calls + sum.calls, 0)
+  problems.push(
+    ...outside(`requests of ${name}`, of('requests'), requests - tolerance.calls, upper + videos.length + all.calls),
+  )
+  return problems
+}

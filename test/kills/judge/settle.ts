@@ -1,0 +1,38 @@
+import type { KillWorld } from '../world.ts'
+import type { Tables } from './tables.ts'
+
+/** What goes on after the kills, and ends by itself: rows of which none is left then. */
+const open: Readonly<Record<string, string>> = {
+  'claims of groups': `select count(*) from groups where state <> 'owned'`,
+  videos: `select count(*) from video_tasks where phase <> 'ended'`,
+  batches: `select count(*) from asset_batches where ended_at is null`,
+  'deletions of consents': `
+    select count(*) from consents
+    where deletion_at is not null and (assets_at is null or results_at is null)`,
+  'assets that are watched': `select count(*) from asset_watches`,
+  'texts whose usage is not known': `select count(*) from text_objects where due_at is not null`,
+  deliveries: `select count(*) from deliveries`,
+  'reserved amounts': `select count(*) from limit_use where held <> 0`,
+}
+
+/** Longer than the leases of a killed process, which take a minute. */
+const patienceMs = 240_000
+const pauseMs = 250
+
+/** Waits until nothing goes on any more. Returns what does not end. */
+export const settle = async (
+  { processes }: Pick<KillWorld, 'processes'>,
+  tables: Tables,
+): Promise<readonly string[]> => {
+  for (let slot = 0; slot < processes.count; slot++) await processes.at(slot)
+  const endsAt = Date.now() + patienceMs
+  for (;;) {
+    const left: string[] = []
+    for (const [what, statement] of Object.entries(open)) {
+      const count = await tables.count(statement)
+      if (count > 0) left.push(`${what} do not end: ${count}`)
+    }
+    if (left.length === 0 || Date.now() > endsAt) return left
+    await Bun.sleep(pauseMs)
+  }
+}
