@@ -8,6 +8,7 @@ import { newCookie } from '../faults/world.ts'
 import { arkOf, openFixture } from '../server/fixture.ts'
 import type { TestDatabase } from '../support/database.ts'
 import { History } from './history.ts'
+import { type HeldAmounts, watchHeldAmounts } from './judge/held.ts'
 import { createPerson, type Person } from './person.ts'
 import { Processes } from './processes.ts'
 
@@ -33,6 +34,7 @@ export interface KillWorld extends AsyncDisposable {
   /** The address of a webhook. */
   readonly receiver: string
   readonly deliveries: readonly Delivery[]
+  readonly held: HeldAmounts
 }
 
 export const slots = 4
@@ -117,6 +119,7 @@ export const openKillWorld = async (kind: TestDatabase['kind'], options: KillWor
   return {
     ...{ kind, databaseUrl, emulator, store, processes, history, people, operator, deliveries },
     receiver: receiver.url,
+    held: stack.use(watchHeldAmounts(databaseUrl)),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }

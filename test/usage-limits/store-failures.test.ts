@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'bun:test'
-import type { Limit, LimitStore } from 'sluice/usage-limits'
+import { type Limit, type LimitStore, usageLimits } from 'sluice/usage-limits'
 import type { Log } from '../../plugins/shared/problem.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { processOn, refusalOf, StoreClock } from './fixture.ts'
@@ -91,6 +91,35 @@ test('a process that was cut off until its lease ended takes nothing more of its
   failure.before = new Error('unreachable')
   await clock.pass(29_000)
   await expect(limits.reserve({ user, uses: { tokens: 1 } })).rejects.toMatchObject({ status: 500 })
+})
+
+test('while the database is slow, no call is told that a limit is used up', async () => {
+  const clock = new StoreClock()
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
+  const exchange: LimitStore['exchange'] = async (asked) => {
+    await gate.promise
+    return store.limits.exchange(asked)
+  }
+  // The clock does not wait for this store.
+  const limits = usageLimits({ store: { ...store.limits, exchange }, clock, userLimits: [day(10_000)] })
+  const [first, second] = [
+    await limits.reserve({ user, uses: { tokens: 100 } }),
+    await limits.reserve({ user, uses: { tokens: 100 } }),
+  ]
+  gate = Promise.withResolvers()
+  const extended = first?.extend({ tokens: 4_000 })
+  const begun = limits.reserve({ user, uses: { tokens: 5_000 } })
+  await clock.pass(3_000)
+  // The end of another call looks at those that wait.
+  second?.settle({ tokens: 100 })
+  await clock.pass(10)
+  gate.resolve()
+  expect(await extended).toBe(true)
+  expect(await begun).toBeDefined()
+  const refusal = refusalOf(limits.reserve({ user, uses: { tokens: 9_000 } }))
+  await clock.pass(3_000)
+  expect(await refusal).toBeDefined()
 })
 
 test('a limit list that the store cannot read lets nobody past', async () => {

@@ -186,6 +186,7 @@ export class Ledger {
         this.#fail(failure.cause)
         return
       }
+      this.#waiting.answered()
       this.#serve()
       void this.sweep()
     } while (this.#again)

@@ -37,6 +37,8 @@ interface WaitingCall {
   readonly maxWaitMs: number
   /** Whether an exchange has asked for it. */
   isTried: boolean
+  /** Whether the store has answered such an exchange. */
+  isAnswered: boolean
   readonly grant: (granted: Granted) => void
   readonly reject: (reason: unknown) => void
 }
@@ -77,7 +79,7 @@ export class WaitingCalls {
       }
       const abort = () => call.reject(signal?.reason)
       const call: WaitingCall = {
-        ...{ needs, since: now, maxWaitMs: waitMs, isTried: false },
+        ...{ needs, since: now, maxWaitMs: waitMs, isTried: false, isAnswered: false },
         grant: (granted) => {
           end()
           resolve(granted)
@@ -90,6 +92,11 @@ export class WaitingCalls {
       signal?.addEventListener('abort', abort)
       this.#calls.add(call)
     })
+  }
+
+  /** The store has answered the exchange that has asked for them. */
+  answered(): void {
+    for (const call of this.#calls) call.isAnswered ||= call.isTried
   }
 
   /** Rejects all calls. */
@@ -114,8 +121,11 @@ export class WaitingCalls {
       const hasRoom = (need: Need) => hasLease && need.counter.block.free >= need.least
       const never = needs.find(({ counter, least }) => least > (counter.attainable ?? least))
       const missing = needs.filter((need) => !hasRoom(need))
-      const short = never ?? missing.find(({ counter }) => counter.isShort) ?? missing[0]
-      const ends = never !== undefined || now - call.since >= call.maxWaitMs
+      const known = never ?? missing.find(({ counter }) => counter.isShort)
+      const short = known ?? missing[0]
+      // A store that is slow has not said that there is no room. When it fails, all calls are rejected.
+      const isOpen = known === undefined && !call.isAnswered
+      const ends = never !== undefined || (now - call.since >= call.maxWaitMs && !isOpen)
       if (short && ends) call.reject(problemOf(short, now))
       else if (!short && acceptsLess(call, now)) grant(call, now)
     }

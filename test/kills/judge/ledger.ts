@@ -13,30 +13,18 @@ interface LimitEntry {
   readonly reserved: number
 }
 
-/** What may be more or less than the sums of the upstream, because of the kills. */
-interface Tolerance {
-  readonly calls: number
-  readonly tokens: number
-}
+/** A killed process loses the usage of the calls that have just ended. On a busy machine, it is written after seconds. */
+const windowMs = 5_000
+/** What a call of the load may use beyond what was reserved for it. */
+const maxExcess = 40
 
-/** A process takes from a limit what its calls need in half a second, and writes what was used within half a second. */
-const windowMs = 2_000
-/** More than one call of the load uses or reserves: 40 tokens of output, and a conversation of six turns. */
-const maxCallTokens = 400
-
-/** What the killed processes may have held: for each of their calls that had just ended, or had not. */
-const toleranceOf = ({ history }: KillWorld, user?: string): Tolerance => {
-  let calls = 0
-  for (const { slot, at } of history.kills) {
-    const held = history.texts.filter(
-      (text) =>
-        text.slot === slot && text.sentAt <= at && text.answeredAt >= at - windowMs && (!user || text.user === user),
-    )
-    // As many as were in use could be held beside them.
-    calls += 2 * held.length
-  }
-  return { calls, tokens: calls * maxCallTokens }
-}
+/** Calls of a person that had just ended, or had not, when their process was killed. */
+const cutOff = ({ history }: KillWorld, user: string): number =>
+  history.texts.filter(
+    (text) =>
+      text.user === user &&
+      history.kills.some(({ slot, at }) => slot === text.slot && text.sentAt <= at && text.answeredAt >= at - windowMs),
+  ).length
 
 /** What the upstream has generated, by user and model. */
 const generatedBy = async ({
@@ -81,7 +69,7 @@ const checkPerson = async (
   { id, name, read }: Person,
   generated: ReadonlyMap<string, { readonly calls: number; readonly tokens: number }>,
 ): Promise<readonly string[]> => {
-  const { emulator, history } = world
+  const { emulator } = world
   const problems: string[] = []
   const { json } = await read('/api/limits')
   const limits = (json.limits as readonly LimitEntry[]).filter(({ subject }) => subject.type === 'user')
@@ -112,20 +100,18 @@ const checkPerson = async (
   const videoTokens = usage.filter(({ model }) => model === MODEL).reduce((sum, row) => sum + row.outputTokens, 0)
   problems.push(...outside(`video tokens of ${name}`, of('tokens', 'doubao-seedance*'), videoTokens, videoTokens))
 
-  const tolerance = toleranceOf(world, id)
-  const all = toleranceOf(world)
+  const cut = cutOff(world, id)
+  const heldOf = (unit: string, model = '') => world.held.of(JSON.stringify(['user', id, unit, 'month', model]))
   for (const model of Object.values(models)) {
     const sum = generated.get(`${id} ${model}`) ?? { calls: 0, tokens: 0 }
     const what = `tokens of ${model} of ${name}`
-    problems.push(...outside(what, of('tokens', model), sum.tokens - tolerance.tokens, sum.tokens + tolerance.tokens))
+    const most = sum.tokens + heldOf('tokens', model)
+    problems.push(...outside(what, of('tokens', model), sum.tokens - maxExcess * cut, most))
     const reported = `calls of ${model} of ${name} in the reports`
-    problems.push(...outside(reported, usedBy(model), sum.calls - tolerance.calls, sum.calls))
+    problems.push(...outside(reported, usedBy(model), sum.calls - cut, sum.calls))
   }
-  const texts = history.texts.filter(({ user, outcome }) => user === id && outcome === 'acknowledged').length
+  const texts = [...generated].filter(([key]) => key.startsWith(id)).reduce((calls, [, sum]) => calls + sum.calls, 0)
   const requests = texts + videos.length
-  const upper = [...generated].filter(([key]) => key.startsWith(id)).reduce((calls, [, sum]) => calls + sum.calls, 0)
-  problems.push(
-    ...outside(`requests of ${name}`, of('requests'), requests - tolerance.calls, upper + videos.length + all.calls),
-  )
+  problems.push(...outside(`requests of ${name}`, of('requests'), requests - cut, requests + heldOf('requests')))
   return problems
 }

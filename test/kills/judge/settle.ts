@@ -21,13 +21,15 @@ const pauseMs = 250
 
 /** Waits until nothing goes on any more. Returns what does not end. */
 export const settle = async (
-  { processes }: Pick<KillWorld, 'processes'>,
+  { processes, people }: Pick<KillWorld, 'processes' | 'people'>,
   tables: Tables,
 ): Promise<readonly string[]> => {
   for (let slot = 0; slot < processes.count; slot++) await processes.at(slot)
   const endsAt = Date.now() + patienceMs
   for (;;) {
     const left: string[] = []
+    // Who looks at a limit settles what killed processes have held of it.
+    await people[0]?.read('/api/limits')
     for (const [what, statement] of Object.entries(open)) {
       const count = await tables.count(statement)
       if (count > 0) left.push(`${what} do not end: ${count}`)
