@@ -122,6 +122,32 @@ test('while the database is slow, no call is told that a limit is used up', asyn
   expect(await refusal).toBeDefined()
 })
 
+test('while the database is slow, a stream gets all that it asks for, if there is room', async () => {
+  const clock = new StoreClock()
+  let gate = Promise.withResolvers<void>()
+  gate.resolve()
+  const exchange: LimitStore['exchange'] = async (asked) => {
+    await gate.promise
+    return store.limits.exchange(asked)
+  }
+  const limits = usageLimits({ store: { ...store.limits, exchange }, clock, userLimits: [day(3_000)] })
+  const [first, second] = [
+    await limits.reserve({ user, uses: { tokens: 100 } }),
+    await limits.reserve({ user, uses: { tokens: 110 } }),
+  ]
+  gate = Promise.withResolvers()
+  const begun = limits.reserve({ user, uses: { tokens: 1_000 } })
+  await clock.settled()
+  // What is free now is more than the least, and was not asked for.
+  second?.settle({ tokens: 100 })
+  const extended = first?.extend({ tokens: 64 }, { tokens: 4 })
+  await clock.pass(150)
+  gate.resolve()
+  expect(await extended).toBe(true)
+  expect(first?.reserved).toEqual({ tokens: 164 })
+  expect(await begun).toBeDefined()
+})
+
 test('a limit list that the store cannot read lets nobody past', async () => {
   const clock = new StoreClock()
   const failing = { ...store.limits, limitSubjects: () => Promise.reject(new Error('not JSON')) }

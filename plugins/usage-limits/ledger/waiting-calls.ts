@@ -175,9 +175,12 @@ const grant = ({ needs, grant: granted }: WaitingCall, now: number): void => {
   granted(amounts)
 }
 
-/** Whether what it can begin with is enough for a call that has waited, or that can never have more. */
-const acceptsLess = ({ needs, since, maxWaitMs: waitMs, isTried }: WaitingCall, now: number): boolean =>
-  now - since >= Math.min(fullWaitMs, waitMs / 2) ||
+/**
+ * Whether what it can begin with is enough for a call that has waited, or that can never have more. A wait for a store
+ * that is slow says nothing about the room.
+ */
+const acceptsLess = ({ needs, since, maxWaitMs: waitMs, isTried, isAnswered }: WaitingCall, now: number): boolean =>
+  (isAnswered && now - since >= Math.min(fullWaitMs, waitMs / 2)) ||
   needs.some(({ counter, amount }) => amount > ((isTried ? counter.attainable : undefined) ?? counter.amount))
 
 /** Without an exchange: so that calls above a limit cost the database nothing. */

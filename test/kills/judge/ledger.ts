@@ -58,6 +58,7 @@ const outside = (what: string, value: number, from: number, to: number): readonl
 /** What was used is what the upstream has made, within what the killed processes held. */
 export const checkLedger = async (world: KillWorld, tables: Tables): Promise<readonly string[]> => {
   const generated = await generatedBy(world)
+  await world.held.look()
   const problems: string[] = []
   for (const person of world.people) problems.push(...(await checkPerson(world, tables, person, generated)))
   return problems
@@ -88,25 +89,26 @@ const checkPerson = async (
   for (const [unit, count] of Object.entries(state))
     problems.push(...outside(`${unit} of ${name}`, of(unit), count, count))
 
-  // A video keeps its row, so that no kill changes its sums.
   const mine = await tables.query(`select upstream_id from video_tasks where user_id = '${id}'`)
   const upstreamIds = new Set(mine.map(({ upstream_id }) => upstream_id))
   const videos = emulator.video.tasks().filter((task) => task.status === 'succeeded' && upstreamIds.has(task.id))
-  problems.push(...outside(`videos of ${name}`, of('videos'), videos.length, videos.length))
+  // A video keeps its row, so that no kill takes anything from its sums.
+  const heldOf = (unit: string, model = '') => world.held.of(JSON.stringify(['user', id, unit, 'month', model]))
+  problems.push(...outside(`videos of ${name}`, of('videos'), videos.length, videos.length + heldOf('videos')))
 
   const usage = await world.store.listUsage({ user: id })
   const usedBy = (model: string) => usage.filter((row) => row.model === model).reduce((sum, row) => sum + row.calls, 0)
   problems.push(...outside(`video calls of ${name} in the reports`, usedBy(MODEL), videos.length, videos.length))
   const videoTokens = usage.filter(({ model }) => model === MODEL).reduce((sum, row) => sum + row.outputTokens, 0)
-  problems.push(...outside(`video tokens of ${name}`, of('tokens', 'doubao-seedance*'), videoTokens, videoTokens))
+  const [ofVideos, most] = ['doubao-seedance*', videoTokens + heldOf('tokens', 'doubao-seedance*')]
+  problems.push(...outside(`video tokens of ${name}`, of('tokens', ofVideos), videoTokens, most))
 
   const cut = cutOff(world, id)
-  const heldOf = (unit: string, model = '') => world.held.of(JSON.stringify(['user', id, unit, 'month', model]))
   for (const model of Object.values(models)) {
     const sum = generated.get(`${id} ${model}`) ?? { calls: 0, tokens: 0 }
     const what = `tokens of ${model} of ${name}`
-    const most = sum.tokens + heldOf('tokens', model)
-    problems.push(...outside(what, of('tokens', model), sum.tokens - maxExcess * cut, most))
+    const [from, to] = [sum.tokens - maxExcess * cut, sum.tokens + heldOf('tokens', model)]
+    problems.push(...outside(what, of('tokens', model), from, to))
     const reported = `calls of ${model} of ${name} in the reports`
     problems.push(...outside(reported, usedBy(model), sum.calls - cut, sum.calls))
   }
