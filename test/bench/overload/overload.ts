@@ -61,19 +61,19 @@ interface Capacity {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Requests in flight of which each takes 20 ms at the upstream. */
-const slots = 32
+/** Requests in flight of which each takes 200 ms at the upstream. */
+const slots = 64
 
 const capacities: readonly Capacity[] = [
   {
-    ...{ name: 'places', model: 'plain-20', connections: slots },
+    ...{ name: 'places', model: 'plain-200', connections: slots },
     settings: { MAX_REQUESTS: String(slots), USER_MAX_REQUESTS: String(slots) },
   },
   { name: 'processor', model: 'plain', connections: 16, settings: {} },
 ]
 
 const users = 20
-/** A user who asks ten times a second. */
+/** Of a user who is not in a hurry. */
 const quietPerSecond = 20
 
 interface Server {
@@ -185,7 +185,7 @@ const run = async ({ fronts, seconds, json }: OverloadOptions): Promise<void> =>
     startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
     startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
   ]
-  const [overloads, floods]: [Row[], Row[]] = [[], []]
+  const [overloads, floods]: [OverloadRow[], FloodRow[]] = [[], []]
   for (const front of fronts) {
     for (const capacity of capacities) {
       const target = `${capacity.name}, ${front}`
@@ -206,12 +206,19 @@ const run = async ({ fronts, seconds, json }: OverloadOptions): Promise<void> =>
   for (const worker of [closed, open, flooding]) worker.stop()
   await upstream.stop()
   const sections = [
-    { name: 'overload', title: 'at four times the peak, 20 users', columns: overloadColumns, rows: overloads },
+    {
+      name: 'overload',
+      title: 'at four times the peak, 20 users',
+      columns: overloadColumns,
+      rows: overloads,
+      notes: overloads.map(overloadNote),
+    },
     {
       name: 'flood',
       title: 'a quiet user, alone and beside a flood of four times the peak',
       columns: floodColumns,
       rows: floods,
+      notes: floods.map(floodNote),
     },
   ]
   for (const section of sections) console.log(`\n${toText(section)}`)
@@ -220,6 +227,25 @@ const run = async ({ fronts, seconds, json }: OverloadOptions): Promise<void> =>
     const report = { environment: facts.values, seconds, ...Object.fromEntries(rows) }
     await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
   }
+}
+
+/** The part of the peak's good answers that must be left, and how much longer a quiet user may wait. */
+const [leastPart, mostTimes] = [0.85, 2]
+
+const met = (isMet: boolean): string => (isMet ? 'met' : 'missed')
+
+const overloadNote = ({ target, part }: OverloadRow): string =>
+  `${target}: ${(100 * part).toFixed(0)} % of the peak, goal at least ${100 * leastPart}: ${met(part >= leastPart)}`
+
+const floodNote = ({ target, times }: FloodRow): string =>
+  `${target}: p99 ${times.toFixed(2)} times that of the user alone, goal at most ${mostTimes}: ${met(times <= mostTimes)}`
+
+interface OverloadRow extends Row {
+  readonly part: number
+}
+
+interface FloodRow extends Row {
+  readonly times: number
 }
 
 /** The same room for all, and a quarter of it for each user. */
@@ -239,14 +265,14 @@ const overloadColumns = [
   'failed',
 ]
 
-const overloadRow = (target: string, peak: Peak, result: Awaited<ReturnType<typeof overloaded>>): Row => {
+const overloadRow = (target: string, peak: Peak, result: Awaited<ReturnType<typeof overloaded>>): OverloadRow => {
   const { perSecond, perCpuSecond, whole, refused, refusal, givenUp, failed, seconds } = result
   const cells = [
     ...[peak.perSecond.toFixed(0), perSecond.toFixed(0), percent(perSecond, peak.perSecond)],
     ...[peak.perCpuSecond.toFixed(0), perCpuSecond.toFixed(0), whole.p99.toFixed(1)],
     ...[(refused / seconds).toFixed(0), refusal.p99.toFixed(1), (givenUp / seconds).toFixed(0), String(failed)],
   ]
-  return { target, cells, figures: { peak, overload: result } }
+  return { target, cells, part: perSecond / peak.perSecond, figures: { peak, overload: result } }
 }
 
 const floodColumns = [
@@ -261,7 +287,7 @@ const floodColumns = [
   'p99 ms',
 ]
 
-const floodRow = (target: string, { alone, beside, flood }: Awaited<ReturnType<typeof flooded>>): Row => {
+const floodRow = (target: string, { alone, beside, flood }: Awaited<ReturnType<typeof flooded>>): FloodRow => {
   const cells = [
     ...[alone.whole.p50, alone.whole.p99, beside.whole.p50, beside.whole.p99].map((ms) => ms.toFixed(1)),
     ...[(beside.whole.p99 / alone.whole.p99).toFixed(2), String(beside.refused + beside.failed)],
@@ -271,5 +297,5 @@ const floodRow = (target: string, { alone, beside, flood }: Awaited<ReturnType<t
       flood.refusal.p99.toFixed(1),
     ],
   ]
-  return { target, cells, figures: { alone, beside, flood } }
+  return { target, cells, times: beside.whole.p99 / alone.whole.p99, figures: { alone, beside, flood } }
 }
