@@ -1,3 +1,4 @@
+import type { Group } from '../ownership/index.ts'
 import type { PageOf, PageRequest } from './store.ts'
 
 /** The creation or renaming of a group whose outcome is not known. Times are milliseconds since 1970. */
@@ -47,15 +48,7 @@ export interface PendingGroupStore {
    * Makes a user the owner of a group. Nothing changes with a result: the group has an owner, or the user has a group
    * of that type and name.
    */
-  adoptGroup(group: {
-    readonly id: string
-    readonly user: string
-    readonly type: string
-    readonly name: string
-    /** The account of the asset library that has it. Undefined: the first, or the only one. */
-    readonly account?: string
-    readonly createdAt: number
-  }): Promise<'group taken' | 'name taken' | undefined>
+  adoptGroup(group: Omit<Group, 'description' | 'dated'>): Promise<'group taken' | 'name taken' | undefined>
   /** Deletes what is pending. False when there is nothing with that id. */
   dropClaim(id: string): Promise<boolean>
 }

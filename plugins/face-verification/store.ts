@@ -1,3 +1,4 @@
+import type { Group } from '../ownership/index.ts'
 import type { VerificationKind } from '../upstream-proxy/index.ts'
 import type { StatusPath, VerificationStatus } from './status.ts'
 
@@ -103,13 +104,5 @@ export interface VerificationStore {
 export interface FaceGroupStore {
   group(id: string): Promise<{ readonly user: string; readonly type: string } | undefined>
   /** Records a group with its owner. Returns the conflict when it cannot, undefined when it has. */
-  adoptGroup(group: {
-    readonly id: string
-    readonly user: string
-    readonly type: string
-    readonly name: string
-    /** The account of the upstream that has it. Undefined: the first, or the only one. */
-    readonly account?: string
-    readonly createdAt: number
-  }): Promise<'group taken' | 'name taken' | undefined>
+  adoptGroup(group: Omit<Group, 'description' | 'dated'>): Promise<'group taken' | 'name taken' | undefined>
 }

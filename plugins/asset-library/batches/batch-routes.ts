@@ -7,6 +7,7 @@ import type { FormFiles } from '../../shared/media/form-files.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { requireConsent } from '../consent/require-consent.ts'
+import { readPageRequest } from '../lists/page-request.ts'
 import { createOnce, type Library, type Owners } from '../routes/library.ts'
 import { checkGroup } from '../schema/asset.ts'
 import { readBatch } from './read-batch.ts'
@@ -16,7 +17,6 @@ import { type AssetBatchView, stateNames, viewOfBatch, viewOfItem } from './view
 
 /** Batches of a user that have not ended. */
 const maxOpen = 10
-const maxPageSize = 100
 
 interface BatchContext {
   readonly request: Request
@@ -108,7 +108,7 @@ export const batchRoutes = (
     /** `GET /assets/batches`: newest first. */
     async list({ request, user }: BatchContext): Promise<Response> {
       const query = new URL(request.url).searchParams
-      const [limit, after] = [pageSizeIn(query), query.get('NextToken') || undefined]
+      const { after, limit } = readPageRequest(query)
       if (after !== undefined && !isBatchId(after)) return page([], '')
       const found = await read(store.assetBatches(user, { after, limit: limit + 1 }))
       const shown = found.slice(0, limit)
@@ -121,8 +121,8 @@ export const batchRoutes = (
     /** `GET /assets/batches/{id}/items`: an outcome for each item. */
     async items(context: BatchContext): Promise<Response> {
       const query = new URL(context.request.url).searchParams
-      const [limit, state] = [pageSizeIn(query), stateIn(query)]
-      const after = query.get('NextToken') || '0'
+      const { after = '0', limit } = readPageRequest(query)
+      const state = stateIn(query)
       if (!/^\d{1,9}$/.test(after)) throw new Problem(400, 'NextToken must be that of the page before')
       const { id } = await batchOf(context)
       const found = await read(store.assetBatchItems(id, { after: Number(after), limit: limit + 1, state }))
@@ -193,13 +193,6 @@ const accepted = (batch: CountedAssetBatch): Response =>
 
 const page = (items: readonly object[], next: string): Response =>
   noStoreText(JSON.stringify({ Result: { Items: items, NextToken: next } }))
-
-const pageSizeIn = (query: URLSearchParams): number => {
-  const size = query.get('MaxResults') || '10'
-  if (!/^[1-9]\d{0,2}$/.test(size) || Number(size) > maxPageSize)
-    throw new Problem(400, `MaxResults must be an integer from 1 to ${maxPageSize}`)
-  return Number(size)
-}
 
 const stateIn = (query: URLSearchParams): AssetBatchItemState | undefined => {
   const name = query.get('State') || undefined

@@ -11,6 +11,7 @@ import { requireScope } from '../../shared/identity/require-scope.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { isoOf } from '../lists/group-descriptions.ts'
+import { readPageRequest } from '../lists/page-request.ts'
 import type { Library, Owners } from '../routes/library.ts'
 
 /** Options of the consents of persons. */
@@ -75,9 +76,12 @@ export const consentRoutes = (
     async uses(context: ConsentContext): Promise<Response> {
       const { group } = await ownConsent(context)
       await requireVideoScope(context.request)
-      const { after, limit } = readPage(new URL(context.request.url).searchParams)
+      const { after, limit } = readPageRequest(new URL(context.request.url).searchParams)
       const [found, total] = await storeCall(
-        Promise.all([store.consentUses(group, { after, limit: limit + 1 }), store.countConsentUses(group, maxCounted)]),
+        Promise.all([
+          store.consentUses(group, { after: readId(after), limit: limit + 1 }),
+          store.countConsentUses(group, maxCounted),
+        ]),
         consentUnread,
       )
       const page = found.slice(0, limit)
@@ -131,11 +135,3 @@ const notWithdrawn = 'failed to withdraw the consent'
 
 /** Tasks that a count reads. */
 const maxCounted = 10_000
-const maxPageSize = 100
-
-const readPage = (query: URLSearchParams): { readonly after: string | undefined; readonly limit: number } => {
-  const size = query.get('MaxResults') || '10'
-  if (!/^[1-9]\d{0,2}$/.test(size) || Number(size) > maxPageSize)
-    throw new Problem(400, `MaxResults must be an integer from 1 to ${maxPageSize}`)
-  return { after: readId(query.get('NextToken')), limit: Number(size) }
-}

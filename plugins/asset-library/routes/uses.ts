@@ -4,8 +4,8 @@ import { identityOf } from '../../shared/identity/identify.ts'
 import { requireScope } from '../../shared/identity/require-scope.ts'
 import { composeArray, composeObject, toJson } from '../../shared/json/json.ts'
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
-import { Problem } from '../../shared/problem.ts'
 import { result200 } from '../lists/envelope.ts'
+import { readPageRequest } from '../lists/page-request.ts'
 import type { Evidence } from './library.ts'
 
 interface AssetContext {
@@ -24,7 +24,7 @@ export const listUses =
     await requireVideoScope(request)
 
     const uses = usesOf()
-    const page = readPage(new URL(request.url).searchParams)
+    const page = readPageRequest(new URL(request.url).searchParams)
     const [{ tasks, next = '' }, { total, waiting }] = await Promise.all([
       uses.tasks(user, asset.id, page),
       uses.count(user, { asset: asset.id }),
@@ -45,12 +45,3 @@ export const countGroupUses =
     const { total, waiting } = await usesOf().count(user, { group: group.id })
     return noStoreJson({ Result: { TotalCount: total, WaitingCount: waiting } })
   }
-
-const readPage = (query: URLSearchParams): { readonly after: string | undefined; readonly limit: number } => {
-  const size = query.get('MaxResults') || '10'
-  if (!/^[1-9]\d{0,2}$/.test(size) || Number(size) > maxPageSize)
-    throw new Problem(400, `MaxResults must be an integer from 1 to ${maxPageSize}`)
-  return { after: query.get('NextToken') || undefined, limit: Number(size) }
-}
-
-const maxPageSize = 100

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { FaultKind } from './faults.ts'
+import { isEarly } from './faults.ts'
 import { faultyReply, fixedReply, type Reply, type ReplySource } from './faulty-reply.ts'
 import type { AppliedFault } from './registry.ts'
 
@@ -28,13 +28,6 @@ export const handleExchange = async (exchange: Exchange): Promise<ExchangeResult
     if (typeof result !== 'string' && !isEarly(applied.fault)) result = await applyLateFault(applied, result, exchange)
   }
   return result
-}
-
-/** Whether a fault takes effect before the action runs. */
-const isEarly = (fault: FaultKind): boolean => {
-  if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
-  if (fault.kind === 'hold') return fault.when !== 'after'
-  return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
 const applyEarlyFault = async (

@@ -107,3 +107,10 @@ export interface Faults {
   /** all registered faults, in the order in which they were added, including those whose `times` are used up */
   list(): FaultHandle[]
 }
+
+/** Whether a fault takes effect before the action runs, and before a response is generated. */
+export const isEarly = (fault: FaultKind): boolean => {
+  if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
+  if (fault.kind === 'hold') return fault.when !== 'after'
+  return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
+}

@@ -1,5 +1,5 @@
 import type { Call } from '../../calls.ts'
-import type { FaultKind } from '../../faults/faults.ts'
+import { type FaultKind, isEarly } from '../../faults/faults.ts'
 import { leakingHeaders, leakingJson } from '../../faults/leak.ts'
 import type { AppliedFault } from '../../faults/registry.ts'
 import { serverError } from '../openai-error.ts'
@@ -22,13 +22,6 @@ export const faultySteps = (normal: Steps, appliedFaults: readonly AppliedFault[
   const response = late.reduce(withLateFault, late.reduce(faultyBytes, encoded(events)))
   // the fault that was added first applies first, and can end the call
   return appliedFaults.filter(({ fault }) => isEarly(fault)).reduceRight(withEarlyFault, response)
-}
-
-/** Whether a fault takes effect before the response is generated. */
-const isEarly = (fault: FaultKind): boolean => {
-  if (fault.kind === 'hang' || fault.kind === 'status') return !fault.work
-  if (fault.kind === 'hold') return fault.when !== 'after'
-  return fault.kind === 'reset-before' || fault.kind === 'delay' || fault.kind === 'redirect'
 }
 
 function* withEarlyFault(steps: Steps, { fault, hit, released }: AppliedFault): Steps {
