@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { afterReading } from '../../plugins/shared/background/turns.ts'
 
 /** How a server stops. */
 export interface StopOptions {
@@ -62,7 +63,10 @@ export class Drain {
     const close = () => {
       if (stop === this.#stops) this.#stopListening(options)
     }
-    const afterGrace = () => (beforeClose ? void beforeClose().finally(close) : close())
+    // The runtime closes idle connections with the listening socket, also those on which a request has arrived that it
+    // has not read.
+    const closeWhenRead = () => afterReading(close)
+    const afterGrace = () => (beforeClose ? void beforeClose().finally(closeWhenRead) : closeWhenRead())
     if (!this.#isListening || options.closeActiveConnections) close()
     else if (graceMs > 0) this.#setTimer(afterGrace, graceMs)
     else afterGrace()

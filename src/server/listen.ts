@@ -3,6 +3,7 @@ import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
+import { afterReading } from '../../plugins/shared/background/turns.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
 import {
@@ -182,7 +183,11 @@ export const listenBun = async (
   } = {}) => {
     isStopping = true
     if (graceMs > 0 && !closeActiveConnections) await delay(graceMs)
-    if (!closeActiveConnections) await beforeClose?.()
+    if (!closeActiveConnections) {
+      await beforeClose?.()
+      // Bun closes idle connections at once, also those on which a request has arrived that it has not read.
+      await new Promise<void>(afterReading)
+    }
     for (const listener of webSockets) listener.onStop()
     if (!closeActiveConnections) await withTimeout(drainMs, server.stop())
     await server.stop(true)

@@ -34,6 +34,21 @@ afterAll(async () => {
 })
 
 describe('the server with Bun.serve', () => {
+  test('answers what has arrived on idle connections when it stops, and only then closes them', async () => {
+    const http = { host: '127.0.0.1', port: 0, getBodies: false, maxBodyBytes: 2 ** 26 }
+    const stopping = await listenBun(handle, { http, media: { segment: 'media' }, shared: false })
+    const get = `GET / HTTP/1.1\r\n${host}\r\n`
+    const idle = Array.from({ length: 20 }, () => new RawConnection(connect(stopping.port, '127.0.0.1')))
+    connections.push(...idle)
+    for (const connection of idle) connection.write(get)
+    for (const connection of idle) await connection.readResponse()
+    // The server shares this thread, so it cannot have read them yet.
+    for (const connection of idle) connection.write(get)
+    const stopped = stopping.stop()
+    for (const connection of idle) expect((await connection.readResponse()).headers.get('connection')).toBe('close')
+    await stopped
+  })
+
   test('joins the chunks of a body with one chunk per byte', async () => {
     let chunks = 0
     let bytes = 0

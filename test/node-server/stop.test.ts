@@ -71,6 +71,20 @@ for (const [what, head] of [
   })
 }
 
+test('stop answers what has arrived on idle connections, and only then closes them', async () => {
+  const { server, asked, release } = await startHolding()
+  release()
+  const connections = Array.from({ length: 20 }, () => dial(server, get))
+  await asked
+  for (const connection of connections) await connection.readResponse()
+  // The server shares this thread, so it cannot have read them yet.
+  for (const connection of connections) connection.write(get)
+  const stopped = server.stop()
+  for (const connection of connections)
+    expect((await connection.readResponse()).headers.get('connection')).toBe('close')
+  await stopped
+})
+
 test('stop closes the connections of requests that take longer than drainMs', async () => {
   const { server, asked } = await startHolding()
   const connection = dial(server, get)

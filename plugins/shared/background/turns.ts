@@ -32,6 +32,9 @@ export const afterIo = (run: () => void): void => {
   else if (later.push(run) === 1) setImmediate(letIoThrough)
 }
 
+/** Calls a function when what has arrived is read. Bun calls the first immediate before it reads. */
+export const afterReading = (run: () => void): void => afterIo(() => afterIo(run))
+
 const isDeno = 'Deno' in globalThis
 
 const later: (() => void)[] = []

@@ -20,6 +20,7 @@ export interface SoakOptions {
   /** How long connections may take to close after the traffic. */
   readonly restSeconds: number
   readonly front: string
+  readonly jit: string
   readonly leaks: readonly string[]
   readonly json: string | undefined
 }
@@ -33,6 +34,7 @@ options
   --memory N          highest growth of the memory that counts as flat, in MiB a minute. Default: 0.1
   --rest N            seconds in which connections must close after the traffic, and all be gone that is tidied up. Default: 120
   --front on          value of GET_BODIES: on or off. Default: on
+  --jit on            off: without a just-in-time compiler, whose code is what grows in the first hours
   --leak KINDS        plants leaks in the server: memory, descriptors, sockets; or rows, which are then not tidied up
   --json FILE         writes the readings and the findings to this file`
 
@@ -41,7 +43,17 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
   const text = { type: 'string' } as const
   const { values } = parseArgs({
     args: [...args],
-    options: { minutes: text, users: text, pause: text, memory: text, rest: text, front: text, leak: text, json: text },
+    options: {
+      minutes: text,
+      users: text,
+      pause: text,
+      memory: text,
+      rest: text,
+      front: text,
+      jit: text,
+      leak: text,
+      json: text,
+    },
   })
   const number = (
     name: 'minutes' | 'users' | 'pause' | 'memory' | 'rest',
@@ -53,7 +65,7 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
     if (!(value >= min && value <= max)) throw new Error(`--${name} must be a number from ${min} to ${max}`)
     return value
   }
-  const wordsOf = (name: 'front' | 'leak', usual: string, all: readonly string[]): readonly string[] => {
+  const wordsOf = (name: 'front' | 'jit' | 'leak', usual: string, all: readonly string[]): readonly string[] => {
     const words = (values[name] ?? usual).split(',').filter(Boolean)
     if (!words.every((word) => all.includes(word))) throw new Error(`--${name} must be one of ${all.join(', ')}`)
     return words
@@ -65,6 +77,7 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
     memory: number('memory', 0.1, 0, 100_000),
     restSeconds: number('rest', 120, 1, 3_600),
     front: wordsOf('front', 'on', ['on', 'off'])[0] ?? 'on',
+    jit: wordsOf('jit', 'on', ['on', 'off'])[0] ?? 'on',
     leaks: wordsOf('leak', '', ['memory', 'descriptors', 'sockets', 'rows']),
     json: values.json,
   }
@@ -95,17 +108,20 @@ const run = async ({
   memory,
   restSeconds,
   front,
+  jit,
   leaks,
   json,
 }: SoakOptions): Promise<boolean> => {
   const facts = environment([{ name: 'sluice', path: root }])
-  console.log(`${facts.text}\n${minutes} minutes, ${users} users, GET_BODIES=${front}`)
+  console.log(
+    `${facts.text}\n${minutes} minutes, ${users} users, GET_BODIES=${front}${jit === 'off' ? ', without a just-in-time compiler' : ''}`,
+  )
   const emulator = await startEmulator({ processingMs: 0, video: { queuedMs: 0, runningMs: 500 } })
   const folder = temporaryFolder()
   const file = join(folder, 'soak.db')
   const collected = join(folder, 'collections.jsonl')
   const tokens = await addUsers(file, users)
-  const server = await startServer(emulator, { folder, file, collected, front, leaks })
+  const server = await startServer(emulator, { folder, file, collected, front, jit, leaks })
   const tidiers = tokens.map((token): Client => ({ url: server.url, token, count: () => {}, keepalive: false }))
   const trafficFor = async (ms: number): Promise<Statuses> => {
     const users = startWorker<TrafficJob, Statuses>('soak/traffic-process.ts')
@@ -182,12 +198,13 @@ interface Place {
   readonly file: string
   readonly collected: string
   readonly front: string
+  readonly jit: string
   readonly leaks: readonly string[]
 }
 
 const startServer = (
   { rest, text, video }: Emulator,
-  { folder, file, collected, front, leaks }: Place,
+  { folder, file, collected, front, jit, leaks }: Place,
 ): Promise<Started> =>
   start(
     [
@@ -213,6 +230,7 @@ const startServer = (
         PORT: '0',
         GET_BODIES: front,
         LOG_LEVEL: 'error',
+        ...(jit === 'off' && { BUN_JSC_useJIT: '0' }),
         BUN_CONFIG_MAX_HTTP_REQUESTS: '65336',
         SOAK_LEAKS: leaks.join(),
         SOAK_COLLECTIONS: collected,
