@@ -1,103 +1,8 @@
 import { expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
-import { matchingTokens, tokenPlaceAt } from '../../src/store/admin/token-queries.ts'
-import { countUsers, matchingUsers, placeAt } from '../../src/store/admin/user-queries.ts'
-import type { Statement } from '../../src/store/database/database.ts'
-import { countExisting } from '../../src/store/limits/existing.ts'
-import { sweepTokens } from '../../src/store/users/token-rows.ts'
 import { eachDatabase } from '../support/database.ts'
-
-const folder = new URL('../../src/store/', import.meta.url).pathname
-
-interface SourceStatement {
-  readonly file: string
-  readonly text: string
-}
-
-/** Statements of clauses, which the sources do not have as a whole. */
-const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
-  const place = { key: 1, id: 'a' }
-  const filter = { team: 'a', text: 'a' }
-  const users = [
-    ...(['part', 'names', 'team', 'admins', 'disabled', 'all'] as const).flatMap((order) => {
-      const range = { order, part: 'abc', after: place }
-      return [placeAt(range, filter, 9), matchingUsers(range, { count: 9, until: place }, filter, 9)]
-    }),
-    countUsers(['abc'], filter),
-  ]
-  const tokenFilter = { user: 'a', search: 'a', now: 1 }
-  const tokens = (['user', 'revoked', 'all'] as const).flatMap((order) => [
-    tokenPlaceAt(order, place, tokenFilter, 9),
-    matchingTokens(order, { after: place, until: place }, tokenFilter, 9),
-  ])
-  const existing = (['groups', 'assets', 'storage_bytes', 'running_videos'] as const).flatMap((unit) =>
-    (['account', 'team', 'user', 'token'] as const).map((type) => {
-      const subject = { type, id: 'a', ...(type === 'token' && { user: 'a' }) }
-      return countExisting({ id: 'a', unit, subject, bucket: 0 }, 9, 1)
-    }),
-  )
-  const textOf = ({ strings }: Statement) => strings.reduce((text, part, index) => `${text}${mark}${index}${part}`)
-  return [
-    ...existing.map((statement) => ({ file: 'limits/existing.ts', text: textOf(statement) })),
-    ...users.map((statement) => ({ file: 'admin/user-queries.ts', text: textOf(statement) })),
-    ...tokens.map((statement) => ({ file: 'admin/token-queries.ts', text: textOf(statement) })),
-    ...sweepTokens(1).map((statement) => ({ file: 'users/token-rows.ts', text: textOf(statement) })),
-  ]
-}
-
-/** Every statement in the sources of the store, with numbered parameters. Migrations are excluded: they run once. */
-const statements = (mark: '?' | '$'): readonly SourceStatement[] => [...written(mark), ...composed(mark)]
-
-const written = (mark: '?' | '$'): readonly SourceStatement[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !file.startsWith('migrations/'))
-    .flatMap((file) => {
-      const source = withFragments(file)
-      return [...source.matchAll(/(?<!`)\bsql`/g)].map(({ index }) => ({ file, text: textAt(source, index + 4, mark) }))
-    })
-
-/** The source with the text of each fragment in the statements that have it: its own ones, and those that it imports. */
-const withFragments = (file: string): string => {
-  const source = readFileSync(folder + file, 'utf8')
-  const imports = [...source.matchAll(/^import \{([^}]*)\} from '(\.[^']*)'/gm)]
-  const imported = imports.flatMap(([, names = '', path = '']) => {
-    const from = join(dirname(file), path)
-    return from.startsWith('..') ? [] : fragmentsIn(from).filter(([name]) => names.split(/\W+/).includes(name))
-  })
-  return [...fragmentsIn(file), ...imported].reduce(
-    (text, [name, part]) => text.replaceAll(`\${${name}}`, part),
-    source,
-  )
-}
-
-/** The fragments of a file. One may contain those before it. */
-const fragmentsIn = (file: string): readonly (readonly [name: string, text: string])[] => {
-  const found: (readonly [name: string, text: string])[] = []
-  for (const [, name = '', text = ''] of readFileSync(folder + file, 'utf8').matchAll(
-    /const (\w+) = fragment`([^`]*)`/g,
-  ))
-    found.push([name, found.reduce((whole, [known, part]) => whole.replaceAll(`\${${known}}`, part), text)])
-  return found
-}
-
-const textAt = (source: string, start: number, mark: string): string => {
-  let text = ''
-  let parameter = 0
-  let depth = 0
-  for (let at = start; depth > 0 || source[at] !== '`'; at++) {
-    const [character, next] = [source[at], source[at + 1]]
-    if (depth > 0) depth += character === '{' ? 1 : character === '}' ? -1 : 0
-    else if (character === '$' && next === '{') {
-      text += mark + ++parameter
-      depth = 1
-      at++
-    } else text += character
-  }
-  return text
-}
+import { statements } from './source-statements.ts'
 
 const pathOf = (url: string) => url.replace(/^sqlite:/, '')
 
@@ -190,6 +95,7 @@ const expected = [
   // The open claims only.
   'library/claims.ts: claims_by_due',
   'library/groups.ts: claims_by_due',
+  ...['account', 'team', 'token', 'user'].map((type) => `limits/existing.ts of ${type}: claims_by_due`),
   'library/open-claims.ts: claims_by_due',
   // The table has one row.
   'events/deliveries.ts: delivery_turns',
@@ -210,10 +116,10 @@ const expected = [
   // The same, when an operator asks.
   'video/slot-use.ts: video_tasks_waiting',
   // What exists of all users together, for a limit of the account: as many as the limit allows.
-  'limits/existing.ts: groups',
-  'limits/existing.ts: one_owner_a_group',
+  'limits/existing.ts of account: one_group_a_name',
+  'limits/existing.ts of account: one_owner_a_group',
   // The running tasks only.
-  'limits/existing.ts: video_tasks_unfinished',
+  'limits/existing.ts of account: video_tasks_unfinished',
   // All groups of accounts whose slots are known, which are few: once in five seconds at most, when a group is created.
   'library/account-use.ts: one_owner_a_group',
   // The assets that have slots, when another one needs a slot.

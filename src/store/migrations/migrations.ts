@@ -274,10 +274,10 @@ export const migrations: readonly Migration[] = [
 ]
 
 /**
- * Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database
- * is newer than the program.
+ * The number of migrations that the database does not have yet. Throws StoreError when the database is newer than the
+ * program.
  */
-export function* migrate(now: number, allMigrations: readonly Migration[] = migrations): Steps {
+export function* countMissing(allMigrations: readonly Migration[] = migrations): Steps<number> {
   yield sql`create table if not exists sluice_migrations (id integer primary key, applied_at bigint not null)`
   const [newest] = yield sql`select max(id) as id from sluice_migrations`
   const applied = Number(newest?.id ?? 0)
@@ -286,6 +286,15 @@ export function* migrate(now: number, allMigrations: readonly Migration[] = migr
       `the database is newer than this program: it has migration ${applied}, this program knows ${allMigrations.length}`,
     )
   }
+  return allMigrations.length - applied
+}
+
+/**
+ * Applies the migrations that the database does not have yet. Throws StoreError, and changes nothing, when the database
+ * is newer than the program.
+ */
+export function* migrate(now: number, allMigrations: readonly Migration[] = migrations): Steps {
+  const applied = allMigrations.length - (yield* countMissing(allMigrations))
   for (const [index, migration] of allMigrations.entries()) {
     if (index < applied) continue
     if (typeof migration === 'function') yield* migration()
