@@ -2,6 +2,7 @@ import type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
 import { maxUploadBodyBytes } from '../plugins/file-storage/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import { Background } from '../plugins/shared/background/background.ts'
+import { delay } from '../plugins/shared/background/delay.ts'
 import { createClientAddressOf, createIsTrustedPeer } from '../plugins/shared/http/client-address.ts'
 import { usageLimits } from '../plugins/usage-limits/index.ts'
 import type { AppOptions } from './app/options.ts'
@@ -74,10 +75,10 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       ...{ shareMetrics, tracing, log, audit, storage: storage?.storage },
     })
   }
-  let handle: FetchHandler = await open().catch((err: unknown) => {
-    if (err instanceof FirstAccountError) throw err
+  let reason: unknown = new Error('the database is being opened')
+  const retry = (err: unknown): void => {
     log.error({ err }, 'the database is not available; the server tries again every second')
-    let reason = err
+    reason = err
     const onFailure = (error: unknown) => {
       reason = error
     }
@@ -90,11 +91,27 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
         return
       }
     })
-    return createWaitingApp({ health, log, segment: config.media.segment, reason: () => reason })
+  }
+  const waiting = () => createWaitingApp({ health, log, segment: config.media.segment, reason: () => reason })
+  const opening = open().catch((err: unknown) => {
+    if (err instanceof FirstAccountError) throw err
+    retry(err)
+    return waiting()
   })
+  let handle: FetchHandler | undefined = await within(opening, listenMs)
+  if (!handle) {
+    log.warn({}, 'the database takes long to open, perhaps for its migrations; the server listens meanwhile')
+    handle = waiting()
+    opening.then((opened) => {
+      handle = opened
+    }, retry)
+  }
 
   const prefixes = ['/v1', '/api/v3', `/api/${config.media.segment}/proxy`]
-  const handleCors = withCors((request) => handle(request), { origins: config.http.corsOrigins, prefixes })
+  const handleCors = withCors((request) => (handle as FetchHandler)(request), {
+    origins: config.http.corsOrigins,
+    prefixes,
+  })
   const listening = await (config.http.getBodies || Deno ? listenNode : listenBun)(handleCors, {
     http: config.http,
     media: config.media,
@@ -123,6 +140,16 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
       await store.close()
     },
   }
+}
+
+/** The migrations of a large database may take longer. A process manager may kill a server that does not listen. */
+const listenMs = 10_000
+
+/** Undefined: it takes longer. */
+const within = async <Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> => {
+  const ended = new AbortController()
+  const late = delay(ms, ended.signal).then(() => undefined)
+  return Promise.race([promise, late]).finally(() => ended.abort())
 }
 
 /** Starts several worker processes on one port. Each is a complete server. */

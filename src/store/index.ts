@@ -63,7 +63,8 @@ import { createShareStore } from './library/shares.ts'
 import { createSlottedAssetStore } from './library/slots/slotted-assets.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
-import { migrate } from './migrations/migrations.ts'
+import { countMissing, migrate } from './migrations/migrations.ts'
+import { createOverdueStore, type OverdueRecords } from './overdue.ts'
 import { createRateLimitStore, type RateLimitRecords, rateLimitUse } from './rate-limits.ts'
 import { readSecret } from './secrets.ts'
 import { createStoredResponseStore } from './text/stored-responses.ts'
@@ -121,6 +122,7 @@ type Records = UserRecords &
   RateLimitRecords &
   VideoSlotRecords &
   MetricCountRecords &
+  OverdueRecords &
   EventRecords
 
 /**
@@ -189,6 +191,8 @@ export interface Store
 }
 
 const readyMs = 1_000
+/** Of migrations that a database does not have: an index of 10,000,000 rows takes a minute. */
+const migrationMs = 3_600_000
 
 /**
  * Creates a store on `sqlite:PATH`, `sqlite::memory:` or `postgres://…`. Throws TypeError for any other address.
@@ -254,6 +258,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...rateLimitUse(database),
     ...videoSlotUse(database),
     ...createMetricCountStore(database),
+    ...createOverdueStore(database),
     rateLimits: createRateLimitStore(database),
     idempotency: createIdempotencyStore(database),
     limits: createLimitStore(database, { log }),
@@ -261,7 +266,11 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),
     migrate: async () => {
-      await database.exclusively(() => migrate(clock.now()))
+      let missing = 0
+      await database.exclusively(function* () {
+        missing = yield* countMissing()
+      })
+      if (missing > 0) await database.exclusively(() => migrate(clock.now()), migrationMs)
       // Of rows that there were before: a version without roll-ups has written them, or a process that was killed.
       rollUpUsage()
     },

@@ -145,8 +145,12 @@ export interface Database {
    * @param deadlineMs default: the deadline of the database, which holds for each statement in any case
    */
   transaction<Result>(steps: () => Steps<Result>, deadlineMs?: number): Promise<Result>
-  /** Runs the steps in one transaction, under a lock that one process holds at a time. Deadline: 30 seconds. */
-  exclusively(steps: () => Steps): Promise<void>
+  /**
+   * Runs the steps in one transaction, under a lock that one process holds at a time.
+   *
+   * @param deadlineMs default: 30 seconds. On SQLite, the steps block the process until they end
+   */
+  exclusively(steps: () => Steps, deadlineMs?: number): Promise<void>
   /** Never rejects. Takes at most 3 seconds. */
   close(): Promise<void>
 }

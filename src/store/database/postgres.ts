@@ -27,7 +27,7 @@ export const postgresDatabase: DatabaseKind = {
 const maxConnections = 10
 /** Slow requests of one user leave connections for those of others. */
 const maxConnectionsPerUser = 5
-const migrationMs = 30_000
+const exclusiveMs = 30_000
 const closeSeconds = 2
 /** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
@@ -119,7 +119,8 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
       ),
     transaction: <Result>(steps: () => Steps<Result>, ms = deadlineMs) =>
       run((connection) => connection.begin((tx) => runSteps(tx, steps())) as Promise<Result>, ms),
-    exclusively: (steps) => run((connection) => connection.begin((tx) => runExclusively(tx, steps())), migrationMs),
+    exclusively: (steps, ms = exclusiveMs) =>
+      run((connection) => connection.begin((tx) => runExclusively(tx, steps())), ms),
     close: async () => {
       // Without a timeout the driver may wait for ever for a dead connection.
       await Promise.allSettled(pool?.all.map((connection) => connection.end({ timeout: closeSeconds })) ?? [])
