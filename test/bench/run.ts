@@ -7,6 +7,7 @@ import { limits } from './limits.ts'
 import { lists } from './lists.ts'
 import { usage } from './options.ts'
 import { overload, overloadUsage } from './overload/overload.ts'
+import { size, sizeUsage } from './size/size.ts'
 import { soak, soakUsage } from './soak/soak.ts'
 
 const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>>> = {
@@ -16,10 +17,14 @@ const others: Readonly<Record<string, (args: readonly string[]) => Promise<void>
   limits,
   lists,
   overload,
+  size,
   soak,
 }
 
-const usages: Readonly<Record<string, string>> = { board: boardUsage, overload: overloadUsage, soak: soakUsage }
+const usages: Readonly<Record<string, string>> = {
+  ...{ board: boardUsage, overload: overloadUsage },
+  ...{ size: sizeUsage, soak: soakUsage },
+}
 
 const args = process.argv.slice(2)
 const [name = ''] = args

@@ -127,12 +127,14 @@ const create: Readonly<Record<TestDatabase['kind'], () => Promise<FreshDatabase>
 let running: Promise<PostgresServer> | undefined
 
 /** The PostgreSQL server of this process. The first call starts it. */
-export const postgresServer = (): Promise<PostgresServer> => {
-  running ??= startPostgres()
+export const postgresServer = async (): Promise<PostgresServer> => {
+  running ??= serverFolder().then((parent) => startPostgres({ parent }))
   return running
 }
 
 export interface PostgresServer {
+  /** Its files. */
+  readonly folder: string
   url(database: string): string
   /** Suspends all its processes (SIGSTOP). Resolves with a function that resumes them. */
   freeze(): Promise<() => void>
@@ -148,9 +150,18 @@ const serverFolder = async (): Promise<string> => {
   return memory && memory.bavail * memory.bsize > 4 * gigabyte ? '/dev/shm' : tmpdir()
 }
 
+/** Options of `startPostgres`. */
+export interface PostgresOptions {
+  /** The folder in which it makes a folder for its files. */
+  readonly parent: string
+  /** Settings as `name=value`, which count instead of those of other tests. */
+  readonly settings?: readonly string[]
+}
+
 /** Starts PostgreSQL on a free port. When this process ends, also by a signal, the server stops and its files are removed. */
-const startPostgres = async (attempts = 5): Promise<PostgresServer> => {
-  const folder = await mkdtemp(join(await serverFolder(), 'sluice-postgres-'))
+export const startPostgres = async (options: PostgresOptions, attempts = 5): Promise<PostgresServer> => {
+  const { parent, settings = [] } = options
+  const folder = await mkdtemp(join(parent, 'sluice-postgres-'))
   const port = await freePort()
   const messages: string[] = []
   const server = new EmbeddedPostgres({
@@ -170,19 +181,33 @@ const startPostgres = async (attempts = 5): Promise<PostgresServer> => {
       // No test reads what a crash of the server leaves. Tests that need statistics ask for them.
       ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'wal_level=minimal', '-c', 'max_wal_senders=0'],
       ...['-c', 'autovacuum=off', '-c', 'checkpoint_timeout=1h', '-c', 'max_wal_size=64MB'],
+      ...settings.flatMap((setting) => ['-c', setting]),
     ],
   })
   endWithThisProcess(folder)
   try {
     await server.initialise()
-    await server.start()
+    // The package waits for a line of the log, which goes to files with `logging_collector`.
+    await Promise.race([server.start(), ...(settings.includes('logging_collector=on') ? [accepts(port)] : [])])
   } catch {
     // Another process may have taken the port meanwhile.
-    if (attempts > 1) return startPostgres(attempts - 1)
+    if (attempts > 1) return startPostgres(options, attempts - 1)
     throw new Error(`PostgreSQL does not start: ${messages.join('')}`)
   }
   const url = (database: string) => `postgres://postgres:postgres@127.0.0.1:${port}/${database}`
-  return { url, freeze: () => freeze(folder, url('postgres')) }
+  return { folder, url, freeze: () => freeze(folder, url('postgres')) }
+}
+
+/** Resolves when the server accepts connections. */
+const accepts = async (port: number): Promise<void> => {
+  const options = { max: 1, connect_timeout: 5, onnotice: () => {} }
+  for (;;) {
+    const connection = postgres(`postgres://postgres:postgres@127.0.0.1:${port}/postgres`, options)
+    const answered = await connection`select 1 as one`.catch(() => undefined)
+    await connection.end({ timeout: 1 })
+    if (answered) return
+    await Bun.sleep(100)
+  }
 }
 
 /**
