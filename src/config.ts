@@ -84,6 +84,8 @@ export interface Config extends DatabaseConfig {
    * public.
    */
   readonly events: { readonly keepMs: number; readonly webhookNetworks: readonly string[] }
+  /** How long the usage of a month is kept after its end. Undefined: for ever. */
+  readonly usage: { readonly keepMs?: number }
   readonly text: TextConfig
   /** Undefined: no uploads, and the links of results are those of the upstream. */
   readonly storage?: StorageConfig
@@ -177,6 +179,7 @@ export const readConfig = (env: Environment): Config | Problems => {
       keepMs: read('EVENT_DAYS', daysFrom1, days(1)) ?? 7 * dayMs,
       webhookNetworks: read('WEBHOOK_NETWORKS', 'must be addresses or networks, separated by commas', networks) ?? [],
     },
+    usage: { keepMs: read('USAGE_DAYS', daysFrom1, days(1)) },
     text,
     storage,
     uploads: { keepMs: read('UPLOAD_HOURS', hoursForm, hours(1)) ?? dayMs },

@@ -26,8 +26,8 @@ export interface EventStore {
   /** The newest event of a user up to that number. */
   newestEventOf(user: string, until: number): Promise<Pick<StoredEvent, 'sequence' | 'id'> | undefined>
   /**
-   * Deletes events from before that time, but the newest of each user, which a client may resume from. Returns how many
-   * it has deleted.
+   * Deletes events from before that time, but the newest of each user, which a client may resume from. It deletes at
+   * most `max` at once. Returns how many it has deleted: fewer than `max` only when none is left.
    */
   sweepEvents(before: number, max: number): Promise<number>
   /** Calls the listener after each transaction of this process that has added an event or a delivery. */

@@ -20,7 +20,7 @@ export const sweepEvents = ({ store, keepMs, clock, log }: EventSweepOptions, ba
   background.repeat({
     ...{ everyMs, log, failure: 'old events could not be removed' },
     async run(signal) {
-      while (!signal.aborted && (await store.sweepEvents(clock.now() - keepMs, maxRows)) === maxRows)
+      while (!signal.aborted && (await store.sweepEvents(clock.now() - keepMs, maxRows)) >= maxRows)
         await background.sleep(pauseMs, signal)
       return everyMs
     },

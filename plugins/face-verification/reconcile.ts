@@ -20,6 +20,8 @@ const batchSize = 20
 /** Polls of this process at once. */
 const maxAtOnce = 8
 const cleanupIntervalMs = 3_600_000
+/** Rows that one round deletes. */
+const maxDeleted = 1_000
 
 /**
  * Polls due tasks, and deletes old ones. Starts at once, with what other processes have left.
@@ -39,8 +41,8 @@ export const reconcileVerifications = (
 
   const cleanUp = async (): Promise<void> => {
     if (clock.now() < cleanedUpAt + cleanupIntervalMs) return
-    cleanedUpAt = clock.now()
-    await store.deleteVerifications(clock.now() - keepMs)
+    // One step a round, so that what is due does not wait for the removal of all that is old.
+    if ((await store.deleteVerifications(clock.now() - keepMs, maxDeleted)) < maxDeleted) cleanedUpAt = clock.now()
   }
 
   const startPoll = (id: string, signal: AbortSignal): void => {

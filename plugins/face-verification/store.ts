@@ -96,8 +96,11 @@ export interface VerificationStore {
   dueVerifications(kind: VerificationKind, now: number, max: number): Promise<readonly string[]>
   /** When the next verification is due or its lease ends (milliseconds since 1970); undefined when none will be due. */
   nextVerificationDue(kind: VerificationKind): Promise<number | undefined>
-  /** Deletes all that were created before that time (milliseconds since 1970). */
-  deleteVerifications(before: number): Promise<void>
+  /**
+   * Deletes the oldest that were created before that time (milliseconds since 1970), at most `max`. Returns their
+   * number.
+   */
+  deleteVerifications(before: number, max: number): Promise<number>
 }
 
 /** The owners of groups: the part of the `ownership` store that face verification needs. */

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Awaitable } from '../shared/awaitable.ts'
+import { nextTurn } from '../shared/background/turns.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { checkUser } from '../shared/identity/identify.ts'
 import { checkAbove0, checkCollaborator } from '../shared/plugin/options.ts'
@@ -109,9 +110,12 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
   const sweepSometimes = (now: number): void => {
     if (now < sweepAt) return
     sweepAt = now + sweepEveryMs
-    store
-      .sweep(now, maxSwept)
-      .catch((err: unknown) => log.warn({ err }, 'expired idempotency keys could not be deleted'))
+    sweep(now).catch((err: unknown) => log.warn({ err }, 'expired idempotency keys could not be deleted'))
+  }
+
+  /** As many steps as a minute of requests may need, and no more: the rest is for the next minute. */
+  const sweep = async (now: number): Promise<void> => {
+    for (let step = 0; step < maxSteps && (await store.sweep(now, maxSwept)) >= maxSwept; step++) await nextTurn()
   }
 
   const keep = async (held: HeldKey, kept: KeptResponse): Promise<boolean> => {
@@ -221,6 +225,7 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
 
 const sweepEveryMs = 60_000
 const maxSwept = 1_000
+const maxSteps = 100
 
 const notChecked = 'the Idempotency-Key could not be checked'
 

@@ -70,6 +70,8 @@ export interface AppOptions {
   readonly shareMetrics?: (own: () => Promise<MetricsSnapshot>) => NonNullable<MetricsOptions['readAll']>
   /** Called once with a function that reads the metrics of this process. Default: only `/metrics` reads them. */
   readonly watchMetrics?: (own: () => Promise<MetricsSnapshot>) => void
+  /** Counts the rows of each kind that are older than they are kept, for the metrics. Default: none. */
+  readonly overdue?: () => Readonly<Record<string, number | undefined>>
   /** Default: no traces. */
   readonly tracing?: ServerTracing
   /** Of the `fetch` of the upstreams, for the metrics. Default: none. */

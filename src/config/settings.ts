@@ -84,6 +84,7 @@ const defaults = {
   STORAGE_SECRET_KEY: undefined,
   UPLOAD_HOURS: '24',
   RESULT_DAYS: '30',
+  USAGE_DAYS: undefined,
   EVENT_DAYS: '7',
   WEBHOOK_NETWORKS: undefined,
   USER_MAX_REQUESTS: '128',

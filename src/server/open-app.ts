@@ -26,6 +26,7 @@ import type { Config } from '../config.ts'
 import type { LeveledLog } from '../log.ts'
 import { adminOptions } from '../operators/admin-options.ts'
 import { keepMetricHistory } from '../operators/metric-history.ts'
+import { type Retention, removeOldUsage, watchOverdue } from '../operators/retention.ts'
 import type { Store } from '../store/index.ts'
 
 /** What the app shares with the rest of the process. */
@@ -80,6 +81,8 @@ export const openApp = async (
       requireSameOrigin: sessionsOfSameOrigin(publicUrl),
     })
   const circuits = createCircuitBreakers({ log })
+  const { keepMs } = config.usage
+  if (keepMs !== undefined) removeOldUsage({ ...{ store, keepMs, background, log }, clock: systemClock })
   return createApp({
     circuits,
     gateway: {
@@ -167,10 +170,21 @@ export const openApp = async (
     limits: config.limits,
     usageLimits,
     metricsToken: config.metricsToken,
+    overdue: watchOverdue({ ...{ store, background, log }, retention: retentionOf(config), clock: systemClock }),
     watchMetrics: (read) => keepMetricHistory({ store, read, clock: systemClock, background, log }),
     ...{ shareMetrics, tracing, log, audit },
   })
 }
+
+const dayMs = 86_400_000
+
+/** How long each kind is kept. What has a time of its own ends at it. */
+const retentionOf = ({ events, usage, audit, video }: Config): Retention => ({
+  ...{ events: events.keepMs, audit: audit.keepMs, videos: video.keepMs, deliveries: 2 * dayMs },
+  ...(usage.keepMs !== undefined && { usage: usage.keepMs }),
+  ...{ verifications: 30 * dayMs, asset_batches: 30 * dayMs },
+  ...{ idempotency_keys: 0, text_objects: 0, files: 0 },
+})
 
 /** With several accounts, `VIDEO_UPSTREAM_URL` makes the videos of the first, unless that has an address of its own. */
 const videoUpstreams = (

@@ -173,9 +173,17 @@ export const createVerificationStore = (
     return row?.due
   },
 
-  async deleteVerifications(before) {
-    await database.query(sql`
+  async deleteVerifications(before, max) {
+    const deleted = await database.query(sql`
       delete from face_verifications
-      where created_at < ${before}`)
+      where id in (
+        select id
+        from face_verifications
+        where created_at < ${before}
+        order by created_at
+        limit ${max}
+      )
+      returning id`)
+    return deleted.length
   },
 })

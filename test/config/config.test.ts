@@ -53,7 +53,7 @@ describe('config', () => {
       store: { url: 'sqlite:data/sluice.db', deadlineMs: 3_000 },
       media: { segment: 'media', upstream: undefined, timeoutMs: 30_000, limits: {}, queueMs: 5_000 },
       face: { taskMs: 1_800_000 },
-      events: { keepMs: 7 * 86_400_000, webhookNetworks: [] },
+      ...{ events: { keepMs: 7 * 86_400_000, webhookNetworks: [] }, usage: { keepMs: undefined } },
       text: {
         upstreams: [],
         timeoutMs: 200_000,
@@ -97,7 +97,7 @@ describe('config', () => {
         MEDIA_UPSTREAM_LIMITS: '{"ListAssets":10,"GetAsset":0.5}',
         MEDIA_UPSTREAM_TIMEOUT_SECONDS: '0.25',
         ...{ DATABASE_TIMEOUT_SECONDS: '0.5', UPSTREAM_QUEUE_SECONDS: '0', FACE_TASK_SECONDS: '60' },
-        EVENT_DAYS: '3',
+        ...{ EVENT_DAYS: '3', USAGE_DAYS: '400' },
         WEBHOOK_NETWORKS: '10.1.0.0/16',
         TEXT_UPSTREAM_URL: 'http://127.0.0.1:9/v1/',
         TEXT_UPSTREAM_KEY: 'text-key',
@@ -197,7 +197,7 @@ describe('config', () => {
         queueMs: 0,
       },
       face: { taskMs: 60_000 },
-      events: { keepMs: 3 * 86_400_000, webhookNetworks: ['10.1.0.0/16'] },
+      ...{ events: { keepMs: 3 * 86_400_000, webhookNetworks: ['10.1.0.0/16'] }, usage: { keepMs: 400 * 86_400_000 } },
       text: {
         upstreams: [{ url: 'http://127.0.0.1:9/v1', key: 'text-key' }],
         timeoutMs: 1_000,

@@ -353,7 +353,7 @@ repeatOnDatabases('deliveries', (tested) => {
     await add()
     const [row] = await other.query<{ count: number }>(sql`select count(*) as count from deliveries`)
     expect(Number(row?.count)).toBe(5_000)
-    await store.sweepDeliveries(2)
+    await store.sweepDeliveries(2, 10_000)
     expect(await statusOf(ann)).toMatchObject({ waiting: 1 })
   })
 

@@ -339,6 +339,36 @@ eachDatabase('a creation with an Idempotency-Key', (database) => {
     expect(things.made).toEqual([])
   })
 
+  test('deletes expired keys in steps, as many as one minute may need', async () => {
+    const [store] = stores
+    if (!store) throw new Error('there is no store')
+    const asked: number[] = []
+    let expired = 120_500
+    const counted: Store = {
+      ...store,
+      idempotency: {
+        ...store.idempotency,
+        async sweep(_, max) {
+          const swept = Math.min(expired, max)
+          expired -= swept
+          asked.push(swept)
+          return swept
+        },
+      },
+    }
+    const things = openThings([counted])
+    await things.create('first')
+    while (asked.length < 100) await new Promise((resolve) => setTimeout(resolve, 1))
+    // A minute later, the rest.
+    await things.create('second')
+    expect(expired).toBe(20_500)
+    things.pass(60_000)
+    await things.create('third')
+    while (expired > 0) await new Promise((resolve) => setTimeout(resolve, 1))
+    expect(asked).toHaveLength(121)
+    expect(asked.at(-1)).toBe(500)
+  })
+
   test('expired keys are deleted while others are used', async () => {
     const things = open()
     const user = randomUUID()

@@ -140,7 +140,7 @@ eachStore('verifications', (stores) => {
 
   test('due verifications of one kind are listed, those in progress first; one without a due time is never leased', async () => {
     const [store] = stores()
-    await store.deleteVerifications(1e12)
+    await store.deleteVerifications(1e12, 1_000)
     const late = await add({ dueAt: 100 })
     const waiting = await add({ dueAt: 50 })
     const back = await add({ dueAt: 150, status: 'resolving' })
@@ -160,7 +160,7 @@ eachStore('verifications', (stores) => {
 
   test('the next due time respects leases', async () => {
     const [store] = stores()
-    await store.deleteVerifications(1e12)
+    await store.deleteVerifications(1e12, 1_000)
     expect(await store.nextVerificationDue('ark')).toBeUndefined()
     const { id } = await add({ dueAt: 50 })
     await store.leaseVerification(id, 60, 900)
@@ -171,7 +171,7 @@ eachStore('verifications', (stores) => {
     const [store] = stores()
     const old = await add({ createdAt: 1 })
     const young = await add({ createdAt: 2 })
-    await store.deleteVerifications(2)
+    await store.deleteVerifications(2, 1_000)
     expect([await store.verification(old.id), (await store.verification(young.id))?.id]).toEqual([undefined, young.id])
   })
 })

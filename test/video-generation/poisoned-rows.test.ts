@@ -144,6 +144,32 @@ test('a sweep that fails does not keep the others from theirs', async () => {
   expect(sweeps).toEqual(['requests', 'pools'])
 })
 
+test('a sweep of many old tasks goes on from round to round, and others are polled in between', async () => {
+  const store = openStore('sqlite::memory:')
+  const steps: string[] = []
+  let old = 1_234
+  await using fixture = await openVideoFixture({
+    store: {
+      ...store,
+      async sweepVideoTasks(_, max) {
+        const swept = Math.min(old, max)
+        old -= swept
+        steps.push('sweep')
+        return Array.from({ length: swept }, (_, nth) => claimOf(`old ${nth}`))
+      },
+      async unsettledVideoTasks(...asked) {
+        steps.push('round')
+        return store.unsettledVideoTasks(...asked)
+      },
+    },
+  })
+  await until(() => old === 0 && steps.at(-1) === 'round')
+  expect(fixture.ann).toBeDefined()
+  const [, ...rounds] = steps.join(' ').split('round')
+  expect(rounds.map((round) => round.trim().split(' ').filter(Boolean).length).slice(0, 3)).toEqual([5, 5, 3])
+  expect(steps.filter((step) => step === 'sweep')).toHaveLength(13)
+})
+
 test('a task that cannot be described has an event all the same, so that its transaction does not fail', async () => {
   const store = openStore('sqlite::memory:')
   let describeTask: DescribeVideoTask | undefined

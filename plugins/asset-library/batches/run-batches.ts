@@ -78,8 +78,8 @@ export const runBatches = (
 
   const sweep = async (now: number): Promise<void> => {
     if (now < sweepAt) return
-    sweepAt = now + sweepEveryMs
-    await store.sweepAssetBatches(now - keepMs, maxSwept)
+    // While more are left, the next round goes on.
+    if ((await store.sweepAssetBatches(now - keepMs, maxSwept)) < maxSwept) sweepAt = now + sweepEveryMs
   }
 
   return background.repeat({

@@ -44,6 +44,8 @@ const leaseSlackMs = 20_000
 const soonMs = 20
 const keepMs = 2 * 86_400_000
 const sweepEveryMs = 3_600_000
+/** Rows that one search removes. */
+const maxSwept = 1_000
 
 /**
  * Sends due deliveries. Several processes may do so: a lease keeps a delivery from being sent twice at once.
@@ -74,10 +76,8 @@ export const deliver = (options: DeliverOptions): void => {
   /** Starts what is due. Returns the milliseconds until the next search. */
   const startDue = async (): Promise<number> => {
     const now = clock.now()
-    if (now >= sweptAt + sweepEveryMs) {
-      sweptAt = now
-      await store.sweepDeliveries(now - keepMs)
-    }
+    // One step a search, so that what is due does not wait for the removal of all that is old.
+    if (now >= sweptAt + sweepEveryMs && (await store.sweepDeliveries(now - keepMs, maxSwept)) < maxSwept) sweptAt = now
     if (running >= max) return everyMs
     if (!(await store.isDeliveryDue(now))) return everyMs
     const leased = await store.leaseDeliveries(now, now + deadlineMs + leaseSlackMs, {

@@ -57,6 +57,9 @@ export interface DeliveryStore {
   /** The address has accepted the delivery. @param recovered all that waits for it is due at once */
   deliverySucceeded(delivery: LeasedDelivery, at: number, recovered: boolean): Promise<void>
   deliveryFailed(delivery: LeasedDelivery, failed: FailedDelivery): Promise<void>
-  /** Deletes what nobody will send any more, from before that time. */
-  sweepDeliveries(before: number): Promise<void>
+  /**
+   * Deletes what nobody will send any more, from before that time: at most `max` deliveries to webhooks, and as many
+   * callbacks. Returns the larger number of both: fewer than `max` when none is left.
+   */
+  sweepDeliveries(before: number, max: number): Promise<number>
 }

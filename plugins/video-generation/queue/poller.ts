@@ -50,6 +50,8 @@ const maxPools = 50
 
 /** Rows that one transaction deletes. */
 const maxSwept = 100
+/** Such transactions of one round. */
+const maxSweepSteps = 5
 /** How long the store remembers what it has learnt of a pool that nobody uses. Milliseconds. */
 const poolKeptMs = 7 * 86_400_000
 
@@ -121,13 +123,16 @@ export const startPoller = ({
   const sweep = async (during: AbortSignal): Promise<void> => {
     const now = clock.now()
     if (now < sweptAt + sweepEveryMs) return
-    sweptAt = now
-    const all = async (sweepSome: () => Promise<number>) => {
-      while (!during.aborted && (await sweepSome()) === maxSwept);
+    let isMore = false
+    // A few steps a round, so that running tasks do not wait for the removal of all old ones.
+    const some = async (sweepSome: () => Promise<number>) => {
+      for (let step = 0; step < maxSweepSteps; step++) if (during.aborted || (await sweepSome()) < maxSwept) return
+      isMore = true
     }
-    await attempt('sweep tasks', () => all(async () => (await store.sweepVideoTasks(now - keepMs, maxSwept)).length))
-    await attempt('sweep requests', () => all(() => store.sweepVideoRequests(now, maxSwept)))
-    await attempt('sweep pools', () => all(() => store.sweepVideoPools(now - poolKeptMs, maxSwept)))
+    await attempt('sweep tasks', () => some(async () => (await store.sweepVideoTasks(now - keepMs, maxSwept)).length))
+    await attempt('sweep requests', () => some(() => store.sweepVideoRequests(now, maxSwept)))
+    await attempt('sweep pools', () => some(() => store.sweepVideoPools(now - poolKeptMs, maxSwept)))
+    if (!isMore) sweptAt = now
   }
 
   const run = async (during: AbortSignal): Promise<undefined> => {

@@ -11,13 +11,19 @@ interface ObservedServer {
   readonly usageLimits?: Pick<UsageLimits, 'usedRatios'> | undefined
   /** Default: none. */
   readonly circuits?: Pick<CircuitBreakers, 'counts'> | undefined
+  /** The rows of each kind that are older than they are kept. Default: none. */
+  readonly overdue?: (() => Readonly<Record<string, number | undefined>>) | undefined
   readonly log: LeveledLog
 }
 
-/** Adds the metrics of a server to a registry: its limits, its log, its database and its storage. */
-export const observeServer = (registry: Registry, { health, usageLimits, circuits, log }: ObservedServer): void => {
+/** Adds the metrics of a server to a registry: its limits, its log, its database, its storage, and what it removes. */
+export const observeServer = (
+  registry: Registry,
+  { health, usageLimits, circuits, overdue, log }: ObservedServer,
+): void => {
   if (usageLimits) observeUsageLimits(registry, usageLimits)
   if (circuits) observeCircuits(registry, circuits)
+  if (overdue) observeOverdue(registry, overdue)
   countDroppedLines(registry, log)
   observeReadiness(registry, health)
 }
@@ -78,6 +84,20 @@ const within = (check: () => Promise<void>): Promise<PartState> => {
   const timeout = setTimeout(() => resolve('down'), maxWaitMs)
   void stateOf(check).then(resolve)
   return promise.finally(() => clearTimeout(timeout))
+}
+
+/** Adds what is older than it is kept to a registry. */
+const observeOverdue = (registry: Registry, overdue: NonNullable<ObservedServer['overdue']>): void => {
+  new Gauge({
+    name: 'sluice_overdue_rows',
+    help: 'Rows that are older than they are kept, by at least two hours, and have not been removed; at most 10,000.',
+    labelNames: ['kind'],
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      for (const [kind, count] of Object.entries(overdue())) if (count !== undefined) this.set({ kind }, count)
+    },
+  })
 }
 
 /** Adds how much of their amounts limits have used to a registry. */

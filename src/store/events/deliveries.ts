@@ -79,15 +79,30 @@ export const createDeliveryStore = (database: Database): DeliveryStore => ({
       yield release(id)
     }),
 
-  async sweepDeliveries(before) {
-    await database.batch([
+  async sweepDeliveries(before, max) {
+    const [deliveries = [], callbacks = []] = await database.batch([
       sql`
         delete from deliveries
-        where created_at < ${before}`,
+        where (webhook_id, event_sequence) in (
+          select webhook_id, event_sequence
+          from deliveries
+          where created_at < ${before}
+          order by created_at
+          limit ${max}
+        )
+        returning event_sequence`,
       sql`
         delete from callbacks
-        where due_at < ${before}`,
+        where id in (
+          select id
+          from callbacks
+          where due_at < ${before}
+          order by due_at
+          limit ${max}
+        )
+        returning id`,
     ])
+    return Math.max(deliveries.length, callbacks.length)
   },
 })
 

@@ -3,6 +3,7 @@ import type { EventStore, StoredEvent } from '../../../plugins/events/store.ts'
 import { checkUser } from '../../../plugins/shared/identity/identify.ts'
 import { parsedObject } from '../../../plugins/shared/json/parsed.ts'
 import { type Database, type Statement, sql } from '../database/database.ts'
+import { createEventSweep } from './event-sweep.ts'
 
 /** What has happened, to whom. */
 export interface NewEvent {
@@ -188,23 +189,5 @@ export const createEventStore = (database: Database, onEvents: EventStore['onEve
     return found
   },
 
-  async sweepEvents(before, max) {
-    const swept = await database.query(sql`
-      delete from events
-      where sequence in (
-        select old.sequence
-        from events old
-        where old.at < ${before}
-        and exists (
-          select 1
-          from events newer
-          where newer.user_id = old.user_id
-          and newer.sequence > old.sequence
-        )
-        order by old.at
-        limit ${max}
-      )
-      returning sequence`)
-    return swept.length
-  },
+  sweepEvents: createEventSweep(database),
 })

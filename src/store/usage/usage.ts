@@ -12,6 +12,7 @@ import { UniqueViolationError } from '../database/error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 import { UsageRollup } from './usage-rollup.ts'
 import { createUsageSums } from './usage-sums.ts'
+import { sweepUsage } from './usage-sweep.ts'
 
 /** Usage of one user, token, model and day. The store also knows the labels and the starts of deleted tokens. */
 export interface Usage extends DailyUsage {
@@ -71,6 +72,11 @@ export interface UsageRecords extends UsageSumStore {
    * and users. While the database has no room, it lists what was written before.
    */
   listUsage(filter?: UsageFilter): Promise<readonly Usage[]>
+  /**
+   * Deletes the oldest rows from before a day (`YYYY-MM-DD`), at most `max` in one transaction, which takes them away
+   * from the sums of reports, too. Returns their number: fewer than `max` when none is left.
+   */
+  sweepUsage(before: string, max: number): Promise<number>
   /** Adds what was written to the sums by month and day, soon. Reports do it, too, so that none misses anything. */
   rollUpUsage(): void
   /** Writes the buffered calls if the database is reachable. Later calls are lost. Never rejects. */
@@ -118,6 +124,8 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
     flushUsage: () => buffer.flush(),
 
     ...createUsageSums(database, { rollup, flush }),
+
+    sweepUsage: (before, max) => database.transaction(() => sweepUsage(before, max)),
 
     rollUpUsage: () => rollup.start(),
 
