@@ -21,8 +21,7 @@ export const sendResponse = (
   isHead: boolean,
   waitForReader: (event: 'drain') => Promise<void>,
 ): Awaitable<void> => {
-  const headers: OutgoingHttpHeaders = Object.fromEntries(response.headers)
-  if ('set-cookie' in headers) headers['set-cookie'] = response.headers.getSetCookie()
+  const headers = fieldsOf(response.headers)
   // The framing is the server's own choice (RFC 9112 section 6). Elysia (1.4.30) sets this field for generators.
   if ('transfer-encoding' in headers) delete headers['transfer-encoding']
   const sink: Sink = { serverResponse, status: response.status, headers, isHead }
@@ -37,6 +36,14 @@ export const sendResponse = (
   return readAhead(body).then((ahead) =>
     ahead instanceof Uint8Array ? sendComplete(ahead, sink) : sendStream(ahead, sink, waitForReader),
   )
+}
+
+/** Bun (1.4.5) has a method for it, which takes a fraction of the time of the iterator. */
+const fieldsOf = (headers: Headers & { toJSON?(): Record<string, string | string[]> }): OutgoingHttpHeaders => {
+  if (headers.toJSON) return headers.toJSON()
+  const fields: OutgoingHttpHeaders = Object.fromEntries(headers)
+  if ('set-cookie' in fields) fields['set-cookie'] = headers.getSetCookie()
+  return fields
 }
 
 interface Sink {

@@ -215,7 +215,10 @@ export class JsonIndexer {
     let flags = this.#flags
     let at = start
     while (at < stop) {
-      if (((at - wordsAt) & 3) === 0 && stop - at >= shortStringBytes) {
+      if (stop - at < minWordBytes) {
+        while (at < stop && plain[bytes[at] as number] === 1) at++
+        if (at >= stop) break
+      } else if (((at - wordsAt) & 3) === 0) {
         this.#words ??= new Int32Array(bytes.buffer, bytes.byteOffset + wordsAt, (bytes.length - wordsAt) >> 2)
         const words = this.#words
         const end = (stop - wordsAt) >> 2
@@ -255,6 +258,9 @@ const firstCapacity = 3 * 2 ** 10
 
 /** Strings up to this length are scanned byte by byte; most are shorter. */
 const shortStringBytes = 64
+
+/** With less left, to look at the bytes as words takes longer than to scan them: the runtime has to make their buffer. */
+const minWordBytes = 1_024
 
 /**
  * Whether one of the four bytes is a quote, a backslash, or less than 0x20

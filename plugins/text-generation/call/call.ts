@@ -43,6 +43,8 @@ export interface Call {
   readonly request: Request
   /** Milliseconds since 1970. The time limit starts here. */
   readonly arrivedAt: number
+  /** See `clientTimeoutOf`. Default: none, as that of a stream. */
+  readonly clientTimeoutMs?: number
   /**
    * Registers a listener for the revocation of the caller's credential. Undefined: the host app cannot detect a
    * revocation.

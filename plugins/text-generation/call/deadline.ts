@@ -85,15 +85,15 @@ export class Deadline implements Disposable, EventListenerObject {
 }
 
 /**
- * Time limit of a non-streaming request, in milliseconds.
+ * 90 % of the client's own timeout for a non-streaming request, in milliseconds. Infinity: it tells none.
  *
- * It is the gateway's limit, or 90 % of the client's own timeout if that is less. The client then receives a partial
- * response instead of none. The client libraries of OpenAI and Anthropic send their timeout in seconds: those for
- * JavaScript as `x-stainless-timeout`, those for Python as `x-stainless-read-timeout`, their maximum wait for the next
- * byte. A non-streaming response has no byte before its end.
+ * If that is less than the gateway's limit, the client receives a partial response instead of none. The client
+ * libraries of OpenAI and Anthropic send their timeout in seconds: those for JavaScript as `x-stainless-timeout`, those
+ * for Python as `x-stainless-read-timeout`, their maximum wait for the next byte. A non-streaming response has no byte
+ * before its end.
  */
-export const timeoutOf = (headers: Headers, limitMs: number): number => {
-  let ms = limitMs
+export const clientTimeoutOf = (headers: Headers): number => {
+  let ms = Number.POSITIVE_INFINITY
   for (const name of timeoutHeaders) {
     const clientMs = Number(headers.get(name) ?? Number.NaN) * 900
     if (clientMs > 0 && clientMs < ms) ms = clientMs
@@ -106,12 +106,12 @@ const maxReservationMs = 2_000
 
 /** Runs a reservation that ends with the client's own timeout, if that is short: then with Problem 408. */
 export const withinTimeout = <Result>(
-  { headers, signal }: Pick<Request, 'headers' | 'signal'>,
+  clientTimeoutMs: number,
+  signal: AbortSignal,
   reserve: (signal: AbortSignal) => Awaitable<Result>,
 ): Awaitable<Result> => {
-  const ms = timeoutOf(headers, maxReservationMs)
-  if (ms === maxReservationMs) return reserve(signal)
-  const timeout = AbortSignal.timeout(Math.ceil(ms))
+  if (clientTimeoutMs >= maxReservationMs) return reserve(signal)
+  const timeout = AbortSignal.timeout(Math.ceil(clientTimeoutMs))
   return orFail(reserve(AbortSignal.any([signal, timeout])), (error) => {
     throw error === timeout.reason ? timedOut() : error
   })

@@ -22,7 +22,7 @@ import { shortStringOf } from '../protocol/validation.ts'
 import type { DroppedTools } from '../upstream/dropped-tools.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import type { GenerationContext } from './call.ts'
-import { withinTimeout } from './deadline.ts'
+import { clientTimeoutOf, withinTimeout } from './deadline.ts'
 import { respondNonStreaming } from './non-streaming.ts'
 import { RouteAttempts, type RouteAttemptsOptions } from './route-attempts.ts'
 import { respondStreaming } from './streaming.ts'
@@ -72,7 +72,7 @@ export const generate = async (
   // requests.
   const run = <Result>(steps: SteppedWork<Result>): Awaitable<Result> =>
     isLarge(body.json) ? runInTurns(steps) : runSteps(steps)
-  const { storedResponses, traceCall } = options
+  const { storedResponses, traceCall, callLimits } = options
   const translating =
     'translate' in given ? run(given.translate(body.json, user)) : { request: body.json, protocol: given }
   const { protocol, request: translated } = isPromise(translating) ? await translating : translating
@@ -126,10 +126,11 @@ export const generate = async (
         : recorder
     const checking = issued?.requireRoom()
     if (isPromise(checking)) await checking
-    if (!held.limit && options.callLimits && !exchange.unmetered) {
+    const clientTimeoutMs = stream ? Number.POSITIVE_INFINITY : clientTimeoutOf(request.headers)
+    if (!held.limit && callLimits && !exchange.unmetered) {
       const reserved = { user, token, model, stream, exchange, route }
-      const within = (signal: AbortSignal) => reserve(sent, reserved, signal, options)
-      const reserving = stream ? within(request.signal) : withinTimeout(request, within)
+      const within = (signal: AbortSignal) => reserve(sent, reserved, signal, callLimits)
+      const reserving = stream ? within(request.signal) : withinTimeout(clientTimeoutMs, request.signal, within)
       held.limit = isPromise(reserving) ? await reserving : reserving
     }
     const { limit } = held
@@ -137,7 +138,7 @@ export const generate = async (
     const usage = new CallUsage({ user, token, model, issued, limit, unmetered: exchange.unmetered }, options)
     const { onAccepted, onEnd } = usage
     const call = {
-      ...{ user, exchange, route, body: whole, issued, limit, request, arrivedAt, whenRevoked },
+      ...{ user, exchange, route, body: whole, issued, limit, request, clientTimeoutMs, arrivedAt, whenRevoked },
       ...{ onAccepted, onEnd },
     }
     const respond = stream ? respondStreaming : respondNonStreaming
@@ -171,9 +172,8 @@ const reserve = (
   request: Json,
   { user, token, model, stream, exchange, route }: Reserved,
   signal: AbortSignal,
-  { callLimits }: Pick<GenerationOptions, 'callLimits'>,
+  callLimits: CallLimitOptions,
 ): Awaitable<CallLimit | undefined> => {
-  if (!callLimits) return undefined
   const inputOnly = exchange.action === 'CreateEmbedding'
   const unstoppable = route.streams === false || exchange.unassembled === true || exchange.respondsAtOnce === true
   const limited = {

@@ -1,4 +1,4 @@
-import type { Awaitable } from '../../shared/awaitable.ts'
+import { type Awaitable, andThen, isPromise } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { responseOf } from '../../shared/http/body/known-body.ts'
 import { noStoreHeaders } from '../../shared/http/no-store.ts'
@@ -17,7 +17,7 @@ import { type CompleteResponse, readResponse, type TextResponse } from '../upstr
 import { requireNoCredential } from '../upstream/credentials.ts'
 import { problemOf } from '../upstream/problem.ts'
 import { type Call, callWithAdditions, type GenerationContext, startStream } from './call.ts'
-import { Deadline, timeoutOf } from './deadline.ts'
+import { Deadline } from './deadline.ts'
 
 /**
  * Handles a request without streaming.
@@ -29,10 +29,10 @@ import { Deadline, timeoutOf } from './deadline.ts'
  * caller's credential is revoked.
  */
 export const respondNonStreaming = async (call: Call, context: GenerationContext): Promise<Response> => {
-  const { exchange, request, route } = call
+  const { exchange, request, route, clientTimeoutMs = Number.POSITIVE_INFINITY } = call
   const { clock, timeoutMs, log } = context
   // Without a partial response, an earlier error does not help the client.
-  const limitMs = exchange.unassembled ? timeoutMs : timeoutOf(request.headers, timeoutMs)
+  const limitMs = exchange.unassembled ? timeoutMs : Math.min(timeoutMs, clientTimeoutMs)
   using deadline = new Deadline({
     clock,
     // The upstream continues a background response without a client. Therefore the gateway has to learn its id and
@@ -61,7 +61,9 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
         return { ...begunResponse, reader: await startStream(streamCall, response.body, { signal, clock }) }
       }
       const body = await readResponse(response, route.upstream, context.maxResponseBytes)
-      return { ...begunResponse, bytes: body.bytes, parsed: await parseResponse(body, exchange) }
+      const parsing = parseResponse(body, exchange)
+      const parsed = isPromise(parsing) ? await parsing : parsing
+      return { response, headers: begunResponse.headers, bytes: body.bytes, parsed }
     }
     const begun = await callWithAdditions(call, context, signal, begin, exchange.respondsAtOnce || exchange.unassembled)
     const { response, headers } = begun
@@ -132,36 +134,50 @@ export interface ParsedResponse {
 }
 
 /**
- * Parses a JSON response. Throws UpstreamInvalidError for anything but an object of the protocol, StreamError for an
- * error object with status 200.
+ * Parses a JSON response, without a promise if it is short. Throws or rejects with UpstreamInvalidError for anything but
+ * an object of the protocol, with StreamError for an error object with status 200.
  */
-export const parseResponse = async (
+export const parseResponse = (
   body: CompleteResponse,
+  exchange: Pick<Exchange, 'isResponse'>,
+): Awaitable<ParsedResponse> =>
+  body.bytes.length > maxBytesAtOnce
+    ? nextTurn().then(() => parse(body, parseLong, exchange))
+    : parse(body, parseShort, exchange)
+
+const parse = (
+  { bytes, text = textOf(bytes) }: CompleteResponse,
+  parseText: (text: string) => Awaitable<unknown>,
   { isResponse }: Pick<Exchange, 'isResponse'>,
-): Promise<ParsedResponse> => {
-  const isLong = body.bytes.length > maxBytesAtOnce
-  if (isLong) await nextTurn()
-  const text = body.text ?? textOf(body.bytes)
-  const fields = await fieldsOf(text, isLong)
-  if (isResponse(fields)) return { text, fields }
-  const error = fields.error && asObject(asJsonObject(parseLossless(text))?.error)
-  if (error) throw new StreamError('an error object with a status of success', error)
-  throw new UpstreamInvalidError('the response is not an object of the protocol')
-}
+): Awaitable<ParsedResponse> =>
+  andThen(parseText(text), (value) => {
+    const fields = asJsonObject(value)
+    if (!fields) throw notJson()
+    if (isResponse(fields)) return { text, fields }
+    const error = fields.error && asObject(asJsonObject(parseLossless(text))?.error)
+    if (error) throw new StreamError('an error object with a status of success', error)
+    throw new UpstreamInvalidError('the response is not an object of the protocol')
+  })
 
 /** The response, parsed with `parseLossless`. */
 export const losslessOf = ({ text }: ParsedResponse): Awaitable<unknown> =>
   text.length > maxBytesAtOnce ? parseJsonInTurns(text) : parseLossless(text)
 
-const fieldsOf = async (text: string, isLong: boolean): Promise<JsonObject> => {
+const parseLong = (text: string): Promise<unknown> => parseJsonInTurns(text, responseLimits).catch(throwInvalid)
+
+const parseShort = (text: string): unknown => {
   try {
-    const fields = asJsonObject(isLong ? await parseJsonInTurns(text, responseLimits) : parseJson(text, responseLimits))
-    if (fields) return fields
+    return parseJson(text, responseLimits)
   } catch (error) {
-    if (!(error instanceof JsonError)) throw error
+    return throwInvalid(error)
   }
-  throw new UpstreamInvalidError('the response is not a JSON object')
 }
+
+const throwInvalid = (error: unknown): never => {
+  throw error instanceof JsonError ? notJson() : error
+}
+
+const notJson = () => new UpstreamInvalidError('the response is not a JSON object')
 
 const textOf = (bytes: Uint8Array): string => {
   try {

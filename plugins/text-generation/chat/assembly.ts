@@ -4,7 +4,7 @@ import { membersOf } from '../../shared/json/parsed.ts'
 import type { SseEvent } from '../../sse-relay/index.ts'
 import { jsonOf } from '../events/event.ts'
 import { type Assembly, StreamError, withoutLoneSurrogate } from '../protocol/assembly.ts'
-import { createByteCounter, MemberBuffer, readIndex } from './buffers.ts'
+import { type CountBytes, createByteCounter, MemberBuffer, readIndex } from './buffers.ts'
 import { Choice } from './choice.ts'
 
 export interface ChatAssemblyOptions {
@@ -22,79 +22,99 @@ export interface ChatAssemblyOptions {
  *
  * It is complete when it has at least one choice and every choice has finished. `[DONE]` alone proves nothing.
  */
-export const createChatAssembly = ({
-  model,
-  clock,
-  newId = () => crypto.randomUUID().replaceAll('-', ''),
-  maxBytes = 64 * 2 ** 20,
-}: ChatAssemblyOptions): Assembly => {
-  const countBytes = createByteCounter(maxBytes)
-  const startedAt = Math.floor(clock.now() / 1000)
-  const choices = new Map<number, Choice>()
-  const fields = new MemberBuffer(countBytes)
-  let ended = false
-  let id: string | undefined
+export const createChatAssembly = (options: ChatAssemblyOptions): Assembly => new ChatAssembly(options)
 
-  const createChoice = (index: number) => new Choice(index, { countBytes, newId: () => `call_${newId()}` })
+const randomHex = () => crypto.randomUUID().replaceAll('-', '')
 
-  const addChoice = (value: unknown, position: number, object: unknown): void => {
+/** A class, because one is created for each call, also where the upstream does not stream. */
+class ChatAssembly implements Assembly {
+  readonly #model: string
+  readonly #newId: () => string
+  readonly #countBytes: CountBytes
+  readonly #startedAt: number
+  readonly #choices = new Map<number, Choice>()
+  readonly #fields: MemberBuffer
+  #ended = false
+  #id: string | undefined
+
+  constructor({ model, clock, newId = randomHex, maxBytes = 64 * 2 ** 20 }: ChatAssemblyOptions) {
+    this.#model = model
+    this.#newId = newId
+    this.#countBytes = createByteCounter(maxBytes)
+    this.#startedAt = Math.floor(clock.now() / 1000)
+    this.#fields = new MemberBuffer(this.#countBytes)
+  }
+
+  push(event: SseEvent): void {
+    if (this.#ended) return
+    const data = event.data.trim()
+    if (data === '[DONE]') this.#ended = true
+    else if (data !== '' || event.type === 'error') this.#addChunk(readChunk(event))
+  }
+
+  get complete(): boolean {
+    return this.#choices.size > 0 && [...this.#choices.values()].every((choice) => choice.finishReason !== undefined)
+  }
+
+  get usage(): object | undefined {
+    return this.#fields.get('usage') as object | undefined
+  }
+
+  result(): string {
+    return JSON.stringify(this.#render(this.#sortedChoices(), false))
+  }
+
+  partial(): string {
+    const choices = this.#choices.size > 0 ? this.#sortedChoices() : [this.#createChoice(0)]
+    return JSON.stringify(this.#render(choices, true), withoutLoneSurrogate)
+  }
+
+  #createChoice(index: number): Choice {
+    return new Choice(index, { countBytes: this.#countBytes, newId: () => `call_${this.#newId()}` })
+  }
+
+  #addChoice(value: unknown, position: number, object: unknown): void {
     if (value === null) return
     const members = membersOf(value)
     const index = readIndex(members.index ?? position)
-    const existing = choices.get(index)
+    const existing = this.#choices.get(index)
     // Some upstreams send the whole completion after its deltas. It replaces what the deltas built.
     const replaces = object === 'chat.completion' && members.message && !members.delta && members.finish_reason
-    const choice = existing && !replaces ? existing : createChoice(index)
-    if (choice !== existing) choices.set(index, choice)
+    const choice = existing && !replaces ? existing : this.#createChoice(index)
+    if (choice !== existing) this.#choices.set(index, choice)
     choice.add(members)
   }
 
-  const addChunk = (chunk: Chunk): void => {
+  #addChunk(chunk: Chunk): void {
     const { choices: list, object } = chunk
     if (Array.isArray(list)) {
-      for (let position = 0; position < list.length; position++) addChoice(list[position], position, object)
+      for (let position = 0; position < list.length; position++) this.#addChoice(list[position], position, object)
     }
     for (const key in chunk) {
       const value = chunk[key]
       if (notCopied.has(key)) continue
       if (key === 'usage' && (typeof value !== 'object' || value === null)) continue
       // Chunks of a content filter have `created: 0`.
-      if (key !== 'created' || value !== 0) fields.set(key, value)
+      if (key !== 'created' || value !== 0) this.#fields.set(key, value)
     }
   }
 
-  const render = (sorted: readonly Choice[], cutOff: boolean): object => {
-    id ??= `chatcmpl-${newId()}`
-    const { id: upstreamId, created, model: upstreamModel, usage, ...rest } = fields.toJSON()
+  #render(sorted: readonly Choice[], cutOff: boolean): object {
+    this.#id ??= `chatcmpl-${this.#newId()}`
+    const { id: upstreamId, created, model: upstreamModel, usage, ...rest } = this.#fields.toJSON()
     return {
-      id: upstreamId || id,
+      id: upstreamId || this.#id,
       object: 'chat.completion',
-      created: created ?? startedAt,
-      model: upstreamModel || model,
+      created: created ?? this.#startedAt,
+      model: upstreamModel || this.#model,
       choices: sorted.map((choice) => choice.render(cutOff)),
       ...(usage ? { usage } : {}),
       ...rest,
     }
   }
 
-  const sortedChoices = () => [...choices.values()].sort((one, other) => one.index - other.index)
-
-  return {
-    push(event) {
-      if (ended) return
-      const data = event.data.trim()
-      if (data === '[DONE]') ended = true
-      else if (data !== '' || event.type === 'error') addChunk(readChunk(event))
-    },
-    get complete() {
-      return choices.size > 0 && [...choices.values()].every((choice) => choice.finishReason !== undefined)
-    },
-    get usage() {
-      return fields.get('usage') as object | undefined
-    },
-    result: () => JSON.stringify(render(sortedChoices(), false)),
-    partial: () =>
-      JSON.stringify(render(choices.size > 0 ? sortedChoices() : [createChoice(0)], true), withoutLoneSurrogate),
+  #sortedChoices(): readonly Choice[] {
+    return [...this.#choices.values()].sort((one, other) => one.index - other.index)
   }
 }
 

@@ -60,9 +60,9 @@ export class MemberBuffer {
   readonly #countBytes: CountBytes
   readonly #values: Map<string, unknown>
 
-  constructor(countBytes: CountBytes, initial: Readonly<Record<string, unknown>> = {}) {
+  constructor(countBytes: CountBytes, initial?: Readonly<Record<string, unknown>>) {
     this.#countBytes = countBytes
-    this.#values = new Map(Object.entries(initial))
+    this.#values = new Map(initial && Object.entries(initial))
   }
 
   get(key: string): unknown {

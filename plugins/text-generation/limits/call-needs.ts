@@ -1,10 +1,9 @@
-import { runSteps } from '../../shared/background/turns.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { Amounts, LimitedCall } from '../../usage-limits/index.ts'
 import type { CostOf } from '../usage/prices.ts'
 import { noTokens } from '../usage/tokens.ts'
 import { type EstimateHistory, maxFactor, type OutputHistory } from './history.ts'
-import { estimateInputTokens } from './input-tokens.ts'
+import { inputTokensOf } from './input-tokens.ts'
 
 /** A call that is about to be sent. */
 export interface LimitedTextCall {
@@ -107,7 +106,7 @@ export class CallNeeds implements LimitedCall {
   #expect(): Expected {
     const { request, inputOnly, unstoppable, maxTokens } = this.call
     const { inputHistory, countHistory, defaultMaxTokens } = this.#options
-    const estimated = this.call.input ?? runSteps(estimateInputTokens(request))
+    const estimated = this.call.input ?? inputTokensOf(request)
     const input = Math.ceil(estimated * inputHistory.factor(this))
     const choices = choicesOf(request)
     const maximum = inputOnly ? 0 : maximumOf(request, { choices, defaultMaxTokens, maxTokens })

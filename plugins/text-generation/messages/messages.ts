@@ -6,7 +6,7 @@ import type { Identity } from '../../shared/identity/identify.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
 import { isCompletion, toChatEvents } from '../chat/chat.ts'
 import { withAdditions } from '../chat/request.ts'
-import { estimateInputTokens } from '../limits/input-tokens.ts'
+import { estimateInputTokens, inputTokensOf } from '../limits/input-tokens.ts'
 import { requirePermittedModels } from '../models/permitted.ts'
 import type { Capabilities } from '../models/routing.ts'
 import { indexInTurns } from '../protocol/index-in-turns.ts'
@@ -147,7 +147,7 @@ export const countTokens = async (
   const { chatRequest } = isLarge(json) ? await runInTurns(steps) : runSteps(steps)
   const tokens = isLarge(json)
     ? await runInTurns(estimateInputTokens(await indexInTurns(chatRequest)))
-    : runSteps(estimateInputTokens(chatRequest))
+    : inputTokensOf(chatRequest)
   return noStoreText(JSON.stringify({ input_tokens: tokens }), { 'x-token-count': 'estimate' })
 }
 
