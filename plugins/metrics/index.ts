@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
+import { loggedStatus } from '../shared/http/disconnection.ts'
 import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
-import { loggedStatus } from '../shared/http/logged-status.ts'
 import { noStoreHeaders } from '../shared/http/no-store.ts'
 import { areSecretsEqual } from '../shared/identity/equal-secrets.ts'
 import { checkCollaborator, checkPath } from '../shared/plugin/options.ts'

@@ -1,14 +1,15 @@
 import type { CoarseTimer } from '../shared/background/coarse-timers.ts'
+import type { Disconnection, DisconnectionListener } from '../shared/http/disconnection.ts'
 
 /** Aborts a call on timeout, and when its last caller has disconnected. */
-export class Cancellation implements CoarseTimer, EventListenerObject {
+export class Cancellation implements CoarseTimer, DisconnectionListener {
   readonly expiresAt: number
   /**
    * Whether all callers have disconnected. The call then counts neither as a success nor as a failure of the upstream.
    */
   abandoned = false
   readonly #controller = new AbortController()
-  #followed: AbortSignal | undefined
+  #followed: Disconnection | undefined
 
   /** @param until the deadline, on the clock of `performance.now()` */
   constructor(until: number) {
@@ -28,11 +29,11 @@ export class Cancellation implements CoarseTimer, EventListenerObject {
     this.#controller.abort(reason)
   }
 
-  /** Abandons the call when this signal aborts. */
-  follow(signal: AbortSignal | undefined): void {
-    if (signal?.aborted) this.abandon(signal.reason)
-    signal?.addEventListener('abort', this)
-    this.#followed = signal
+  /** Abandons the call when its only caller disconnects. */
+  follow(caller: Disconnection | undefined): void {
+    if (caller?.aborted) this.abandon(caller.reason)
+    caller?.addEventListener('abort', this)
+    this.#followed = caller
   }
 
   /** Removes the listener. Must run when the call has ended. */
@@ -41,7 +42,7 @@ export class Cancellation implements CoarseTimer, EventListenerObject {
   }
 
   /** The caller has disconnected. */
-  handleEvent({ target }: Event): void {
-    this.abandon((target as AbortSignal).reason)
+  handleEvent(): void {
+    this.abandon(this.#followed?.reason)
   }
 }

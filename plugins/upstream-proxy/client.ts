@@ -202,7 +202,7 @@ export const createClient = (options: UpstreamOptions): AccountClient => {
   /** A call for one caller. It is aborted when the caller disconnects. */
   const callAlone = (operation: Operation, caller: Caller, held?: HeldPermit): Promise<UpstreamResponse> => {
     const cancellation = startTimeout()
-    cancellation.follow(caller.signal)
+    cancellation.follow(caller.disconnection ?? caller.signal)
     return call(operation, caller, cancellation, held)
   }
 
@@ -216,7 +216,7 @@ export const createClient = (options: UpstreamOptions): AccountClient => {
     limiter?: RateLimiter,
   ): Promise<UpstreamResponse> =>
     singleFlight.run(keyOf(operation.id, caller.headers, forwardHeaders), {
-      signal: caller.signal,
+      signal: caller.disconnection ?? caller.signal,
       acquire: limiter && ((signal, joined) => acquire(limiter, caller, signal, joined)),
       release: ({ permit }) => limiter?.release(permit, false),
       start(held) {

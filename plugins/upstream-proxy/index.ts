@@ -1,4 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
+import { type Disconnection, disconnectionOf } from '../shared/http/disconnection.ts'
 import { checkCollaborator } from '../shared/plugin/options.ts'
 import type { ContextPlugin } from '../shared/plugin/plugin.ts'
 import { seedOf } from '../shared/plugin/seed.ts'
@@ -72,6 +73,10 @@ class RequestCaller implements Caller {
 
   get signal(): AbortSignal {
     return this.#request.signal
+  }
+
+  get disconnection(): Disconnection {
+    return disconnectionOf(this.#request)
   }
 
   get user(): string | undefined {

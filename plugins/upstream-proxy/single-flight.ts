@@ -1,3 +1,5 @@
+import type { Disconnection, DisconnectionListener } from '../shared/http/disconnection.ts'
+
 /** A call that has started. */
 export interface Flight<Result> {
   readonly result: Promise<Result>
@@ -7,8 +9,8 @@ export interface Flight<Result> {
 
 /** A request to join a call. `Permit` is what a call needs before it starts, for example a rate limit permit. */
 export interface FlightRequest<Permit, Result> {
-  /** Aborts when the caller disconnects. */
-  readonly signal?: AbortSignal
+  /** Tells that the caller has disconnected. */
+  readonly signal?: Disconnection | undefined
   /**
    * Acquires the permit. Default: the call needs none.
    *
@@ -133,7 +135,7 @@ class SharedCall<Permit, Result> {
   }
 }
 
-class Waiter<Permit, Result> {
+class Waiter<Permit, Result> implements DisconnectionListener {
   readonly request: FlightRequest<Permit, Result>
   readonly result = Promise.withResolvers<Result>()
   /** Set while the waiter acquires its permit. */

@@ -1,3 +1,4 @@
+import type { Disconnection } from '../shared/http/disconnection.ts'
 import type { Operation, VerificationKind } from './library/operation.ts'
 import type { QueueTime } from './rate-limit/queue-time.ts'
 import type { UpstreamResponse } from './response.ts'
@@ -20,6 +21,8 @@ export interface Caller {
   readonly headers?: Headers
   /** Aborts when the caller disconnects, and then aborts the call. */
   readonly signal?: AbortSignal
+  /** The same, of a server that tells it without a signal, which costs more. Default: `signal`. */
+  readonly disconnection?: Disconnection
   /** The queue time of the request, which limits the total wait of its calls. Without it each call has its own. */
   readonly queueTime?: QueueTime
 }

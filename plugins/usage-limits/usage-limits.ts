@@ -1,4 +1,5 @@
 import type { Awaitable } from '../shared/awaitable.ts'
+import type { Disconnection } from '../shared/http/disconnection.ts'
 import type { LimitUnit, LimitWindow } from './limit.ts'
 
 /** Amounts by unit, integers from 0. `cost` is in billionths of the currency unit. */
@@ -27,8 +28,8 @@ export interface LimitedCall {
   readonly atLeast?: Amounts | (() => Amounts) | undefined
   /** The model has no price: Problem 403 with the code `model_without_price` if a limit of the unit `cost` applies. */
   readonly unpriced?: boolean | undefined
-  /** Ends the wait: the call has no client any more. */
-  readonly signal?: AbortSignal | undefined
+  /** Ends the wait: the call has no client any more. An AbortSignal is one. */
+  readonly signal?: Disconnection | undefined
 }
 
 /**

@@ -1,4 +1,9 @@
-import { callerDisconnected } from '../../plugins/shared/http/logged-status.ts'
+import {
+  callerDisconnected,
+  callerDisconnection,
+  type Disconnection,
+  type DisconnectionListener,
+} from '../../plugins/shared/http/disconnection.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { IncomingBody } from './body.ts'
 
@@ -28,6 +33,7 @@ class LazyRequest {
   #headers: Headers | undefined
   #body: ReadableStream<Uint8Array> | undefined
   #controller: AbortController | undefined
+  #disconnection: CallerDisconnection | undefined
   #aborted = false
   /** Whether `bytes` has read the body. */
   #bytesRead = false
@@ -58,6 +64,11 @@ class LazyRequest {
     this.#controller ??= new AbortController()
     if (this.#aborted) this.#controller.abort()
     return this.#controller.signal
+  }
+
+  get [callerDisconnection](): Disconnection {
+    this.#disconnection ??= new CallerDisconnection(this.#aborted)
+    return this.#disconnection
   }
 
   /** Once the native request exists, its body: `clone` may have replaced the stream. */
@@ -92,6 +103,37 @@ class LazyRequest {
   abort(): void {
     this.#aborted = true
     this.#controller?.abort()
+    this.#disconnection?.abort()
+  }
+}
+
+class CallerDisconnection implements Disconnection {
+  aborted: boolean
+  #reason: DOMException | undefined
+  #listeners: DisconnectionListener[] = []
+
+  constructor(aborted: boolean) {
+    this.aborted = aborted
+  }
+
+  get reason(): unknown {
+    if (this.aborted) this.#reason ??= new DOMException('The operation was aborted.', 'AbortError')
+    return this.#reason
+  }
+
+  addEventListener(_type: 'abort', listener: DisconnectionListener): void {
+    if (!this.#listeners.includes(listener)) this.#listeners.push(listener)
+  }
+
+  removeEventListener(_type: 'abort', listener: DisconnectionListener): void {
+    const index = this.#listeners.indexOf(listener)
+    if (index >= 0) this.#listeners.splice(index, 1)
+  }
+
+  abort(): void {
+    if (this.aborted) return
+    this.aborted = true
+    for (const listener of this.#listeners.splice(0)) listener.handleEvent()
   }
 }
 

@@ -259,7 +259,7 @@ const firstCapacity = 3 * 2 ** 10
 /** Strings up to this length are scanned byte by byte; most are shorter. */
 const shortStringBytes = 64
 
-/** With less left, to look at the bytes as words takes longer than to scan them: the runtime has to make their buffer. */
+/** With less left, words take longer than bytes: the runtime has to make the buffer of the bytes for them. */
 const minWordBytes = 1_024
 
 /**

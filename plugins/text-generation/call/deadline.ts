@@ -1,5 +1,6 @@
 import { type Awaitable, orFail } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
+import { type Disconnection, type DisconnectionListener, disconnectionOf } from '../../shared/http/disconnection.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import { TextProblem } from '../protocol/problem.ts'
 
@@ -9,8 +10,8 @@ export interface DeadlineOptions {
   readonly at: number
   /** Whether it is the caller's own. Then a call that it aborts does not count as a failure of the upstream. */
   readonly isCallers?: boolean
-  /** Aborts when the caller disconnects; this aborts the call too. */
-  readonly caller: AbortSignal
+  /** When the caller disconnects, the call is aborted too. */
+  readonly caller: Disconnection
   /**
    * Milliseconds for which the call continues after the caller has disconnected. Default 0. A request that has already
    * been aborted does not continue.
@@ -21,7 +22,7 @@ export interface DeadlineOptions {
 }
 
 /** Aborts a call at its deadline, when the caller disconnects, or when the caller's credential is revoked. */
-export class Deadline implements Disposable, EventListenerObject {
+export class Deadline implements Disposable, DisconnectionListener {
   readonly #options: DeadlineOptions
   readonly #controller = new AbortController()
   readonly #cancelTimer: () => void
@@ -107,12 +108,12 @@ const maxReservationMs = 2_000
 /** Runs a reservation that ends with the client's own timeout, if that is short: then with Problem 408. */
 export const withinTimeout = <Result>(
   clientTimeoutMs: number,
-  signal: AbortSignal,
-  reserve: (signal: AbortSignal) => Awaitable<Result>,
+  request: Request,
+  reserve: (caller: Disconnection) => Awaitable<Result>,
 ): Awaitable<Result> => {
-  if (clientTimeoutMs >= maxReservationMs) return reserve(signal)
+  if (clientTimeoutMs >= maxReservationMs) return reserve(disconnectionOf(request))
   const timeout = AbortSignal.timeout(Math.ceil(clientTimeoutMs))
-  return orFail(reserve(AbortSignal.any([signal, timeout])), (error) => {
+  return orFail(reserve(AbortSignal.any([request.signal, timeout])), (error) => {
     throw error === timeout.reason ? timedOut() : error
   })
 }

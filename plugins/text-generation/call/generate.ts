@@ -1,6 +1,7 @@
 import { type Awaitable, isPromise } from '../../shared/awaitable.ts'
 import { runInTurns, runSteps, type SteppedWork } from '../../shared/background/turns.ts'
 import { readJsonBody } from '../../shared/http/body/body.ts'
+import type { Disconnection } from '../../shared/http/disconnection.ts'
 import type { WhenRevoked } from '../../shared/identity/revocation.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
@@ -129,8 +130,8 @@ export const generate = async (
     const clientTimeoutMs = stream ? Number.POSITIVE_INFINITY : clientTimeoutOf(request.headers)
     if (!held.limit && callLimits && !exchange.unmetered) {
       const reserved = { user, token, model, stream, exchange, route }
-      const within = (signal: AbortSignal) => reserve(sent, reserved, signal, callLimits)
-      const reserving = stream ? within(request.signal) : withinTimeout(clientTimeoutMs, request.signal, within)
+      const within = (signal: Disconnection) => reserve(sent, reserved, signal, callLimits)
+      const reserving = withinTimeout(clientTimeoutMs, request, within)
       held.limit = isPromise(reserving) ? await reserving : reserving
     }
     const { limit } = held
@@ -171,7 +172,7 @@ interface Reserved {
 const reserve = (
   request: Json,
   { user, token, model, stream, exchange, route }: Reserved,
-  signal: AbortSignal,
+  signal: Disconnection,
   callLimits: CallLimitOptions,
 ): Awaitable<CallLimit | undefined> => {
   const inputOnly = exchange.action === 'CreateEmbedding'

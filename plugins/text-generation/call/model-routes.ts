@@ -1,3 +1,4 @@
+import { disconnectionOf } from '../../shared/http/disconnection.ts'
 import { noStoreText } from '../../shared/http/no-store.ts'
 import { permitsModel } from '../../shared/identity/models.ts'
 import { composeArray, type Json, type MemberChange, toJson } from '../../shared/json/json.ts'
@@ -141,7 +142,7 @@ const forward = async (
   { request, arrivedAt }: Pick<ModelsRequest, 'request' | 'arrivedAt'>,
   { client, clock, timeoutMs, maxResponseBytes }: GenerationContext,
 ) => {
-  using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: request.signal })
+  using deadline = new Deadline({ clock, at: arrivedAt + timeoutMs, caller: disconnectionOf(request) })
   const { response, headers } = await client({
     upstream,
     action,

@@ -1,6 +1,7 @@
 import { type Awaitable, andThen, isPromise } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { responseOf } from '../../shared/http/body/known-body.ts'
+import { disconnectionOf } from '../../shared/http/disconnection.ts'
 import { noStoreHeaders } from '../../shared/http/no-store.ts'
 import { notAuthenticated } from '../../shared/identity/identify.ts'
 import { JsonError, maxBytesAtOnce, nextTurn, parseJson, responseLimits } from '../../shared/json/json.ts'
@@ -39,7 +40,7 @@ export const respondNonStreaming = async (call: Call, context: GenerationContext
     // record the owner, even if the caller has disconnected.
     at: exchange.respondsAtOnce ? Number.POSITIVE_INFINITY : call.arrivedAt + limitMs,
     isCallers: limitMs < timeoutMs,
-    caller: request.signal,
+    caller: disconnectionOf(request),
     lingerMs: exchange.respondsAtOnce ? timeoutMs : 0,
     whenRevoked: call.whenRevoked,
   })
@@ -134,8 +135,8 @@ export interface ParsedResponse {
 }
 
 /**
- * Parses a JSON response, without a promise if it is short. Throws or rejects with UpstreamInvalidError for anything but
- * an object of the protocol, with StreamError for an error object with status 200.
+ * Parses a JSON response, without a promise if it is short. Throws or rejects with UpstreamInvalidError for anything
+ * but an object of the protocol, with StreamError for an error object with status 200.
  */
 export const parseResponse = (
   body: CompleteResponse,

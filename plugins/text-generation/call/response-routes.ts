@@ -1,4 +1,5 @@
 import type { Audit, AuditAction } from '../../shared/audit.ts'
+import { disconnectionOf } from '../../shared/http/disconnection.ts'
 import { isLarge, type Json } from '../../shared/json/json.ts'
 import { parseJsonInTurns } from '../../shared/json/parse-in-turns.ts'
 import { toResponse } from '../../shared/upstream/upstream-error.ts'
@@ -93,7 +94,7 @@ const forwardOwned = async (
   using deadline = new Deadline({
     clock: options.clock,
     at: arrivedAt + options.timeoutMs,
-    caller: request.signal,
+    caller: disconnectionOf(request),
   })
   // After the deletion, the usage cannot be retrieved any more.
   if (action === 'DeleteResponse' && own.dueAt !== undefined) {

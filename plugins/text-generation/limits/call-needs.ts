@@ -1,3 +1,4 @@
+import type { Disconnection } from '../../shared/http/disconnection.ts'
 import type { Json } from '../../shared/json/json.ts'
 import type { Amounts, LimitedCall } from '../../usage-limits/index.ts'
 import type { CostOf } from '../usage/prices.ts'
@@ -24,7 +25,7 @@ export interface LimitedTextCall {
   readonly unstoppable: boolean
   /** The maximum of the model's output: see `Capabilities.maxTokens`. */
   readonly maxTokens: number | undefined
-  readonly signal: AbortSignal
+  readonly signal: Disconnection
 }
 
 /** What is known of earlier calls and of prices. */
@@ -60,7 +61,7 @@ export class CallNeeds implements LimitedCall {
   readonly user: string
   readonly token: string | undefined
   readonly model: string
-  readonly signal: AbortSignal
+  readonly signal: Disconnection
   readonly unpriced: boolean
   readonly #options: CallNeedsOptions
   #expected: Expected | undefined

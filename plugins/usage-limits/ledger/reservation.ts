@@ -1,5 +1,6 @@
 import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Clock } from '../../shared/clock.ts'
+import type { Disconnection } from '../../shared/http/disconnection.ts'
 import { Problem } from '../../shared/problem.ts'
 import type { LimitUnit } from '../limit.ts'
 import { LimitProblem } from '../limit-problem.ts'
@@ -37,14 +38,14 @@ const extensionWaitMs = 200
 export class BlockReservation implements UsageReservation {
   readonly #ledger: Ledger
   readonly #parts: ReservedPart[]
-  readonly #signal: AbortSignal | undefined
+  readonly #signal: Disconnection | undefined
   readonly #clock: Pick<Clock, 'now'>
   #released = false
   /** Whether a counter has several parts: the call has run from one window into the next. */
   #isRepeated = false
 
   /** @param parts which the ledger has taken just now, of different counters */
-  constructor(ledger: Ledger, parts: ReservedPart[], signal: AbortSignal | undefined, clock: Pick<Clock, 'now'>) {
+  constructor(ledger: Ledger, parts: ReservedPart[], signal: Disconnection | undefined, clock: Pick<Clock, 'now'>) {
     this.#ledger = ledger
     this.#parts = parts
     this.#signal = signal

@@ -1,3 +1,4 @@
+import type { Disconnection } from '../../shared/http/disconnection.ts'
 import type { Problem } from '../../shared/problem.ts'
 import { isConsumed } from '../limit.ts'
 import { LimitProblem } from '../limit-problem.ts'
@@ -15,7 +16,7 @@ export interface Need {
 export interface Wait {
   readonly now: number
   /** Ends the wait. */
-  readonly signal: AbortSignal | undefined
+  readonly signal: Disconnection | undefined
   /** How long it waits for what others hold. Milliseconds, default 2,000. */
   readonly waitMs?: number | undefined
 }
@@ -77,7 +78,7 @@ export class WaitingCalls {
         this.#calls.delete(call)
         signal?.removeEventListener('abort', abort)
       }
-      const abort = () => call.reject(signal?.reason)
+      const abort = { handleEvent: () => call.reject(signal?.reason) }
       const call: WaitingCall = {
         ...{ needs, since: now, maxWaitMs: waitMs, isTried: false, isAnswered: false },
         grant: (granted) => {

@@ -1,8 +1,8 @@
 import type { FetchHandler } from '../../../plugins/concurrency-limits/index.ts'
 import type { Metrics } from '../../../plugins/metrics/index.ts'
 import { andThen } from '../../../plugins/shared/awaitable.ts'
+import { loggedStatus } from '../../../plugins/shared/http/disconnection.ts'
 import { withInertHeaders } from '../../../plugins/shared/http/headers.ts'
-import { loggedStatus } from '../../../plugins/shared/http/logged-status.ts'
 import { requestPath } from '../../../plugins/shared/http/request-path.ts'
 import type { LeveledLog } from '../../log.ts'
 
