@@ -91,12 +91,14 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
     const [deleted = ''] = ids
     expect((await ann.ask('DELETE', `/assets/${deleted}`)).status).toBe(200)
     // A dry run says the same as a creation, which calls the upstream of videos for neither.
-    for (const path of ['?dry_run=true', '']) {
-      const full = await ann.send('POST', path, { model: MODEL, content: contentOf(ids.slice(1, 5)) })
+    for (const dry_run of [true, false]) {
+      const full = await ann.send('POST', '', { dry_run, model: MODEL, content: contentOf(ids.slice(1, 5)) })
       expect(full).toMatchObject({ status: 429, code: 'QuotaExceeded' })
-      const gone = await ann.send('POST', path, { model: MODEL, content: contentOf([deleted]) })
+      const gone = await ann.send('POST', '', { dry_run, model: MODEL, content: contentOf([deleted]) })
       expect(gone).toMatchObject({ status: 400, code: 'asset_not_found' })
     }
+    const fits = await ann.send('POST', '', { dry_run: true, model: MODEL, content: contentOf(ids.slice(1, 3)) })
+    expect(fits).toMatchObject({ status: 200, json: { dry_run: true } })
     expect(emulator.video.tasks()).toHaveLength(tasks.length)
     await background.stop()
     await folder[Symbol.asyncDispose]()

@@ -49,4 +49,4 @@ export const chatOf = (asset: string) => ({
 
 export const oneSlot = { slots: { '*': { running: 1, waitingPerUser: 1_000 } } }
 
-export const dryRun = { path: '?dry_run=true', model: MODEL }
+export const dryRun = { dry_run: true, model: MODEL }

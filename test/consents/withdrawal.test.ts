@@ -27,12 +27,16 @@ describe.each(repeatedDatabases)('after a withdrawal (%s)', (database) => {
   test('no request that refers to an asset of the group is accepted', async () => {
     await using face = await openFaceFixture({ database })
     const { ann, bob, emulator, gateway } = face.fixture
-    for (const user of [ann, bob]) expect((await user.create('x', { content: content(face.asset) })).status).toBe(200)
+    const estimate = (user: typeof ann) => user.send('POST', '', { ...dryRun, content: content(face.asset) })
+    for (const user of [ann, bob]) {
+      expect((await user.create('x', { content: content(face.asset) })).status).toBe(200)
+      expect(await estimate(user)).toMatchObject({ status: 200, json: { dry_run: true } })
+    }
     await face.withdraw()
     for (const user of [ann, bob]) {
       const refused = await user.create('x', { content: content(face.asset) })
       expect([refused.status, refused.code]).toEqual([403, 'asset_not_found'])
-      const estimated = await user.send('POST', dryRun.path, { model: dryRun.model, content: content(face.asset) })
+      const estimated = await estimate(user)
       expect([estimated.status, estimated.code]).toEqual([403, 'asset_not_found'])
     }
     const before = emulator.calls.length

@@ -62,9 +62,9 @@ test('an asset that is lent for use can be referred to, and one that is lent to 
   await lend(ann, (await ann.ask('GET', `/assets/${read}`)).json.Result.GroupId, { User: bob.id })
   expect((await bob.create('x', { content: content(lent.asset) })).status).toBe(200)
   expect((await bob.create('x', { content: content(read) })).code).toBe('asset_not_found')
-  expect((await bob.send('POST', '?dry_run=true', { model: MODEL, content: content(read) })).code).toBe(
-    'asset_not_found',
-  )
+  const estimate = (asset: string) => bob.send('POST', '', { dry_run: true, model: MODEL, content: content(asset) })
+  expect(await estimate(lent.asset)).toMatchObject({ status: 200, json: { dry_run: true } })
+  expect((await estimate(read)).code).toBe('asset_not_found')
   const text = await fetch(`${lent.fixture.gateway.url}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${bob.token}`, 'content-type': 'application/json' },
