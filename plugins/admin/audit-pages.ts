@@ -1,27 +1,16 @@
-import type { AuditAction } from '../shared/audit.ts'
+import type { AuditAction, AuditEvent } from '../shared/audit.ts'
 import type { PageOf, PageRequest } from './store.ts'
 
-/** An entry of the audit trail, as operators see it. */
-export interface AuditRecord {
+/** An entry of the audit trail, as operators see it: an event, with who caused it. `name`: the user's, at that time. */
+export interface AuditRecord extends Omit<AuditEvent, 'target'> {
   readonly id: string
   /** Milliseconds since 1970. */
   readonly at: number
-  readonly action: AuditAction
-  /** Id of the user who did it, and the name at that time. */
-  readonly user?: string
-  readonly name?: string
-  /** Id of the token that the user used. */
-  readonly token?: string
   /** Kind and id of the object that the action affects. */
   readonly kind?: string
   readonly target?: string
   /** Client address; `admin` for the command line. */
   readonly address?: string
-  /** HTTP status of a rejected request. */
-  readonly status?: number
-  readonly reason?: string
-  /** Names of the fields that were set or changed. */
-  readonly fields?: readonly string[]
   /** How often this happened. Above 1, `at` is the time of the first. */
   readonly times: number
 }

@@ -42,10 +42,7 @@ export const groupChanged = (id: string | undefined, user: string): readonly Sta
 ]
 
 /** The statement after one that raises the revision: all processes drop what they know of lent groups. */
-export const sharesChange = sql`
-  insert into changes (revision, kind, key)
-  select value, 'shares', ''
-  from revision`
+export const sharesChange: Statement = change('shares', '')
 
 /** The last statements of a batch that lends a group, or ends that. */
 export const sharesChanged: readonly Statement[] = [raise, sharesChange, sweep]
