@@ -63,6 +63,21 @@ repeatOnDatabases('OpenAI’s client and videos', (database) => {
     return tasks.at(-1)
   }
 
+  test('a dry run tells the price and creates nothing, or is refused like the creation', async () => {
+    const before = fixture.emulator.video.tasks().length
+    const query = { dry_run: 'true' }
+    const dry: object = await videos.create({ prompt: 'a cat', seconds: '8', size: '1280x720' }, { query })
+    expect(dry).toMatchObject({ dry_run: true, model, usage: { exact: true }, violations: [] })
+    // What only the vendor would refuse.
+    const tooLong: object = await videos.create({ prompt: 'a cat', seconds: '99' as never }, { query })
+    expect(tooLong).toMatchObject({ dry_run: true, violations: [{ param: 'seconds' }] })
+    const wrong = { prompt: 'a cat', seconds: 'soon' } as unknown as VideoCreateParams
+    const refusal = await errorOf(videos.create(wrong))
+    expect(await errorOf(videos.create(wrong, { query }))).toEqual(refusal)
+    expect(refusal.status).toBe(400)
+    expect(fixture.emulator.video.tasks()).toHaveLength(before)
+  })
+
   test('creates a video and polls it until it is completed', async () => {
     const before = Math.floor(Date.now() / 1000)
     const created = await videos.create({ prompt: 'a cat', seconds: '8', size: '1280x720' })

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createByteDance } from '@ai-sdk/bytedance'
 import { APICallError, experimental_generateVideo as generateVideo, experimental_startVideo as startVideo } from 'ai'
+import { openFaceFixture } from '../consents/fixture.ts'
 import { newAsset, newGroup } from '../routes/fixture.ts'
 import { MODEL, openVideoFixture, tasksPath, type VideoFixture, type VideoUser } from '../video-generation/fixture.ts'
 
@@ -42,6 +43,39 @@ test('@ai-sdk/bytedance makes a video of an own asset', async () => {
   expect(video.mediaType).toBe('video/mp4')
   expect(new TextDecoder().decode(video.uint8Array.subarray(4, 8))).toBe('ftyp')
   expect(JSON.stringify(fixture.emulator.video.tasks()[0]?.body)).toContain(`asset://${asset}`)
+})
+
+/** Makes a video of an asset with the library. */
+const videoOf = (asset: string, fixture: VideoFixture, user: VideoUser) =>
+  generateVideo({
+    model: providerOf(fixture, user).video(MODEL),
+    prompt: 'she waves',
+    providerOptions: { bytedance: { ...fast.bytedance, referenceImages: [`asset://${asset}`] } },
+    download,
+  })
+
+test('@ai-sdk/bytedance makes a video of a lent asset, until the share is revoked', async () => {
+  await using fixture = await open()
+  const { ann, bob, emulator } = fixture
+  const group = await newGroup(ann, 'people')
+  const asset = await newAsset(ann, group)
+  const foreign = { statusCode: 403, message: expect.stringContaining('asset not found') }
+  await expect(videoOf(asset, fixture, bob)).rejects.toMatchObject(foreign)
+  const { json } = await ann.ask('POST', `/assets/groups/${group}/shares`, { User: bob.id, Access: 'use' })
+  expect((await videoOf(asset, fixture, bob)).video.mediaType).toBe('video/mp4')
+  expect((await ann.ask('DELETE', `/assets/groups/${group}/shares/${json.Result.Id}`)).status).toBe(200)
+  await expect(videoOf(asset, fixture, bob)).rejects.toMatchObject(foreign)
+  expect(emulator.video.tasks()).toHaveLength(1)
+})
+
+test('@ai-sdk/bytedance makes a video of a person, until the consent is withdrawn', async () => {
+  await using face = await openFaceFixture({ video: { runningMs: 30 } })
+  const { fixture, asset } = face
+  const { ann, bob, emulator } = fixture
+  for (const user of [ann, bob]) expect((await videoOf(asset, fixture, user)).video.mediaType).toBe('video/mp4')
+  expect((await face.withdraw()).status).toBe(200)
+  for (const user of [ann, bob]) await expect(videoOf(asset, fixture, user)).rejects.toMatchObject({ statusCode: 403 })
+  expect(emulator.video.tasks()).toHaveLength(2)
 })
 
 test('@ai-sdk/bytedance that repeats a generation with a key creates one task', async () => {
