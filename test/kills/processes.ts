@@ -20,7 +20,15 @@ export interface KillPosition {
 
 /** Calls that change something, and come often. */
 const actions: readonly EmulatorAction[] = [
-  ...(['CreateAssetGroup', 'UpdateAssetGroup', 'CreateAsset', 'CreateAsset', 'UpdateAsset', 'DeleteAsset'] as const),
+  ...([
+    'CreateAssetGroup',
+    'UpdateAssetGroup',
+    'CreateAsset',
+    'CreateAsset',
+    'CreateAsset',
+    'UpdateAsset',
+    'DeleteAsset',
+  ] as const),
   ...(['CreateVideoTask', 'CreateVideoTask', 'CreateChatCompletion', 'CreateResponse'] as const),
   ...(['CreateVisualValidateSession', 'GetVisualValidateResult'] as const),
 ]
@@ -29,7 +37,7 @@ const actions: readonly EmulatorAction[] = [
 export const killPositions = (random: Random, kills: number, slots: number): readonly KillPosition[] =>
   Array.from({ length: kills }, () => ({
     slot: random.integer(0, slots - 1),
-    moment: random.pick(['sent', 'answered', 'answered', 'before', 'after'] as const),
+    moment: random.pick(['sent', 'answered', 'answered', 'before', 'after', 'after'] as const),
     count: random.integer(1, 12),
     action: random.pick(actions),
     overlaps: slots > 1 && random.chance(0.2),

@@ -81,6 +81,11 @@ export const openKillWorld = async (kind: TestDatabase['kind'], options: KillWor
   const databaseUrl = environment.DATABASE_URL ?? ''
   const store = openStore(databaseUrl, { deadlineMs: 60_000, auditKeys: [auditKey] })
   stack.defer(() => store.close())
+  // A kill meets some of these calls, whose effect comes afterwards.
+  emulator.faults.add({
+    ...{ kind: 'delay', ms: 40, action: /^Create/ },
+    ...{ times: Number.POSITIVE_INFINITY, probability: 0.5 },
+  })
   const history = new History()
   const settings = { ...arkOf(fixture), ...environmentOf(emulator) }
   const start = () => fixture.start(settings)

@@ -44,6 +44,7 @@ const tablesOfOwners: Readonly<Record<string, string | null>> = {
   limit_use: null,
   login_attempts: null,
   metric_counts: null,
+  person_slots: 'user_id',
   registered_pictures: 'user_id',
   revision: null,
   secrets: null,

@@ -125,7 +125,7 @@ const upload: Step = async ({ send, born, expect, attempted }) => {
   expect(`upload ${born}`, pathname + search, isWhole, { as: 'nobody' })
 }
 
-const items = 3
+const items = 5
 
 const batch: Step = async (context) => {
   const { create, born, expect, attempted } = context
@@ -153,5 +153,5 @@ export const librarySteps: readonly (readonly [string, number, Step])[] = [
   ['asset rename', 3, rename('asset')],
   ['asset deletion', 2, remove('asset')],
   ['upload', 3, upload],
-  ['batch', 2, batch],
+  ['batch', 4, batch],
 ]
