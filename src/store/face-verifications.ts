@@ -174,15 +174,21 @@ export const createVerificationStore = (
   },
 
   async deleteVerifications(before, max) {
-    const deleted = await database.query(sql`
-      delete from face_verifications
-      where id in (
-        select id
+    // PostgreSQL would read the whole table to find the ids of a subquery. Those of one millisecond go together.
+    const [ends] = await database.query<{ first?: number; last?: number }>(sql`
+      select min(created_at) as first, max(created_at) as last
+      from (
+        select created_at
         from face_verifications
         where created_at < ${before}
         order by created_at
         limit ${max}
-      )
+      ) examined`)
+    if (ends?.first === undefined) return 0
+    const deleted = await database.query(sql`
+      delete from face_verifications
+      where created_at >= ${ends.first}
+      and created_at <= ${ends.last}
       returning id`)
     return deleted.length
   },

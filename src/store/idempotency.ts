@@ -132,14 +132,21 @@ export const createIdempotencyStore = (database: Database): IdempotencyStore => 
       ),
 
     async sweep(now, max) {
-      const swept = await database.query(sql`
-        delete from idempotency_keys
-        where (user_id, route, key) in (
-          select user_id, route, key
+      // PostgreSQL would read the whole table to find the keys of a subquery. Keys with the same end go together.
+      const [ends] = await database.query<{ first?: number; last?: number }>(sql`
+        select min(expires_at) as first, max(expires_at) as last
+        from (
+          select expires_at
           from idempotency_keys
           where expires_at <= ${now}
+          order by expires_at
           limit ${max}
-        )
+        ) examined`)
+      if (ends?.first === undefined) return 0
+      const swept = await database.query(sql`
+        delete from idempotency_keys
+        where expires_at >= ${ends.first}
+        and expires_at <= ${ends.last}
         returning holder`)
       return swept.length
     },

@@ -58,7 +58,7 @@ export interface DeliveryStore {
   deliverySucceeded(delivery: LeasedDelivery, at: number, recovered: boolean): Promise<void>
   deliveryFailed(delivery: LeasedDelivery, failed: FailedDelivery): Promise<void>
   /**
-   * Deletes what nobody will send any more, from before that time: at most `max` deliveries to webhooks, and as many
+   * Deletes what nobody will send any more, from before that time: about `max` deliveries to webhooks, and as many
    * callbacks. Returns the larger number of both: fewer than `max` when none is left.
    */
   sweepDeliveries(before: number, max: number): Promise<number>

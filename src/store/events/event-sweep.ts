@@ -42,9 +42,12 @@ export const createEventSweep = (database: Database): EventStore['sweepEvents'] 
       // Next time from the beginning: what was a user's newest event may not be it any more.
       place = end ?? beginning
       if (!end) return deleted
+      // The range of `at` is for PostgreSQL, which otherwise expects a third of the table, and reads all of it.
       const swept = await database.query(sql`
         delete from events
-        where (at, sequence) > (${from.at}, ${from.sequence})
+        where at >= ${from.at}
+        and at <= ${end.at}
+        and (at, sequence) > (${from.at}, ${from.sequence})
         and (at, sequence) <= (${end.at}, ${end.sequence})
         and exists (
           select 1

@@ -153,12 +153,33 @@ export const measureSize = async (
   world.stop()
   return {
     ...{ bytes, starts, latencies, statements: executed },
-    problems: [...findProblems(executed, large, maxRows), ...planned],
+    problems: [
+      ...findProblems(executed, large, maxRows).filter((each) => !readsMore.some((known) => known.test(each))),
+      ...planned,
+    ],
   }
 }
 
-/** Statements that read all rows, as the comments of the query plan test say. */
-const readsAll = ['limits/existing.ts of account', 'library/account-use.ts']
+/**
+ * Files whose statements are known to read a table from end to end, when PostgreSQL plans them for any values: it
+ * expects that `limit` with a parameter takes a tenth of the rows. The first two count all groups and assets.
+ */
+const readsAll = [
+  ...['limits/existing.ts of account', 'library/account-use.ts', 'library/slots/held-slots.ts'],
+  ...['audit/sweep.ts', 'consents/consent-pages.ts', 'events/deliveries.ts', 'library/asset-batches.ts'],
+  ...['text/text-objects.ts', 'users/sessions.ts', 'users/token-rows.ts', 'users/tokens.ts'],
+]
+
+/** Statements that are known to read more, by how they begin, and what they read. */
+const readsMore: readonly RegExp[] = [
+  // What a user has, for a limit on it: as many as the limit allows.
+  /^reads \d+ rows: select count\(\*\) as counted from \(select 1 from groups join assets on /,
+  // Up to 10,000 rows of each kind, every ten minutes.
+  /: select count\(\*\) as count from \(select 1 as one from /,
+  // Once a second; every webhook whose next delivery waits.
+  /^reads all of webhooks: select id from \( select id from webhooks where due_at /,
+  /: delete from (?:tokens|sessions|text_objects|asset_batches|audit_entries) where /,
+]
 
 /** How long those take which read all groups and assets. */
 const sayWholeCounts = async ({ database }: SizeWorld, say: (text: string) => void): Promise<void> => {
