@@ -89,6 +89,11 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
   const traceCall = tracing?.traceCall
   const library = assetLibrary({
     ...options.gateway,
+    slots: options.gateway.slots && {
+      ...options.gateway.slots,
+      observeChange: recorder.assetSlotChange,
+      observeCounts: recorder.assetSlots,
+    },
     identify: requireScope('media', options.gateway.identify),
     usageLimits,
     ...('videoAssetUses' in options.video.store && { uses: () => service.uses as AssetUses }),

@@ -19,7 +19,7 @@ import { createPictureAssets } from './pictures/picture-assets.ts'
 import type { Evidence, Library, Owners } from './routes/library.ts'
 import {
   assetsOfFirst,
-  assetsOfPersons,
+  assetsOfSlots,
   authorizedAssets,
   consentedAssets,
   type TextAssets,
@@ -112,7 +112,7 @@ export const openLibrary = (options: GatewayOptions): OpenLibrary => {
     parts: {
       upstream,
       accountFor: accounts && library.placement.accountFor,
-      assets: slots ? assetsOfPersons(consented) : assetsOfFirst(consented, upstream),
+      assets: slots ? assetsOfSlots(consented, slots.usable) : assetsOfFirst(consented, upstream),
       authorizedAssets: authorizedAssets(owners, consents?.store, clock, slots?.usable),
       pictures: options.pictures && createPictureAssets(library, owners, options.pictures),
     },

@@ -1,11 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { createSlotMetrics, type SlotMetrics } from './asset-slots.ts'
 import { type CallMetrics, createCallMetrics } from './calls.ts'
 import { ObservationBuffer, StatusCounts } from './requests.ts'
 import { createTextMetrics, type TextMetrics } from './texts.ts'
 import { createVideoMetrics, type VideoMetrics } from './video-tasks.ts'
 
 /** The metrics of one process, and their registry, where a host app can register further metrics. */
-export interface Metrics extends CallMetrics, TextMetrics, VideoMetrics {
+export interface Metrics extends CallMetrics, TextMetrics, VideoMetrics, SlotMetrics {
   readonly registry: Registry
   /** Counts a response. */
   request(response: { method: string; status: number; seconds: number }): void
@@ -59,6 +60,7 @@ export const createMetrics = (): Metrics => {
     ...createCallMetrics(registers, buckets),
     ...createTextMetrics(registers),
     ...createVideoMetrics(registers),
+    ...createSlotMetrics(registers),
     inFlight(counts) {
       for (const [name, help, read] of [
         ['sluice_requests_in_flight', 'Requests whose response has not started.', () => counts().requests],

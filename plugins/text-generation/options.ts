@@ -96,7 +96,7 @@ export interface TextGenerationOptions {
    * consents of persons also count for what a request continues. Default: no `asset://` address is allowed, except
    * those of `presetAssets`.
    */
-  readonly assets?: Pick<AssetOwners, 'asset' | 'areConsented'> | undefined
+  readonly assets?: Pick<AssetOwners, 'asset' | 'areConsented' | 'hold'> | undefined
   /** Ids of the vendor's public assets, which every caller may use. Default: none. */
   readonly presetAssets?: readonly string[]
   /**

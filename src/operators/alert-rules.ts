@@ -98,6 +98,7 @@ export const alertRules = (): readonly AlertRule[] => [
     ...{ name: 'SluiceVideoTaskRunsForEver', severity: 'warning', forMinutes: 0, by: ['pool'] },
     ...peak('overrunning', 0),
   },
+  { ...{ name: 'SluiceAssetSlotsShort', severity: 'warning', forMinutes: 15, by: [] }, ...peak('slot waits', 0) },
   {
     ...{ name: 'SluiceWebhooksFailing', severity: 'warning', forMinutes: 15, by: ['kind'] },
     ...share({

@@ -79,6 +79,8 @@ const gauges: Readonly<
   }),
   sluice_video_tasks: ({ pool, phase }, value) =>
     phase === 'overrunning' && value > 0 ? { series: ['overrunning', text(pool)], value } : undefined,
+  sluice_asset_slots: ({ state }, value) =>
+    state === 'waiting' && value > 0 ? { series: ['slot waits'], value } : undefined,
   // In thousandths. Below the half nobody is interested.
   sluice_limit_used_ratio: ({ subject_type, unit, window }, value) =>
     value > 0.5

@@ -16,6 +16,8 @@ export interface SlotProcess {
   readonly clock: VirtualClock
   readonly originals: MemoryOriginals
   readonly assets: AssetOwners
+  /** For `textGeneration`. */
+  readonly texts: NonNullable<ReturnType<typeof assetLibrary>['assets']>
   // biome-ignore lint/suspicious/noExplicitAny: tests read responses of every shape
   ask(user: string, method: string, path: string, body?: unknown): Promise<{ status: number; json: any; text: string }>
   group(user: string, name: string): Promise<string>
@@ -66,8 +68,8 @@ export const openProcess = (
     ...more,
   })
   const app = new Elysia().use(library.gateway)
-  const assets = library.authorizedAssets
-  if (!assets) throw new Error('there is an upstream')
+  const { authorizedAssets: assets, assets: texts } = library
+  if (!assets || !texts) throw new Error('there is an upstream')
   const ask: SlotProcess['ask'] = async (user, method, path, body) => {
     const response = await app.handle(
       new Request(`http://localhost/api/media/proxy${path}`, {
@@ -84,7 +86,7 @@ export const openProcess = (
     return json.Result.Id
   }
   return {
-    ...{ clock, originals, assets, ask },
+    ...{ clock, originals, assets, texts, ask },
     group: (user, Name) => created(user, '/assets/groups', { Name }),
     asset: (user, GroupId, Name, more = {}) =>
       created(user, '/assets', {

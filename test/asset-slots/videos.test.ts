@@ -104,7 +104,7 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
     await folder[Symbol.asyncDispose]()
   }, 120_000)
 
-  test('are refused with the assets of others, and text requests with those of the own slots', async () => {
+  test('are refused with the assets of others, as text requests are, which get the ids of the upstream too', async () => {
     const folder = await temporaryFolder()
     const background = new Background()
     await using fixture = await openVideoFixture({
@@ -125,15 +125,23 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
         code: 'asset_not_found',
       })
     }
-    const chat = await fetch(`${gateway.url}/v1/chat/completions`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
-      body: JSON.stringify({
-        model: 'doubao-seed-1-6-250615',
-        messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `asset://${id}` } }] }],
-      }),
-    })
-    expect(chat.status).toBe(403)
+    const chat = async (user: VideoUser) => {
+      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          model: 'doubao-seed-emulated',
+          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `asset://${id}` } }] }],
+        }),
+      })
+      await response.text()
+      return response.status
+    }
+    expect([await chat(bob), await chat(ann)]).toEqual([403, 200])
+    const sent = emulator.calls
+      .filter(({ action }) => action === 'CreateChatCompletion')
+      .map(({ body }) => String(body))
+    expect(sent).toEqual([expect.stringContaining(`asset://${upstreamId}`)])
     await background.stop()
     await folder[Symbol.asyncDispose]()
   }, 60_000)

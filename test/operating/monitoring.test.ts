@@ -24,7 +24,7 @@ const phases = ['waiting', 'running', 'overrunning'] satisfies VideoTaskCount['p
 const words: Readonly<Record<string, readonly string[]>> = {
   phase: phases,
   part: ['database', 'storage'],
-  state: partStates,
+  state: [...partStates, 'used', 'waiting', 'limit'],
   kind: ['webhook', 'callback', 'input', 'output', 'cached_input', 'reasoning'],
   reported: ['true', 'false'],
 }
@@ -39,6 +39,8 @@ const readSeries = async (): Promise<Series> => {
   metrics.inFlight(() => ({ requests: 1, streams: 1, bodyBytes: 1 }))
   metrics.videoEnd('succeeded')
   metrics.videoTasks(phases.map((phase) => ({ pool: 'm', phase, count: 1, oldestAt: 0 })))
+  metrics.assetSlots({ used: 1, waiting: 1, limit: 1 })
+  metrics.assetSlotChange('evicted')
   countDeliveries(metrics.registry)({ kind: 'webhook', status: 200, seconds: 1 })
   observeServer(metrics.registry, {
     health: { database: async () => {}, storage: async () => {} },

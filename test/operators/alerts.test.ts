@@ -123,14 +123,15 @@ describe('alerts', () => {
         ...[count(1, 'readiness', 'storage', 'full'), count(1, 'readiness', 'database', 'full')],
         ...[count(950, 'limit', 'user', 'tokens', 'day'), count(999, 'limit', 'user', 'tokens', 'minute')],
         ...[count(4_000, 'queue age', 'a-pool'), count(2, 'overrunning', 'a-pool'), count(14_000, 'streams')],
+        count(3, 'slot waits'),
       ],
     })
     const found = await alerts.read()
     expect(found.map(({ name, state }) => [name, state])).toEqual(
       [
         ...['SluiceBusy', 'SluiceStreamsNearLimit', 'SluiceUsageUnreported', 'SluiceDatabaseNotReady'],
-        ...['SluiceStorageFull', 'SluiceVideoQueueOld', 'SluiceVideoTaskRunsForEver', 'SluiceWebhooksFailing'],
-        'SluiceLimitNearlyUsed',
+        ...['SluiceStorageFull', 'SluiceVideoQueueOld', 'SluiceVideoTaskRunsForEver', 'SluiceAssetSlotsShort'],
+        ...['SluiceWebhooksFailing', 'SluiceLimitNearlyUsed'],
       ].map((name) => [name, 'firing']),
     )
     expect(found.at(-1)).toMatchObject({ labels: { subject_type: 'user', unit: 'tokens', window: 'day' }, value: 0.95 })

@@ -44,7 +44,7 @@ export const authorizedAssets = (
 })
 
 /** Checks owners of assets for text requests, which use their callers' own assets alone. */
-export interface TextAssets extends Pick<AssetOwners, 'areConsented'> {
+export interface TextAssets extends Pick<AssetOwners, 'areConsented' | 'hold'> {
   asset(user: string, id: unknown, request?: Request): Promise<TextAsset>
 }
 
@@ -87,12 +87,9 @@ export const assetsOfFirst = (owners: TextAssets, { accounts }: Pick<Upstream, '
   }
 }
 
-/** The assets of a library that is larger than its slots: only video tasks wait for those that the upstream has not. */
-export const assetsOfPersons = (owners: TextAssets): TextAssets => ({
+/** The assets of a library that is larger than its slots. */
+export const assetsOfSlots = (owners: TextAssets, { hold }: Pick<UsableAssets, 'hold'>): TextAssets => ({
+  asset: (user, id, request) => owners.asset(user, id, request),
   areConsented: owners.areConsented,
-  async asset(user, id, request) {
-    const found = await owners.asset(user, id, request)
-    if (found.group.type === 'LivenessFace') return found
-    throw new Problem(403, 'this gateway takes assets of groups of the type AIGC in video tasks only')
-  },
+  hold,
 })

@@ -1,4 +1,4 @@
-import type { SlottedAssetStore } from './store.ts'
+import type { SlotCounts, SlottedAssetStore } from './store.ts'
 
 /** The originals of assets, from which they are created again. */
 export interface Originals {
@@ -41,4 +41,14 @@ export interface SlotOptions {
   readonly floor?: number
   /** Slots that a user has at most, from 1. Default: all. */
   readonly cap?: number
+  /**
+   * Receives each change at the upstream, for metrics: an asset was created for the first time, or again, or has lost
+   * its slot to another one. Default: nothing.
+   */
+  readonly observeChange?: ((change: 'created' | 'recreated' | 'evicted') => void) | undefined
+  /**
+   * Receives the counts every ten seconds, in one process at a time, for metrics. `limit`: how many slots there are, if
+   * that is known. Default: nothing.
+   */
+  readonly observeCounts?: ((counts: SlotCounts & { readonly limit: number | undefined }) => void) | undefined
 }

@@ -12,7 +12,7 @@ import { createdId, effectOf, type Library, type PersonSlots } from '../routes/l
 import { upstreamNameOf } from './item.ts'
 import type { SlotOptions } from './options.ts'
 import { createPersonSlots, maxEvictions } from './person-slots.ts'
-import type { SlottedAsset } from './store.ts'
+import type { SlotNeed, SlottedAsset } from './store.ts'
 
 /** How long the link to an original is valid that the upstream gets. Milliseconds. */
 const sourceMs = 3_600_000
@@ -50,15 +50,17 @@ export interface Slots {
   /**
    * Creates an absent asset, in the place of others if there is no room. Never throws what the upstream says.
    *
-   * @param task the video task that needs it
+   * @param need what waits for it
    */
-  create(asset: SlottedAsset, group: OwnedGroup, task?: string, caller?: Caller): Promise<SlotCreation>
+  create(asset: SlottedAsset, group: OwnedGroup, need?: SlotNeed, caller?: Caller): Promise<SlotCreation>
   /** Finds out what has become of a call without an outcome, and deletes what is to be deleted. */
   settle(asset: SlottedAsset, group: OwnedGroup | undefined): Promise<void>
   /** Asks the upstream about an asset that it has, and records what it says. */
   refresh(asset: SlottedAsset, caller?: Caller): Promise<UpstreamResponse | undefined>
   /** Sends a call that makes something which takes a slot; makes room when the upstream has none. */
   withRoom(user: string, send: () => Promise<UpstreamResponse>): Promise<UpstreamResponse>
+  /** How many slots there are now. Undefined: that is not known. */
+  limit(): Promise<number | undefined>
   /**
    * Something that took a slot is gone: what a refusal has told about the number of slots holds no more, in any
    * process. Never rejects.
@@ -69,7 +71,7 @@ export interface Slots {
 
 export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots => {
   const { upstream, claimMs, clock, log } = library
-  const { store, originals, floor = 0, cap = Number.MAX_SAFE_INTEGER } = options
+  const { store, originals, floor = 0, cap = Number.MAX_SAFE_INTEGER, observeChange } = options
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
   const creations = new KeyedSemaphore(atOnce)
   let refused: { readonly slots: number; readonly freed: number; readonly until: number } | undefined
@@ -148,6 +150,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
         : { state: 'waiting' }
     }
     await confirm(claimed, upstreamId)
+    observeChange?.(claimed.status === 'Processing' ? 'created' : 'recreated')
     return { state: 'present' }
   }
 
@@ -158,17 +161,20 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
   }
 
   return {
-    create: (asset, group, task, caller = { user: asset.user }) =>
+    create: (asset, group, need, caller = { user: asset.user }) =>
       creations.run('', async () => {
         for (let evictions = 0; ; evictions++) {
           const now = clock.now()
           const slots = await slotCount()
           const lease = { now, leaseUntil: now + claimMs }
-          const claim = await inStore(store.claimSlot({ id: asset.id, slots, floor, cap, task, ...lease }))
+          const claim = await inStore(store.claimSlot({ id: asset.id, slots, floor, cap, need, ...lease }))
           if (claim.outcome === 'evict') {
             if (evictions >= maxEvictions) return { state: 'waiting' }
             const isGone = await evict(claim.victim).then(
-              () => true,
+              () => {
+                observeChange?.('evicted')
+                return true
+              },
               (err: unknown) => {
                 log.warn({ err, asset: claim.victim.id }, 'an asset could not be deleted to make room')
                 return false
@@ -225,8 +231,14 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
           const victim = await inStore(store.claimVictim({ user, floor, now, leaseUntil: now + claimMs }))
           if (!victim) throw error
           await evict(victim)
+          observeChange?.('evicted')
         }
       }
+    },
+
+    async limit() {
+      const slots = await slotCount()
+      return slots < unlimited ? slots : undefined
     },
 
     async forgetRefusal() {

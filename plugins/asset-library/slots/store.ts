@@ -50,6 +50,39 @@ export type NewSlottedAsset = Pick<SlottedAsset, 'id' | 'user' | 'group' | 'name
 /** An asset that the upstream had before it had an id of the gateway's own: that of the upstream becomes its id. */
 export type AdoptedAsset = Pick<SlottedAsset, 'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'>
 
+/** A video task or a request that needs assets, and waits for their slots. */
+export interface SlotNeed {
+  /** Of the task, or of the use. Both sort by time. */
+  readonly id: string
+  /**
+   * The user of a request, which waits for its turn: first goes who has the fewest slots in use, and then who has
+   * waited longest. Undefined: it is a video task, which the queue of videos has let in.
+   */
+  readonly user?: string | undefined
+  /** Until then it counts among those that wait, unless it claims again. */
+  readonly waitUntil: number
+}
+
+/** The assets of one request, from before they are at the upstream until it ends. */
+export interface AssetUse {
+  readonly id: string
+  readonly user: string
+  readonly assets: readonly string[]
+  readonly now: number
+  /** How long the use counts if it has to wait, and is not begun again. */
+  readonly waitUntil: number
+  /** How long its assets keep their slots if it need not wait, and is not renewed. */
+  readonly leaseUntil: number
+}
+
+/** What a library has of its slots, for metrics. */
+export interface SlotCounts {
+  /** Assets that have one. */
+  readonly used: number
+  /** Video tasks and requests that wait for one. */
+  readonly waiting: number
+}
+
 /** Who wants a slot, and under which rules. An asset of a person has a slot too, from its creation to its deletion. */
 export interface SlotClaim {
   readonly id: string
@@ -59,8 +92,8 @@ export interface SlotClaim {
   readonly floor: number
   /** Slots of a user at most. */
   readonly cap: number
-  /** The video task that needs the asset. It takes no slot from an asset that an older task needs. Undefined: none. */
-  readonly task?: string | undefined
+  /** What waits for the asset. It takes no slot from an asset that something older needs. Undefined: nothing waits. */
+  readonly need?: SlotNeed | undefined
   readonly now: number
   readonly leaseUntil: number
 }
@@ -80,7 +113,7 @@ export type SlotClaimOutcome =
   | { readonly outcome: 'full' | 'capped' | 'other' }
 
 /** Who wants a slot for an asset of a person, which is to be created. Nobody can take that slot away. */
-export interface PersonSlotClaim extends Omit<SlotClaim, 'task'> {
+export interface PersonSlotClaim extends Omit<SlotClaim, 'need'> {
   /** Of the claim: it ends with `releasePersonSlot`, or at `leaseUntil`. */
   readonly id: string
   readonly user: string
@@ -130,7 +163,7 @@ export interface SlottedAssetStore extends LeaseStore {
   claimSlot(claim: SlotClaim): Promise<SlotClaimOutcome>
   /** Makes room for something that is no slotted asset: chooses a victim as `claimSlot` does. */
   claimVictim(
-    claim: Omit<SlotClaim, 'id' | 'slots' | 'task' | 'cap'> & { readonly user: string },
+    claim: Omit<SlotClaim, 'id' | 'slots' | 'need' | 'cap'> & { readonly user: string },
   ): Promise<SlottedAsset | undefined>
   /** Claims a slot for an asset of a person, or chooses the one that makes room for it. */
   claimPersonSlot(claim: PersonSlotClaim): Promise<PersonSlotOutcome>
@@ -167,6 +200,17 @@ export interface SlottedAssetStore extends LeaseStore {
   keepOriginal(id: string, key: string): Promise<boolean>
   /** A task uses them now. */
   touchSlottedAssets(ids: readonly string[], now: number): Promise<void>
+  /**
+   * Begins a use, or goes on with one that waits. `isHeld`: the upstream has all its assets, and none of them loses its
+   * slot until the use ends. Otherwise what something younger needs cannot take those that it has.
+   */
+  beginAssetUse(use: AssetUse): Promise<{ readonly assets: readonly SlottedAsset[]; readonly isHeld: boolean }>
+  /** The uses go on. */
+  renewAssetUses(ids: readonly string[], leaseUntil: number): Promise<void>
+  endAssetUse(id: string): Promise<void>
+  /** Removes uses, and waits for slots, that ended without a word: their processes have ended. */
+  sweepAssetUses(now: number): Promise<void>
+  countSlots(now: number): Promise<SlotCounts>
   /** Those about which something is to be done: processing, calls without an outcome, deletions. */
   dueSlottedAssets(now: number, max: number): Promise<readonly SlottedAsset[]>
   postponeSlottedAsset(id: string, dueAt: number | undefined): Promise<void>

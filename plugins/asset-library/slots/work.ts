@@ -14,10 +14,14 @@ const everyMs = 2_000
 const maxDue = 100
 /** Assets that are looked at at once. */
 const lanes = 4
+/** Milliseconds between two sweeps of uses that have ended without a word. */
+const sweepMs = 30_000
+/** Milliseconds between two counts. */
+const countMs = 10_000
 /** Pause after a failure. Milliseconds. */
 const retryMs = 30_000
 
-interface SlotWorkOptions extends Pick<SlotOptions, 'store' | 'originals'> {
+interface SlotWorkOptions extends Pick<SlotOptions, 'store' | 'originals' | 'observeCounts'> {
   readonly library: SlotLibrary
   readonly residence: Slots
   readonly owners: () => Pick<Ownership, 'group'>
@@ -28,7 +32,7 @@ interface SlotWorkOptions extends Pick<SlotOptions, 'store' | 'originals'> {
  * outcome was lost, deletions, and originals of assets from before.
  */
 export const workOnSlots = (
-  { store, originals, library, residence, owners }: SlotWorkOptions,
+  { store, originals, library, residence, owners, observeCounts }: SlotWorkOptions,
   background: Background,
 ): void => {
   const { clock, log } = library
@@ -90,10 +94,19 @@ export const workOnSlots = (
     return status === 'Failed' ? { dueAt: undefined } : undefined
   }
 
+  let [sweepAt, countAt] = [0, 0]
   background.repeat({
     ...{ everyMs, log, failure: 'assets of the slots could not be read' },
     lease: { store, name: 'asset-slots', clock },
     async run(signal) {
+      if (clock.now() >= sweepAt) {
+        sweepAt = clock.now() + sweepMs
+        await store.sweepAssetUses(clock.now())
+      }
+      if (observeCounts && clock.now() >= countAt) {
+        countAt = clock.now() + countMs
+        observeCounts({ ...(await store.countSlots(clock.now())), limit: await residence.limit() })
+      }
       const due = await store.dueSlottedAssets(clock.now(), maxDue)
       await inLanes(due, lanes, async (asset) => {
         if (signal.aborted) return

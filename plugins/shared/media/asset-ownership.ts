@@ -39,6 +39,30 @@ export interface AssetOwners {
    * has all assets, under the ids that their users know.
    */
   place?(ids: readonly string[], task: string): Promise<PlacedAssets | undefined>
+  /**
+   * Gets the assets of a request to the upstream, and keeps them there until the request ends. It waits for those that
+   * are not there yet, and rejects with the reason of `signal` when that aborts. Throws Problem for those that cannot
+   * get there. Undefined: all of them stay at the upstream anyway. Default: the upstream has all assets.
+   */
+  hold?(request: AssetHoldRequest): Promise<HeldAssets | undefined>
+}
+
+/** A request that names assets. */
+export interface AssetHoldRequest {
+  /** Id of the user who sends it. */
+  readonly user: string
+  /** Its assets, with the paths of their fields, for errors. */
+  readonly assets: readonly AssetReference[]
+  readonly signal: AbortSignal
+}
+
+/** The assets of a request, which stay at the upstream until `end`. */
+export interface HeldAssets {
+  readonly placed: PlacedAssets
+  /** They may leave the upstream. Without effect when called again, and after `endAt`. Never throws. */
+  end(): void
+  /** They stay until a time, whatever becomes of this process. Milliseconds since 1970. Never throws. */
+  endAt(time: number): void
 }
 
 /** The upstream's ids of assets, by the ids that their users know. An asset that is not in it has one id. */
@@ -76,20 +100,23 @@ export const requireOwnAssets = (
   user: string,
   request: Request,
   options: AssetOwnershipOptions,
-): Awaitable<readonly UsedAsset[]> =>
+): Awaitable<readonly ReferencedAsset[]> =>
   andThen(assetsInTurns(json), (references) =>
     references.length === 0 ? noAssets : requireOwn(references, user, request, options),
   )
 
-const noAssets: readonly UsedAsset[] = []
+/** An asset of a request, and the path of the field that names it first. */
+export interface ReferencedAsset extends UsedAsset, AssetReference {}
+
+const noAssets: readonly ReferencedAsset[] = []
 
 const requireOwn = async (
   references: readonly AssetReference[],
   user: string,
   request: Request,
   { assets, presetAssets }: AssetOwnershipOptions,
-): Promise<readonly UsedAsset[]> => {
-  const used: UsedAsset[] = []
+): Promise<readonly ReferencedAsset[]> => {
+  const used: ReferencedAsset[] = []
   for (const { id, param } of references) {
     if (presetAssets.has(id)) continue
     if (!assets) throw new FieldProblem(403, 'this gateway has no asset library', { param })
@@ -102,7 +129,7 @@ const requireOwn = async (
     })
     const { group, isLent, showsPerson } = found ?? {}
     used.push({
-      id,
+      ...{ id, param },
       ...(group && { group: group.id }),
       ...(group?.account !== undefined && { account: group.account }),
       ...(isLent && { isLent }),

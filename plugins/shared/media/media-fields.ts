@@ -75,7 +75,7 @@ export const assetsInTurns = (request: Json): Awaitable<readonly AssetReference[
  * have no meaning. In all others, a string that begins with `asset:` names an asset, unless its key is a text key.
  * `textOptions`, `definitions` and `schema` lead to JSON schemas.
  */
-type FieldContext =
+export type FieldContext =
   | 'request'
   | 'items'
   | 'textOptions'
@@ -150,7 +150,7 @@ const mediaType = new RegExp(`${mediaKey.source}|^(?:image|video|audio)/`, 'i')
 const isMediaType = (json: Json): boolean =>
   json.isString && json.byteLength <= 1000 && mediaType.test(json.string() ?? '')
 
-const contextBelow = (context: FieldContext, key: string): FieldContext => {
+export const contextBelow = (context: FieldContext, key: string): FieldContext => {
   const step = childContexts[context]?.get(key)
   if (step) return step
   if (!withoutMediaKeys.has(context) && mediaKey.test(key)) return 'media'
@@ -158,7 +158,7 @@ const contextBelow = (context: FieldContext, key: string): FieldContext => {
 }
 
 /** An object or array on the path to the current value, with the current key or index in it. */
-interface Location {
+export interface Location {
   readonly outer: Location | undefined
   at: string | number
 }
@@ -266,7 +266,7 @@ const isListedText = (id: string, { at, outer }: Location): boolean =>
 const textLists: ReadonlySet<unknown> = new Set(['input', 'prompt'])
 
 /** Whether the own key of a string below a media key shows that it is no URL. */
-const isCompanion = ({ at, outer }: Location): boolean => {
+export const isCompanion = ({ at, outer }: Location): boolean => {
   if (typeof at === 'number') return false
   // Audio output and voices have ids of their own.
   if (at === 'id') return outer?.at === 'audio' || outer?.at === 'voice'

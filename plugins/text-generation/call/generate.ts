@@ -25,6 +25,7 @@ import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import type { GenerationContext } from './call.ts'
 import { clientTimeoutOf, withinTimeout } from './deadline.ts'
 import { respondNonStreaming } from './non-streaming.ts'
+import { holdAssets, noRequestAssets, type RequestAssets } from './request-assets.ts'
 import { RouteAttempts, type RouteAttemptsOptions } from './route-attempts.ts'
 import { respondStreaming } from './streaming.ts'
 import { respondTraced } from './trace.ts'
@@ -93,11 +94,17 @@ export const generate = async (
   const whole = continuation?.body ?? body
   const checkingAssets = requireOwnAssets(continuation?.body.json ?? json, user, request, options)
   const assets = isPromise(checkingAssets) ? await checkingAssets : checkingAssets
+  const hold = assets.length > 0 ? options.assets?.hold : undefined
+  const { clock, timeoutMs } = options
+  using requestAssets = hold
+    ? await holdAssets({ hold, user, assets, request, arrivedAt, whenRevoked, timeoutMs, clock })
+    : noRequestAssets
   using held = new HeldLimit()
   for (;;) {
     const { model, stream, stores = false, background = false, bridged = false } = validated
     const sending = continuation ? requestFor(continuation, bridged) : withoutStored(json, validated)
-    const sent = isPromise(sending) ? await sending : sending
+    const placing = requestAssets.place(isPromise(sending) ? await sending : sending)
+    const sent = isPromise(placing) ? await placing : placing
     let checked: CheckedRequest
     try {
       const pendingCheck = options.objects.check(sent, { user, route, bridged })
@@ -136,7 +143,10 @@ export const generate = async (
     }
     const { limit } = held
     if (persons.length > 0) await options.objects.markPersons(checked.referenced, persons)
-    const usage = new CallUsage({ user, token, model, issued, limit, unmetered: exchange.unmetered }, options)
+    const usage = new CallUsage(
+      { user, token, model, issued, limit, unmetered: exchange.unmetered, assets: requestAssets },
+      options,
+    )
     const { onAccepted, onEnd } = usage
     const call = {
       ...{ user, exchange, route, body: whole, issued, limit, request, clientTimeoutMs, arrivedAt, whenRevoked },
@@ -150,10 +160,17 @@ export const generate = async (
       attempts.succeed(route)
       if (exchange.droppedTools) options.droppedTools.report(response, exchange.droppedTools, route)
       if (limit) setHeaders(response.headers, limit.headers())
-      if (stream) held.continueWithStream()
+      if (stream) {
+        held.continueWithStream()
+        requestAssets.continueWithStream()
+      }
       return response
     } catch (error) {
-      route = attempts.next(error, route, { exchange, accepted: usage.accepted, request: sent })
+      route = attempts.next(requestAssets.withOwnIds(error), route, {
+        exchange,
+        accepted: usage.accepted,
+        request: sent,
+      })
       validated = await validate(route)
     }
   }
@@ -203,6 +220,7 @@ interface CallUsageOptions {
   readonly issued: IssuedObjects | undefined
   readonly limit: CallLimit | undefined
   readonly unmetered: boolean | undefined
+  readonly assets: Pick<RequestAssets, 'onEnd'>
 }
 
 /**
@@ -229,8 +247,9 @@ class CallUsage {
   }
 
   readonly onEnd = (usage: object | undefined): void | Promise<void> => {
-    const { user, token, model, issued, limit, unmetered } = this.#call
+    const { user, token, model, issued, limit, unmetered, assets } = this.#call
     const { record, clock } = this.#options
+    assets.onEnd(issued?.backgroundResponse !== undefined)
     // Usage of a background response is recorded when the response ends.
     if (issued?.backgroundResponse) return this.#continueInBackground(issued.backgroundResponse, usage)
     const tokens = readTokens(usage)

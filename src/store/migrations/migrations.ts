@@ -16,6 +16,7 @@ import {
   renamingIndexes,
   shareTables,
   slottedAssetTables,
+  slotUseTables,
 } from './tables/library.ts'
 import { countedTables, limitTables } from './tables/limits.ts'
 import { metricTables } from './tables/metrics.ts'
@@ -271,6 +272,7 @@ export const migrations: readonly Migration[] = [
   // Groups of persons that an object shows, as a JSON list. Null: none. Before, they were not recorded.
   [sql`alter table text_objects add column persons text`],
   personSlotTables,
+  slotUseTables,
 ]
 
 /**

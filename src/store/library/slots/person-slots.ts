@@ -28,7 +28,7 @@ export const createPersonSlotStore = (
           values (${id}, ${user}, ${leaseUntil})`
         return { outcome: 'claimed' } as const
       }
-      const victim = yield* chooseVictim({ ...claim, task: undefined, ownOnly: isCapped }, held.all)
+      const victim = yield* chooseVictim({ ...claim, need: undefined, ownOnly: isCapped }, held.all)
       return victim ? ({ outcome: 'evict', victim } as const) : ({ outcome: isCapped ? 'capped' : 'full' } as const)
     }),
 

@@ -1,6 +1,7 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { type Database, type Row, sql } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
+import { forgetWait, isTurnOfAnother, noteWait } from './slot-waits.ts'
 import { forgetSlotted, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 import { chooseVictim } from './victim.ts'
 
@@ -45,6 +46,11 @@ export const createSlotStore = (database: Database): SlotStore => ({
       const { all: held } = yield* heldSlots(claim.now)
       const occupied = sumOf(held)
       const isCapped = (held.get(user) ?? 0) >= claim.cap
+      const { need } = claim
+      if (need && !isCapped && (yield* isTurnOfAnother(need, claim.now))) {
+        yield noteWait(need)
+        return { outcome: 'full' } as const
+      }
       if (!isCapped && occupied < claim.slots) {
         const [claimed] = yield sql`
           update slotted_assets
@@ -52,11 +58,14 @@ export const createSlotStore = (database: Database): SlotStore => ({
             due_at = ${claim.leaseUntil}, used_at = ${claim.now}
           where id = ${claim.id}
           returning ${slottedColumns}`
+        if (need) yield forgetWait(need.id)
         const freed = freedFrom(yield selectFreed)
         return { outcome: 'claimed', asset: slottedFrom(claimed ?? {}), occupied: occupied + 1, freed } as const
       }
       const victim = yield* chooseVictim({ ...claim, user, ownOnly: isCapped }, held)
-      return victim ? ({ outcome: 'evict', victim } as const) : ({ outcome: isCapped ? 'capped' : 'full' } as const)
+      if (victim) return { outcome: 'evict', victim } as const
+      if (need) yield isCapped ? forgetWait(need.id) : noteWait(need)
+      return { outcome: isCapped ? 'capped' : 'full' } as const
     }),
 
   claimVictim: (claim) =>

@@ -1,5 +1,6 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
+import { createAssetUseStore } from './asset-uses.ts'
 import { createPersonSlotStore } from './person-slots.ts'
 import { createSlotStore } from './slots.ts'
 import { listStatements } from './slotted-lists.ts'
@@ -9,6 +10,7 @@ import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } fr
 export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> => ({
   ...createSlotStore(database),
   ...createPersonSlotStore(database),
+  ...createAssetUseStore(database),
 
   async slottedAssets(ids) {
     if (ids.length === 0) return []

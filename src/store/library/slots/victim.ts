@@ -10,34 +10,41 @@ interface Candidate {
   readonly id: string
   readonly user: string
   readonly status: SlottedAsset['status']
-  /** The oldest waiting task that needs it. Ids of tasks sort by creation. */
-  readonly nextUse?: string
+  /** The oldest waiting task, and the oldest waiting request, that need it. Their ids sort by time. */
+  readonly nextTask?: string
+  readonly nextRequest?: string
 }
 
-interface Choice extends Pick<SlotClaim, 'floor' | 'task' | 'now' | 'leaseUntil'> {
+interface Choice extends Pick<SlotClaim, 'floor' | 'need' | 'now' | 'leaseUntil'> {
   readonly user: string
   /** The user has as many slots as a user may have. */
   readonly ownOnly: boolean
 }
 
 /**
- * Chooses the asset that loses its slot, and marks it. What a task uses that the upstream has, or that is being sent,
- * stays, and so does what an older waiting task needs: so the oldest task always goes on.
+ * Chooses the asset that loses its slot, and marks it. What a task or a request uses that the upstream has, or that is
+ * being sent, stays, and so does what an older waiting one needs: so the oldest always goes on.
  *
- * Of the others goes what no waiting task needs, the least recently used first, and then what is needed last.
+ * Of the others goes what nothing waits for, the least recently used first, and then what is needed last.
  */
 export function* chooseVictim(
-  { user, ownOnly, floor, task, now, leaseUntil }: Choice,
+  { user, ownOnly, floor, need, now, leaseUntil }: Choice,
   held: SlotsByUser,
 ): Steps<SlottedAsset | undefined> {
-  const candidates = (yield sql`
+  const found = (yield sql`
     select id, user_id as "user", status, (
         select min(video_asset_uses.task_id)
         from video_asset_uses
         join video_tasks on video_tasks.id = video_asset_uses.task_id
         where video_asset_uses.asset_id = slotted_assets.id
         and video_tasks.phase = 'waiting'
-      ) as "nextUse"
+      ) as "nextTask", (
+        select min(asset_uses.id)
+        from asset_uses
+        where asset_uses.asset_id = slotted_assets.id
+        and waiting = 1
+        and asset_uses.lease_until > ${now}
+      ) as "nextRequest"
     from slotted_assets
     where state = 'present'
     and original is not null
@@ -49,10 +56,21 @@ export function* chooseVictim(
       where video_asset_uses.asset_id = slotted_assets.id
       and video_tasks.phase in ('submitting', 'submitted')
     )
+    and not exists (
+      select 1
+      from asset_uses
+      where asset_uses.asset_id = slotted_assets.id
+      and waiting = 0
+      and asset_uses.lease_until > ${now}
+    )
     order by case when status = 'Failed' then 0 else 1 end, used_at, id`) as unknown as readonly Candidate[]
+  const candidates = found.map(({ nextTask, nextRequest, ...candidate }) => ({
+    ...candidate,
+    nextUse: [nextTask, nextRequest].filter((id) => id !== undefined).toSorted()[0],
+  }))
   const free = candidates.filter(
     ({ nextUse, ...candidate }) =>
-      (!ownOnly || candidate.user === user) && (nextUse === undefined || (task !== undefined && nextUse > task)),
+      (!ownOnly || candidate.user === user) && (nextUse === undefined || (need !== undefined && nextUse > need.id)),
   )
   const slotsOf = (of: string): number => held.get(of) ?? 0
   const above = free.filter((candidate) => candidate.user === user || slotsOf(candidate.user) > floor)

@@ -162,3 +162,26 @@ export const personSlotTables: readonly Statement[] = [
   // The users may be users of a host app, so `user_id` is no foreign key. Of what is created, `assets` has a row.
   sql`create table person_slots (id text primary key, user_id text not null, expires_at bigint not null)`,
 ]
+
+/** A migration: which requests use, or wait for, assets of a library that is larger than its slots. Never change it. */
+export const slotUseTables: readonly Statement[] = [
+  sql`
+    create table asset_uses (
+      id text not null,
+      asset_id text not null,
+      user_id text not null,
+      waiting bigint not null,
+      lease_until bigint not null,
+      primary key (id, asset_id)
+    )`,
+  sql`create index asset_uses_of_asset on asset_uses (asset_id)`,
+  sql`create index asset_uses_by_lease on asset_uses (lease_until)`,
+  // Video tasks and requests for which there was no slot.
+  sql`
+    create table slot_waits (
+      id text primary key,
+      user_id text not null,
+      lease_until bigint not null
+    )`,
+  sql`create index slot_waits_by_lease on slot_waits (lease_until)`,
+]

@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict'
+import { type Fixture, slots } from './fixture.ts'
+
+export const users = ['ann', 'bob', 'eve'] as const
+
+export interface ModelGroup {
+  readonly id: string
+  readonly owner: string
+  isDeleted: boolean
+}
+
+/** An asset, under the id that the gateway has given it. */
+export interface ModelAsset {
+  readonly id: string
+  readonly owner: string
+  readonly group: ModelGroup
+  name: string
+  isDeleted: boolean
+  /** Whether it has been shown as active: then it stays so. */
+  isActive: boolean
+  /** As it was shown first. */
+  createTime: string | undefined
+}
+
+/** A request whose response has not ended, and the assets that its call has named, by own id. */
+export interface OpenRequest {
+  readonly placed: ReadonlyMap<string, string>
+  end(): Promise<void>
+}
+
+/** What users have, by own ids, and what the upstream may have of it. */
+export class Model {
+  readonly fixture: Fixture
+  readonly groups: ModelGroup[] = []
+  readonly assets: ModelAsset[] = []
+  readonly open: OpenRequest[] = []
+  /** Number of video tasks so far. */
+  tasks = 0
+  /** All ids that the upstream has ever given to assets: no caller sees one. */
+  readonly hidden = new Set<string>()
+
+  constructor(fixture: Fixture) {
+    this.fixture = fixture
+  }
+
+  groupsOf(user: string): readonly ModelGroup[] {
+    return this.groups.filter(({ owner, isDeleted }) => owner === user && !isDeleted)
+  }
+
+  assetsOf(user: string): readonly ModelAsset[] {
+    return this.assets.filter((asset) => asset.owner === user && exists(asset))
+  }
+
+  /** The asset, if it exists and is the user's. */
+  own(user: string, id: string): ModelAsset | undefined {
+    return this.assetsOf(user).find((asset) => asset.id === id)
+  }
+
+  /** Whether the user has, or had, the asset. */
+  had(user: string, id: string): boolean {
+    return this.assets.some((asset) => asset.id === id && asset.owner === user)
+  }
+
+  /** Whether there can be slots for all these assets beside those that requests use. */
+  hasRoomFor(ids: readonly string[]): boolean {
+    return new Set([...ids, ...this.open.flatMap(({ placed }) => [...placed.keys()])]).size <= slots
+  }
+
+  /** The own ids of the assets at the upstream that have these ids. Throws for one that is not there. */
+  ownIdsOf(upstreamIds: readonly string[]): readonly string[] {
+    return upstreamIds.map((id) => {
+      const found = this.fixture.emulator.library.asset(id)
+      assert.ok(found, `the upstream has no asset ${id}`)
+      return ownIdIn(found.name)
+    })
+  }
+
+  /** Throws unless all that the upstream has is of an asset that exists, once, in its group, and from its file. */
+  checkUpstream(): void {
+    const { library } = this.fixture.emulator
+    const found = library.assets()
+    for (const { id } of found) this.hidden.add(id)
+    assert.ok(found.length <= slots, `${found.length} assets at the upstream`)
+    assert.equal(new Set(found.map(({ name }) => ownIdIn(name))).size, found.length, 'an asset is there twice')
+    for (const { name, groupId, url } of found) {
+      const own = this.assets.find(({ id }) => id === ownIdIn(name))
+      assert.ok(own && exists(own), `the upstream has ${name}, which nobody has`)
+      assert.equal(groupId, own.group.id, 'the group of an asset')
+      assert.ok(url.includes(`/originals/${own.id}.png`), `${own.id} was created from ${url}`)
+    }
+    for (const { placed } of this.open) {
+      for (const [own, upstreamId] of placed) {
+        const asset = this.assets.find(({ id }) => id === own)
+        if (asset && exists(asset)) assert.ok(library.asset(upstreamId), `an asset in use is gone: ${own}`)
+      }
+    }
+  }
+
+  /** Throws when a response has an id of the upstream, or of an asset of another user, that the request has not named. */
+  checkNoLeak(user: string, text: string, named: readonly string[]): void {
+    const leaks = (id: string) => text.includes(id) && !named.includes(id)
+    for (const id of this.hidden) assert.ok(!leaks(id), `shows the id of the upstream ${id}`)
+    for (const { id, owner } of this.assets)
+      assert.ok(owner === user || !leaks(id), `shows the asset ${id} of ${owner}`)
+  }
+}
+
+export const exists = ({ isDeleted, group }: ModelAsset): boolean => !isDeleted && !group.isDeleted
+
+const ownIdIn = (name: string): string => name.replace(/-\d+$/, '')

@@ -1,0 +1,30 @@
+import fc from 'fast-check'
+import { type Mutant, openFixture } from './fixture.ts'
+import { Model } from './model.ts'
+import { begin, sequences } from './steps.ts'
+
+export interface SlotRun {
+  readonly runs: number
+  readonly seed: number | undefined
+  readonly mutant?: Mutant
+  readonly shrink?: boolean
+}
+
+/** Runs random sequences. Resolves with the violation that one of them shows, or undefined. */
+export const findViolation = async ({ runs, seed, mutant, shrink = true }: SlotRun): Promise<string | undefined> => {
+  const property = fc.asyncProperty(sequences(), async (steps) => {
+    await using fixture = await openFixture(mutant)
+    const model = new Model(fixture)
+    await begin(model)
+    for (const step of steps) {
+      await step.run(model)
+      model.checkUpstream()
+    }
+    for (const request of model.open) await request.end()
+  })
+  const details = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink })
+  if (!details.failed) return undefined
+  const steps = details.counterexample?.[0].map(({ what }) => what).join('\n')
+  const { errorInstance: error } = details
+  return `${error instanceof Error ? error.stack : error}\nseed ${details.seed}, after ${details.numRuns}\n${steps}`
+}
