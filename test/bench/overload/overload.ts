@@ -69,7 +69,7 @@ const capacities: readonly Capacity[] = [
     ...{ name: 'places', model: 'plain-200', connections: slots },
     settings: { MAX_REQUESTS: String(slots), USER_MAX_REQUESTS: String(slots) },
   },
-  { name: 'processor', model: 'plain', connections: 16, settings: {} },
+  { name: 'processor', model: 'plain', connections: 64, settings: {} },
 ]
 
 const users = 20
