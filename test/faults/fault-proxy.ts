@@ -20,6 +20,27 @@ export type ProxyFault =
   | { readonly kind: 'trickle'; readonly bytes: number }
   /** Responses are other bytes, as many. */
   | { readonly kind: 'wrong-bytes' }
+  /**
+   * Each connection is reset where its `CutReader` says, which finds a position of the protocol in what passes.
+   * `every`: at each so manieth such position, of all connections together; default at all.
+   */
+  | { readonly kind: 'cut'; readonly at: string; readonly every?: number }
+
+/** Reads a connection from its begin, and says where to reset it. */
+export interface CutReader<Position extends string = string> {
+  /** From now on. Undefined: nowhere. */
+  cut: { readonly at: Position; readonly every?: number } | undefined
+  /** Reads what the client sends. True: the connection is to be reset before. */
+  request(bytes: Buffer): boolean
+  /** Reads what the server sends. Undefined: it passes. */
+  response(bytes: Buffer): CutResponse | undefined
+}
+
+/** How many bytes of a response pass, and whether the connection is to be reset then. */
+export interface CutResponse {
+  readonly passed: number
+  readonly isCut: boolean
+}
 
 /** A TCP proxy on loopback before a server. It passes all bytes, until `fail` is called. */
 export interface FaultProxy extends AsyncDisposable {
@@ -34,8 +55,12 @@ export interface FaultProxy extends AsyncDisposable {
   readonly open: number
 }
 
-/** Starts a proxy before the server at this port of 127.0.0.1. */
-export const startFaultProxy = async (serverPort: number): Promise<FaultProxy> => {
+/**
+ * Starts a proxy before the server at this port of 127.0.0.1.
+ *
+ * @param createReader for each connection, for faults of the kind `cut`
+ */
+export const startFaultProxy = async (serverPort: number, createReader?: () => CutReader): Promise<FaultProxy> => {
   const port = await freePort()
   const pairs = new Set<Pair>()
   let fault: ProxyFault | undefined
@@ -46,7 +71,8 @@ export const startFaultProxy = async (serverPort: number): Promise<FaultProxy> =
   const listen = () =>
     new Promise<void>((resolve, reject) => {
       const server = createServer({ allowHalfOpen: true }, (near) => {
-        const pair = new Pair(near, connect({ port: serverPort, host: '127.0.0.1', allowHalfOpen: true }), mayReset)
+        const far = connect({ port: serverPort, host: '127.0.0.1', allowHalfOpen: true })
+        const pair = new Pair(near, far, { mayReset, reader: createReader?.() })
         pairs.add(pair)
         near.once('close', () => pairs.delete(pair))
         pair.obey(fault)
@@ -104,6 +130,7 @@ class Pair {
   readonly #near: Socket
   readonly #far: Socket
   readonly #mayReset: () => boolean
+  readonly #reader: CutReader | undefined
   #fault: ProxyFault | undefined
   /** Bytes of responses that still pass before the reset. */
   #bytesLeft = 0
@@ -113,12 +140,17 @@ class Pair {
   /** The end of what is passed on in turns of the timer. */
   #lastPiece: Promise<void> = Promise.resolve()
 
-  constructor(near: Socket, far: Socket, mayReset: () => boolean) {
+  constructor(
+    near: Socket,
+    far: Socket,
+    { mayReset, reader }: { readonly mayReset: () => boolean; readonly reader: CutReader | undefined },
+  ) {
     this.#near = near
     this.#far = far
     this.#mayReset = mayReset
+    this.#reader = reader
     for (const socket of [near, far]) socket.setNoDelay(true)
-    near.on('data', (bytes: Buffer) => this.#pass(() => void far.write(bytes)))
+    near.on('data', (bytes: Buffer) => this.#pass(() => this.#request(bytes)))
     near.on('end', () => this.#pass(() => void far.end()))
     near.on('error', () => far.destroy())
     near.on('close', () => this.#pass(() => void far.destroy()))
@@ -129,12 +161,14 @@ class Pair {
 
   /** Undefined: it goes on. Else resolves when its end has reached the client. */
   get ending(): Promise<unknown> | undefined {
-    const isEnding = this.#isDead && this.#fault?.kind === 'reset' && !this.#near.destroyed
+    const isReset = this.#fault?.kind === 'reset' || this.#fault?.kind === 'cut'
+    const isEnding = this.#isDead && isReset && !this.#near.destroyed
     return isEnding ? new Promise((resolve) => this.#near.once('close', resolve)) : undefined
   }
 
   obey(fault: ProxyFault | undefined): void {
     this.#fault = fault
+    if (this.#reader) this.#reader.cut = fault?.kind === 'cut' ? fault : undefined
     if (fault?.kind === 'reset' || fault?.kind === 'half-open') this.#bytesLeft = fault.afterBytes ?? 0
     if (fault?.kind === 'half-open' && this.#bytesLeft === 0) this.#vanish()
     if (fault?.kind === 'freeze') return
@@ -161,8 +195,23 @@ class Pair {
     else pass()
   }
 
+  #request(bytes: Buffer): void {
+    if (this.#reader?.request(bytes)) this.reset()
+    else this.#far.write(bytes)
+  }
+
   #respond(bytes: Buffer): void {
     const fault = this.#fault
+    const cut = this.#reader?.response(bytes)
+    if (cut) {
+      const passed = bytes.subarray(0, cut.passed)
+      if (!cut.isCut) this.#write(passed)
+      else {
+        this.#isDead = true
+        this.#near.write(passed, () => this.reset())
+      }
+      return
+    }
     if (fault?.kind === 'reset') {
       if (bytes.length <= this.#bytesLeft) {
         this.#bytesLeft -= bytes.length

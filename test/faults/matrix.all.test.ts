@@ -4,10 +4,11 @@ import { isSlow, testIf } from '../support/run-if.ts'
 import type { ProxyFault } from './fault-proxy.ts'
 import { expectUsual, type Prepared, prepare, routesWith, runFault, upstreams } from './matrix.ts'
 import { unusedPatterns } from './outages.ts'
+import { cutPositions } from './postgres-cut.ts'
 import { requests } from './requests/index.ts'
 import { type FaultWorld, openFaultWorld } from './world.ts'
 
-setDefaultTimeout(isSlow ? 3_600_000 : 600_000)
+setDefaultTimeout(600_000)
 
 let world: FaultWorld
 let usual: Prepared
@@ -20,6 +21,9 @@ beforeAll(async () => {
   usual = await prepare(world, routes)
 }, 600_000)
 afterAll(() => world[Symbol.asyncDispose]())
+
+/** The return from the identity provider begins a session. */
+const isWriting = (route: string): boolean => !route.startsWith('GET ') || route.endsWith('/oidc/callback')
 
 const total: readonly ProxyFault[] = [
   { kind: 'refuse' },
@@ -57,17 +61,20 @@ test.each(partial)('with a database of the fault %j each route works, or fails a
   expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
 })
 
-/** In the answer to `begin`, in that to a statement, in that to a commit, and later. */
-const positions = [0, 20, 60, 120, 250, 500, 1_000]
+/** Of a request that commits twice, the first commit passes, or the second one. */
+const cuts = [
+  ...cutPositions.map((at) => ({ kind: 'cut', at }) as const),
+  ...(['before-commit', 'after-commit'] as const).map((at) => ({ kind: 'cut', at, every: 2 }) as const),
+]
+/** The others take as long, and break what these break. */
+const isUsual = ({ at }: (typeof cuts)[number]): boolean => at === 'answer' || at.endsWith('-commit')
 
 // Each is a test of its own: after a test that runs out of time the runner ends the server, and all later ones fail.
-for (const afterBytes of positions)
-  testIf(isSlow, 'takes minutes of real time: SLUICE_SLOW is not set')(
-    `with connections to the database that are reset after ${afterBytes} bytes, each route works, or fails as it may`,
+for (const fault of cuts)
+  testIf(isSlow || isUsual(fault), 'takes long: SLUICE_SLOW is not set')(
+    `with connections to the database that are reset at ${JSON.stringify(fault)}, each route works, or fails as it may`,
     async () => {
-      const writing = world.routes.filter((route) => !route.startsWith('GET'))
-      const prepared = await prepare(world, afterBytes === 0 ? world.routes : writing)
-      const fault = { kind: 'reset', afterBytes } as const
+      const prepared = await prepare(world, fault.at === 'read' ? world.routes : world.routes.filter(isWriting))
       expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
     },
   )
@@ -84,7 +91,7 @@ test.each(upstreams)(
 )
 
 test('with a database that vanishes between two statements, nothing is acknowledged that is not written', async () => {
-  const writing = world.routes.filter((route) => !route.startsWith('GET'))
+  const writing = world.routes.filter(isWriting)
   for (const afterBytes of [120, 250, 500]) {
     const fault = { kind: 'half-open', afterBytes } as const
     const prepared = await prepare(world, writing)

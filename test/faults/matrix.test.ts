@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { unknownEffects } from './effects/index.ts'
 import { type Prepared, prepare, routesWith, runFault } from './matrix.ts'
 import { missingTests, unusedPatterns } from './outages.ts'
 import { requests } from './requests/index.ts'
@@ -18,6 +19,10 @@ afterAll(() => world[Symbol.asyncDispose]())
 test('there is a request for each route of the server, and the page about outages names no other one', () => {
   expect(Object.keys(requests).sort()).toEqual(world.routes.toSorted())
   expect(unusedPatterns(world.routes)).toEqual([])
+})
+
+test('of each route that writes it is known how to see what it has written', () => {
+  expect(unknownEffects(world.routes)).toEqual([])
 })
 
 test('each accident on the page names a test that exists', () => {

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import { inLanes } from '../../plugins/shared/background/in-lanes.ts'
 import { internalDetails } from '../support/gateway.ts'
-import { isThere } from './effects.ts'
+import { isThere } from './effects/index.ts'
 import type { ProxyFault } from './fault-proxy.ts'
 import { type Answer, answerWhileDown } from './outages.ts'
 import { requests } from './requests/index.ts'
@@ -91,7 +91,13 @@ export type Violation = string
 
 /** Faults while which nothing works, and every answer is that of the page. */
 const isTotal = (fault: ProxyFault): boolean =>
-  fault.kind === 'half-open' ? fault.afterBytes === undefined : !['reset', 'slow', 'trickle'].includes(fault.kind)
+  fault.kind === 'half-open'
+    ? fault.afterBytes === undefined
+    : !['reset', 'cut', 'slow', 'trickle'].includes(fault.kind)
+
+/** Faults while which a request may wait until its deadline. With others, all requests at once would exceed it. */
+const isSilent = (fault: ProxyFault): boolean =>
+  isTotal(fault) || fault.kind === 'half-open' || (fault.kind === 'cut' && fault.at === 'answer')
 
 /** Whether the server knows that the database is down, and no longer uses what it has read a second ago. */
 const knowsOutage = async (world: FaultWorld): Promise<boolean> => {
@@ -133,7 +139,7 @@ export const runFault = async (
 
   await proxy.fail(fault)
   if (dependency === 'database') {
-    await check(problemWhileUnsure, isTotal(fault) || fault.kind === 'half-open' ? undefined : lanes)
+    await check(problemWhileUnsure, isSilent(fault) ? undefined : lanes)
     if (isTotal(fault)) while (!(await knowsOutage(world))) await Bun.sleep(50)
   }
   if (isTotal(fault)) {

@@ -6,7 +6,6 @@ import type { Specification } from '../../src/documentation/specification.ts'
 import type { Emulator } from '../../src/emulator/index.ts'
 import type { Store } from '../../src/store/index.ts'
 import { MODEL, text } from '../emulator/video-client.ts'
-import { Browser } from '../examples/browser.ts'
 import { png } from '../mcp/fixture.ts'
 import { openFixture } from '../server/fixture.ts'
 import { createResponseChecker } from '../support/check-response.ts'
@@ -14,6 +13,7 @@ import { freePort } from '../support/free-port.ts'
 import { startOidcProvider } from '../support/oidc-provider.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { type FaultProxy, portOf, startFaultProxy } from './fault-proxy.ts'
+import { PostgresCut } from './postgres-cut.ts'
 
 /** What the server depends on, each behind a proxy of its own. */
 export const dependencies = ['database', 'assets', 'text', 'video', 'login'] as const
@@ -29,11 +29,15 @@ export interface FaultRequest {
   /** What is not text or bytes is sent as JSON. */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
+  /** What shows afterwards whether it had its effect: see `effects`. */
+  readonly about?: string | undefined
 }
 
 /** A response that was read. */
 export interface FaultReply extends Record<'text', string> {
   readonly status: number
+  /** The cookies that it sets. */
+  readonly cookie: string
   /** What the OpenAPI document of the server does not describe. */
   readonly undocumented: readonly string[]
 }
@@ -118,9 +122,10 @@ export const openFaultWorld = async (
   const proxyOf = async (serverPort: number) => stack.use(await startFaultProxy(serverPort))
   loginProxy = await proxyOf(portOf(provider.issuer))
   const upstreamPort = portOf(emulator.origin)
+  const passed = { count: 0 }
   const databaseUrl = await pooled(environment.DATABASE_URL ?? '', stack)
   const proxies = {
-    database: await proxyOf(portOf(databaseUrl)),
+    database: stack.use(await startFaultProxy(portOf(databaseUrl), () => new PostgresCut(passed))),
     assets: await proxyOf(upstreamPort),
     text: await proxyOf(upstreamPort),
     video: await proxyOf(upstreamPort),
@@ -164,7 +169,7 @@ export const openFaultWorld = async (
     login: await fixture.addPerson('lena'),
     admin: root.id,
   }
-  const cookie = await newCookie(store, ids.session, url)
+  const cookie = await newCookie({ store, server }, ids.session)
   const credentials: Readonly<Record<Sender, Readonly<Record<string, string>>>> = {
     token: await addToken(store, ann, ['media', 'text', 'video']),
     session: { cookie, origin: url },
@@ -190,7 +195,7 @@ export const openFaultWorld = async (
     const sent = { port, method, target: path, status, headers: Object.fromEntries(response.headers), body: answer }
     const found = isStream ? [] : checker.problemsOf(sent, false)
     const isForwarded = status >= 400 && checker.problemsOf(sent, true).length === 0
-    return { status, text: answer, undocumented: isForwarded ? [] : found }
+    return { status, text: answer, cookie: cookiesOf(response), undocumented: isForwarded ? [] : found }
   }
   const ask: FaultWorld['ask'] = async (method, request) => {
     const { status, text: answer } = await send(method, request)
@@ -207,6 +212,14 @@ export const openFaultWorld = async (
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   }
 }
+
+/** As a request sends them. What a response removes has no value. */
+const cookiesOf = ({ headers }: Response): string =>
+  headers
+    .getSetCookie()
+    .map((cookie) => cookie.split(';')[0] ?? '')
+    .filter((cookie) => !cookie.endsWith('='))
+    .join('; ')
 
 type NewWorld = Omit<FaultWorld, 'known' | typeof Symbol.asyncDispose>
 
@@ -259,8 +272,7 @@ export const newFace = async ({ emulator, store, ids }: NewWorld): Promise<strin
 }
 
 /** The secret of a link for the person of a group. */
-export const newConsentLink = async (world: NewWorld): Promise<string> => {
-  const group = await newFace(world)
+export const newConsentLink = async (world: NewWorld, group: string): Promise<string> => {
   const link = await world.ask('POST', {
     as: 'token',
     path: `${library}/assets/groups/${group}/consent/links`,
@@ -344,20 +356,11 @@ export const newUndecidedVideo = async (world: NewWorld): Promise<string> => {
 }
 
 /** The secret of an invitation. */
-export const newInvitation = async (world: NewWorld): Promise<string> => {
-  const path = `/api/admin/users/${await newUser(world)}/invitation`
+export const newInvitation = async (world: NewWorld, user: string): Promise<string> => {
+  const path = `/api/admin/users/${user}/invitation`
   const { invitation } = await world.ask('POST', { as: 'admin', path })
   return invitation.url.split('/').at(-1)
 }
-
-/** A webhook of the person with a session. */
-export const newWebhook = async ({ ask, emulator }: NewWorld): Promise<string> => {
-  const body = webhookOf(emulator)
-  return (await ask('POST', { as: 'session', path: '/api/webhooks', body })).webhook.id
-}
-
-/** A webhook that gets nothing: its user makes no videos. */
-export const webhookOf = ({ origin }: Emulator) => ({ url: `${origin}/hook`, types: ['video.succeeded'] })
 
 /** A group that another user lends to the user with the token. */
 export const newBorrowedGroup = async ({ store, ids, ask }: NewWorld): Promise<string> => {
@@ -371,7 +374,11 @@ export const newBorrowedGroup = async ({ store, ids, ask }: NewWorld): Promise<s
 }
 
 /** The cookie of a new session of the person, whose other sessions stay. */
-export const newCookie = async (store: Store, user: string, publicUrl: string): Promise<string> => {
+export const newCookie = async (
+  { store, server }: { readonly store: Store; readonly server: Pick<ServerProcess, 'url'> },
+  user: string,
+): Promise<string> => {
+  const publicUrl = server.url
   const begin = beginSession({ store, secrets: [await store.secret('session')], publicUrl, maxSessions: 10_000 })
   const { name = '', password } = (await store.account(user)) ?? {}
   const cookie = await begin(new Request(publicUrl), { id: user, name, ...(password !== undefined && { password }) })
@@ -386,15 +393,4 @@ export const newOperator = async ({ store }: NewWorld): Promise<Readonly<Record<
 }
 
 /** The cookie of a person of whom nothing else is known. */
-export const newPerson = async (world: NewWorld): Promise<string> =>
-  newCookie(world.store, await newUser(world), world.server.url)
-
-/** The return of a person from the identity provider to the server, which then asks the provider who it is. */
-export const newReturn = async ({ server }: NewWorld): Promise<FaultRequest> => {
-  const browser = new Browser(server.url)
-  const { url } = await browser.send('GET', '/api/session/oidc', undefined, ({ pathname }) =>
-    pathname.endsWith('/callback'),
-  )
-  const cookie = [...browser.cookies].map(([name, value]) => `${name}=${value}`).join('; ')
-  return { as: 'nobody', path: url.slice(server.url.length), headers: { cookie } }
-}
+export const newPerson = async (world: NewWorld): Promise<string> => newCookie(world, await newUser(world))

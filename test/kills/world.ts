@@ -99,7 +99,7 @@ export const openKillWorld = async (kind: TestDatabase['kind'], options: KillWor
     const token = createToken()
     const made = { hash: hashToken(token), start: token.slice(0, 9), scopes, createdAt: Date.now() }
     await store.addUserToken(id, made)
-    return createPerson({ id, name, marker, token }, await newCookie(store, id, url), processes)
+    return createPerson({ id, name, marker, token }, await newCookie({ store, server: { url } }, id), processes)
   }
   // A marker is one word, which is in no other one.
   const markerOf = (nth: number) => `zq${options.seed.toString(36)}x${nth}q`

@@ -1,6 +1,7 @@
 import {
   type FaultWorld,
   newClaim,
+  newCookie,
   newFace,
   newName,
   newOperator,
@@ -48,7 +49,10 @@ export const adminRequests: Requests = Object.fromEntries(
     'GET /users/{}': to(ofUser()),
     'PATCH /users/{}': to(newUserPath(), named),
     'POST /users/{}/invitation': to(newUserPath('/invitation')),
-    'DELETE /users/{}/sessions': to(newUserPath('/sessions')),
+    'DELETE /users/{}/sessions': async (world) => {
+      const user = await newUser(world)
+      return { as: 'admin', path: `${base}/users/${user}/sessions`, about: await newCookie(world, user) }
+    },
     'GET /users/{}/limits': to(ofUser('/limits')),
     'GET /users/{}/tokens': to(ofUser('/tokens')),
     'POST /users/{}/tokens': to(newUserPath('/tokens'), () => ({})),

@@ -1,5 +1,6 @@
 import { password } from '../../server/fixture.ts'
-import { newConsentLink, newInvitation, newReturn, newVideo, upstreamTaskOf } from '../world.ts'
+import { newReturn } from '../browsing.ts'
+import { newConsentLink, newFace, newInvitation, newUser, newVideo, upstreamTaskOf } from '../world.ts'
 import type { MakeRequest, Requests } from './request.ts'
 
 const nobody =
@@ -8,10 +9,11 @@ const nobody =
 
 const consent =
   (action: string): MakeRequest =>
-  async (world) => ({
-    as: 'nobody',
-    path: `/api/media/face-verifications/consent/${await newConsentLink(world)}${action}`,
-  })
+  async (world) => {
+    const about = await newFace(world)
+    const path = `/api/media/face-verifications/consent/${await newConsentLink(world, about)}${action}`
+    return { as: 'nobody', path, about }
+  }
 
 /** Requests without a credential, or with one in their path. */
 export const openRequests: Requests = {
@@ -27,12 +29,13 @@ export const openRequests: Requests = {
   'GET /api/session/oidc/callback': newReturn,
   'GET /api/invitations/{}': async (world) => ({
     as: 'nobody',
-    path: `/api/invitations/${await newInvitation(world)}`,
+    path: `/api/invitations/${await newInvitation(world, await newUser(world))}`,
   }),
-  'POST /api/invitations/{}': async (world) => ({
-    ...{ as: 'nobody', path: `/api/invitations/${await newInvitation(world)}` },
-    body: { password: 'a long enough password' },
-  }),
+  'POST /api/invitations/{}': async (world) => {
+    const about = await newUser(world)
+    const path = `/api/invitations/${await newInvitation(world, about)}`
+    return { as: 'nobody', path, about, body: { password: 'a long enough password' } }
+  },
   'GET /api/media/face-verifications/callback/{}': ({ known }) => ({ as: 'nobody', path: known.callback }),
   'GET /api/media/face-verifications/consent-keys': nobody('/api/media/face-verifications/consent-keys'),
   'GET /api/media/face-verifications/consent/{}': consent(''),

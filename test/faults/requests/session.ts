@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { newPerson, newToken, newWebhook, webhookOf } from '../world.ts'
+import { newWebhook, webhookOf } from '../browsing.ts'
+import { newCookie, newPerson, newToken, newUser } from '../world.ts'
 import type { MakeRequest, Requests } from './request.ts'
 
 const person =
@@ -17,11 +18,16 @@ export const sessionRequests: Requests = {
     ...{ as: 'session', path: '/api/session', headers: { cookie: await newPerson(world) } },
   }),
   'GET /api/account': person('/api/account'),
-  'PATCH /api/account': person('/api/account', { current_password: 'correct horse', password: 'correct horse' }),
-  'GET /api/account/sessions': person('/api/account/sessions'),
-  'DELETE /api/account/sessions': async (world) => ({
-    ...{ as: 'session', path: '/api/account/sessions', headers: { cookie: await newPerson(world) } },
+  'PATCH /api/account': async ({ store, ids }) => ({
+    ...{ as: 'session', path: '/api/account', about: (await store.account(ids.session))?.password },
+    body: { current_password: 'correct horse', password: 'correct horse' },
   }),
+  'GET /api/account/sessions': person('/api/account/sessions'),
+  'DELETE /api/account/sessions': async (world) => {
+    const user = await newUser(world)
+    const [cookie, about] = [await newCookie(world, user), await newCookie(world, user)]
+    return { as: 'session', path: '/api/account/sessions', headers: { cookie }, about }
+  },
   'DELETE /api/account/sessions/{}': async ({ store, ids }) => {
     const [hash, id, now] = [randomUUID(), randomUUID(), Date.now()]
     const session = {
