@@ -10,6 +10,7 @@ const tablesOfOwners: Readonly<Record<string, string | null>> = {
     select asset_batch_items.*, asset_batches.user_id as owner
     from asset_batch_items join asset_batches on asset_batches.id = batch_id`,
   asset_batches: 'user_id',
+  asset_uses: 'user_id',
   asset_watches: 'user_id',
   assets: `select assets.*, groups.user_id as owner from assets join groups on groups.group_id = assets.group_id`,
   audit_chain: null,
@@ -51,6 +52,7 @@ const tablesOfOwners: Readonly<Record<string, string | null>> = {
   sessions: 'user_id',
   slotted_assets: 'user_id',
   slotted_groups: null,
+  slot_waits: 'user_id',
   sluice_migrations: null,
   stored_items: 'user_id',
   stored_pieces: `
