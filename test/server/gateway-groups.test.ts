@@ -70,7 +70,9 @@ const testGroups = (kind: TestDatabase['kind']): void => {
     const open = async (stack: AsyncDisposableStack) => {
       const start = async (name: Name): Promise<GatewayGroup> => {
         const key = `key-of-the-account-${name}`
-        const fixture = stack.use(await openFixture(kind, { key, video: { queuedMs: 0, runningMs: 0 } }))
+        // The emulated accounts number their ids alike, after the time: so no two objects of both have the same one.
+        const clock = name === 'red' ? Date.now : () => Date.now() - 3_600_000
+        const fixture = stack.use(await openFixture(kind, { key, clock, video: { queuedMs: 0, runningMs: 0 } }))
         const { emulator } = fixture
         const server = await fixture.start({
           ...{ MEDIA_UPSTREAM_LIMITS: '{}', PUBLIC_URL: `https://${name}.gateway.example` },
@@ -134,7 +136,7 @@ const testGroups = (kind: TestDatabase['kind']): void => {
         expect(next).not.toBe('')
         return { groupId, assetId, video, response, link: new URL(upload.url), next } as const
       }
-      // The emulated accounts number their ids alike: those of somebody else come first in one of them.
+      // One account has objects of somebody else before.
       await fill({ ...blue, token: (await blue.fixture.addUser('eve')).token })
       blue.fixture.emulator.clearCalls()
       const [ofRed, ofBlue] = [await fill(red), await fill(blue)]

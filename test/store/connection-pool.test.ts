@@ -85,6 +85,26 @@ test('work that waited too long is rejected in time, and its connection is kept'
   expect(dropped).toEqual([])
 })
 
+test('a connection that its work has broken is replaced', async () => {
+  let opened = 0
+  const dropped: number[] = []
+  const pool = new ConnectionPool({
+    ...{
+      size: 1,
+      maxWorkMs: 60_000,
+      open: () => ++opened,
+      drop: (connection: number) => void dropped.push(connection),
+    },
+    isBroken: (error) => (error as Error).message === 'broken',
+  })
+  const fails = (message: string) => pool.run(() => Promise.reject(new Error(message)), 60_000).catch(() => {})
+  await fails('rejected')
+  expect(dropped).toEqual([])
+  await fails('broken')
+  expect(dropped).toEqual([1])
+  expect(await pool.run(async (connection) => connection, 60_000)).toBe(2)
+})
+
 test('a connection whose work failed is used again', async () => {
   const { pool } = setUp(1, 60_000)
   const failing = pool.run(() => Promise.reject(new Error('refused')), 60_000)

@@ -9,6 +9,8 @@ export interface ConnectionPoolOptions<Connection> {
   readonly open: () => Connection
   /** Closes a connection that counts as dead. It must not wait for the server. */
   readonly drop: (connection: Connection) => void
+  /** Whether work has failed because its connection broke: the pool then opens a new one. Default: never. */
+  readonly isBroken?: (error: unknown) => boolean
   /** How long one piece of work may use a connection before the pool drops that connection. Milliseconds. */
   readonly maxWorkMs: number
 }
@@ -95,17 +97,18 @@ export class ConnectionPool<Connection> {
       this.#count(user, -1)
       this.#release(next())
     }
-    const timer = setTimeout(() => {
+    const replace = () => {
       finish(this.#options.open)
       this.#options.drop(connection)
-    }, maxWorkMs)
+    }
+    const timer = setTimeout(replace, maxWorkMs)
     const running = work(connection)
     running.then(
       () => {
         this.#succeeded++
         finish(() => connection)
       },
-      () => finish(() => connection),
+      (error: unknown) => (this.#options.isBroken?.(error) ? replace() : finish(() => connection)),
     )
     return running
   }

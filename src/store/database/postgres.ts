@@ -85,7 +85,7 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
       pool ??
       new ConnectionPool({
         ...{ size: maxConnections, maxPerUser: maxConnectionsPerUser },
-        ...{ open: openWith(driver), drop: discard, maxWorkMs: deadlineMs },
+        ...{ open: openWith(driver), drop: discard, isBroken, maxWorkMs: deadlineMs },
       })
     pool = opened
     return opened
@@ -164,6 +164,14 @@ const runExclusively = async (tx: Queryable, steps: Steps): Promise<void> => {
   await tx.unsafe('select pg_advisory_xact_lock($1)', [migrationLock])
   await runSteps(tx, steps)
 }
+
+/**
+ * Whether an error is of the connection: of the system, or of the driver, and none that the server has sent.
+ *
+ * The driver would connect again. But it goes on with the answer that has broken off: a later statement may get a row
+ * of nothing before its own (`rows` in `connection.js` of postgres 3.4), or no answer at all.
+ */
+const isBroken = (error: unknown): boolean => /^(?:E[A-Z]{3,}|CONNECT)/.test(String(codeOf(error)))
 
 /**
  * Closes a connection whose server does not respond. The driver rejects all its pending queries; their callers have

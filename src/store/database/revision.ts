@@ -1,5 +1,6 @@
 import type { Revision, RevisionChange } from '../../../plugins/shared/identity/revision-clock.ts'
 import { type Database, type Statement, sql } from './database.ts'
+import { StoreError } from './error.ts'
 
 /** Number of revisions whose changes are kept. A process that is further behind clears its whole cache. */
 const maxRevisions = 1_000
@@ -142,8 +143,8 @@ export const tokenRevoked = (id: string, now: number): readonly Statement[] => [
 /** Reads the revision; with `since`, also the changes since then, if the database still has all of them. */
 export const readRevision = async (database: Database, since?: number): Promise<number | Revision> => {
   if (since === undefined) {
-    const [row] = await database.query(sql`select value from revision`)
-    return Number(row?.value)
+    const [row] = await database.query<{ value: number }>(sql`select value from revision`)
+    return valueIn(row)
   }
   const rows = await database.query<{ value: number; revision?: number } & RevisionChange>(sql`
     select revision.value, changes.revision, changes.kind, changes.key
@@ -151,9 +152,15 @@ export const readRevision = async (database: Database, since?: number): Promise<
     left join changes on changes.revision > ${since}
     order by changes.revision
     limit ${maxChanges + 1}`)
-  const value = Number(rows[0]?.value)
+  const value = valueIn(rows[0])
   const changes = rows.filter(({ revision }) => revision !== undefined)
   const revisionsWithChanges = new Set(changes.map(({ revision }) => revision)).size
   // Changes of a missing revision were swept, or a program that records no changes has raised it.
   return rows.length > maxChanges || revisionsWithChanges !== value - since ? { value } : { value, changes }
+}
+
+/** All that is cached depends on it, so no other value counts as one. */
+const valueIn = (row: { readonly value: number } | undefined): number => {
+  if (!Number.isSafeInteger(row?.value)) throw new StoreError('the revision of the database could not be read')
+  return Number(row?.value)
 }
