@@ -99,6 +99,15 @@ test('loses all bytes of half-open connections for ever, and serves new ones whe
   expect([client.received, client.destroyed, other.received]).toEqual(['', false, 'ghi'])
 })
 
+test('recovers from resets while a connection that has vanished stays', async () => {
+  await using echo = await openEcho()
+  const vanished = await echo.client()
+  await echo.proxy.fail({ kind: 'half-open' })
+  await echo.proxy.fail({ kind: 'reset', afterBytes: 0 })
+  await echo.proxy.recover()
+  expect(vanished.destroyed).toBe(false)
+})
+
 test('loses what comes after so many bytes of responses', async () => {
   await using echo = await openEcho()
   await echo.proxy.fail({ kind: 'half-open', afterBytes: 3 })

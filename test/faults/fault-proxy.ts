@@ -135,6 +135,8 @@ class Pair {
   /** Bytes of responses that still pass before the reset. */
   #bytesLeft = 0
   #isDead = false
+  /** Whether the client is about to learn of its end. */
+  #isReset = false
   /** What was sent while frozen, in both directions, in its order. */
   #held: (() => void)[] = []
   /** The end of what is passed on in turns of the timer. */
@@ -161,8 +163,8 @@ class Pair {
 
   /** Undefined: it goes on. Else resolves when its end has reached the client. */
   get ending(): Promise<unknown> | undefined {
-    const isReset = this.#fault?.kind === 'reset' || this.#fault?.kind === 'cut'
-    const isEnding = this.#isDead && isReset && !this.#near.destroyed
+    // One that has vanished stays open.
+    const isEnding = this.#isReset && !this.#near.destroyed
     return isEnding ? new Promise((resolve) => this.#near.once('close', resolve)) : undefined
   }
 
@@ -183,10 +185,17 @@ class Pair {
   }
 
   reset(): void {
+    this.#isReset = true
     this.#isDead = true
     this.#held = []
     this.#near.resetAndDestroy()
     this.#far.destroy()
+  }
+
+  #resetAfter(bytes: Buffer): void {
+    this.#isReset = true
+    this.#isDead = true
+    this.#near.write(bytes, () => this.reset())
   }
 
   #pass(pass: () => void): void {
@@ -207,8 +216,7 @@ class Pair {
       const passed = bytes.subarray(0, cut.passed)
       if (!cut.isCut) this.#write(passed)
       else {
-        this.#isDead = true
-        this.#near.write(passed, () => this.reset())
+        this.#resetAfter(passed)
       }
       return
     }
@@ -216,8 +224,7 @@ class Pair {
       if (bytes.length <= this.#bytesLeft) {
         this.#bytesLeft -= bytes.length
       } else if (this.#mayReset()) {
-        this.#isDead = true
-        this.#near.write(bytes.subarray(0, this.#bytesLeft), () => this.reset())
+        this.#resetAfter(bytes.subarray(0, this.#bytesLeft))
         return
       }
     }
