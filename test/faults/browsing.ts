@@ -2,10 +2,10 @@ import type { Emulator } from '../../src/emulator/index.ts'
 import { Browser } from '../examples/browser.ts'
 import type { FaultRequest, FaultWorld } from './world.ts'
 
-/** A webhook of the person with a session. */
-export const newWebhook = async ({ ask, emulator }: FaultWorld): Promise<string> => {
+/** A webhook of the person with these headers. */
+export const newWebhook = async ({ ask, emulator }: FaultWorld, headers: FaultRequest['headers']): Promise<string> => {
   const body = webhookOf(emulator)
-  return (await ask('POST', { as: 'session', path: '/api/webhooks', body })).webhook.id
+  return (await ask('POST', { as: 'session', path: '/api/webhooks', body, headers })).webhook.id
 }
 
 /** A webhook that gets nothing: its user makes no videos. */

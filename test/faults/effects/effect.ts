@@ -39,7 +39,9 @@ export const lists =
 export const listsNot =
   (path: string): Effect =>
   async (world, { request }) =>
-    !(await world.send('GET', { as: request.as, path })).text.includes(lastOf(request))
+    !(
+      await world.send('GET', { as: request.as, path, ...(request.headers && { headers: request.headers }) })
+    ).text.includes(lastOf(request))
 
 /** The last part of the path of a request, or that before an action. */
 export const lastOf = ({ path }: FaultRequest, action = ''): string =>

@@ -54,7 +54,10 @@ export const sessionRequests: Requests = {
     // There is a maximum for each person.
     headers: { cookie: await newPerson(world) },
   }),
-  'DELETE /api/webhooks/{}': async (world) => ({ as: 'session', path: `/api/webhooks/${await newWebhook(world)}` }),
+  'DELETE /api/webhooks/{}': async (world) => {
+    const headers = { cookie: await newPerson(world) }
+    return { as: 'session', path: `/api/webhooks/${await newWebhook(world, headers)}`, headers }
+  },
   'POST /api/media/face-verifications': person('/api/media/face-verifications', {}),
   'GET /api/media/face-verifications/{}': ({ known }) => ({
     ...{ as: 'session', path: `/api/media/face-verifications/${known.verification}` },
