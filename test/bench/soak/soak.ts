@@ -14,6 +14,8 @@ import { collect, readingOf, restOf } from './watch.ts'
 
 export interface SoakOptions {
   readonly minutes: number
+  /** Minutes of these that only warm up. */
+  readonly warmUpMinutes: number
   readonly users: number
   readonly pauseMs: number
   readonly memory: number
@@ -29,6 +31,7 @@ export const soakUsage = `usage: bun run bench soak [OPTION…]
 Mixed traffic with faults of the upstreams; then whether memory, descriptors, sockets and rows have stayed flat. Ends with status 1 if not.
 options
   --minutes N         duration of the traffic. Default: 30
+  --warm-up N         the first minutes of these, in which memory may grow. Default: a sixth of them
   --users N           users that send requests, each one after the other. Default: 8
   --pause N           milliseconds between two steps of a user, on average. Default: 500
   --memory N          highest growth of the memory that counts as flat, in MiB a minute. Default: 0.1
@@ -45,6 +48,7 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
     args: [...args],
     options: {
       minutes: text,
+      'warm-up': text,
       users: text,
       pause: text,
       memory: text,
@@ -56,7 +60,7 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
     },
   })
   const number = (
-    name: 'minutes' | 'users' | 'pause' | 'memory' | 'rest',
+    name: 'minutes' | 'warm-up' | 'users' | 'pause' | 'memory' | 'rest',
     usual: number,
     min: number,
     max: number,
@@ -70,8 +74,10 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
     if (!words.every((word) => all.includes(word))) throw new Error(`--${name} must be one of ${all.join(', ')}`)
     return words
   }
+  const minutes = number('minutes', 30, 0.1, 600)
   return {
-    minutes: number('minutes', 30, 0.1, 600),
+    minutes,
+    warmUpMinutes: number('warm-up', minutes / 6, 0, minutes),
     users: number('users', 8, 1, 100),
     pauseMs: number('pause', 500, 0, 60_000),
     memory: number('memory', 0.1, 0, 100_000),
@@ -96,13 +102,12 @@ export const soak = async (args: readonly string[]): Promise<void> => {
 }
 
 const root = join(import.meta.dir, '../../..')
-/** Of a run of 30 minutes the first five. */
-const warmUp = 1 / 6
 /** For how long the number of connections must not change to be that of a server at rest. */
 const steadyMs = 10_000
 
 const run = async ({
   minutes,
+  warmUpMinutes,
   users,
   pauseMs,
   memory,
@@ -114,7 +119,7 @@ const run = async ({
 }: SoakOptions): Promise<boolean> => {
   const facts = environment([{ name: 'sluice', path: root }])
   console.log(
-    `${facts.text}\n${minutes} minutes, ${users} users, GET_BODIES=${front}${jit === 'off' ? ', without a just-in-time compiler' : ''}`,
+    `${facts.text}\n${minutes} minutes, of which ${warmUpMinutes} warm up, ${users} users, GET_BODIES=${front}${jit === 'off' ? ', without a just-in-time compiler' : ''}`,
   )
   const emulator = await startEmulator({ processingMs: 0, video: { queuedMs: 0, runningMs: 500 } })
   const folder = temporaryFolder()
@@ -158,14 +163,23 @@ const run = async ({
   await collecting
   const after = await rest(resting, leaks.includes('rows') ? [] : tidiers, before)
 
-  const findings = verdictOf(collections, before, after, { memory, warmUp, idle: users })
+  const findings = verdictOf(collections, before, after, { memory, warmUp: warmUpMinutes / minutes, idle: users })
   const answers = Object.entries(statuses).map(([status, times]) => `${times} × ${status === '0' ? 'none' : status}`)
   console.log(`answers: ${answers.join(', ')}`)
   for (const { what, text, flat } of findings) console.log(`${what}: ${text}: ${flat ? 'flat' : 'GROWS'}`)
   const isFlat = findings.every(({ flat }) => flat)
   console.log(isFlat ? 'flat' : 'not flat')
   if (json !== undefined) {
-    const report = { environment: facts.values, minutes, users, readings, collections, findings, answers: statuses }
+    const report = {
+      environment: facts.values,
+      minutes,
+      warmUpMinutes,
+      users,
+      readings,
+      collections,
+      findings,
+      answers: statuses,
+    }
     await writeFile(json, `${JSON.stringify(report, undefined, 2)}\n`)
   }
   await server.stop()
