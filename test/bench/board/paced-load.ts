@@ -105,7 +105,8 @@ const run = async (job: PacedJob): Promise<PacedResult> => {
     const now = performance.now()
     const until = Math.min(total, Math.floor(((now - startedAt) / 1_000) * job.perSecond) + 1)
     for (; due < until; due++) {
-      const connection = idle.pop()
+      // The one that has rested longest, so that no server closes it as idle.
+      const connection = idle.shift()
       if (connection) connection.ask(now)
       else waiting.push(now)
     }
