@@ -9,10 +9,6 @@ export { type PublicUrl, type RequireSameOrigin, requireSameOrigin } from './htt
 export { type Identify, type Identity, requireIdentity } from './identity/identify.ts'
 export { type ReadRevision, type Revision, type RevisionChange, RevisionClock } from './identity/revision-clock.ts'
 export { type Log, noLog, Problem, type ProblemBody, problemBody, renderProblems } from './problem.ts'
-export {
-  type CircuitBreakerOptions,
-  type CircuitBreakers,
-  type CircuitState,
-  createCircuitBreakers,
-} from './upstream/circuit-breaker.ts'
+export type { CircuitBreakerOptions, CircuitState } from './upstream/circuit.ts'
+export { type CircuitBreakers, createCircuitBreakers } from './upstream/circuit-breaker.ts'
 export { CircuitOpenError, type Fetch } from './upstream/upstream-error.ts'

@@ -9,7 +9,7 @@ import {
   type ResponseDescription,
   routeOptions,
 } from '../../plugins/shared/plugin/openapi.ts'
-import type { CircuitState } from '../../plugins/shared/upstream/circuit-breaker.ts'
+import type { CircuitState } from '../../plugins/shared/upstream/circuit.ts'
 
 /** The state that the health routes report. */
 export interface Health {

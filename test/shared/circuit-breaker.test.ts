@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
-import { type CircuitBreakerOptions, createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
+import type { CircuitBreakerOptions } from '../../plugins/shared/upstream/circuit.ts'
+import { createCircuitBreakers } from '../../plugins/shared/upstream/circuit-breaker.ts'
 import { RetryBudget } from '../../plugins/shared/upstream/retry-budget.ts'
 import {
   CircuitOpenError,

@@ -31,6 +31,22 @@ const open = (userLimits: readonly Limit[]) => {
   return { clock, lines, failure, limits: processOn(failing, clock, { userLimits, log }) }
 }
 
+/** On a store whose exchanges wait between `pause` and `resume`. The clock does not wait for this store. */
+const openSlow = (userLimits: readonly Limit[]) => {
+  const clock = new StoreClock()
+  let gate = Promise.resolve()
+  let resume = () => {}
+  const exchange: LimitStore['exchange'] = async (asked) => {
+    await gate
+    return store.limits.exchange(asked)
+  }
+  const pause = () => {
+    ;({ promise: gate, resolve: resume } = Promise.withResolvers<void>())
+  }
+  const limits = usageLimits({ store: { ...store.limits, exchange }, clock, userLimits })
+  return { clock, limits, pause, resume: () => resume() }
+}
+
 test('while the database is down, calls go on with what the process holds, and others get 500', async () => {
   const { clock, lines, failure, limits } = open([day(100_000)])
   for (let nth = 0; nth < 40; nth++) {
@@ -94,27 +110,19 @@ test('a process that was cut off until its lease ended takes nothing more of its
 })
 
 test('while the database is slow, no call is told that a limit is used up', async () => {
-  const clock = new StoreClock()
-  let gate = Promise.withResolvers<void>()
-  gate.resolve()
-  const exchange: LimitStore['exchange'] = async (asked) => {
-    await gate.promise
-    return store.limits.exchange(asked)
-  }
-  // The clock does not wait for this store.
-  const limits = usageLimits({ store: { ...store.limits, exchange }, clock, userLimits: [day(10_000)] })
+  const { clock, limits, pause, resume } = openSlow([day(10_000)])
   const [first, second] = [
     await limits.reserve({ user, uses: { tokens: 100 } }),
     await limits.reserve({ user, uses: { tokens: 100 } }),
   ]
-  gate = Promise.withResolvers()
+  pause()
   const extended = first?.extend({ tokens: 4_000 })
   const begun = limits.reserve({ user, uses: { tokens: 5_000 } })
   await clock.pass(3_000)
   // The end of another call looks at those that wait.
   second?.settle({ tokens: 100 })
   await clock.pass(10)
-  gate.resolve()
+  resume()
   expect(await extended).toBe(true)
   expect(await begun).toBeDefined()
   const refusal = refusalOf(limits.reserve({ user, uses: { tokens: 9_000 } }))
@@ -123,26 +131,19 @@ test('while the database is slow, no call is told that a limit is used up', asyn
 })
 
 test('while the database is slow, a stream gets all that it asks for, if there is room', async () => {
-  const clock = new StoreClock()
-  let gate = Promise.withResolvers<void>()
-  gate.resolve()
-  const exchange: LimitStore['exchange'] = async (asked) => {
-    await gate.promise
-    return store.limits.exchange(asked)
-  }
-  const limits = usageLimits({ store: { ...store.limits, exchange }, clock, userLimits: [day(3_000)] })
+  const { clock, limits, pause, resume } = openSlow([day(3_000)])
   const [first, second] = [
     await limits.reserve({ user, uses: { tokens: 100 } }),
     await limits.reserve({ user, uses: { tokens: 110 } }),
   ]
-  gate = Promise.withResolvers()
+  pause()
   const begun = limits.reserve({ user, uses: { tokens: 1_000 } })
   await clock.settled()
   // What is free now is more than the least, and was not asked for.
   second?.settle({ tokens: 100 })
   const extended = first?.extend({ tokens: 64 }, { tokens: 4 })
   await clock.pass(150)
-  gate.resolve()
+  resume()
   expect(await extended).toBe(true)
   expect(first?.reserved).toEqual({ tokens: 164 })
   expect(await begun).toBeDefined()

@@ -1,5 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
-import type { CircuitBreakers, CircuitState } from '../../../plugins/shared/upstream/circuit-breaker.ts'
+import type { CircuitState } from '../../../plugins/shared/upstream/circuit.ts'
+import type { CircuitBreakers } from '../../../plugins/shared/upstream/circuit-breaker.ts'
 import type { UsageLimits } from '../../../plugins/usage-limits/index.ts'
 import { countDroppedLines } from '../../log/metrics.ts'
 import type { LeveledLog } from '../../log.ts'
