@@ -1,8 +1,8 @@
 import { isJsonObject } from '../../plugins/shared/json/parsed.ts'
 import { accountName } from '../../plugins/upstream-proxy/accounts.ts'
 import type { VideoUpstream } from '../../plugins/video-generation/index.ts'
-import { jsonOrFile } from './environment/json-or-file.ts'
-import { address, key, printableForm, webAddress } from './environment/parsers.ts'
+import { credentialIn, listIn, reportUnknown } from './environment/entries.ts'
+import { address, webAddress } from './environment/parsers.ts'
 import type { Environment, Read } from './environment/reader.ts'
 import {
   type KindEntry,
@@ -55,11 +55,6 @@ export const readMediaAccounts = (
 
 const listForm = 'must be a JSON list of accounts, or @ and the path of a file with one'
 
-const listIn = (text: string): readonly unknown[] | undefined => {
-  const list = jsonOrFile(text)
-  return Array.isArray(list) && list.length > 0 ? list : undefined
-}
-
 const toAccount = (
   entry: unknown,
   env: Environment,
@@ -88,14 +83,10 @@ const toAccount = (
     return value
   }
   const secret = (name: string): string => {
-    const variable = required(name, 'must be the name of a variable', (value) =>
-      /^\w+$/.test(value) ? value : undefined,
-    )
-    if (variable === undefined) return ''
-    const value = key(env[variable] ?? '')
-    if (value === undefined)
-      report(`.${name} names a variable that is not set, or has other than ${printableForm.replace('must be ', '')}`)
-    return value ?? ''
+    taken.add(name)
+    if (fields[name] !== undefined) return credentialIn(env, name, fields[name], report) ?? ''
+    report(`.${name} is required`)
+    return ''
   }
 
   const name = required('name', nameForm, (value) => (accountName.test(value) ? value : undefined)) ?? ''
@@ -109,7 +100,7 @@ const toAccount = (
   }
   const upstream = readKindEntry(reader)
   const video = readVideo(fields, { text, secret }, report)
-  if (isJsonObject(entry)) reportUnknown(fields, taken, report)
+  if (isJsonObject(entry)) reportUnknown(fields, [...taken], ['key', 'accessKey', 'secretKey'], report)
   return {
     name,
     upstream,
@@ -132,17 +123,3 @@ const readVideo = (
 }
 
 const nameForm = 'must be letters, digits, ., _ and -, at most 64 characters'
-
-/** Reports fields that are no setting of the entry, for example misspelt ones. */
-const reportUnknown = (
-  fields: Readonly<Record<string, unknown>>,
-  known: ReadonlySet<string>,
-  report: (problem: string) => void,
-): void => {
-  for (const name of Object.keys(fields)) {
-    if (known.has(name)) continue
-    if (/^(?:key|accessKey|secretKey)$/.test(name))
-      report(`.${name} must be given by ${name}Env, the name of a variable`)
-    else report(/^\w{1,64}$/.test(name) ? `.${name} is not a setting` : ' has a field that is not a setting')
-  }
-}

@@ -6,7 +6,7 @@ import {
   upstreamFields,
   upstreamProblems,
 } from '../../../plugins/text-generation/upstream/upstream-options.ts'
-import { jsonOrFile } from '../environment/json-or-file.ts'
+import { credentialIn, listIn, reportUnknown } from '../environment/entries.ts'
 import { address, key, printableForm, webAddress } from '../environment/parsers.ts'
 import type { Environment, Read } from '../environment/reader.ts'
 
@@ -41,11 +41,6 @@ export const readTextUpstreams = (
 /** The credentials of upstreams. No log line may contain one. */
 export const textSecrets = (upstreams: readonly TextUpstream[]): readonly string[] => upstreams.flatMap(credentialsOf)
 
-const listIn = (text: string): readonly unknown[] | undefined => {
-  const list = jsonOrFile(text)
-  return Array.isArray(list) && list.length > 0 ? list : undefined
-}
-
 /**
  * An entry as `TextUpstream`: the address without a slash at its end, and the key. `upstreamProblems` checks the other
  * fields.
@@ -53,39 +48,12 @@ const listIn = (text: string): readonly unknown[] | undefined => {
 const toUpstream = (entry: unknown, env: Environment, addProblem: (problem: string) => void): unknown => {
   if (!isJsonObject(entry)) return entry
   const { keyEnv, ...fields } = entry
-  reportUnknown(
-    fields,
-    upstreamFields.filter((name) => name !== 'key'),
-    addProblem,
-  )
-  if (Array.isArray(fields.models)) {
-    for (const [index, model] of fields.models.entries())
-      if (isJsonObject(model)) reportUnknown(model, modelFields, (problem) => addProblem(`.models[${index}]${problem}`))
+  const known = upstreamFields.filter((name) => name !== 'key')
+  reportUnknown(fields, known, ['key'], addProblem)
+  for (const [index, model] of Array.isArray(fields.models) ? fields.models.entries() : []) {
+    const report = (problem: string) => addProblem(`.models[${index}]${problem}`)
+    if (isJsonObject(model)) reportUnknown(model, modelFields, ['key'], report)
   }
   const url = typeof fields.url === 'string' ? (address(fields.url) ?? fields.url) : fields.url
-  return { ...fields, url, key: keyEnv === undefined ? undefined : keyIn(env, keyEnv, addProblem) }
-}
-
-const keyIn = (env: Environment, name: unknown, addProblem: (problem: string) => void): string | undefined => {
-  if (typeof name !== 'string' || !/^\w+$/.test(name)) {
-    addProblem('.keyEnv must be the name of a variable')
-    return undefined
-  }
-  const value = key(env[name] ?? '')
-  if (value === undefined)
-    addProblem(`.keyEnv names a variable that is not set, or has other than printable ASCII characters without spaces`)
-  return value
-}
-
-/** Reports fields that are no setting, for example misspelt ones. */
-const reportUnknown = (
-  entry: Readonly<Record<string, unknown>>,
-  known: readonly string[],
-  addProblem: (problem: string) => void,
-): void => {
-  for (const name of Object.keys(entry)) {
-    if (known.includes(name)) continue
-    if (name === 'key') addProblem('.key must be given by keyEnv, the name of a variable')
-    else addProblem(/^\w{1,64}$/.test(name) ? `.${name} is not a setting` : ' has a field that is not a setting')
-  }
+  return { ...fields, url, key: keyEnv === undefined ? undefined : credentialIn(env, 'keyEnv', keyEnv, addProblem) }
 }
