@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
   noStoreResponses,
   nullable,
   queryParameter,
@@ -9,7 +8,7 @@ import {
   type SchemaOf,
   successOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
 import type { UsageCountsView } from '../shared/usage-counts.ts'
 
 /** Calls, tokens and video seconds of the caller on one day, with one API token and one model. */
@@ -30,8 +29,9 @@ export interface UsageReport {
 /** The usage route of `account` below its prefix, for Eden. */
 export type UsageRoutes = {
   usage: {
-    get: Route<
-      Responses<UsageReport, ErrorBody, 400 | 401 | 429 | 500 | 503>,
+    get: ServiceRoute<
+      UsageReport,
+      400 | 401 | 429 | 500 | 503,
       { query: { readonly since?: string; readonly until?: string } }
     >
   }

@@ -1,4 +1,4 @@
-import { noStoreJson } from '../shared/http/no-store.ts'
+import { success } from '../shared/http/no-store.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { Problem } from '../shared/problem.ts'
 import { storeCall } from '../shared/store-call.ts'
@@ -36,7 +36,7 @@ export const listUsage =
     const query = new URLSearchParams(request.url.split('?')[1] ?? '')
     const filter = { user, since: readDay(query, 'since'), until: readDay(query, 'until') }
     const rows = await storeCall(store.listUsage(filter), 'usage could not be loaded')
-    return noStoreJson({ success: true, usage: rows.toReversed().map(toJson) })
+    return success({ usage: rows.toReversed().map(toJson) })
   }
 
 const toJson = (row: DailyUsage) => ({

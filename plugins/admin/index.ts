@@ -5,7 +5,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import type { Awaitable } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { createDocumentSigner } from '../shared/consent/signature.ts'
-import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, type HandlerContext } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { type PublicUrl, publicBase } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
@@ -205,10 +205,10 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const access = createAccess({ identify, publicUrl, audit })
 
   /** The handler of a route: admits the caller first. */
-  const of = (area: Area, handler: AdminHandler) =>
-    routesOf(errors)(async (request, params: AdminCall['params']) =>
-      handler({ request, params, ...(await access(request, area)) }),
-    )
+  const of =
+    (area: Area, handler: AdminHandler) =>
+    async ({ request, params, set }: HandlerContext & Pick<AdminCall, 'params'>) =>
+      errors.handle({ request, set }, async () => handler({ request, params, ...(await access(request, area)) }))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/admin', seed: seedOf(options), prefix })
     .get('/users', of('people', users.list), userDocs.list)

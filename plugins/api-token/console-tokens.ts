@@ -2,7 +2,7 @@ import { type Audit, accessDenied, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { readJsonRequest, sendsBody } from '../shared/http/body/body.ts'
 import type { ErrorsOption } from '../shared/http/error-handler.ts'
-import { noStoreJson } from '../shared/http/no-store.ts'
+import { success } from '../shared/http/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../shared/http/origin.ts'
 import { readId } from '../shared/id.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
@@ -151,7 +151,7 @@ export const createConsoleTokens = (options: ConsoleTokensOptions) => {
     // Only the first revocation is recorded: repeated requests must not fill the audit trail.
     if (revokedAt === time)
       await audit.record({ action: 'token.revoke', target: { kind: 'token', id: known } }, request)
-    return success({})
+    return success()
   }
 
   const rotate = async (request: Request, id: unknown): Promise<Response> => {
@@ -285,8 +285,6 @@ const tooOften = () =>
     headers: { 'retry-after': '3600' },
     event: { action: 'limit.reach', target: { kind: 'token' } },
   })
-
-const success = (content: object): Response => noStoreJson({ success: true, ...content })
 
 /** The message when the store fails. */
 const storeUnavailable = 'the token store is unavailable'

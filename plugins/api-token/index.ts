@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { andThen } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
-import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { useNotedEveryMs } from '../shared/identity/credential-use.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
@@ -196,16 +196,7 @@ export const consoleTokens = <const Prefix extends string = '/api/tokens'>(
   const plugin = new Elysia({ name: 'sluice/console-tokens', seed: seedOf(options), prefix })
     .get('', route(list), tokenDocs.list)
     .post('', route(create), tokenDocs.create)
-    .delete(
-      '/:id',
-      route((request, { id }: PathParameters<'id'>) => revoke(request, id)),
-      tokenDocs.revoke,
-    )
-  if (rotate)
-    plugin.post(
-      '/:id/rotate',
-      route((request, { id }: PathParameters<'id'>) => rotate(request, id)),
-      tokenDocs.rotate,
-    )
+    .delete('/:id', route(revoke, 'id'), tokenDocs.revoke)
+  if (rotate) plugin.post('/:id/rotate', route(rotate, 'id'), tokenDocs.rotate)
   return plugin.use(fallbackRoutes(errors)) as AnyElysia
 }

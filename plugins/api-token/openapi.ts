@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import type { Scope } from '../shared/identity/scopes.ts'
 import {
-  type ErrorBody,
   jsonBody,
   noStoreResponses,
   nullable,
@@ -11,7 +10,7 @@ import {
   successBody,
   successOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
 
 /** A token, without its secret. */
 export interface TokenInfo {
@@ -64,19 +63,18 @@ export interface TokenList {
 
 /** The routes of `consoleTokens` below its prefix, for Eden. */
 export type TokenRoutes = {
-  get: Route<Responses<TokenList, ErrorBody, 401 | 429 | 500 | 503>>
-  post: Route<
-    Responses<CreatedToken, ErrorBody, 400 | 401 | 403 | 408 | 409 | 413 | 415 | 429 | 500 | 503>,
+  get: ServiceRoute<TokenList, 401 | 429 | 500 | 503>
+  post: ServiceRoute<
+    CreatedToken,
+    400 | 401 | 403 | 408 | 409 | 413 | 415 | 429 | 500 | 503,
     { body: TokenRequest | undefined }
   >
   ':id': {
-    delete: Route<
-      Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 404 | 429 | 500 | 503>,
-      { params: { id: string } }
-    >
+    delete: ServiceRoute<{ readonly success: true }, 401 | 403 | 404 | 429 | 500 | 503, { params: { id: string } }>
     rotate: {
-      post: Route<
-        Responses<CreatedToken, ErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 503>,
+      post: ServiceRoute<
+        CreatedToken,
+        400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 503,
         { params: { id: string }; body: { readonly overlap_seconds?: number | null } | undefined }
       >
     }

@@ -1,5 +1,5 @@
 import { type AnyElysia, Elysia } from 'elysia'
-import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { checkPath } from '../shared/plugin/options.ts'
 import type { RoutesPlugin } from '../shared/plugin/plugin.ts'
@@ -96,7 +96,7 @@ export const consolePages = (options: ConsolePagesOptions = {}): RoutesPlugin =>
   })
   const route = routesOf(errors)
   const sendPage = route(showPage)
-  const sendFile = route((request, params: PathParameters<'*'>) => showFile(request, params['*']))
+  const sendFile = route(showFile, '*')
   const plugin: AnyElysia = new Elysia({ name: 'sluice/console', seed: seedOf(options), prefix })
     .get('', sendPage, hidden)
     .head('', sendPage, hidden)

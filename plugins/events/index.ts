@@ -3,13 +3,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Background, type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { responseFrom } from '../shared/http/body/byte-source.ts'
-import {
-  createErrorHandler,
-  type ErrorHandler,
-  type ErrorsOption,
-  type PathParameters,
-  routesOf,
-} from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { inFlightOf } from '../shared/http/in-flight.ts'
 import type { PublicUrl } from '../shared/http/origin.ts'
@@ -210,11 +204,7 @@ const webhookRoutes = (
   return new Elysia({ prefix: `${prefix}/webhooks` })
     .get('', route(list), webhookDocs.list)
     .post('', route(create), webhookDocs.create)
-    .delete(
-      '/:id',
-      route((request, { id }: PathParameters<'id'>) => remove(request, id)),
-      webhookDocs.remove,
-    )
+    .delete('/:id', route(remove, 'id'), webhookDocs.remove)
     .use(fallbackRoutes(errors))
 }
 

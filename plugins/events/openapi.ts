@@ -1,6 +1,5 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
   errorBody,
   errorResponses,
   jsonBody,
@@ -13,7 +12,7 @@ import {
   successBody,
   successOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
 import type { EventMessage } from './frames.ts'
 
 /** An event of the stream, as Eden yields it. */
@@ -71,8 +70,9 @@ export interface CreatedWebhook {
 /** The routes of `events` below its prefix, for Eden. */
 export type EventRoutes = {
   events: {
-    get: Route<
-      Responses<AsyncGenerator<StreamedEvent, void, unknown>, ErrorBody, 400 | 401 | 429 | 500 | 503>,
+    get: ServiceRoute<
+      AsyncGenerator<StreamedEvent, void, unknown>,
+      400 | 401 | 429 | 500 | 503,
       { query: { readonly types?: string; readonly last_event_id?: string } }
     >
   }
@@ -81,16 +81,14 @@ export type EventRoutes = {
 /** The routes of `events` with the option `webhooks`, below its prefix, for Eden. */
 export type WebhookRoutes = {
   webhooks: {
-    get: Route<Responses<WebhookList, ErrorBody, 401 | 429 | 500 | 503>>
-    post: Route<
-      Responses<CreatedWebhook, ErrorBody, 400 | 401 | 403 | 408 | 409 | 413 | 415 | 429 | 500 | 503>,
+    get: ServiceRoute<WebhookList, 401 | 429 | 500 | 503>
+    post: ServiceRoute<
+      CreatedWebhook,
+      400 | 401 | 403 | 408 | 409 | 413 | 415 | 429 | 500 | 503,
       { body: WebhookRequest }
     >
     ':id': {
-      delete: Route<
-        Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 404 | 429 | 500 | 503>,
-        { params: { id: string } }
-      >
+      delete: ServiceRoute<{ readonly success: true }, 401 | 403 | 404 | 429 | 500 | 503, { params: { id: string } }>
     }
   }
 }
@@ -187,12 +185,8 @@ export const eventDocs = {
     description:
       'Server-sent events. A client that sends `Last-Event-ID` receives what it has missed; `stream.gap` tells that events may be missing. `stream.start` and `stream.end` are about the stream itself.',
     parameters: [
-      queryParameter(
-        'types',
-        'Types of events, or families such as `video.*`, separated by commas. Default: all',
-        Type.String(),
-      ),
-      queryParameter('last_event_id', 'For clients that cannot set the header `Last-Event-ID`', Type.String()),
+      queryParameter('types', 'Types of events, or families such as `video.*`, separated by commas. Default: all'),
+      queryParameter('last_event_id', 'For clients that cannot set the header `Last-Event-ID`'),
       {
         ...{ name: 'last-event-id', in: 'header', required: false },
         description: 'Id of the last event that the client has received',

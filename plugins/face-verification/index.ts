@@ -3,7 +3,7 @@ import { type Audit, noAudit } from '../shared/audit.ts'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { linkSecretOf } from '../shared/consent/link.ts'
-import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { asPlainText } from '../shared/http/headers.ts'
 import { noStoreJson } from '../shared/http/no-store.ts'
@@ -183,18 +183,13 @@ export const faceVerification = <const Prefix extends string = '/api/media/face-
   }
 
   const errors = createErrorHandler({ ...options, errors: options.errors ?? documentedErrors, finish: asPlainText })
-  const route = routesOf(errors)
   const routes: AnyElysia = new Elysia({ name: 'sluice/face-verification', seed: seedOf(options), prefix })
     .post(
       '',
       async ({ request, path, set }) => errors.handle({ request, set }, () => create(request, path)),
       faceDocs.create,
     )
-    .get(
-      '/:verification_id',
-      route((request, { verification_id: id }: PathParameters<'verification_id'>) => query(request, id)),
-      faceDocs.query,
-    )
+    .get('/:verification_id', routesOf(errors)(query, 'verification_id'), faceDocs.query)
   const { callback } = driver
   const { consents } = options
   const consentUrl = (path: string, secret: string) =>

@@ -14,7 +14,7 @@ import {
   type SchemaOf,
   type UpstreamErrorBody,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { Responses, Route, RouteParts } from '../shared/plugin/plugin.ts'
 import { verificationStatuses } from './status.ts'
 
 /** The response to a created verification. */
@@ -37,7 +37,7 @@ export interface VerificationState {
   readonly group_id?: string
 }
 
-type FaceRoute<Success, Parts extends { body?: unknown; params?: unknown }> = Route<
+type FaceRoute<Success, Parts extends RouteParts> = Route<
   Responses<Success, ErrorBody | UpstreamErrorBody, 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503>,
   Parts
 >
@@ -107,8 +107,8 @@ export const faceDocs = {
       security: [],
       parameters: [
         pathParameter('state', 'Identifies the verification. A secret'),
-        queryParameter('resultCode', '10000: the person has passed the check', Type.String()),
-        queryParameter('bytedToken', 'Token of the session', Type.String()),
+        queryParameter('resultCode', '10000: the person has passed the check'),
+        queryParameter('bytedToken', 'Token of the session'),
       ],
       responses: {
         200: page('The page. It tells the person what to do next'),

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { responseOf } from '../shared/http/body/known-body.ts'
-import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { checkElysia, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
@@ -50,11 +50,7 @@ export const failureAdvice = <const Prefix extends string = '/api/failure-advice
   }
   const plugin: AnyElysia = new Elysia({ name: 'sluice/failure-advice', seed: seedOf(options), prefix })
     .get('', () => cacheable(list), listDocs)
-    .get(
-      '/:code',
-      routesOf(errors)((request, { code }: PathParameters<'code'>) => one(request, code)),
-      codeDocs,
-    )
+    .get('/:code', routesOf(errors)(one, 'code'), codeDocs)
     .use(fallbackRoutes(errors))
   return plugin
 }

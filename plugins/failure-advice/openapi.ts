@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
+  enumOf,
   errorBody,
   errorResponses,
   jsonResponse,
@@ -11,8 +11,8 @@ import {
   routeOptions,
   type SchemaOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
-import { type FailureAdvice, type FailureChange, failureChanges } from './entry.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
+import { type FailureAdvice, failureChanges } from './entry.ts'
 
 /** The response of the list. */
 export interface FailureAdviceList {
@@ -28,12 +28,9 @@ export interface FailureAdviceOfCode {
 
 /** The routes of `failureAdvice` below its prefix, for Eden. */
 export type FailureAdviceRoutes = {
-  get: Route<Responses<FailureAdviceList, ErrorBody, 500>>
+  get: ServiceRoute<FailureAdviceList, 500>
   ':code': {
-    get: Route<
-      Responses<FailureAdviceOfCode, ErrorBody, 404 | 500>,
-      { params: { code: string }; query: { message?: string } }
-    >
+    get: ServiceRoute<FailureAdviceOfCode, 404 | 500, { params: { code: string }; query: { message?: string } }>
   }
 }
 
@@ -43,18 +40,8 @@ export const adviceSchema: SchemaOf<FailureAdvice> = Type.Object(
     code: Type.String({ description: 'The code, or the part of it before a dot that has an entry' }),
     retry: Type.Boolean({ description: 'Whether the same request may succeed later' }),
     retry_after: nullable(Type.Integer({ description: 'Seconds to wait before another try' })),
-    change: nullable(
-      Type.Unsafe<FailureChange>({
-        type: 'string',
-        enum: failureChanges,
-        description: 'What to change before another try',
-      }),
-    ),
-    by: Type.Unsafe<FailureAdvice['by']>({
-      type: 'string',
-      enum: ['caller', 'operator', 'vendor'],
-      description: 'Who can remove the cause',
-    }),
+    change: nullable(enumOf(failureChanges, { description: 'What to change before another try' })),
+    by: enumOf(['caller', 'operator', 'vendor'], { description: 'Who can remove the cause' }),
     text: Type.Object({ en: Type.String(), zh: Type.String() }, { description: 'For a person' }),
   },
   { title: 'FailureAdvice' },
@@ -87,7 +74,7 @@ export const codeDocs: RouteOptions = routeOptions({
   security: [],
   parameters: [
     pathParameter('code', 'A code of an error, a failed task or a failed asset'),
-    queryParameter('message', "The vendor's message: some codes mean several things", Type.String()),
+    queryParameter('message', "The vendor's message: some codes mean several things"),
   ],
   responses: { 200: jsonResponse('What to do', one), ...errorResponses(errorBody, 404, 500) },
 })

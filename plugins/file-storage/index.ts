@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { type BackgroundOption, backgroundOf } from '../shared/background/background.ts'
-import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type RequireSameOrigin } from '../shared/http/origin.ts'
 import type { Identify } from '../shared/identity/identify.ts'
@@ -83,11 +83,7 @@ export const fileStorage = <
   const errors = createErrorHandler({ errors: options.errors, log, audit })
   const route = routesOf(errors)
   const files = new Elysia({ prefix })
-    .get(
-      '/:folder/:name',
-      route((request, { folder, name }: PathParameters<'folder' | 'name'>) => send(request, `${folder}/${name}`)),
-      fileDocs.get,
-    )
+    .get('/:folder/:name', route(send, 'folder', 'name'), fileDocs.get)
     .use(fallbackRoutes(errors))
   const uploads = new Elysia({ prefix: uploadPath })
     .post('', route(receive), fileDocs.upload)

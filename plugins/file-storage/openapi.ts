@@ -1,7 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { fileContentTypes } from '../shared/media/file-type.ts'
 import {
-  type ErrorBody,
   errorBody,
   errorResponses,
   noStoreResponses,
@@ -12,7 +11,7 @@ import {
   type SchemaOf,
   successOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
 
 /** A file that a user has uploaded. */
 export interface UploadInfo {
@@ -33,10 +32,7 @@ export interface CreatedUpload {
 
 /** The route of `fileStorage` at `uploadPath`, for Eden. */
 export type UploadRoutes = {
-  post: Route<
-    Responses<CreatedUpload, ErrorBody, 400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503>,
-    { body: unknown }
-  >
+  post: ServiceRoute<CreatedUpload, 400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503, { body: unknown }>
 }
 
 const createdUpload: SchemaOf<CreatedUpload> = successOf('CreatedUpload', {
@@ -68,7 +64,7 @@ const parameters = [
   pathParameter('folder', 'The folder of the file'),
   pathParameter('name', 'The name of the file'),
   queryParameter('expires', 'When the link expires: seconds since 1970', Type.Integer()),
-  queryParameter('signature', 'Proves that the gateway has made the link', Type.String()),
+  queryParameter('signature', 'Proves that the gateway has made the link'),
 ]
 
 const content = Object.fromEntries([...fileContentTypes, 'application/octet-stream'].map((type) => [type, file]))

@@ -2,7 +2,7 @@ import { type AnyElysia, Elysia } from 'elysia'
 import { type Audit, noAudit } from '../shared/audit.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { attachBody, bodyStream, readJsonRequest } from '../shared/http/body/body.ts'
-import { createErrorHandler, type ErrorsOption, type PathParameters, routesOf } from '../shared/http/error-handler.ts'
+import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
 import { identifySameOrigin, type PublicUrl, publicBase, type RequireSameOrigin } from '../shared/http/origin.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
@@ -149,7 +149,7 @@ export const mcp = <const Prefix extends string = '/mcp'>(
     mcpDocs.message,
   )
   if (uploads !== undefined) {
-    const receiveUpload = route((request, { link }: PathParameters<'link'>) => receive(request, link, uploads))
+    const receiveUpload = route((request, link) => receive(request, link, uploads), 'link')
     routes
       .put('/uploads/:link', receiveUpload, mcpDocs.upload('put'))
       .post('/uploads/:link', receiveUpload, mcpDocs.upload('post'))

@@ -54,7 +54,7 @@ export const oidcDocs = {
         'Path at which the person continues, such as `/console`, relative to the public address. Anything else has no effect',
         Type.String({ maxLength: 256 }),
       ),
-      queryParameter('invitation', 'The secret of an invitation', Type.String()),
+      queryParameter('invitation', 'The secret of an invitation'),
     ],
     responses: {
       303: redirect('To the identity provider', 'Binds the login to this browser'),
@@ -66,8 +66,8 @@ export const oidcDocs = {
     summary: 'Come back from the identity provider',
     description: 'The redirect URI that the client has at the identity provider.',
     parameters: [
-      queryParameter('code', 'The code of the identity provider', Type.String()),
-      queryParameter('state', 'The state of the login', Type.String()),
+      queryParameter('code', 'The code of the identity provider'),
+      queryParameter('state', 'The state of the login'),
       queryParameter('iss', 'The issuer (RFC 9207)', Type.String()),
       queryParameter('error', 'Why nobody was logged in (RFC 6749 section 4.1.2.1)', Type.String()),
     ],

@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { createErrorHandler, type ErrorsOption, routesOf } from '../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../shared/http/fallback-routes.ts'
-import { noStoreJson } from '../shared/http/no-store.ts'
+import { success } from '../shared/http/no-store.ts'
 import { type Identify, requireIdentity } from '../shared/identity/identify.ts'
 import { checkCollaborator, checkElysia, checkIdentify, checkPath } from '../shared/plugin/options.ts'
 import type { RoutesAt, RoutesPlugin } from '../shared/plugin/plugin.ts'
@@ -74,8 +74,7 @@ export const limitRoutes = <const Prefix extends string = '/api/limits'>(
   const errors = createErrorHandler(options)
   const list = async (request: Request): Promise<Response> => {
     const { user, token = tokenIn(request) } = await requireIdentity(identify, request)
-    return noStoreJson({
-      success: true,
+    return success({
       limits: await storeCall(limits.report({ user, token }), 'limits could not be loaded'),
     })
   }

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
+  enumOf,
   noStoreResponses,
   nullable,
   queryParameter,
@@ -9,9 +9,9 @@ import {
   type SchemaOf,
   successOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
-import { consumedUnits, existingUnits, type LimitUnit, type LimitWindow, limitWindows } from './limit.ts'
-import type { LimitReport, LimitSubject } from './usage-limits.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
+import { consumedUnits, existingUnits, limitWindows } from './limit.ts'
+import type { LimitReport } from './usage-limits.ts'
 
 /** The response of the limits route. */
 export interface LimitList {
@@ -21,12 +21,8 @@ export interface LimitList {
 
 /** The limits route below its prefix, for Eden. */
 export type LimitRoutes = {
-  get: Route<Responses<LimitList, ErrorBody, 401 | 429 | 500 | 503>, { query: { readonly token?: string } }>
+  get: ServiceRoute<LimitList, 401 | 429 | 500 | 503, { query: { readonly token?: string } }>
 }
-
-/** One of some words. */
-const word = <Word extends string>(description: string, words: readonly Word[]) =>
-  Type.Unsafe<Word>({ type: 'string', enum: words, description })
 
 const amount = (description: string) => Type.Number({ minimum: 0, description })
 
@@ -35,12 +31,12 @@ const limitList: SchemaOf<LimitList> = successOf('LimitList', {
     Type.Object(
       {
         subject: Type.Object({
-          type: word<LimitSubject['type']>('Whose limit it is', ['account', 'team', 'user', 'token']),
+          type: enumOf(['account', 'team', 'user', 'token'], { description: 'Whose limit it is' }),
           id: Type.String(),
           name: Type.String({ description: 'Name of the team or user, label of the token, or the id' }),
         }),
-        unit: word<LimitUnit>('What is counted', [...consumedUnits, ...existingUnits]),
-        window: nullable(word<LimitWindow>('Null: for ever, or at once', limitWindows)),
+        unit: enumOf([...consumedUnits, ...existingUnits], { description: 'What is counted' }),
+        window: nullable(enumOf(limitWindows, { description: 'Null: for ever, or at once' })),
         model: nullable(Type.String({ description: 'The model, or the start of its name with * at its end' })),
         amount: amount('Cost is in currency units'),
         used: amount('In the present window, or what exists'),
@@ -59,11 +55,7 @@ export const limitDocs: RouteOptions = routeOptions({
   summary: "List the caller's limits, with what is used and left of each",
   tags: ['usage'],
   parameters: [
-    queryParameter(
-      'token',
-      "With a session: id of one of the caller's tokens, whose limits are listed too",
-      Type.String(),
-    ),
+    queryParameter('token', "With a session: id of one of the caller's tokens, whose limits are listed too"),
   ],
   responses: noStoreResponses(
     'The limits of the account, the team, the user and the token',

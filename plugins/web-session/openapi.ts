@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
   errorBody,
   errorResponses,
   jsonBody,
@@ -12,7 +11,7 @@ import {
   successBody,
   successOf,
 } from '../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../shared/plugin/plugin.ts'
+import type { ServiceRoute } from '../shared/plugin/plugin.ts'
 
 /** The body of a login. */
 export interface LoginRequest {
@@ -29,12 +28,9 @@ export interface SessionUser {
 
 /** The routes of `webSession` below its prefix, for Eden. */
 export type SessionRoutes = {
-  get: Route<Responses<SessionUser, ErrorBody, 401 | 429 | 500 | 503>>
-  post: Route<
-    Responses<SessionUser, ErrorBody, 400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503>,
-    { body: LoginRequest }
-  >
-  delete: Route<Responses<{ readonly success: true }, ErrorBody, 401 | 403 | 429 | 500 | 503>>
+  get: ServiceRoute<SessionUser, 401 | 429 | 500 | 503>
+  post: ServiceRoute<SessionUser, 400 | 401 | 403 | 408 | 413 | 415 | 429 | 500 | 503, { body: LoginRequest }>
+  delete: ServiceRoute<{ readonly success: true }, 401 | 403 | 429 | 500 | 503>
 }
 
 const loginRequest: SchemaOf<LoginRequest> = Type.Object(

@@ -1,31 +1,30 @@
 import { Type } from '@sinclair/typebox'
 import { consentExportSchema, type SignedConsent } from '../../shared/consent/schema.ts'
-import { type ErrorBody, nullable, pathParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import { nullable, pathParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { AdminConsentView } from '../views/consents.ts'
 import { consentQuery, type PageQuery } from './requests.ts'
-import { type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
+import {
+  type ListPage,
+  listOf,
+  type One,
+  objectOf,
+  type ReadRoute,
+  route,
+  type WithId,
+  type WriteRoute,
+} from './route.ts'
 
-interface ConsentResponse {
-  readonly success: true
-  readonly consent: AdminConsentView
-}
-
-type Id = { params: { id: string } }
-type Change = { post: Route<Responses<ConsentResponse, ErrorBody, WriteErrors>, Id> }
+type Change = { post: WriteRoute<One<'consent', AdminConsentView>, WithId> }
 
 /** The routes of consents below the prefix of `admin`, for Eden. */
 export type ConsentRoutes = {
   consents: {
-    get: Route<
-      Responses<ListPage<'consents', AdminConsentView>, ErrorBody, ReadErrors>,
-      { query: PageQuery & { readonly state?: 'withdrawn' } }
-    >
+    get: ReadRoute<ListPage<'consents', AdminConsentView>, { query: PageQuery & { readonly state?: 'withdrawn' } }>
     ':id': {
-      get: Route<Responses<ConsentResponse, ErrorBody, ReadErrors>, Id>
+      get: ReadRoute<One<'consent', AdminConsentView>, WithId>
       withdraw: Change
       delete: Change
-      export: { get: Route<Responses<SignedConsent, ErrorBody, ReadErrors>, Id> }
+      export: { get: ReadRoute<SignedConsent, WithId> }
     }
   }
 }

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
   idempotencyKeyParameter,
   jsonBody,
   nullable,
@@ -8,7 +7,6 @@ import {
   type SchemaOf,
   successOf,
 } from '../../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
 import type { TokenState } from '../store.ts'
 import type { TeamView, TokenView, UserView } from '../views/people.ts'
@@ -34,10 +32,12 @@ import {
   done,
   type ListPage,
   listOf,
+  type One,
   objectOf,
-  type ReadErrors,
+  type ReadRoute,
   route,
-  type WriteErrors,
+  type WithId,
+  type WriteRoute,
 } from './route.ts'
 import { issuedTokenSchema, limitReportSchema, teamSchema, tokenSchema, userSchema } from './schemas.ts'
 
@@ -62,84 +62,62 @@ export interface IssuedTokenResponse {
   readonly token: TokenView & { readonly token?: string }
 }
 
-type Id = { params: { id: string } }
-type One<Name extends string, View> = { readonly success: true } & { readonly [Key in Name]: View }
-
 /** The routes of users, teams and tokens below the prefix of `admin`, for Eden. */
 export type PeopleRoutes = {
   users: {
-    get: Route<
-      Responses<ListPage<'users', UserView>, ErrorBody, ReadErrors>,
-      {
-        query: PageQuery & {
-          readonly search?: string
-          readonly role?: 'user' | 'admin'
-          readonly team?: string
-          readonly state?: 'enabled' | 'disabled'
-        }
-      }
-    >
-    post: Route<Responses<AddedUser, ErrorBody, WriteErrors>, { body: NewUserRequest }>
+    get: ReadRoute<ListPage<'users', UserView>, { query: UserQuery }>
+    post: WriteRoute<AddedUser, { body: NewUserRequest }>
     import: {
-      post: Route<
-        Responses<
-          { readonly success: true; readonly users: readonly { readonly id: string; readonly name: string }[] },
-          ErrorBody,
-          WriteErrors
-        >,
-        { body: string }
-      >
+      post: WriteRoute<One<'users', readonly { readonly id: string; readonly name: string }[]>, { body: string }>
     }
     ':id': {
-      get: Route<Responses<One<'user', UserView>, ErrorBody, ReadErrors>, Id>
-      patch: Route<Responses<One<'user', UserView>, ErrorBody, WriteErrors>, Id & { body: UserChangeRequest }>
-      invitation: { post: Route<Responses<One<'invitation', InvitationLink>, ErrorBody, WriteErrors>, Id> }
-      sessions: { delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id> }
-      limits: { get: Route<Responses<One<'limits', readonly LimitReport[]>, ErrorBody, ReadErrors>, Id> }
+      get: ReadRoute<One<'user', UserView>, WithId>
+      patch: WriteRoute<One<'user', UserView>, WithId & { body: UserChangeRequest }>
+      invitation: { post: WriteRoute<One<'invitation', InvitationLink>, WithId> }
+      sessions: { delete: WriteRoute<Done, WithId> }
+      limits: { get: ReadRoute<One<'limits', readonly LimitReport[]>, WithId> }
       tokens: {
-        get: Route<Responses<ListPage<'tokens', TokenView>, ErrorBody, ReadErrors>, Id & { query: PageQuery }>
-        post: Route<
-          Responses<IssuedTokenResponse, ErrorBody, WriteErrors>,
-          Id & { body: AdminTokenRequest | undefined }
-        >
+        get: ReadRoute<ListPage<'tokens', TokenView>, WithId & { query: PageQuery }>
+        post: WriteRoute<IssuedTokenResponse, WithId & { body: AdminTokenRequest | undefined }>
       }
     }
   }
   teams: {
-    get: Route<Responses<ListPage<'teams', TeamView>, ErrorBody, ReadErrors>, { query: PageQuery }>
-    post: Route<
-      Responses<One<'team', TeamView>, ErrorBody, WriteErrors>,
-      { body: TeamRequest & { readonly name: string } }
-    >
+    get: ReadRoute<ListPage<'teams', TeamView>, { query: PageQuery }>
+    post: WriteRoute<One<'team', TeamView>, { body: TeamRequest & { readonly name: string } }>
     ':id': {
-      patch: Route<Responses<One<'team', TeamView>, ErrorBody, WriteErrors>, Id & { body: TeamRequest }>
-      delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id>
+      patch: WriteRoute<One<'team', TeamView>, WithId & { body: TeamRequest }>
+      delete: WriteRoute<Done, WithId>
     }
   }
   tokens: {
-    get: Route<
-      Responses<ListPage<'tokens', TokenView>, ErrorBody, ReadErrors>,
-      {
-        query: PageQuery & {
-          readonly search?: string
-          readonly user?: string
-          readonly state?: TokenState
-          readonly used_since?: string
-          readonly unused_since?: string
-        }
-      }
-    >
+    get: ReadRoute<ListPage<'tokens', TokenView>, { query: TokenQuery }>
     ':id': {
-      patch: Route<Responses<One<'token', TokenView>, ErrorBody, WriteErrors>, Id & { body: AdminTokenRequest }>
-      delete: Route<Responses<Done, ErrorBody, WriteErrors>, Id>
+      patch: WriteRoute<One<'token', TokenView>, WithId & { body: AdminTokenRequest }>
+      delete: WriteRoute<Done, WithId>
       rotate: {
-        post: Route<
-          Responses<IssuedTokenResponse, ErrorBody, WriteErrors>,
-          Id & { body: { readonly overlap_seconds?: number | null } | undefined }
+        post: WriteRoute<
+          IssuedTokenResponse,
+          WithId & { body: { readonly overlap_seconds?: number | null } | undefined }
         >
       }
     }
   }
+}
+
+type UserQuery = PageQuery & {
+  readonly search?: string
+  readonly role?: 'user' | 'admin'
+  readonly team?: string
+  readonly state?: 'enabled' | 'disabled'
+}
+
+type TokenQuery = PageQuery & {
+  readonly search?: string
+  readonly user?: string
+  readonly state?: TokenState
+  readonly used_since?: string
+  readonly unused_since?: string
 }
 
 const invitationLink: SchemaOf<InvitationLink> = Type.Object(

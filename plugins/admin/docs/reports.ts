@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { type ErrorBody, jsonBody, pathParameter } from '../../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import { jsonBody, pathParameter } from '../../shared/plugin/openapi.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { VideoTaskStatus } from '../videos.ts'
 import type { AuditEntryView, AuditVerificationView } from '../views/audit.ts'
@@ -19,7 +18,18 @@ import {
   videoAdoptionSchema,
   videoQuery,
 } from './requests.ts'
-import { type Done, done, type ListPage, listOf, objectOf, type ReadErrors, route, type WriteErrors } from './route.ts'
+import {
+  type Done,
+  done,
+  type ListPage,
+  listOf,
+  type One,
+  objectOf,
+  type ReadRoute,
+  route,
+  type WithId,
+  type WriteRoute,
+} from './route.ts'
 import {
   auditEntrySchema,
   pendingGroupSchema,
@@ -30,96 +40,65 @@ import {
 } from './schemas.ts'
 import { activitySchema, alertsSchema, verificationSchema } from './server-schemas.ts'
 
-type Id = { params: { id: string } }
-
 /** The routes of reports and of pending groups below the prefix of `admin`, for Eden. */
 export type ReportRoutes = {
-  usage: {
-    get: Route<
-      Responses<ListPage<'rows', UsageRowView>, ErrorBody, ReadErrors>,
-      {
-        query: PageQuery & {
-          readonly since?: string
-          readonly until?: string
-          readonly user?: string
-          readonly team?: string
-          readonly token?: string
-          readonly model?: string
-          readonly kind?: 'text' | 'video'
-          readonly group_by?: string
-          readonly format?: 'json' | 'csv'
-        }
-      }
-    >
-  }
+  usage: { get: ReadRoute<ListPage<'rows', UsageRowView>, { query: UsageQuery }> }
   audit: {
-    get: Route<
-      Responses<ListPage<'entries', AuditEntryView>, ErrorBody, ReadErrors>,
-      {
-        query: PageQuery & {
-          readonly user?: string
-          readonly action?: string
-          readonly since?: string
-          readonly until?: string
-        }
-      }
-    >
+    get: ReadRoute<ListPage<'entries', AuditEntryView>, { query: AuditQuery }>
     verification: {
-      get: Route<
-        Responses<
-          { readonly success: true; readonly verification: AuditVerificationView },
-          ErrorBody,
-          ReadErrors | 409
-        >,
-        { query: { readonly head?: string } }
-      >
-      post: Route<
-        Responses<{ readonly success: true; readonly verification: AuditVerificationView }, ErrorBody, WriteErrors>,
-        { query: { readonly head?: string }; body: string }
-      >
+      get: ReadRoute<Verified, { query: { readonly head?: string } }, 409>
+      post: WriteRoute<Verified, { query: { readonly head?: string }; body: string }>
     }
   }
   groups: {
-    adopt: { post: Route<Responses<Done, ErrorBody, WriteErrors>, { body: GroupGiftRequest }> }
+    adopt: { post: WriteRoute<Done, { body: GroupGiftRequest }> }
     pending: {
-      get: Route<Responses<ListPage<'pending', PendingGroupView>, ErrorBody, ReadErrors>, { query: PageQuery }>
+      get: ReadRoute<ListPage<'pending', PendingGroupView>, { query: PageQuery }>
       ':id': {
-        adopt: {
-          post: Route<
-            Responses<Done, ErrorBody, WriteErrors>,
-            Id & { body: { readonly user: string; readonly group_id: string } }
-          >
-        }
-        release: { post: Route<Responses<Done, ErrorBody, WriteErrors>, Id> }
+        adopt: { post: WriteRoute<Done, WithId & { body: { readonly user: string; readonly group_id: string } }> }
+        release: { post: WriteRoute<Done, WithId> }
       }
     }
   }
 }
 
+type Verified = One<'verification', AuditVerificationView>
+
+type UsageQuery = PageQuery & {
+  readonly since?: string
+  readonly until?: string
+  readonly user?: string
+  readonly team?: string
+  readonly token?: string
+  readonly model?: string
+  readonly kind?: 'text' | 'video'
+  readonly group_by?: string
+  readonly format?: 'json' | 'csv'
+}
+
+type AuditQuery = PageQuery & {
+  readonly user?: string
+  readonly action?: string
+  readonly since?: string
+  readonly until?: string
+}
+
 /** The routes of videos, upstreams and settings below the prefix of `admin`, for Eden. */
 export type SystemRoutes = {
   videos: {
-    get: Route<
-      Responses<ListPage<'videos', VideoView>, ErrorBody, ReadErrors>,
+    get: ReadRoute<
+      ListPage<'videos', VideoView>,
       { query: PageQuery & { readonly user?: string; readonly status?: VideoTaskStatus | 'undecided' } }
     >
     ':id': {
-      adopt: { post: Route<Responses<Done, ErrorBody, WriteErrors>, Id & { body: { readonly upstream_id: string } }> }
-      release: { post: Route<Responses<Done, ErrorBody, WriteErrors>, Id> }
+      adopt: { post: WriteRoute<Done, WithId & { body: { readonly upstream_id: string } }> }
+      release: { post: WriteRoute<Done, WithId> }
     }
   }
-  upstreams: {
-    get: Route<
-      Responses<{ readonly success: true; readonly upstreams: readonly UpstreamView[] }, ErrorBody, ReadErrors>
-    >
-  }
-  settings: {
-    get: Route<Responses<{ readonly success: true; readonly settings: SettingsView }, ErrorBody, ReadErrors>>
-  }
-  activity: {
-    get: Route<Responses<{ readonly success: true; readonly activity: ActivityView }, ErrorBody, ReadErrors>>
-  }
-  alerts: { get: Route<Responses<{ readonly success: true } & AlertsView, ErrorBody, ReadErrors>> }
+  upstreams: { get: ReadRoute<One<'upstreams', readonly UpstreamView[]>> }
+  settings: { get: ReadRoute<One<'settings', SettingsView>> }
+  activity: { get: ReadRoute<One<'activity', ActivityView>> }
+  alerts: { get: ReadRoute<{ readonly success: true } & AlertsView> }
 }
 
 const videoId = pathParameter('id', 'Id of the task')

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { auditActions } from '../../shared/audit.ts'
 import { type Role, type Scope, scopes } from '../../shared/identity/scopes.ts'
-import { nullable, queryParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import { enumOf, nullable, queryParameter, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Limit } from '../../usage-limits/index.ts'
 import { videoTaskStatuses } from '../videos.ts'
 import { limitSchema } from './schemas.ts'
@@ -49,7 +49,7 @@ export interface AdminTokenRequest {
 
 const limits = Type.Optional(nullable(Type.Array(limitSchema, { maxItems: 50 })))
 const line = (maxLength: number) => Type.String({ minLength: 1, maxLength })
-const role = Type.Unsafe<Role>(Type.String({ enum: ['user', 'admin'] } as object))
+const role = enumOf(['user', 'admin'])
 const password = Type.String({ description: 'At least 12 characters, or 8 of three kinds; not the name' })
 
 export const newUserSchema: SchemaOf<NewUserRequest> = Type.Object(
@@ -97,7 +97,7 @@ export const adminTokenSchema: SchemaOf<AdminTokenRequest> = Type.Object(
     ),
     scopes: Type.Optional(
       nullable(
-        Type.Array(Type.Unsafe<Scope>(Type.String({ enum: [...scopes] } as object)), {
+        Type.Array(enumOf(scopes), {
           description: 'Default: media, text, video',
         }),
       ),
@@ -141,7 +141,7 @@ export const groupGiftSchema: SchemaOf<GroupGiftRequest> = Type.Object(
   {
     user: Type.String({ description: 'Id of the user' }),
     group_id: Type.String(),
-    type: Type.Unsafe<'AIGC' | 'LivenessFace'>(Type.String({ enum: ['AIGC', 'LivenessFace'] } as object)),
+    type: enumOf(['AIGC', 'LivenessFace']),
     name: Type.String({ description: '1 to 64 characters' }),
     account: Type.Optional(
       Type.String({
@@ -165,14 +165,14 @@ export interface PageQuery {
 
 export const pageQuery = [
   queryParameter('limit', 'Items of a page. Default 50', Type.Integer({ minimum: 1, maximum: 200 })),
-  queryParameter('cursor', 'The `next_cursor` of the page before, with the same other parameters', Type.String()),
+  queryParameter('cursor', 'The `next_cursor` of the page before, with the same other parameters'),
 ]
 
 export const userQuery = [
-  queryParameter('search', 'Part of the name, in any case', Type.String()),
-  queryParameter('role', 'The role', Type.String({ enum: ['user', 'admin'] } as object)),
-  queryParameter('team', 'Id of a team', Type.String()),
-  queryParameter('state', 'Whether they are disabled', Type.String({ enum: ['enabled', 'disabled'] } as object)),
+  queryParameter('search', 'Part of the name, in any case'),
+  queryParameter('role', 'The role', enumOf(['user', 'admin'])),
+  queryParameter('team', 'Id of a team'),
+  queryParameter('state', 'Whether they are disabled', enumOf(['enabled', 'disabled'])),
   ...pageQuery,
 ]
 
@@ -180,20 +180,15 @@ export const tokenQuery = [
   queryParameter(
     'search',
     'Part of the label, or the beginning of the token, in any case. Of a whole token only the first characters count',
-    Type.String(),
   ),
-  queryParameter('user', 'Id of a user', Type.String()),
+  queryParameter('user', 'Id of a user'),
   queryParameter(
     'state',
     'Whether they work. A revoked one counts as `revoked`, also after its end',
-    Type.String({ enum: ['valid', 'expired', 'revoked'] } as object),
+    enumOf(['valid', 'expired', 'revoked']),
   ),
-  queryParameter('used_since', 'Used since this time, ISO 8601 with a time zone, or a day in UTC', Type.String()),
-  queryParameter(
-    'unused_since',
-    'Not used since this time, in the same form: also those that were never used',
-    Type.String(),
-  ),
+  queryParameter('used_since', 'Used since this time, ISO 8601 with a time zone, or a day in UTC'),
+  queryParameter('unused_since', 'Not used since this time, in the same form: also those that were never used'),
   ...pageQuery,
 ]
 
@@ -202,47 +197,42 @@ const day = Type.String({ format: 'date' })
 export const usageQuery = [
   queryParameter('since', 'The first day, in UTC', day),
   queryParameter('until', 'The last day, in UTC', day),
-  queryParameter('user', 'Id of a user', Type.String()),
-  queryParameter('team', 'Id of a team', Type.String()),
-  queryParameter('token', 'Id of a token', Type.String()),
-  queryParameter('model', 'A model', Type.String()),
-  queryParameter('kind', 'Text generation or videos', Type.String({ enum: ['text', 'video'] } as object)),
+  queryParameter('user', 'Id of a user'),
+  queryParameter('team', 'Id of a team'),
+  queryParameter('token', 'Id of a token'),
+  queryParameter('model', 'A model'),
+  queryParameter('kind', 'Text generation or videos', enumOf(['text', 'video'])),
   queryParameter(
     'group_by',
     'Any of `day`, `user`, `team`, `token`, `model`, separated by commas. Default: all. Empty: one sum. Sums by token are also by user',
-    Type.String(),
   ),
-  queryParameter('format', '`csv`: the whole report as a file', Type.String({ enum: ['json', 'csv'] } as object)),
+  queryParameter('format', '`csv`: the whole report as a file', enumOf(['json', 'csv'])),
   ...pageQuery,
 ]
 
 export const videoQuery = [
-  queryParameter('user', 'Id of a user', Type.String()),
+  queryParameter('user', 'Id of a user'),
   queryParameter(
     'status',
     'The status; `undecided`: those that need the decision of a person',
-    Type.String({ enum: ['undecided', ...videoTaskStatuses] } as object),
+    enumOf(['undecided', ...videoTaskStatuses]),
   ),
   ...pageQuery,
 ]
 
 export const consentQuery = [
-  queryParameter(
-    'state',
-    'Only those that were withdrawn, also where everything was deleted',
-    Type.String({ enum: ['withdrawn'] } as object),
-  ),
+  queryParameter('state', 'Only those that were withdrawn, also where everything was deleted', enumOf(['withdrawn'])),
   ...pageQuery,
 ]
 
 export const verificationQuery = [
-  queryParameter('head', 'The `head` of an earlier verification, which must still be in the trail', Type.String()),
+  queryParameter('head', 'The `head` of an earlier verification, which must still be in the trail'),
 ]
 
 export const auditQuery = [
-  queryParameter('user', 'Id of a user', Type.String()),
-  queryParameter('action', 'The action', Type.String({ enum: [...auditActions] } as object)),
-  queryParameter('since', 'The first time, ISO 8601 with a time zone, or a day in UTC', Type.String()),
-  queryParameter('until', 'The end, exclusive, in the same form', Type.String()),
+  queryParameter('user', 'Id of a user'),
+  queryParameter('action', 'The action', enumOf(auditActions)),
+  queryParameter('since', 'The first time, ISO 8601 with a time zone, or a day in UTC'),
+  queryParameter('until', 'The end, exclusive, in the same form'),
   ...pageQuery,
 ]

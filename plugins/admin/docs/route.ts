@@ -12,17 +12,32 @@ import {
   routeOptions,
   successBody,
 } from '../../shared/plugin/openapi.ts'
+import type { RouteParts, ServiceRoute } from '../../shared/plugin/plugin.ts'
 import { cursorSchema } from './schemas.ts'
 
-/** Statuses of the errors of a route that reads. */
-export type ReadErrors = 400 | 401 | 403 | 404 | 429 | 500 | 503
-/** Statuses of the errors of a route that changes something. */
-export type WriteErrors = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 429 | 500 | 503
+type ReadErrors = 400 | 401 | 403 | 404 | 429 | 500 | 503
+type WriteErrors = ReadErrors | 408 | 409 | 413 | 415
+
+/** A route that reads, for Eden. `More`: statuses of further errors. */
+export type ReadRoute<
+  Success,
+  Parts extends RouteParts = Record<never, never>,
+  More extends number = never,
+> = ServiceRoute<Success, ReadErrors | More, Parts>
+
+/** A route that changes something, for Eden. */
+export type WriteRoute<Success, Parts extends RouteParts> = ServiceRoute<Success, WriteErrors, Parts>
+
+/** The parts of a route whose path has the id of an object. */
+export type WithId = { params: { id: string } }
 
 /** The response to a change that shows nothing. */
 export interface Done {
   readonly success: true
 }
+
+/** An object by its name. */
+export type One<Name extends string, View> = { readonly success: true } & { readonly [Key in Name]: View }
 
 /** A page of a list. */
 export type ListPage<Name extends string, View> = {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { auditActions } from '../../shared/audit.ts'
 import { scopes } from '../../shared/identity/scopes.ts'
-import { nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
+import { enumOf, nullable, type SchemaOf } from '../../shared/plugin/openapi.ts'
 import type { Limit, LimitReport } from '../../usage-limits/index.ts'
 import { videoTaskStatuses } from '../videos.ts'
 import type { AuditEntryView } from '../views/audit.ts'
@@ -15,21 +15,18 @@ const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
 const time = Type.String({ format: 'date-time' })
 
-const words = <const Word extends string>(list: readonly Word[]) =>
-  Type.Unsafe<Word>(Type.String({ enum: [...list] } as object))
-
 const units = [
   ...(['requests', 'tokens', 'cost', 'videos', 'video_seconds'] as const),
   ...(['running_videos', 'streams', 'groups', 'assets', 'storage_bytes'] as const),
 ]
-const unit = words(units)
+const unit = enumOf(units)
 const windows = ['minute', 'hour', 'day', 'week', 'month'] as const
 
 export const limitSchema: SchemaOf<Limit> = Type.Object(
   {
     unit,
     amount: Type.Number({ minimum: 0, description: 'An integer; of the unit cost a number of currency units' }),
-    window: Type.Optional(words(windows)),
+    window: Type.Optional(enumOf(windows)),
     model: Type.Optional(Type.String({ description: 'Only of this model; `*` at the end stands for any rest' })),
   },
   { title: 'LimitEntry', description: 'An entry of a list of limits' },
@@ -41,7 +38,7 @@ export const userSchema: SchemaOf<UserView> = Type.Object(
   {
     id: text,
     name: text,
-    role: words(['user', 'admin']),
+    role: enumOf(['user', 'admin']),
     team: nullable(Type.String({ description: 'Id of the team' })),
     team_name: nullable(text),
     service: Type.Boolean({ description: 'The user has tokens and no login' }),
@@ -49,7 +46,7 @@ export const userSchema: SchemaOf<UserView> = Type.Object(
     created_at: time,
     disabled_at: nullable(time),
     last_active_at: nullable(Type.String({ format: 'date-time', description: 'A minute late at most' })),
-    login: words(['password', 'oidc', 'none']),
+    login: enumOf(['password', 'oidc', 'none']),
     limits: nullable(
       Type.Array(limitSchema, { description: 'Null: the default of all users. Empty: the user has no limits' }),
     ),
@@ -72,7 +69,7 @@ const tokenFields = {
   expires_at: nullable(time),
   revoked_at: nullable(time),
   last_used_at: nullable(Type.String({ format: 'date-time', description: 'A minute late at most' })),
-  scopes: Type.Array(words(scopes)),
+  scopes: Type.Array(enumOf(scopes)),
   models: nullable(Type.Array(text, { description: 'Null: all models' })),
   limits,
   old_secret_until: nullable(
@@ -95,9 +92,9 @@ export const issuedTokenSchema: SchemaOf<TokenView & { readonly token?: string }
 
 export const limitReportSchema: SchemaOf<LimitReport> = Type.Object(
   {
-    subject: Type.Object({ type: words(['account', 'team', 'user', 'token']), id: text, name: text }),
+    subject: Type.Object({ type: enumOf(['account', 'team', 'user', 'token']), id: text, name: text }),
     unit,
-    window: nullable(words(windows)),
+    window: nullable(enumOf(windows)),
     model: nullable(text),
     amount: Type.Number(),
     used: Type.Number(),
@@ -137,7 +134,7 @@ export const auditEntrySchema: SchemaOf<AuditEntryView> = Type.Object(
   {
     id: text,
     at: time,
-    action: words(auditActions),
+    action: enumOf(auditActions),
     user: nullable(Type.String({ description: 'Id of the user who did it' })),
     user_name: nullable(text),
     token: nullable(text),
@@ -159,7 +156,7 @@ export const pendingGroupSchema: SchemaOf<PendingGroupView> = Type.Object(
     user_name: nullable(text),
     type: text,
     name: text,
-    state: words(['pending', 'unresolved']),
+    state: enumOf(['pending', 'unresolved']),
     renames: nullable(Type.String({ description: 'Id of the group that is renamed. Null: a group is created' })),
     account: nullable(
       Type.String({ description: 'The account of the asset library with the group. Null: the first, or the only one' }),
@@ -178,13 +175,13 @@ export const videoSchema: SchemaOf<VideoView> = Type.Object(
     user_name: nullable(text),
     token: nullable(text),
     model: text,
-    status: words(videoTaskStatuses),
+    status: enumOf(videoTaskStatuses),
     phase: Type.String({ description: '`waiting`, `submitting`, `submitted`, `copying` or `ended`' }),
     created_at: time,
     ended_at: nullable(time),
     upstream_id: nullable(text),
     error_code: nullable(text),
-    undecided: nullable(words(['create_outcome_unknown', 'running_too_long'])),
+    undecided: nullable(enumOf(['create_outcome_unknown', 'running_too_long'])),
   },
   { title: 'AdminVideoTask' },
 )
@@ -193,7 +190,7 @@ export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
   {
     name: text,
     kind: text,
-    state: words(upstreamStates),
+    state: enumOf(upstreamStates),
     since: nullable(Type.String({ format: 'date-time', description: 'Null: it was not called yet' })),
     last_error: nullable(
       Type.Object({

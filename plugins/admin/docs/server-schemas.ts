@@ -1,14 +1,11 @@
 import { Type } from '@sinclair/typebox'
-import { nullable, type SchemaOf, successOf } from '../../shared/plugin/openapi.ts'
+import { enumOf, nullable, type SchemaOf, successOf } from '../../shared/plugin/openapi.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { AuditVerificationView } from '../views/audit.ts'
 
 const text = Type.String()
 const count = Type.Integer({ minimum: 0 })
 const time = Type.String({ format: 'date-time' })
-
-const words = <const Word extends string>(list: readonly Word[]) =>
-  Type.Unsafe<Word>(Type.String({ enum: [...list] } as object))
 
 const activityCounts = {
   requests: count,
@@ -38,8 +35,8 @@ export const alertsSchema = successOf('Alerts', {
   alerts: Type.Array(
     Type.Object({
       name: Type.String({ description: 'Name of the rule' }),
-      severity: words(['critical', 'warning']),
-      state: words(['pending', 'firing']),
+      severity: enumOf(['critical', 'warning']),
+      state: enumOf(['pending', 'firing']),
       since: time,
       labels: Type.Record(Type.String(), text),
       value: Type.Number({ description: 'The value that is too high' }),

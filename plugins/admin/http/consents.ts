@@ -1,4 +1,4 @@
-import { noStoreJson, noStoreText } from '../../shared/http/no-store.ts'
+import { noStoreText, success } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import type { AdminConsent } from '../consents.ts'
 import { optional, readWord } from '../fields.ts'
@@ -6,19 +6,18 @@ import type { ConsentOperations } from '../operations/consents.ts'
 import { toAdminConsentView } from '../views/consents.ts'
 import type { AdminHandler } from './call.ts'
 import { pathId, readQuery } from './input.ts'
-import { pageBody, pageParameters, pageRequest, readPage } from './pages.ts'
+import { pageParameters, pageRequest, pageResponse, readPage } from './pages.ts'
 
 /** The routes of consents. */
 export const adminConsentRoutes = (consents: ConsentOperations, signer: TextSigner) => {
-  const respond = (consent: AdminConsent): Response =>
-    noStoreJson({ success: true, consent: toAdminConsentView(consent) })
+  const respond = (consent: AdminConsent): Response => success({ consent: toAdminConsentView(consent) })
   return {
     list: async ({ actor, request }) => {
       const query = readQuery(request, ['state', ...pageParameters])
       const page = readPage(query, ['consents'], signer)
       const filter = { state: optional(query, 'state', readWord(['withdrawn'])) }
       const found = await consents.list(actor, filter, pageRequest(page))
-      return noStoreJson(pageBody('consents', found, page, toAdminConsentView))
+      return pageResponse('consents', found, page, toAdminConsentView)
     },
     get: async ({ actor, params }) => respond(await consents.get(actor, pathId(params))),
     withdraw: async ({ actor, identity, params }) =>

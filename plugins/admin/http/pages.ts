@@ -1,6 +1,7 @@
+import { success } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import { fault } from '../fields.ts'
-import type { PageOf, PagePlace, PageRequest } from '../store.ts'
+import type { PagePlace, PageRequest } from '../store.ts'
 
 /** The parameters of a list. */
 export const pageParameters = ['limit', 'cursor'] as const
@@ -24,7 +25,7 @@ export interface CursorPage<Place> {
  *
  * @param list name of the list, with the id in its path
  */
-export const readCursorPage = <Place>(
+export const readPage = <Place = PagePlace>(
   { limit, cursor, ...filters }: Readonly<Record<string, string>>,
   list: readonly string[],
   signer: TextSigner,
@@ -42,20 +43,13 @@ export const readCursorPage = <Place>(
   }
 }
 
-/** A list whose places are those of the store port. */
-export const readPage = (
-  query: Readonly<Record<string, string>>,
-  list: readonly string[],
-  signer: TextSigner,
-): CursorPage<PagePlace> => readCursorPage<PagePlace>(query, list, signer)
-
 /** What the store is asked for. */
 export const pageRequest = ({ limit, after }: CursorPage<PagePlace>): PageRequest => ({ limit, after })
 
-/** The members of a response with a page: the items by their name, and `next_cursor`. */
-export const pageBody = <Item, Name extends string>(
-  name: Name,
-  { items, next }: PageOf<Item>,
-  page: CursorPage<PagePlace>,
+/** The response with a page: the items by their name, and `next_cursor`. */
+export const pageResponse = <Item, Place>(
+  name: string,
+  { items, next }: { readonly items: readonly Item[]; readonly next?: Place },
+  page: CursorPage<Place>,
   toView: (item: Item) => object,
-) => ({ success: true, [name]: items.map(toView), next_cursor: page.nextCursor(next) })
+): Response => success({ [name]: items.map(toView), next_cursor: page.nextCursor(next) })

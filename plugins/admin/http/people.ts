@@ -1,4 +1,4 @@
-import { noStoreJson } from '../../shared/http/no-store.ts'
+import { noStoreJson, success } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import type { LimitReport } from '../../usage-limits/index.ts'
 import { optional, readWord } from '../fields.ts'
@@ -10,7 +10,7 @@ import { isoTime } from '../views/time.ts'
 import type { AdminHandler } from './call.ts'
 import type { CreateOnce } from './create-once.ts'
 import { pathId, readInput, readQuery } from './input.ts'
-import { pageBody, pageParameters, pageRequest, readPage } from './pages.ts'
+import { pageParameters, pageRequest, pageResponse, readPage } from './pages.ts'
 
 /** What the routes of users, teams and tokens need. */
 export interface PeopleRoutesOptions {
@@ -24,8 +24,6 @@ export interface PeopleRoutesOptions {
   readonly signer: TextSigner
 }
 
-const success = (content: object = {}) => noStoreJson({ success: true, ...content })
-
 /** The routes of users. */
 export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }: PeopleRoutesOptions) => {
   const linkOf = ({ secret, expiresAt }: Invitation) => ({ url: invitationUrl(secret), expires_at: isoTime(expiresAt) })
@@ -38,7 +36,7 @@ export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }:
         role: optional(query, 'role', readWord(['user', 'admin'])),
         state: optional(query, 'state', readWord(['enabled', 'disabled'])),
       }
-      return noStoreJson(pageBody('users', await users.list(actor, filter, pageRequest(page)), page, toUserView))
+      return pageResponse('users', await users.list(actor, filter, pageRequest(page)), page, toUserView)
     },
 
     async add({ actor, identity, request }) {
@@ -88,7 +86,7 @@ export const teamRoutes = ({ teams, createOnce, signer }: PeopleRoutesOptions) =
   ({
     async list({ actor, request }) {
       const page = readPage(readQuery(request, pageParameters), ['teams'], signer)
-      return noStoreJson(pageBody('teams', await teams.list(actor, pageRequest(page)), page, toTeamView))
+      return pageResponse('teams', await teams.list(actor, pageRequest(page)), page, toTeamView)
     },
 
     async add({ actor, identity, request }) {
@@ -120,13 +118,13 @@ export const tokenRoutes = ({ tokens, createOnce, signer }: PeopleRoutesOptions)
       const query = readQuery(request, ['search', 'user', 'state', 'used_since', 'unused_since', ...pageParameters])
       const page = readPage(query, ['all tokens'], signer)
       const found = await tokens.listAll(actor, readTokenQuery(query), pageRequest(page))
-      return noStoreJson(pageBody('tokens', found, page, toTokenView))
+      return pageResponse('tokens', found, page, toTokenView)
     },
 
     async list({ actor, request, params }) {
       const user = pathId(params)
       const page = readPage(readQuery(request, pageParameters), ['tokens', user], signer)
-      return noStoreJson(pageBody('tokens', await tokens.list(actor, user, pageRequest(page)), page, toTokenView))
+      return pageResponse('tokens', await tokens.list(actor, user, pageRequest(page)), page, toTokenView)
     },
 
     async add({ actor, identity, request, params }) {

@@ -2,7 +2,7 @@ import { nextTurn } from '../../shared/background/turns.ts'
 import { readBytes } from '../../shared/http/body/body.ts'
 import { type ByteSource, responseFrom, type Write } from '../../shared/http/body/byte-source.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
-import { noStoreHeaders, noStoreJson } from '../../shared/http/no-store.ts'
+import { noStoreHeaders, success } from '../../shared/http/no-store.ts'
 import type { TextSigner } from '../../shared/identity/signed-text.ts'
 import { Problem } from '../../shared/problem.ts'
 import { csvLine, decimal } from '../csv.ts'
@@ -18,7 +18,7 @@ import { toPendingGroupView, toVideoView } from '../views/decisions.ts'
 import { toUsageRowView, type UsageRowView } from '../views/usage.ts'
 import type { AdminCall, AdminHandler } from './call.ts'
 import { pathId, readInput, readQuery } from './input.ts'
-import { pageBody, pageParameters, pageRequest, readCursorPage, readPage } from './pages.ts'
+import { pageParameters, pageRequest, pageResponse, readPage } from './pages.ts'
 
 /** Rows that an export reads at once. */
 const exportedRows = 1_000
@@ -42,13 +42,9 @@ export const usageRoute =
     }
     const filters = { ...given, group_by: query.by.join() }
     const paged = { ...filters, ...(limit !== undefined && { limit }), ...(cursor !== undefined && { cursor }) }
-    const page = readCursorPage<UsageSumKey>(paged, ['usage'], signer)
-    const { rows, next } = await usage.sum(call.actor, query, { limit: page.limit, after: page.after })
-    return noStoreJson({
-      success: true,
-      rows: rows.map((row) => toUsageRowView(row, query.by)),
-      next_cursor: page.nextCursor(next),
-    })
+    const page = readPage<UsageSumKey>(paged, ['usage'], signer)
+    const { rows: items, next } = await usage.sum(call.actor, query, { limit: page.limit, after: page.after })
+    return pageResponse('rows', { items, next }, page, (row) => toUsageRowView(row, query.by))
   }
 
 /** A file that is made while the client reads it. It ends early when the caller is not admitted any more. */
@@ -80,7 +76,7 @@ export const auditRoute =
     const query = readQuery(request, ['user', 'action', 'since', 'until', ...pageParameters])
     const page = readPage(query, ['audit'], signer)
     const found = await audit.list(actor, readAuditQuery(query), pageRequest(page))
-    return noStoreJson(pageBody('entries', found, page, toAuditEntryView))
+    return pageResponse('entries', found, page, toAuditEntryView)
   }
 
 /** The route that verifies the audit trail. */
@@ -88,7 +84,7 @@ export const auditVerificationRoute =
   (audit: AuditOperations): AdminHandler =>
   async ({ actor, request }) => {
     const head = optional(readQuery(request, ['head']), 'head', readHead)
-    return noStoreJson({ success: true, verification: toVerificationView(await audit.verify(actor, head)) })
+    return success({ verification: toVerificationView(await audit.verify(actor, head)) })
   }
 
 /** Longest exported trail: some 50,000 entries. The command line verifies longer ones. */
@@ -106,8 +102,7 @@ export const auditExportRoute =
       if (!bytes) throw new Problem(413, `the file is longer than ${maxExportBytes} bytes`)
       return linesOf(bytes)
     }
-    return noStoreJson({
-      success: true,
+    return success({
       verification: toVerificationView(await audit.verifyExport(actor, readLines, head)),
     })
   }
@@ -133,23 +128,21 @@ export const videoTaskRoutes = (videos: VideoOperations, signer: TextSigner) =>
   ({
     async list({ actor, request }) {
       const query = readQuery(request, ['user', 'status', ...pageParameters])
-      const page = readCursorPage<string>(query, ['videos'], signer)
+      const page = readPage<string>(query, ['videos'], signer)
       const status = optional(query, 'status', readWord(['undecided', ...videoTaskStatuses]))
       const found = await videos.list(actor, { user: query.user, status }, { limit: page.limit, after: page.after })
-      return noStoreJson({
-        ...{ success: true, videos: found.items.map(toVideoView), next_cursor: page.nextCursor(found.next) },
-      })
+      return pageResponse('videos', found, page, toVideoView)
     },
 
     async adopt({ actor, request, params }) {
       const { input } = await readInput(request)
       await videos.adopt(actor, pathId(params), input)
-      return noStoreJson({ success: true })
+      return success()
     },
 
     async release({ actor, params }) {
       await videos.release(actor, pathId(params))
-      return noStoreJson({ success: true })
+      return success()
     },
   }) satisfies Record<string, AdminHandler>
 
@@ -159,24 +152,24 @@ export const groupRoutes = (groups: GroupOperations, signer: TextSigner) =>
     async pending({ actor, request }) {
       const page = readPage(readQuery(request, pageParameters), ['groups'], signer)
       const found = await groups.pending(actor, pageRequest(page))
-      return noStoreJson(pageBody('pending', found, page, toPendingGroupView))
+      return pageResponse('pending', found, page, toPendingGroupView)
     },
 
     async adopt({ actor, request, params }) {
       const { input } = await readInput(request)
       await groups.adopt(actor, pathId(params), input)
-      return noStoreJson({ success: true })
+      return success()
     },
 
     async release({ actor, params }) {
       await groups.release(actor, pathId(params))
-      return noStoreJson({ success: true })
+      return success()
     },
 
     async give({ actor, request }) {
       const { input } = await readInput(request)
       await groups.give(actor, input)
-      return noStoreJson({ success: true })
+      return success()
     },
   }) satisfies Record<string, AdminHandler>
 

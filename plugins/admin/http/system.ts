@@ -1,4 +1,4 @@
-import { noStoreJson } from '../../shared/http/no-store.ts'
+import { success } from '../../shared/http/no-store.ts'
 import type { SystemOperations } from '../operations/system.ts'
 import type { AdminHandler } from './call.ts'
 
@@ -6,18 +6,18 @@ import type { AdminHandler } from './call.ts'
 export const systemRoutes = (system: SystemOperations) =>
   ({
     async upstreams({ actor }) {
-      return noStoreJson({ success: true, upstreams: await system.upstreams(actor) })
+      return success({ upstreams: await system.upstreams(actor) })
     },
 
     async settings({ actor }) {
-      return noStoreJson({ success: true, settings: await system.settings(actor) })
+      return success({ settings: await system.settings(actor) })
     },
 
     async activity({ actor }) {
-      return noStoreJson({ success: true, activity: await system.activity(actor) })
+      return success({ activity: await system.activity(actor) })
     },
 
     async alerts({ actor }) {
-      return noStoreJson({ success: true, ...(await system.alerts(actor)) })
+      return success(await system.alerts(actor))
     },
   }) satisfies Record<string, AdminHandler>

@@ -22,6 +22,18 @@ export interface AdminActor {
   read(kind: string, id?: string): void
 }
 
+/** Resolves with what the actor has read, and notes it. @param id of the only object or user that it is about */
+export const readBy = async <Found>(
+  actor: AdminActor,
+  kind: string,
+  found: Promise<Found>,
+  id?: string,
+): Promise<Found> => {
+  const result = await found
+  actor.read(kind, id)
+  return result
+}
+
 /** What users and tokens must be for this actor to change them. */
 export const conditionsOf = ({ kind }: AdminActor): ChangeConditions & TokenConditions =>
   kind === 'provision' ? { ifRole: 'user', ifScopes: grantableScopes } : {}

@@ -4,7 +4,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import type { AuditPageStore, AuditRecord, AuditVerification } from '../audit-pages.ts'
 import { fault, type Input, optional, readInstant, readReference, readWord } from '../fields.ts'
 import type { PageOf, PageRequest } from '../store.ts'
-import type { AdminActor } from './actor.ts'
+import { type AdminActor, readBy } from './actor.ts'
 
 /** Which entries of the audit trail to list. */
 export type AuditQuery = Parameters<AuditPageStore['auditPage']>[0]
@@ -31,20 +31,14 @@ export const createAuditOperations = (store: AuditPageStore): AuditOperations =>
     if (verifying) throw new Problem(409, 'the audit trail is being verified already')
     verifying = true
     try {
-      const found = await verify()
-      actor.read('audit')
-      return found
+      return await readBy(actor, 'audit', verify())
     } finally {
       verifying = false
     }
   }
 
   return {
-    async list(actor, query, page) {
-      const entries = await storeCall(store.auditPage(query, page), unavailable)
-      actor.read('audit')
-      return entries
-    },
+    list: async (actor, query, page) => readBy(actor, 'audit', storeCall(store.auditPage(query, page), unavailable)),
 
     async verify(actor, head) {
       const { verifyAudit } = store

@@ -4,7 +4,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import { checkFields, fault, type Input, readLine, readReference, readWord } from '../fields.ts'
 import type { PendingGroup, PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore, PageOf, PageRequest } from '../store.ts'
-import type { AdminActor } from './actor.ts'
+import { type AdminActor, readBy } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 
 /** Types of groups. */
@@ -27,11 +27,7 @@ export const createGroupOperations = (
   store: PendingGroupStore & Pick<AdminStore, 'adminUser'>,
   { clock }: Pick<OperationTools, 'clock'>,
 ): GroupOperations => ({
-  async pending(actor, page) {
-    const pending = await storeCall(store.pendingGroups(page), unavailable)
-    actor.read('groups')
-    return pending
-  },
+  pending: async (actor, page) => readBy(actor, 'groups', storeCall(store.pendingGroups(page), unavailable)),
 
   async adopt(actor, id, input) {
     checkFields(input, ['user', 'group_id'])

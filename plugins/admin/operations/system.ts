@@ -3,7 +3,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { ActivityView, AlertsView } from '../activity.ts'
 import type { SettingsView, UpstreamView } from '../views/system.ts'
-import type { AdminActor } from './actor.ts'
+import { type AdminActor, readBy } from './actor.ts'
 
 /** What the server says about itself. */
 export interface SystemReports {
@@ -31,11 +31,7 @@ export const createSystemOperations = ({
   activity,
   alerts = () => ({ alerts: [], not_evaluated: [] }),
 }: SystemReports): SystemOperations => ({
-  async upstreams(actor) {
-    const reports = await read(upstreams, 'the upstreams could not be read')
-    actor.read('upstreams')
-    return reports
-  },
+  upstreams: (actor) => readBy(actor, 'upstreams', read(upstreams, 'the upstreams could not be read')),
 
   async settings(actor) {
     actor.read('settings')
@@ -44,16 +40,10 @@ export const createSystemOperations = ({
 
   async activity(actor) {
     if (!activity) throw new Problem(404, 'this server does not count its requests')
-    const report = await read(activity, 'the activity could not be read')
-    actor.read('activity')
-    return report
+    return readBy(actor, 'activity', read(activity, 'the activity could not be read'))
   },
 
-  async alerts(actor) {
-    const report = await read(alerts, 'the alerts could not be read')
-    actor.read('alerts')
-    return report
-  },
+  alerts: (actor) => readBy(actor, 'alerts', read(alerts, 'the alerts could not be read')),
 })
 
 const read = <Report>(report: () => Awaitable<Report>, message: string): Promise<Report> =>

@@ -2,7 +2,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { checkFields, type Input, limitsReader, optional, readName, valueOrNull } from '../fields.ts'
 import type { AdminStore, PageOf, PageRequest, Team } from '../store.ts'
-import { type AdminActor, onlyAdmins } from './actor.ts'
+import { type AdminActor, onlyAdmins, readBy } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 
 /** Operations on teams. They throw Problem. */
@@ -31,11 +31,7 @@ export const createTeamOperations = (store: AdminStore, { clock, parseLimits }: 
   }
 
   return {
-    async list(actor, page) {
-      const teams = await storeCall(store.listTeams(page), unavailable)
-      actor.read('teams')
-      return teams
-    },
+    list: async (actor, page) => readBy(actor, 'teams', storeCall(store.listTeams(page), unavailable)),
 
     async add(actor, input) {
       checkFields(input, fields)

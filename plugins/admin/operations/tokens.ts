@@ -19,7 +19,7 @@ import {
   valueOrNull,
 } from '../fields.ts'
 import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
-import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
+import { type AdminActor, conditionsOf, onlyAdmins, readBy } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 import { userNotFound } from './users.ts'
 
@@ -75,16 +75,12 @@ export const createTokenOperations = (
   return {
     async listAll(actor, query, page) {
       const filter = { ...query, search: searchFor(query.search), now: clock.now() }
-      const tokens = await storeCall(store.listAdminTokens(filter, page), unavailable)
-      actor.read('tokens', query.user)
-      return tokens
+      return readBy(actor, 'tokens', storeCall(store.listAdminTokens(filter, page), unavailable), query.user)
     },
 
     async list(actor, user, page) {
       if (!(await storeCall(store.adminUser(user), unavailable))) throw userNotFound()
-      const tokens = await storeCall(store.listUserTokens(user, page), unavailable)
-      actor.read('tokens', user)
-      return tokens
+      return readBy(actor, 'tokens', storeCall(store.listUserTokens(user, page), unavailable), user)
     },
 
     async add(actor, user, input) {

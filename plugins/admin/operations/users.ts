@@ -18,7 +18,7 @@ import {
   valueOrNull,
 } from '../fields.ts'
 import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
-import { type AdminActor, conditionsOf, onlyAdmins } from './actor.ts'
+import { type AdminActor, conditionsOf, onlyAdmins, readBy } from './actor.ts'
 import type { OperationTools } from './tools.ts'
 
 /** A link with which its holder sets the password. */
@@ -66,17 +66,10 @@ export const createUserOperations = (
   }
 
   return {
-    async list(actor, filter, page) {
-      const users = await storeCall(store.listAdminUsers(filter, page), unavailable)
-      actor.read('users')
-      return users
-    },
+    list: async (actor, filter, page) =>
+      readBy(actor, 'users', storeCall(store.listAdminUsers(filter, page), unavailable)),
 
-    async get(actor, id) {
-      const user = await find(id)
-      actor.read('user', id)
-      return user
-    },
+    get: (actor, id) => readBy(actor, 'user', find(id), id),
 
     async add(actor, input) {
       checkFields(input, newFields)

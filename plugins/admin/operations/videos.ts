@@ -1,7 +1,7 @@
 import { storeCall } from '../../shared/store-call.ts'
 import { checkFields, type Input, readText } from '../fields.ts'
 import type { AdminVideoFilter, AdminVideos } from '../videos.ts'
-import type { AdminActor } from './actor.ts'
+import { type AdminActor, readBy } from './actor.ts'
 
 /** Operations on video tasks of any user. They throw Problem. */
 export interface VideoOperations {
@@ -19,11 +19,8 @@ export interface VideoOperations {
 const unavailable = 'video tasks could not be read or changed'
 
 export const createVideoOperations = (videos: AdminVideos): VideoOperations => ({
-  async list(actor, filter, page) {
-    const tasks = await storeCall(videos.list(filter, page), unavailable)
-    actor.read('videos', filter.user)
-    return tasks
-  },
+  list: async (actor, filter, page) =>
+    readBy(actor, 'videos', storeCall(videos.list(filter, page), unavailable), filter.user),
 
   async adopt(actor, id, input) {
     checkFields(input, ['upstream_id'])

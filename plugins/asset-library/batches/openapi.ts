@@ -74,7 +74,7 @@ export const batchDocs = {
     ...{ operationId: 'createAssetBatch', summary: 'Create many assets', tags: ['asset library'] },
     parameters: [
       idempotencyKeyParameter,
-      queryParameter('GroupId', "Id of one of the caller's groups. Required", Type.String()),
+      queryParameter('GroupId', "Id of one of the caller's groups. Required"),
       queryParameter('GroupType', 'Type of that group', groupType),
     ],
     requestBody: {

@@ -69,7 +69,7 @@ const listParameters = (sortBy: readonly string[], hasShares: boolean) => [
   queryParameter('NameContains', 'A part of the name, in any case', Type.String({ maxLength: 64 })),
   queryParameter('SortBy', 'The field to sort by', words(sortBy, 'CreateTime')),
   queryParameter('SortOrder', 'The order', words(['Asc', 'Desc'], 'Desc')),
-  queryParameter('NextToken', 'NextToken of the page before. Takes precedence over PageNumber', Type.String()),
+  queryParameter('NextToken', 'NextToken of the page before. Takes precedence over PageNumber'),
   queryParameter('PageNumber', 'Number of the page', Type.Integer({ minimum: 1, default: 1 })),
   queryParameter('PageSize', 'Items on a page', pageSize),
   queryParameter('MaxResults', 'Items on a page. PageSize takes precedence', pageSize),

@@ -15,7 +15,7 @@ import type { LibraryResult } from './types.ts'
 export const pageSize = Type.Integer({ minimum: 1, maximum: 100, default: 10 })
 
 export const keysetParameters = [
-  queryParameter('NextToken', 'NextToken of the page before', Type.String()),
+  queryParameter('NextToken', 'NextToken of the page before'),
   queryParameter('MaxResults', 'Items on a page', pageSize),
 ]
 

@@ -1,6 +1,6 @@
 import type { ConsentUseView, ConsentView, SignedConsent } from '../../shared/consent/schema.ts'
 import type { ErrorBody, UpstreamErrorBody } from '../../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { Responses, Route, RouteParts } from '../../shared/plugin/plugin.ts'
 import type { AssetBatchItemView, AssetBatchStateName, AssetBatchView } from '../batches/view.ts'
 
 // The upstream may add fields to all of these.
@@ -178,11 +178,10 @@ export interface AssetListQuery extends ListQuery<'CreateTime' | 'UpdateTime' | 
 
 type ErrorStatus = 400 | 401 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 502 | 503
 
-type LibraryRoute<
-  Success,
-  Parts extends { body?: unknown; query?: unknown; params?: unknown },
-  Status extends number = ErrorStatus,
-> = Route<Responses<Success, ErrorBody | UpstreamErrorBody, Status>, Parts>
+type LibraryRoute<Success, Parts extends RouteParts, Status extends number = ErrorStatus> = Route<
+  Responses<Success, ErrorBody | UpstreamErrorBody, Status>,
+  Parts
+>
 
 type WithShareId = { params: { group_id: string; share_id: string } }
 

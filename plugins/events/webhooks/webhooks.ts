@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type Audit, accessDenied, noAudit } from '../../shared/audit.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readJsonRequest } from '../../shared/http/body/body.ts'
-import { noStoreJson } from '../../shared/http/no-store.ts'
+import { success } from '../../shared/http/no-store.ts'
 import { type PublicUrl, requireSameOrigin } from '../../shared/http/origin.ts'
 import { readId } from '../../shared/id.ts'
 import { type Identify, requireIdentity } from '../../shared/identity/identify.ts'
@@ -41,7 +41,7 @@ export const createWebhooks = (options: WebhookRoutesOptions) => {
     async list(request: Request): Promise<Response> {
       const { user } = await requireIdentity(options.identify, request)
       const webhooks = await storeCall(store.listWebhooks(user), unavailable)
-      return noStoreJson({ success: true, webhooks: webhooks.map(toJson) })
+      return success({ webhooks: webhooks.map(toJson) })
     },
 
     async create(request: Request): Promise<Response> {
@@ -55,8 +55,7 @@ export const createWebhooks = (options: WebhookRoutesOptions) => {
       }
       // Before the response: nothing is delivered for long that is not in the audit trail.
       await audit.record({ action: 'webhook.create', target: { kind: 'webhook', id: webhook.id } }, request)
-      return noStoreJson({
-        success: true,
+      return success({
         webhook: { ...toJson({ ...webhook, waiting: 0 }), secret: webhook.secret },
       })
     },
@@ -68,7 +67,7 @@ export const createWebhooks = (options: WebhookRoutesOptions) => {
         throw new Problem(404, 'webhook not found', { event: accessDenied('webhook', known) })
       }
       await audit.record({ action: 'webhook.delete', target: { kind: 'webhook', id: known } }, request)
-      return noStoreJson({ success: true })
+      return success()
     },
   }
 }

@@ -29,7 +29,8 @@ const notFound = new Problem(404, 'there is no such file, or the link to it has 
  */
 export const download =
   ({ storage, links, clock, downloads }: DownloadOptions) =>
-  async (request: Request, key: string): Promise<Response> => {
+  async (request: Request, folder: string, name: string): Promise<Response> => {
+    const key = `${folder}/${name}`
     const expiresAt = links.expiryOf(key, new URL(request.url).searchParams, clock.now())
     if (expiresAt === undefined) throw notFound
     const leave = request.method === 'HEAD' ? () => {} : await downloads.enter(key)

@@ -90,16 +90,24 @@ export const createErrorHandler = (options: ErrorHandlerOptions): ErrorHandler =
   }
 }
 
-/** The path parameters of a route, decoded. */
-export type PathParameters<Name extends string> = { readonly [Each in Name]: string }
-
-/** Creates the handler of a route that is not called often, from a function that may throw. */
+/**
+ * Creates the handler of a route that is not called often, from a function that may throw, and the names of the path
+ * parameters whose decoded values it takes.
+ */
 export const routesOf =
   ({ handle }: Pick<ErrorHandler, 'handle'>) =>
-  <Params>(respond: (request: Request, params: Params) => Awaitable<Response>) =>
+  <const Names extends readonly string[]>(
+    respond: (request: Request, ...values: ValuesOf<Names>) => Awaitable<Response>,
+    ...names: Names
+  ) =>
   // Elysia reads in the source of a handler what it uses of the context.
-  async ({ request, params, set }: HandlerContext & { readonly params: Params }): Promise<Response> =>
-    handle({ request, set }, () => respond(request, params))
+  async ({ request, params, set }: HandlerContext & { readonly params: PathParameters<Names> }): Promise<Response> =>
+    handle({ request, set }, () =>
+      respond(request, ...(names.map((name: Names[number]) => params[name]) as ValuesOf<Names>)),
+    )
+
+type ValuesOf<Names extends readonly string[]> = { [Each in keyof Names]: string }
+type PathParameters<Names extends readonly string[]> = Readonly<Record<Names[number], string>>
 
 /**
  * Elysia's `status`: a guard that returns its result ends the request with `response`. Status 200 leaves the response

@@ -6,6 +6,7 @@ import {
   type TProperties,
   type TSchema,
   type TUnion,
+  type TUnsafe,
   Type,
 } from '@sinclair/typebox'
 import type { DocumentDecoration } from 'elysia'
@@ -16,6 +17,10 @@ import type { DocumentDecoration } from 'elysia'
 
 /** A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step. */
 export type SchemaOf<Value> = TSchema & { readonly static: Value }
+
+/** A text that is one of some words. */
+export const enumOf = <const Word extends string>(list: readonly Word[], options?: SchemaOptions): TUnsafe<Word> =>
+  Type.Unsafe<Word>({ ...options, type: 'string', enum: [...list] })
 
 export const nullable = <Schema extends TSchema>(schema: Schema, options?: SchemaOptions): TUnion<[Schema, TNull]> =>
   Type.Union([schema, Type.Null()], options)
@@ -108,7 +113,11 @@ export const pathParameter = (name: string, description: string): ParameterDescr
   schema: Type.String(),
 })
 
-export const queryParameter = (name: string, description: string, schema: TSchema): ParameterDescription => ({
+export const queryParameter = (
+  name: string,
+  description: string,
+  schema: TSchema = Type.String(),
+): ParameterDescription => ({
   ...{ name, in: 'query', required: false, description, schema },
 })
 

@@ -1,5 +1,6 @@
 import type { CreateEden, Elysia } from 'elysia'
 import type { GuardContext } from '../http/error-handler.ts'
+import type { ErrorBody } from './openapi.ts'
 
 // The types that are not exported are aliases, not interfaces: a compiler that writes the declarations of a host app
 // writes out such an alias, while it would have to import an interface, or an exported alias, from this file.
@@ -105,10 +106,7 @@ export type RoutesPlugin<Routes extends Record<string, unknown> = Empty> = Elysi
  * One method of a path, in the form of Elysia's type parameter: the types of its responses by status, and of the parts
  * of its request. A member `body` of type undefined: the request needs no body.
  */
-export type Route<
-  Responses extends Record<number, unknown>,
-  Parts extends { readonly body?: unknown; readonly query?: unknown; readonly params?: unknown } = Empty,
-> = {
+export type Route<Responses extends Record<number, unknown>, Parts extends RouteParts = Empty> = {
   body: Parts extends { readonly body: infer Body } ? Body : undefined
   query: Parts extends { readonly query: infer Query } ? Query : unknown
   params: Parts extends { readonly params: infer Params } ? Params : Empty
@@ -116,8 +114,17 @@ export type Route<
   response: Responses
 }
 
+/** The types of the parts of a request. */
+export type RouteParts = { readonly body?: unknown; readonly query?: unknown; readonly params?: unknown }
+
 /** The responses of a route: `Success` with status 200, and `Failure` with each of the statuses. */
 export type Responses<Success, Failure, Status extends number> = { 200: Success } & { [Each in Status]: Failure }
+
+/** A route whose errors are all of this service, with the default body: `Success`, or one of the statuses. */
+export type ServiceRoute<Success, Status extends number, Parts extends RouteParts = Empty> = Route<
+  Responses<Success, ErrorBody, Status>,
+  Parts
+>
 
 /** Routes below a base path. None when the compiler does not know the path. */
 export type RoutesAt<Prefix extends string, Routes extends Record<string, unknown>> = string extends Prefix

@@ -100,7 +100,7 @@ const route = (
   })
 
 const responseId = pathParameter('response_id', "Id of one of the caller's stored responses")
-const include = queryParameter('include', 'Further fields of the response', Type.String())
+const include = queryParameter('include', 'Further fields of the response')
 
 const message: ResponseDescription = {
   description:
@@ -194,8 +194,8 @@ export const textDocs = {
       parameters: [
         responseId,
         include,
-        queryParameter('after', 'List the items after this one', Type.String()),
-        queryParameter('before', 'List the items before this one', Type.String()),
+        queryParameter('after', 'List the items after this one'),
+        queryParameter('before', 'List the items before this one'),
         queryParameter('limit', 'Maximum number of items', Type.Integer({ minimum: 1 })),
         queryParameter('order', 'Order of the items', Type.Union([Type.Literal('asc'), Type.Literal('desc')])),
       ],

@@ -1,5 +1,5 @@
 import type { UpstreamErrorBody } from '../../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { Responses, Route, RouteParts } from '../../shared/plugin/plugin.ts'
 import type {
   CompactedResponse,
   Completion,
@@ -32,10 +32,7 @@ import type {
   TextErrorBody,
 } from './types.ts'
 
-type TextRoute<
-  Success,
-  Parts extends { body?: unknown; query?: unknown; params?: unknown } = Record<never, never>,
-> = Route<
+type TextRoute<Success, Parts extends RouteParts = Record<never, never>> = Route<
   Responses<
     Success,
     TextErrorBody | UpstreamErrorBody,

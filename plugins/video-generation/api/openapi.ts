@@ -219,7 +219,7 @@ export const videoDocs = {
         queryParameter('page_size', 'Tasks on a page', Type.Integer({ minimum: 1, maximum: 500, default: 20 })),
         queryParameter('filter.status', 'Only tasks with this status', status),
         queryParameter('filter.task_ids', 'Only these tasks; may be repeated', Type.Array(Type.String())),
-        queryParameter('filter.model', 'Only tasks of this model or endpoint, as the request named it', Type.String()),
+        queryParameter('filter.model', 'Only tasks of this model or endpoint, as the request named it'),
         queryParameter('filter.service_tier', 'Only tasks of this tier', serviceTier),
       ],
     },

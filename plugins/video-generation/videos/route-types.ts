@@ -1,5 +1,5 @@
 import type { FailureAdvice } from '../../failure-advice/index.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { Responses, Route, RouteParts } from '../../shared/plugin/plugin.ts'
 
 /** The body of an error, in the form of the OpenAI API. */
 export interface VideosErrorBody {
@@ -92,10 +92,10 @@ export interface ExtendVideoRequest extends EditVideoRequest {
 
 type Failures = 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 429 | 500 | 502 | 503
 
-type VideosRoute<
-  Success,
-  Parts extends { body?: unknown; query?: unknown; params?: unknown } = Record<never, never>,
-> = Route<Responses<Success, VideosErrorBody, Failures>, Parts>
+type VideosRoute<Success, Parts extends RouteParts = Record<never, never>> = Route<
+  Responses<Success, VideosErrorBody, Failures>,
+  Parts
+>
 
 type WithVideoId = { params: { video_id: string } }
 

@@ -1,7 +1,7 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import { noAudit } from '../../shared/audit.ts'
 import { systemClock } from '../../shared/clock.ts'
-import { createErrorHandler, type PathParameters, routesOf } from '../../shared/http/error-handler.ts'
+import { createErrorHandler, routesOf } from '../../shared/http/error-handler.ts'
 import { fallbackRoutes } from '../../shared/http/fallback-routes.ts'
 import { requireSameOrigin, safeMethods } from '../../shared/http/origin.ts'
 import { requireIdentity } from '../../shared/identity/identify.ts'
@@ -79,24 +79,12 @@ export const ownAccount = <const Prefix extends string = '/api'>(
     .patch('', route(account.changePassword), accountDocs.changePassword)
     .get('/sessions', route(account.listSessions), accountDocs.listSessions)
     .delete('/sessions', route(account.endOtherSessions), accountDocs.endOtherSessions)
-    .delete(
-      '/sessions/:id',
-      route((request, { id }: PathParameters<'id'>) => account.endSession(request, id)),
-      accountDocs.endSession,
-    )
+    .delete('/sessions/:id', route(account.endSession, 'id'), accountDocs.endSession)
     .use(fallbackRoutes(errors))
 
   const ofInvitations = new Elysia({ prefix: `${prefix}/invitations` })
-    .get(
-      '/:token',
-      route((request, { token }: PathParameters<'token'>) => invitations.show(request, token)),
-      accountDocs.showInvitation,
-    )
-    .post(
-      '/:token',
-      route((request, { token }: PathParameters<'token'>) => invitations.redeem(request, token)),
-      accountDocs.redeemInvitation,
-    )
+    .get('/:token', route(invitations.show, 'token'), accountDocs.showInvitation)
+    .post('/:token', route(invitations.redeem, 'token'), accountDocs.redeemInvitation)
     .use(fallbackRoutes(errors))
 
   const plugin: AnyElysia = new Elysia({ name: 'sluice/own-account', seed: seedOf(options) })

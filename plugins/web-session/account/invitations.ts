@@ -1,17 +1,11 @@
 import { createHash } from 'node:crypto'
+import { success } from '../../shared/http/no-store.ts'
 import type { PublicUrl } from '../../shared/http/origin.ts'
 import { crossOriginMessage, isCrossOrigin } from '../../shared/http/origin.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { noPasswordLogin } from '../login.ts'
-import {
-  accountNotChanged,
-  accountNotRead,
-  checkPassword,
-  type OwnAccountContext,
-  readStrings,
-  success,
-} from './own-account.ts'
+import { accountNotChanged, accountNotRead, checkPassword, type OwnAccountContext, readStrings } from './own-account.ts'
 import type { InvitedUser } from './store.ts'
 
 interface InvitationContext

@@ -1,6 +1,5 @@
 import { Type } from '@sinclair/typebox'
 import {
-  type ErrorBody,
   jsonBody,
   noStoreResponses,
   nullable,
@@ -10,7 +9,7 @@ import {
   successBody,
   successOf,
 } from '../../shared/plugin/openapi.ts'
-import type { Responses, Route } from '../../shared/plugin/plugin.ts'
+import type { ServiceRoute } from '../../shared/plugin/plugin.ts'
 
 /** The account of the caller. */
 export interface AccountResponse {
@@ -71,24 +70,26 @@ type Success = { readonly success: true }
 /** The routes of `ownAccount`, for Eden. */
 export type OwnAccountRoutes = {
   account: {
-    get: Route<Responses<AccountResponse, ErrorBody, 401 | 404 | 429 | 500 | 503>>
-    patch: Route<
-      Responses<AccountResponse, ErrorBody, 400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 429 | 500 | 503>,
+    get: ServiceRoute<AccountResponse, 401 | 404 | 429 | 500 | 503>
+    patch: ServiceRoute<
+      AccountResponse,
+      400 | 401 | 403 | 404 | 408 | 409 | 413 | 415 | 429 | 500 | 503,
       { body: PasswordChange }
     >
     sessions: {
-      get: Route<Responses<SessionList, ErrorBody, 401 | 429 | 500 | 503>>
-      delete: Route<Responses<Success, ErrorBody, 401 | 403 | 429 | 500 | 503>>
+      get: ServiceRoute<SessionList, 401 | 429 | 500 | 503>
+      delete: ServiceRoute<Success, 401 | 403 | 429 | 500 | 503>
       ':id': {
-        delete: Route<Responses<Success, ErrorBody, 401 | 403 | 404 | 429 | 500 | 503>, { params: { id: string } }>
+        delete: ServiceRoute<Success, 401 | 403 | 404 | 429 | 500 | 503, { params: { id: string } }>
       }
     }
   }
   invitations: {
     ':token': {
-      get: Route<Responses<InvitationResponse, ErrorBody, 404 | 429 | 500 | 503>, { params: { token: string } }>
-      post: Route<
-        Responses<RedeemedInvitation, ErrorBody, 400 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 503>,
+      get: ServiceRoute<InvitationResponse, 404 | 429 | 500 | 503, { params: { token: string } }>
+      post: ServiceRoute<
+        RedeemedInvitation,
+        400 | 403 | 404 | 408 | 413 | 415 | 429 | 500 | 503,
         { params: { token: string }; body: { readonly password: string } }
       >
     }

@@ -1,7 +1,7 @@
 import { type Audit, accessDenied } from '../../shared/audit.ts'
 import type { Clock } from '../../shared/clock.ts'
 import { readJsonRequest } from '../../shared/http/body/body.ts'
-import { noStoreJson } from '../../shared/http/no-store.ts'
+import { success } from '../../shared/http/no-store.ts'
 import { readId } from '../../shared/id.ts'
 import type { QueueFlow } from '../../shared/login/login-queue.ts'
 import { passwordProblem } from '../../shared/login/password-rules.ts'
@@ -70,7 +70,7 @@ export const createOwnAccount = (context: OwnAccountContext) => {
       const { user, session } = await guard(request)
       await storeCall(store.endOtherSessions(user, session), accountNotChanged)
       await audit.record({ action: 'user.logout', target: { kind: 'user', id: user } }, request)
-      return success({})
+      return success()
     },
 
     async endSession(request: Request, id: unknown): Promise<Response> {
@@ -79,7 +79,7 @@ export const createOwnAccount = (context: OwnAccountContext) => {
       const ended = known !== undefined && (await storeCall(store.endSessionOf(user, known), accountNotChanged))
       if (!ended) throw new Problem(404, 'session not found', { event: accessDenied('session', known) })
       await audit.record({ action: 'session.logout', target: { kind: 'session', id: known } }, request)
-      return success({})
+      return success()
     },
   }
 }
@@ -138,8 +138,6 @@ const toSession = ({ id, createdAt, lastUsedAt, idleUntil, endsAt, userAgent }: 
 })
 
 const timeOf = (at: number): string => new Date(at).toISOString()
-
-export const success = (content: object): Response => noStoreJson({ success: true, ...content })
 
 /** The messages when the store fails. */
 export const accountNotRead = 'the account could not be read'
