@@ -4,6 +4,7 @@ import { createPageReader, cutPage, type Page } from './page.ts'
 import type { ListRequest } from './parameters.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
 import { type RowRange, readRange, readRangeAt, rowsAfter, rowsFrom, type Start } from './walk/range.ts'
+import { estimate, type Rank, rankOf, rankOfEnd } from './walk/rank-search.ts'
 import { scanAll, scanRange } from './walk/scan.ts'
 import { addMark, type Bookmark, type WalkCache } from './walk/walk-cache.ts'
 
@@ -169,39 +170,68 @@ const createReader = <Row extends Position>(
 
     /**
      * The page at an offset of several merged sources: reads forward from the nearest bookmark, whose rank is counted
-     * again.
+     * again. Far from it, it estimates nearer ones.
      */
     async pageOfSeveralSources(offset: number): Promise<Page<Row>> {
       const beginning: Bookmark = { after: { key: '', id: '' }, rank: 0, starts: sources.map(() => startAt(undefined)) }
       const candidates = walk.bookmarks.filter((bookmark) => bookmark.rank <= offset)
-      let bookmark = candidates.reduce((best, other) => (other.rank > best.rank ? other : best), beginning)
-      while (true) {
+      /** The nearest one before the page whose rank is counted, but for the first, which may have moved. */
+      let below = candidates.reduce((best, other) => (other.rank > best.rank ? other : best), beginning)
+      let bookmark = below
+      /** The nearest place behind the beginning of the page. */
+      let above: Rank | undefined
+      for (let reads = 0; ; reads++) {
         const { starts } = bookmark
         const need = Math.max(pageSize, Math.min(maxStep, offset - bookmark.rank + pageSize))
         const ranges = await Promise.all(
           sources.map((source, index) => read(source, starts[index] ?? startAt(undefined), need, true)),
         )
-        const rank = sum(ranges.map((range) => range.offset))
-        if (rank > offset) {
+        const counted = rankOf(ranges)
+        const { rank } = counted
+        if (rank > offset && bookmark === below) {
           // Rows were inserted before the bookmark since it was set.
-          bookmark = beginning
+          bookmark = below = beginning
           continue
         }
-        const rows = merge(ranges, order)
-        const isLast = ranges.every((range) => range.complete)
-        if (isLast || rank + rows.length >= offset + pageSize) {
-          const page = await pageOf(ranges, starts, offset - rank)
-          const previous = rows[offset - rank - 1]
-          if (previous) addBookmark(bookmarkAt(ranges, starts, previous, offset))
-          return page
+        if (rank > offset) above = counted
+        else {
+          const rows = merge(ranges, order)
+          const isLast = ranges.every((range) => range.complete)
+          if (isLast || rank + rows.length >= offset + pageSize) {
+            const page = await pageOf(ranges, starts, offset - rank)
+            const previous = rows[offset - rank - 1]
+            if (previous) addBookmark(bookmarkAt(ranges, starts, previous, offset))
+            return page
+          }
+          const step = Math.min(rows.length, offset - rank)
+          const last = rows[step - 1]
+          if (!last) throw new ListChangedError('the list has fewer rows than its total implies')
+          below = bookmarkAt(ranges, starts, last, rank + step)
+          addBookmark(below)
         }
-        const step = Math.min(rows.length, offset - rank)
-        const last = rows[step - 1]
-        if (!last) throw new ListChangedError('the list has fewer rows than its total implies')
-        bookmark = bookmarkAt(ranges, starts, last, rank + step)
-        addBookmark(bookmark)
+        const estimated =
+          reads < maxEstimates && (await estimateTowards(offset, below, above ?? rankOfEnd(ranges), reads))
+        bookmark = estimated || below
       }
     },
+  }
+
+  /**
+   * A place nearer to an offset than the one below it. Undefined if that is near enough. Every second time it halves
+   * the rows between both, as the share of the offset may say little.
+   */
+  async function estimateTowards(
+    offset: number,
+    below: Bookmark,
+    above: Rank,
+    nth: number,
+  ): Promise<Bookmark | undefined> {
+    const step = maxStep * sources.length
+    const left = offset - below.rank
+    if (left <= 2 * step) return undefined
+    // Half a step before the offset, so that the place is seldom behind it.
+    const share = nth % 2 === 0 ? Math.min(1, (left - step / 2) / (above.rank - below.rank)) : 1 / 2
+    return estimate(sources, order, { below, above, share })
   }
 
   /** Reads rows beyond the depth of page mode: in page mode from the end, otherwise by cursor. */
@@ -247,6 +277,9 @@ const proveTotal = async <Row extends Position>(
  * the order at its ends.
  */
 const maxStep = 97
+
+/** Maximum number of estimates for one page. A list that is mixed evenly takes one or two. */
+const maxEstimates = 24
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
