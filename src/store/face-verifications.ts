@@ -2,7 +2,8 @@ import { verificationEvent } from '../../plugins/face-verification/events.ts'
 import { isEnded, type VerificationStatus } from '../../plugins/face-verification/status.ts'
 import type { Verification, VerificationStore } from '../../plugins/face-verification/store.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
-import { type Database, fragment, type Row, type Statement, type Steps, sql } from './database/database.ts'
+import { clause, type Database, fragment, type Row, type Statement, type Steps, sql } from './database/database.ts'
+import { deleteOldest } from './database/oldest-rows.ts'
 import { lockUser } from './database/user-locks.ts'
 import { addEvent } from './events/events.ts'
 
@@ -174,22 +175,16 @@ export const createVerificationStore = (
   },
 
   async deleteVerifications(before, max) {
-    // PostgreSQL would read the whole table to find the ids of a subquery. Those of one millisecond go together.
-    const [ends] = await database.query<{ first?: number; last?: number }>(sql`
-      select min(created_at) as first, max(created_at) as last
-      from (
-        select created_at
-        from face_verifications
-        where created_at < ${before}
-        order by created_at
-        limit ${max}
-      ) examined`)
-    if (ends?.first === undefined) return 0
-    const deleted = await database.query(sql`
-      delete from face_verifications
-      where created_at >= ${ends.first}
-      and created_at <= ${ends.last}
-      returning id`)
+    const deleted = await database.query(deleteOldVerifications(before, max))
     return deleted.length
   },
 })
+
+export const deleteOldVerifications = (before: number, max: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`face_verifications`, time: clause`created_at`, key: clause`id` },
+      where: clause`created_at < ${before}`,
+    },
+    max,
+  )

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { ClaimedKey, HeldKey, IdempotencyStore, KeptResponse, KeyClaim } from '../../plugins/idempotency/store.ts'
 import { clause, type Database, joinClauses, type Statement, sql } from './database/database.ts'
+import { deleteOldest } from './database/oldest-rows.ts'
 
 interface KeyRow {
   readonly fingerprint: string
@@ -132,26 +133,20 @@ export const createIdempotencyStore = (database: Database): IdempotencyStore => 
       ),
 
     async sweep(now, max) {
-      // PostgreSQL would read the whole table to find the keys of a subquery. Keys with the same end go together.
-      const [ends] = await database.query<{ first?: number; last?: number }>(sql`
-        select min(expires_at) as first, max(expires_at) as last
-        from (
-          select expires_at
-          from idempotency_keys
-          where expires_at <= ${now}
-          order by expires_at
-          limit ${max}
-        ) examined`)
-      if (ends?.first === undefined) return 0
-      const swept = await database.query(sql`
-        delete from idempotency_keys
-        where expires_at >= ${ends.first}
-        and expires_at <= ${ends.last}
-        returning holder`)
+      const swept = await database.query(deleteExpiredKeys(now, max))
       return swept.length
     },
   }
 }
+
+export const deleteExpiredKeys = (now: number, max: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`idempotency_keys`, time: clause`expires_at`, key: clause`user_id, route, key` },
+      where: clause`expires_at <= ${now}`,
+    },
+    max,
+  )
 
 const responseOfRow = ({ status = 0, headers = '{}', body }: KeyRow): KeptResponse => ({
   status,

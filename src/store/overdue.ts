@@ -31,7 +31,7 @@ export const createOverdueStore = (database: Database): OverdueRecords => ({
 
 type Count = (before: number, max: number) => Statement
 
-/** Each reads the end of an index. */
+/** Each reads the end of an index: PostgreSQL too, because it is asked for the rows in that order. */
 const counts: Readonly<Record<RetainedKind, Count>> = {
   // The newest of each user stays. Those that are removed last are the newest of the old ones.
   events: (before, max) => sql`
@@ -51,31 +51,86 @@ const counts: Readonly<Record<RetainedKind, Count>> = {
     )`,
   deliveries: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from deliveries where created_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from deliveries
+      where created_at < ${before}
+      order by created_at
+      limit ${max}
+    ) counted`,
   usage: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from text_usage where day < ${dayOf(before)} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from text_usage
+      where day < ${dayOf(before)}
+      order by day
+      limit ${max}
+    ) counted`,
   audit: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from audit_entries where at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from audit_entries
+      where at < ${before}
+      order by at
+      limit ${max}
+    ) counted`,
   videos: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from video_tasks where phase = 'ended' and ended_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from video_tasks
+      where phase = 'ended'
+      and ended_at < ${before}
+      order by ended_at
+      limit ${max}
+    ) counted`,
   verifications: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from face_verifications where created_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from face_verifications
+      where created_at < ${before}
+      order by created_at
+      limit ${max}
+    ) counted`,
   asset_batches: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from asset_batches where ended_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from asset_batches
+      where ended_at < ${before}
+      order by ended_at
+      limit ${max}
+    ) counted`,
   idempotency_keys: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from idempotency_keys where expires_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from idempotency_keys
+      where expires_at < ${before}
+      order by expires_at
+      limit ${max}
+    ) counted`,
   text_objects: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from text_objects where expires_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from text_objects
+      where expires_at < ${before}
+      order by expires_at
+      limit ${max}
+    ) counted`,
   files: (before, max) => sql`
     select count(*) as count
-    from (select 1 as one from files where expires_at < ${before} limit ${max}) counted`,
+    from (
+      select 1 as one
+      from files
+      where expires_at < ${before}
+      order by expires_at
+      limit ${max}
+    ) counted`,
 }
 
 /** The first day of the month of a time, in UTC: usage is removed by whole months. */

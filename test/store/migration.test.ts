@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
+import postgres from 'postgres'
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { countMissing, migrate, migrations } from '../../src/store/migrations/migrations.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
 eachDatabase('migration', ({ kind }) => {
@@ -62,4 +63,36 @@ eachDatabase('migration', ({ kind }) => {
     await Promise.all([database.close(), store.close()])
     await remove()
   })
+
+  // SQLite executes a migration in one turn: nothing else of the process runs meanwhile.
+  if (kind === 'postgres')
+    test('a migration may wait and work for longer than a query, and a process that starts meanwhile tries again', async () => {
+      const { url, connect, remove } = await fresh()
+      const [reader, other] = [postgres(url, { max: 1 }), connect()]
+      const database = databaseKinds.postgres.open(url, { deadlineMs: 1_000 })
+      await database.exclusively(() => migrate(1))
+      const long = [...migrations, [sql`alter table users add column later bigint`]]
+      const read = Promise.withResolvers<void>()
+      const reading = reader.begin(async (transaction) => {
+        await transaction`select count(*) from users`
+        await read.promise
+      })
+      const migrating = database.exclusively(() => migrate(2, long), 60_000)
+      const waits = sql`select count(*) as n from pg_locks where not granted and locktype = 'relation'`
+      while (Number((await other.query(waits))[0]?.n) === 0) await Bun.sleep(10)
+
+      let missing = 0
+      const count = function* () {
+        missing = yield* countMissing(long)
+      }
+      await expect(other.exclusively(count, 200)).rejects.toThrow('the database did not respond in time')
+      // More than the deadline of a query, of a statement and of the wait for a lock.
+      await Bun.sleep(1_500)
+      read.resolve()
+      await Promise.all([reading, migrating])
+      await other.exclusively(count)
+      expect(missing).toBe(0)
+      await Promise.all([reader.end(), database.close(), other.close()])
+      await remove()
+    }, 60_000)
 })

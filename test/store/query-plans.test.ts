@@ -41,7 +41,7 @@ const scans = {
         .all()
         // A row of constants, the recursive queries `numbers`, `turns` and `waiting`, and the subqueries with other names are not tables.
         .map(({ detail }) =>
-          /^SCAN (?!CONSTANT ROW|numbers|turns|waiting|counted|due|leased|ranked|wanted|examined|walked)(\w+)(?: USING.* INDEX (\w+))?/.exec(
+          /^SCAN (?!CONSTANT ROW|numbers|turns|waiting|counted|due|leased|ranked|wanted|examined|walked|oldest)(\w+)(?: USING.* INDEX (\w+))?/.exec(
             String(detail),
           ),
         )
@@ -138,7 +138,7 @@ const expected = [
 /** PostgreSQL reads an index. */
 const expectedOnSqlite = [
   // The subqueries of a page, each with at most as many rows as the page.
-  ...['either', 'found', 'owned', 'recorded'].map((name) => `consents/consent-pages.ts: ${name}`),
+  ...['consents', 'either', 'found', 'owned', 'recorded'].map((name) => `consents/consent-pages.ts: ${name}`),
   // The changes of the last 1,000 revisions, when a lost group is found.
   'library/claims.ts: changes',
 ]

@@ -2,8 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { matchingTokens, tokenPlaceAt } from '../../src/store/admin/token-queries.ts'
 import { countUsers, matchingUsers, placeAt } from '../../src/store/admin/user-queries.ts'
+import { deleteUnchained } from '../../src/store/audit/sweep.ts'
+import { selectAll, selectWithdrawn } from '../../src/store/consents/consent-pages.ts'
 import type { Statement } from '../../src/store/database/database.ts'
+import { sweepStatements } from '../../src/store/events/deliveries.ts'
+import { deleteOldVerifications } from '../../src/store/face-verifications.ts'
+import { deleteExpiredKeys } from '../../src/store/idempotency.ts'
+import { deleteEndedBatches } from '../../src/store/library/asset-batches.ts'
 import { countExisting } from '../../src/store/limits/existing.ts'
+import { deleteExpiredTextObjects } from '../../src/store/text/text-objects.ts'
+import { deleteForgotten } from '../../src/store/users/attempts.ts'
+import { deleteExpiredSessions } from '../../src/store/users/sessions.ts'
 import { sweepTokens } from '../../src/store/users/token-rows.ts'
 
 const folder = new URL('../../src/store/', import.meta.url).pathname
@@ -36,12 +45,25 @@ const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
       return { type, statement: countExisting({ id: 'a', unit, subject, bucket: 0 }, 9, 1) }
     }),
   )
+  const pages = [selectAll('a', 101), selectWithdrawn('a', 101)]
+  const removals: readonly (readonly [file: string, statement: Statement])[] = [
+    ['audit/sweep.ts', deleteUnchained(1, 1_000)],
+    ['face-verifications.ts', deleteOldVerifications(1, 1_000)],
+    ['idempotency.ts', deleteExpiredKeys(1, 1_000)],
+    ['library/asset-batches.ts', deleteEndedBatches(1, 1_000)],
+    ['text/text-objects.ts', deleteExpiredTextObjects(1, 1_000)],
+    ['users/attempts.ts', deleteForgotten(1)],
+    ['users/sessions.ts', deleteExpiredSessions(1)],
+    ...sweepStatements(1, 1_000).map((statement) => ['events/deliveries.ts', statement] as const),
+  ]
   const textOf = ({ strings }: Statement) => strings.reduce((text, part, index) => `${text}${mark}${index}${part}`)
   return [
     ...existing.map(({ type, statement }) => ({ file: `limits/existing.ts of ${type}`, text: textOf(statement) })),
     ...users.map((statement) => ({ file: 'admin/user-queries.ts', text: textOf(statement) })),
     ...tokens.map((statement) => ({ file: 'admin/token-queries.ts', text: textOf(statement) })),
     ...sweepTokens(1).map((statement) => ({ file: 'users/token-rows.ts', text: textOf(statement) })),
+    ...pages.map((statement) => ({ file: 'consents/consent-pages.ts', text: textOf(statement) })),
+    ...removals.map(([file, statement]) => ({ file, text: textOf(statement) })),
   ]
 }
 

@@ -61,7 +61,7 @@ const sqliteReadings = (url: string): Readings => {
         text,
         // A subquery and a list of values are no tables.
         scans: details.filter((detail) =>
-          /^SCAN (?!CONSTANT ROW|step_rows|counted|examined|walked|wanted)/.test(detail),
+          /^SCAN (?!CONSTANT ROW|step_rows|counted|examined|walked|wanted|oldest)/.test(detail),
         ),
         sorts: details.some((detail) => detail.startsWith('USE TEMP B-TREE')),
         rows: undefined,

@@ -1,4 +1,5 @@
-import { type Statement, type Steps, sql } from '../database/database.ts'
+import { clause, type Statement, type Steps, sql } from '../database/database.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 import { type ChainAnchor, type ChainKey, signatureOf, signerOf } from './chain.ts'
 import { ChainCheck, type ChainedEntry } from './chain-check.ts'
 import { type AuditRow, fromRow } from './entry.ts'
@@ -39,7 +40,7 @@ export function* sweepAudit({ before, now, max, keys }: Sweep): Steps<number> {
   const last = check.last
   if (removed === 0 || !last) return unchained.length
   const damaged = anchor.damaged + check.damaged + (signer === undefined ? 1 : 0)
-  yield deleteChained(last.sequence)
+  yield deleteChained(rows[0]?.sequence ?? 0, last.sequence)
   yield moveAnchor({ ...last, damaged }, keys[0].secret)
   return unchained.length + removed
 }
@@ -49,17 +50,14 @@ const dayMs = 86_400_000
 /** An entry of a clock that was far ahead does not keep all later ones from being removed. */
 const isOld = (at: number, before: number, now: number): boolean => at < before || at > now + dayMs
 
-const deleteUnchained = (before: number, max: number): Statement => sql`
-  delete from audit_entries
-  where id in (
-    select id
-    from audit_entries
-    where sequence is null
-    and at < ${before}
-    order by at, id
-    limit ${max}
+export const deleteUnchained = (before: number, max: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`audit_entries`, time: clause`at`, key: clause`id` },
+      where: clause`sequence is null and at < ${before}`,
+    },
+    max,
   )
-  returning id`
 
 const lockAnchor = sql`
   update audit_chain
@@ -75,9 +73,11 @@ const chainStartingAfter = (sequence: number, max: number): Statement => sql`
   order by sequence
   limit ${max}`
 
-const deleteChained = (upTo: number): Statement => sql`
+/** The beginning of the range is for PostgreSQL, which otherwise expects a third of the entries, and reads all of them. */
+const deleteChained = (from: number, upTo: number): Statement => sql`
   delete from audit_entries
-  where sequence <= ${upTo}`
+  where sequence >= ${from}
+  and sequence <= ${upTo}`
 
 const moveAnchor = (anchor: ChainAnchor, secret: string): Statement => sql`
   update audit_chain

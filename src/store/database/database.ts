@@ -106,6 +106,24 @@ export const toColumnValue = (value: Value | undefined): Value => {
   return value ?? null
 }
 
+/** By the number. */
+const limits = new Map<number, Statement>()
+
+/**
+ * `limit` with the number in the text: PostgreSQL expects of a parameter that it takes a tenth of the rows, and reads a
+ * whole table for so many. Each number is a statement of its own, so this is for the few that a program has.
+ */
+export const limitTo = (max: number): Statement => {
+  const known = limits.get(max)
+  if (known) return known
+  if (!Number.isSafeInteger(max) || max < 0) throw new TypeError('a limit must be an integer from 0')
+  const texts = [`limit ${max}`]
+  const made = { strings: Object.assign(texts, { raw: texts }), values: [] }
+  if (limits.size >= maxJoined) limits.clear()
+  limits.set(max, made)
+  return made
+}
+
 /** Clauses with commas between them. */
 export const withCommas = (clauses: readonly Statement[]): readonly Statement[] =>
   clauses.flatMap((each, index) => (index === 0 ? [each] : [comma, each]))

@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { eventJson } from '../../../plugins/events/frames.ts'
 import type { DeliveryLimits, DeliveryStore, LeasedDelivery } from '../../../plugins/events/webhooks/delivery-store.ts'
-import { type Database, type Row, type Steps, sql } from '../database/database.ts'
+import { clause, type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 
 /**
  * Deliveries to webhooks and callbacks. A process that sends one holds the lease of its webhook, or of the callback.
  */
 export const createDeliveryStore = (database: Database): DeliveryStore => ({
   async isDeliveryDue(now) {
+    // In the order of the index: without it, PostgreSQL expects to find one at once in any order, and reads all of them.
     const due = await database.query(sql`
       select id
       from (
@@ -15,14 +17,20 @@ export const createDeliveryStore = (database: Database): DeliveryStore => ({
         from webhooks
         where due_at <= ${now}
         and lease_until <= ${now}
-        union all
+        order by due_at
+        limit 1
+      ) due
+      union all
+      select id
+      from (
         select id
         from callbacks
         where due_at <= ${now}
         and lease_until <= ${now}
-      ) due
-      limit 1`)
-    return due.length === 1
+        order by due_at
+        limit 1
+      ) due`)
+    return due.length > 0
   },
 
   leaseDeliveries: (now, until, limits) => database.transaction(() => lease(now, until, limits)),
@@ -80,36 +88,25 @@ export const createDeliveryStore = (database: Database): DeliveryStore => ({
     }),
 
   async sweepDeliveries(before, max) {
-    // PostgreSQL would read the whole table to find the keys of a subquery. Those of one millisecond go together.
-    const [ends] = await database.query<{ first?: number; last?: number }>(sql`
-      select min(created_at) as first, max(created_at) as last
-      from (
-        select created_at
-        from deliveries
-        where created_at < ${before}
-        order by created_at
-        limit ${max}
-      ) examined`)
-    const [deliveries = [], callbacks = []] = await database.batch([
-      sql`
-        delete from deliveries
-        where created_at >= ${ends?.first ?? before}
-        and created_at <= ${ends?.last ?? before - 1}
-        returning event_sequence`,
-      sql`
-        delete from callbacks
-        where id in (
-          select id
-          from callbacks
-          where due_at < ${before}
-          order by due_at
-          limit ${max}
-        )
-        returning id`,
-    ])
+    const [deliveries = [], callbacks = []] = await database.batch(sweepStatements(before, max))
     return Math.max(deliveries.length, callbacks.length)
   },
 })
+
+/** Deletes old deliveries, and callbacks that are long due. */
+export const sweepStatements = (before: number, max: number): readonly Statement[] => [
+  deleteOldest(
+    {
+      ...{ table: clause`deliveries`, time: clause`created_at`, key: clause`webhook_id, event_sequence` },
+      where: clause`created_at < ${before}`,
+    },
+    max,
+  ),
+  deleteOldest(
+    { table: clause`callbacks`, time: clause`due_at`, key: clause`id`, where: clause`due_at < ${before}` },
+    max,
+  ),
+]
 
 const deleteDelivery = (webhook: string, sequence: number) => sql`
   delete from deliveries

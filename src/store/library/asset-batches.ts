@@ -4,8 +4,9 @@ import type {
   AssetBatchStore,
   CountedAssetBatch,
 } from '../../../plugins/asset-library/index.ts'
-import { type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { clause, type Database, fragment, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { addEvent } from '../events/events.ts'
 import { assetBatchRetries, countOpen, lockBatch, mayOpen } from './asset-batch-retries.ts'
@@ -233,16 +234,16 @@ export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
   },
 
   async sweepAssetBatches(endedBefore, max) {
-    const swept = await database.query(sql`
-      delete from asset_batches
-      where id in (
-        select id
-        from asset_batches
-        where ended_at < ${endedBefore}
-        order by ended_at
-        limit ${max}
-      )
-      returning id`)
+    const swept = await database.query(deleteEndedBatches(endedBefore, max))
     return swept.length
   },
 })
+
+export const deleteEndedBatches = (endedBefore: number, max: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`asset_batches`, time: clause`ended_at`, key: clause`id` },
+      where: clause`ended_at < ${endedBefore}`,
+    },
+    max,
+  )

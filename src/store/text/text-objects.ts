@@ -3,8 +3,9 @@ import {
   type TextObject,
   type TextObjectStore,
 } from '../../../plugins/text-generation/objects/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, type Statement, sql } from '../database/database.ts'
 import { GroupCommit } from '../database/group-commit.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 import { confirmHold, endHold } from '../limits/holds.ts'
 import { modelName } from '../usage/usage.ts'
 
@@ -132,20 +133,20 @@ export const createTextObjectStore = (database: Database): TextObjectStore => {
     },
 
     async sweepTextObjects(now, max) {
-      const swept = await database.query(sql`
-        delete from text_objects
-        where (kind, id) in (
-          select kind, id
-          from text_objects
-          where expires_at <= ${now}
-          and due_at is null
-          limit ${max}
-        )
-        returning id`)
+      const swept = await database.query(deleteExpiredTextObjects(now, max))
       return swept.length
     },
   }
 }
+
+export const deleteExpiredTextObjects = (now: number, max: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`text_objects`, time: clause`expires_at`, key: clause`kind, id` },
+      where: clause`expires_at <= ${now} and due_at is null`,
+    },
+    max,
+  )
 
 const keyOf = ({ kind, id }: Pick<TextObject, 'kind' | 'id'>): string => `${kind} ${id}`
 

@@ -1,5 +1,6 @@
 import type { Attempt, AttemptStore, Counter } from '../../../plugins/web-session/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, type Statement, sql } from '../database/database.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 
 const sweepMs = 1_000
 /**
@@ -23,15 +24,7 @@ export const createAttemptStore = (database: Database): AttemptStore => {
     // The difference may be negative, after a clock was ahead.
     if (Math.abs(now - sweptAt) < sweepMs) return
     sweptAt = now
-    await database.query(sql`
-      delete from login_attempts
-      where key in (
-        select key
-        from login_attempts
-        where forget_at <= ${now}
-        order by forget_at
-        limit ${maxRowsPerSweep}
-      )`)
+    await database.query(deleteForgotten(now))
   }
 
   const revert = async ({ id, counters }: Attempt, cleared: string = noKey): Promise<void> => {
@@ -85,6 +78,15 @@ export const createAttemptStore = (database: Database): AttemptStore => {
     revertAttempt: revert,
   }
 }
+
+export const deleteForgotten = (now: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`login_attempts`, time: clause`forget_at`, key: clause`key` },
+      where: clause`forget_at <= ${now}`,
+    },
+    maxRowsPerSweep,
+  )
 
 /**
  * A counter that is blocked for longer was blocked by a clock that was ahead. The clocks of two processes may differ by

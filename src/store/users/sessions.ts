@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Session, SessionStore } from '../../../plugins/web-session/store.ts'
-import { type Database, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, type Statement, sql } from '../database/database.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 import { lockUser } from '../database/user-locks.ts'
 
 /** Each login deletes at most this many expired sessions. */
@@ -29,15 +30,7 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
     ) {
       const [, , added] = await database.batch([
         lockUser(user),
-        sql`
-          delete from sessions
-          where hash in (
-            select hash
-            from sessions
-            where idle_until <= ${createdAt}
-            order by idle_until
-            limit ${maxRowsPerSweep}
-          )`,
+        deleteExpiredSessions(createdAt),
         sql`
           insert into sessions (
             hash, id, user_id, password_hash, created_at, last_used_at, idle_until, ends_at, user_agent, host_user_name
@@ -131,6 +124,15 @@ export const createSessionStore = (database: Database): Omit<SessionStore, 'user
     },
   }
 }
+
+export const deleteExpiredSessions = (now: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`sessions`, time: clause`idle_until`, key: clause`hash` },
+      where: clause`idle_until <= ${now}`,
+    },
+    maxRowsPerSweep,
+  )
 
 /**
  * Digest of a password hash: shows whether the password has changed, without a second copy of its hash. Undefined for a

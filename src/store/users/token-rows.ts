@@ -1,6 +1,6 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { clause, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, joinClauses, limitTo, type Statement, sql } from '../database/database.ts'
 
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
@@ -28,10 +28,10 @@ const isNamed = fragment`
  * reports.
  */
 export const sweepTokens = (now: number): readonly Statement[] => {
-  const [before, max] = [now - endedKeptMs, maxRowsPerSweep]
+  const before = now - endedKeptMs
   return [
-    ...sweep(clause`revoked_at < ${before} order by revoked_at limit ${max}`),
-    ...sweep(clause`expires_at < ${before} order by expires_at limit ${max}`),
+    ...sweep(clause`revoked_at < ${before} order by revoked_at `),
+    ...sweep(clause`expires_at < ${before} order by expires_at `),
   ]
 }
 
@@ -44,6 +44,7 @@ const sweep = (ended: Statement): readonly Statement[] => [
       from tokens
       where id in (select id from tokens where `,
     ended,
+    limitTo(maxRowsPerSweep),
     clause`)
       and ${hasUsage}
       on conflict (kind, id) do nothing`,
@@ -53,6 +54,7 @@ const sweep = (ended: Statement): readonly Statement[] => [
       delete from tokens
       where id in (select id from tokens where `,
     ended,
+    limitTo(maxRowsPerSweep),
     clause`)
       and (${isNamed} or not ${hasUsage})`,
   ),
