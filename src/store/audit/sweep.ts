@@ -73,7 +73,7 @@ const chainStartingAfter = (sequence: number, max: number): Statement => sql`
   order by sequence
   limit ${max}`
 
-/** The beginning of the range is for PostgreSQL, which otherwise expects a third of the entries, and reads all of them. */
+/** The start of the range is for PostgreSQL, which otherwise expects a third of the entries, and reads all of them. */
 const deleteChained = (from: number, upTo: number): Statement => sql`
   delete from audit_entries
   where sequence >= ${from}

@@ -9,7 +9,7 @@ import { deleteOldest } from '../database/oldest-rows.ts'
  */
 export const createDeliveryStore = (database: Database): DeliveryStore => ({
   async isDeliveryDue(now) {
-    // In the order of the index: without it, PostgreSQL expects to find one at once in any order, and reads all of them.
+    // In the order of the index: otherwise PostgreSQL expects to find one at once in any order, and reads all of them.
     const due = await database.query(sql`
       select id
       from (
