@@ -233,6 +233,45 @@ describe.each(repeatedDatabases)('a batch of assets (%s)', (kind) => {
   })
 })
 
+describe('the pages of batches and of their items', () => {
+  test('follow each other, and a token that no page has returned is 400 instead of a last page', async () => {
+    await using fixture = await openBatchFixture('sqlite')
+    const { ann, bob } = fixture
+    const [group, foreign] = [await newGroup(ann, 'people'), await newGroup(bob, 'people')]
+    const ids: string[] = []
+    for (let nth = 0; nth < 3; nth++)
+      ids.unshift(
+        await newBatch(
+          ann,
+          group,
+          names(5).map((name) => itemOf(name)),
+        ),
+      )
+    const other = await newBatch(bob, foreign, [itemOf('a')])
+    const walk = async (path: string) => {
+      const found: object[] = []
+      for (let next = ''; ; ) {
+        const { json } = await ann.ask('GET', `${path}?MaxResults=2&NextToken=${next}`)
+        found.push(...json.Result.Items)
+        next = json.Result.NextToken
+        if (next === '') return found
+      }
+    }
+    expect((await walk(batchesPath)).map((batch) => (batch as { Id: string }).Id)).toEqual(ids)
+    const [id = ''] = ids
+    expect(await walk(`${batchesPath}/${id}/items`)).toHaveLength(5)
+    const unknown = `batch-${'0'.repeat(32)}`
+    for (const [path, tokens] of [
+      [batchesPath, ['x', '5', unknown, other, `${id}0`]],
+      [`${batchesPath}/${id}/items`, ['x', '0', '5', '6', '999999999', '-1', '1.5', '01', id]],
+    ] as const)
+      for (const token of tokens) {
+        const { status, json } = await ann.ask('GET', `${path}?NextToken=${token}`)
+        expect([token, status, json.error?.message]).toEqual([token, 400, 'NextToken must be that of the page before'])
+      }
+  })
+})
+
 describe('a request for a batch', () => {
   test('is rejected as a whole, naming the line, and before anything is created', async () => {
     await using fixture = await openBatchFixture('sqlite')
@@ -265,6 +304,7 @@ describe('a request for a batch', () => {
     expect((await postBatch(bob, group, good)).status).toBe(403)
     expect((await ann.ask('POST', batchesPath, good)).status).toBe(400)
     expect((await postBatch(ann, `${group}&GroupType=x`, good)).status).toBe(400)
+    expect((await postBatch(ann, `${group}&GroupId=${group}`, good)).status).toBe(400)
     expect((await postBatch(ann, group, 'x'.repeat(2 ** 20 + 1))).status).toBe(413)
     expect((await ann.ask('GET', `${batchesPath}/x`)).status).toBe(404)
     expect((await ann.ask('GET', batchesPath)).json.Result.Items).toEqual([])
@@ -282,6 +322,16 @@ describe('a request for a batch', () => {
     expect(new Set(items.map(({ Name }) => Name)).size).toBe(2)
     const call = emulator.calls.find(({ action }) => action === 'CreateAsset')
     expect(call?.json).toEqual({ ...unnamed, Extra: { deep: 1e30 }, GroupId: group, Name: items[0]?.Name })
+  })
+
+  test('may begin with a byte order mark, as the files of some programs do', async () => {
+    await using fixture = await openBatchFixture('sqlite')
+    const { ann } = fixture
+    const group = await newGroup(ann, 'people')
+    const reply = await postBatch(ann, group, `\ufeff${linesOf([itemOf('a'), itemOf('b')])}`)
+    expect([reply.status, reply.json.Result?.TotalCount]).toEqual([202, 2])
+    const inside = await postBatch(ann, group, `${linesOf([itemOf('a')])}\n\ufeff${linesOf([itemOf('b')])}`)
+    expect([inside.status, inside.json.error?.message]).toEqual([400, 'line 2 is not valid JSON'])
   })
 
   test('is rejected above the number of open batches', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { newAsset, newGroup } from '../routes/fixture.ts'
 import { MODEL } from '../video-generation/fixture.ts'
 import { eras, type McpClient, type McpFixture, openMcpFixture, png } from './fixture.ts'
 
@@ -32,6 +33,23 @@ for (const era of eras) {
       expect(tools.filter(({ annotations }) => annotations?.readOnlyHint).map(({ name }) => name)).toEqual([
         ...['find_assets', 'get_asset', 'wait_for_video', 'get_video', 'list_videos'],
       ])
+    })
+
+    test('finds what others lend when it is asked for', async () => {
+      const own = await newAsset(fixture.ann, await newGroup(fixture.ann, `own ${era}`))
+      const group = await newGroup(fixture.bob, `lent ${era}`)
+      const asset = await newAsset(fixture.bob, group)
+      await newAsset(fixture.bob, await newGroup(fixture.bob, `kept ${era}`))
+      const lent = await fixture.bob.ask('POST', `/assets/groups/${group}/shares`, { User: fixture.ann.id })
+      expect(lent.status).toBe(200)
+      const found = async (input: object) =>
+        (await ann.call('find_assets', input)).assets.map(({ asset_id }: { asset_id: string }) => asset_id)
+      expect(await found({})).toEqual([own])
+      expect(await found({ scope: 'shared' })).toEqual([asset])
+      expect((await found({ scope: 'all' })).toSorted()).toEqual([own, asset].toSorted())
+      expect(await ann.call('get_asset', { asset_id: asset })).toMatchObject({ isError: false, group_id: group })
+      await fixture.bob.ask('DELETE', `/assets/groups/${group}/shares/${lent.json.Result.Id}`)
+      await fixture.ann.ask('DELETE', `/assets/${own}`)
     })
 
     test('goes from a local picture to a kept video', async () => {

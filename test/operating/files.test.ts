@@ -43,6 +43,7 @@ interface Service {
   readonly image?: string
   readonly build?: { readonly context: string; readonly dockerfile: string }
   readonly environment?: Readonly<Record<string, string>>
+  readonly env_file?: string
   readonly healthcheck?: object
   readonly stop_grace_period?: string
   readonly depends_on?: Readonly<Record<string, { condition: string }>>
@@ -110,10 +111,26 @@ describe('the compose file', () => {
     expect(services.gateway.volumes?.map((mount) => mount.split(':')[1])).toEqual([path])
   })
 
-  test('has every variable in the example of its settings', () => {
+  test('gives its gateway every setting of the example, and others that an operator adds', () => {
     const names = [...read('compose.env.example').matchAll(/^(\w+)=/gm)].map(([, name = '']) => name)
-    expect(new Set(names)).toEqual(new Set(variables))
+    expect(names).toEqual(expect.arrayContaining(variables))
+    expect(services.gateway.env_file).toBe('.env')
+    const settings = readFileSync(join(root, 'src/settings.md'), 'utf8')
+    const known = new Set([...settings.matchAll(/^\| `(\w+)` \|/gm)].map(([, name = '']) => name))
+    const ofTheComposition = ['SITE', 'POSTGRES_PASSWORD']
+    expect(names.filter((name) => !known.has(name)).toSorted()).toEqual(ofTheComposition.toSorted())
   })
+})
+
+test('the page about several machines names every setting', () => {
+  const settings = readFileSync(join(root, 'src/settings.md'), 'utf8')
+  const names = [...settings.matchAll(/^\| `([A-Z][A-Z0-9_]+)` \|/gm)].map(([, name = '']) => name)
+  expect(names.length).toBeGreaterThan(80)
+  const [, section = ''] = /## Several processes and machines\n([\s\S]*?)\n### /.exec(read('README.md')) ?? []
+  const words = [...section.matchAll(/`([A-Z][A-Z0-9_]*…?)`/g)].map(([, word = '']) => word)
+  const isNamed = (name: string) =>
+    words.some((word) => (word.endsWith('…') ? name.startsWith(word.slice(0, -1)) : name === word))
+  expect(names.filter((name) => !isNamed(name))).toEqual([])
 })
 
 describe('the systemd unit', () => {

@@ -76,7 +76,7 @@ describe.each(repeatedDatabases)('the uses of an asset (%s)', (kind) => {
     } while (next !== '')
     expect(walked).toEqual(ids)
     expect((await usesOf(ann, asset, '?MaxResults=5')).NextToken).toBe('')
-    expect((await usesOf(ann, asset, '?NextToken=other')).ids).toEqual([])
+    expect((await ann.ask('GET', `/assets/${asset}/uses?NextToken=other`)).status).toBe(400)
     for (const size of ['0', '101', 'x', '-1', '1.5'])
       expect((await ann.ask('GET', `/assets/${asset}/uses?MaxResults=${size}`)).status).toBe(400)
   })

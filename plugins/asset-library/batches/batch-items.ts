@@ -91,12 +91,7 @@ export const createBatchItems = (library: Library, owners: Owners, store: AssetB
     item: AssetBatchItem,
     claim: AssetBatchItem | undefined,
   ): Promise<number | undefined> => {
-    if (error instanceof Problem && !(error instanceof UpstreamBusyError) && !claim) {
-      // A limit of the user; 403: the person of the group has withdrawn the consent.
-      if (error.status < 500)
-        return fail(item, error.status === 403 ? 'consent_withdrawn' : 'QuotaExceeded', error.message)
-      throw error
-    }
+    if (isFinal(error)) return fail(claim ?? item, codeOf(error, claim !== undefined), error.message)
     if (!claim) throw error
     const now = clock.now()
     if (effectOf(error) !== 'none') {
@@ -153,6 +148,19 @@ export const createBatchItems = (library: Library, owners: Owners, store: AssetB
       return create(batch, item, group)
     },
   }
+}
+
+/** A refusal of this gateway that another try would meet too. */
+const isFinal = (error: unknown): error is Problem =>
+  error instanceof Problem &&
+  error.status < 500 &&
+  !(error instanceof UpstreamBusyError || error instanceof UpstreamRejectedError)
+
+/** What a refusal of this gateway is in the vendor's words. Those before the call are about the user and the group. */
+const codeOf = ({ status }: Problem, isCalled: boolean): string => {
+  if (status === 429) return 'QuotaExceeded'
+  if (status === 403) return isCalled ? 'NotFound.group_id' : 'consent_withdrawn'
+  return 'InvalidParameter'
 }
 
 /** When the upstream or its rate limit takes the next call: at most an hour later. */

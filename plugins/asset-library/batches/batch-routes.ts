@@ -7,7 +7,7 @@ import type { FormFiles } from '../../shared/media/form-files.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { requireConsent } from '../consent/require-consent.ts'
-import { readPageRequest } from '../lists/page-request.ts'
+import { readPageRequest, wrongNextToken } from '../lists/page-request.ts'
 import { createOnce, type Library, type Owners } from '../routes/library.ts'
 import { checkGroup } from '../schema/asset.ts'
 import { readBatch } from './read-batch.ts'
@@ -67,6 +67,8 @@ export const batchRoutes = (
     /** `POST /assets/batches`. */
     async create({ request, user, owners }: BatchContext): Promise<Response> {
       const query = new URL(request.url).searchParams
+      for (const name of ['GroupId', 'GroupType'])
+        if (query.getAll(name).length > 1) throw new Problem(400, `${name} stands twice in the query`)
       const named = checkGroup(query.get('GroupId') ?? undefined, query.get('GroupType') || 'AIGC')
       const { groupType } = named
       const group = await owners.group(user, named.group, groupType)
@@ -109,10 +111,11 @@ export const batchRoutes = (
     async list({ request, user }: BatchContext): Promise<Response> {
       const query = new URL(request.url).searchParams
       const { after, limit } = readPageRequest(query)
-      if (after !== undefined && !isBatchId(after)) return page([], '')
+      if (after !== undefined && !(isBatchId(after) && (await read(store.assetBatch(user, after)))))
+        throw wrongNextToken()
       const found = await read(store.assetBatches(user, { after, limit: limit + 1 }))
       const shown = found.slice(0, limit)
-      return page(shown.map(viewOfBatch), found.length > limit ? (shown.at(-1)?.id ?? '') : '')
+      return pageOf(shown.map(viewOfBatch), found.length > limit ? (shown.at(-1)?.id ?? '') : '')
     },
 
     /** `GET /assets/batches/{id}`: its progress. */
@@ -121,13 +124,15 @@ export const batchRoutes = (
     /** `GET /assets/batches/{id}/items`: an outcome for each item. */
     async items(context: BatchContext): Promise<Response> {
       const query = new URL(context.request.url).searchParams
-      const { after = '0', limit } = readPageRequest(query)
+      const { after, limit } = readPageRequest(query)
       const state = stateIn(query)
-      if (!/^\d{1,9}$/.test(after)) throw new Problem(400, 'NextToken must be that of the page before')
-      const { id } = await batchOf(context)
-      const found = await read(store.assetBatchItems(id, { after: Number(after), limit: limit + 1, state }))
+      const { id, counts } = await batchOf(context)
+      const total = Object.values(counts).reduce((sum, count) => sum + count, 0)
+      if (after !== undefined && !(/^[1-9]\d{0,8}$/.test(after) && Number(after) < total)) throw wrongNextToken()
+      const page = { after: Number(after ?? 0), limit: limit + 1, state }
+      const found = await read(store.assetBatchItems(id, page))
       const shown = found.slice(0, limit)
-      return page(shown.map(viewOfItem), found.length > limit ? String(shown.at(-1)?.position ?? '') : '')
+      return pageOf(shown.map(viewOfItem), found.length > limit ? String(shown.at(-1)?.position ?? '') : '')
     },
 
     /** `POST /assets/batches/{id}/cancel`: what has been created stays. */
@@ -191,7 +196,7 @@ const accepted = (batch: CountedAssetBatch): Response =>
     headers: { 'content-type': 'application/json', ...noStoreHeaders },
   })
 
-const page = (items: readonly object[], next: string): Response =>
+const pageOf = (items: readonly object[], next: string): Response =>
   noStoreText(JSON.stringify({ Result: { Items: items, NextToken: next } }))
 
 const stateIn = (query: URLSearchParams): AssetBatchItemState | undefined => {

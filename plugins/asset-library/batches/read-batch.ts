@@ -49,8 +49,10 @@ export const readBatch = async (
   return { items, bytes }
 }
 
+/** Without a byte order mark, with which some programs begin a file: RFC 8259, section 8.1 lets a reader ignore it. */
 function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  for (let from = 0; from < bytes.length; ) {
+  const marked = byteOrderMark.every((byte, index) => bytes[index] === byte)
+  for (let from = marked ? byteOrderMark.length : 0; from < bytes.length; ) {
     const end = bytes.indexOf(lineFeed, from)
     yield bytes.subarray(from, end < 0 ? bytes.length : end)
     if (end < 0) return
@@ -58,6 +60,7 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
+const byteOrderMark = [0xef, 0xbb, 0xbf]
 const lineFeed = 0x0a
 const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20])
 const isBlank = (line: Uint8Array): boolean => line.every((byte) => blanks.has(byte))

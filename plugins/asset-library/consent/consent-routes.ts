@@ -11,7 +11,7 @@ import { requireScope } from '../../shared/identity/require-scope.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { isoOf } from '../lists/group-descriptions.ts'
-import { readPageRequest } from '../lists/page-request.ts'
+import { readPageRequest, wrongNextToken } from '../lists/page-request.ts'
 import type { Library, Owners } from '../routes/library.ts'
 
 /** Options of the consents of persons. */
@@ -77,11 +77,9 @@ export const consentRoutes = (
       const { group } = await ownConsent(context)
       await requireVideoScope(context.request)
       const { after, limit } = readPageRequest(new URL(context.request.url).searchParams)
+      if (after !== undefined && readId(after) === undefined) throw wrongNextToken()
       const [found, total] = await storeCall(
-        Promise.all([
-          store.consentUses(group, { after: readId(after), limit: limit + 1 }),
-          store.countConsentUses(group, maxCounted),
-        ]),
+        Promise.all([store.consentUses(group, { after, limit: limit + 1 }), store.countConsentUses(group, maxCounted)]),
         consentUnread,
       )
       const page = found.slice(0, limit)

@@ -14,3 +14,6 @@ export const readPageRequest = (
     throw new Problem(400, `MaxResults must be an integer from 1 to ${maxPageSize}`)
   return { after: query.get('NextToken') || undefined, limit: Number(size) }
 }
+
+/** A `NextToken` that no page has returned: an empty page would say that nothing follows. */
+export const wrongNextToken = () => new Problem(400, 'NextToken must be that of the page before')

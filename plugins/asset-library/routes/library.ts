@@ -176,12 +176,13 @@ export const createOnce = (
 }
 
 /** Whether a creation that has failed may have created something. */
-export const mayHaveCreated = (error: unknown): boolean =>
-  !(error instanceof Problem && error.status < 500) && effectOf(error) !== 'none'
+export const mayHaveCreated = (error: unknown): boolean => effectOf(error) !== 'none'
 
 /** What a failed call that creates or renames something may have done. */
 export const effectOf = (error: unknown): ClaimEffect => {
-  if (error instanceof UpstreamRejectedError) return error.status < 500 ? 'none' : 'possible'
+  // Rejected by the upstream, or by this gateway before its call: for example an original that cannot be read.
+  if (error instanceof Problem && error.status < 500) return 'none'
+  if (error instanceof UpstreamRejectedError) return 'possible'
   return error instanceof UpstreamBusyError || (error instanceof UpstreamUnreachableError && !error.sent)
     ? 'none'
     : 'unknown'

@@ -7,6 +7,7 @@ import {
   type ListQuery,
   type Operation,
   type Upstream,
+  UpstreamBusyError,
   UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../upstream-proxy/index.ts'
@@ -67,7 +68,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     if (rest.byteLength > maxBodyBytes)
       throw new Problem(400, `an asset must have at most ${maxBodyBytes} bytes of fields`)
     let own = newAssetId(now)
-    const original = await originals.keep({ url, name: own, type, user, signal: caller.signal })
+    const original = await originals.keep({ url, name: own, type, user, signal: caller.signal }).catch(notKept)
     try {
       const added = { user, group: id, name, createdAt: wholeSeconds(now), body: rest.raw, original }
       while (!(await inStore(store.addSlottedAsset({ ...added, id: own })))) own = newAssetId(now)
@@ -208,6 +209,12 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       }
     },
   }
+}
+
+/** Without its original, nothing of an asset exists: the same call may be sent again. */
+const notKept = (error: unknown): never => {
+  if (!(error instanceof Problem) || error.status < 500) throw error
+  throw new UpstreamBusyError(error.status, error.message, { cause: error, headers: { ...error.headers } })
 }
 
 const maxNameLength = 64

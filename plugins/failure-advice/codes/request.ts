@@ -4,8 +4,8 @@ import type { FailureEntries } from '../entry.ts'
 export const requestCodes: FailureEntries = {
   InvalidParameter: {
     change: 'parameter',
-    en: 'A value of the request is not allowed for this model. The message names it: correct it and send the request again.',
-    zh: '请求中有一个参数不符合该模型的要求，错误信息里写明了是哪一个：请修改后重新提交。',
+    en: 'A value of the request is not allowed, or not for this model. The message names it: correct it and send the request again.',
+    zh: '请求中有一个参数不符合要求，或该模型不支持，错误信息里写明了是哪一个：请修改后重新提交。',
   },
   'InvalidParameter.UnsupportedParameter': {
     change: 'parameter',

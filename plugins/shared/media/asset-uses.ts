@@ -23,7 +23,11 @@ export interface AssetUseCounts {
 
 /** Which assets the video tasks of users use. `createVideoService` makes it, and `assetLibrary` asks it. */
 export interface AssetUses {
-  /** The user's tasks that use an asset, newest first. @param after the last task of the page before */
+  /**
+   * The user's tasks that use an asset, newest first. Throws Problem 400 for an `after` that is no id of a task.
+   *
+   * @param after the last task of the page before
+   */
   tasks(
     user: string,
     asset: string,

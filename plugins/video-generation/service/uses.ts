@@ -15,7 +15,8 @@ export const assetUsesOf = (
   remove: (user: string, task: string) => Promise<unknown>,
 ): AssetUses => ({
   async tasks(user, asset, { after, limit }) {
-    if (after !== undefined && !isTaskId(after)) return { tasks: [], next: undefined }
+    // An empty page would say that nothing follows.
+    if (after !== undefined && !isTaskId(after)) throw new Problem(400, 'NextToken must be that of the page before')
     const found = await read(store.tasksWithAsset(user, asset, { after, limit: limit + 1 }))
     const page = found.slice(0, limit)
     const tasks = page.map((task) => viewOf(task, linkResult).body)
