@@ -1,12 +1,13 @@
 /** The README's test command: types, lint, then the tests; with `--all` also the long ones. Ends with one line `N passed, N failed, N skipped`. */
 import { spawn } from 'node:child_process'
-import { existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, globSync, mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { longTests, readArguments } from './runner/arguments.ts'
 import { OutsideErrors } from './runner/outside-errors.ts'
 import { readReport, type TestReport } from './runner/report.ts'
+import './support/temporary-files.ts'
 
 interface Outcome {
   readonly passed: number
@@ -27,7 +28,7 @@ const selection = readArguments(process.argv.slice(2))
 const run = (...args: readonly string[]): Promise<Run> =>
   new Promise((resolve) => {
     console.log(`\n$ bun ${args.join(' ')}`)
-    const env = { ...process.env, ...selection.environment }
+    const env = { ...process.env, ...selection.environment, SLUICE_RUN_FOLDER: tmpdir() }
     const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] })
     const errors = new OutsideErrors(process.cwd())
     for (const [input, output] of [
@@ -56,17 +57,15 @@ const check = async (script: string): Promise<Outcome> => {
 const timeout = '--timeout=300000'
 
 const test = async (...args: readonly string[]): Promise<Run & { report: TestReport }> => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-tests-'))
-  const file = join(folder, 'report.xml')
-  try {
-    const outcome = await run('test', timeout, '--reporter=junit', `--reporter-outfile=${file}`, ...args)
-    return { ...outcome, report: readReport(existsSync(file) ? readFileSync(file, 'utf8') : '') }
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+  const file = join(mkdtempSync(join(tmpdir(), 'report-')), 'report.xml')
+  const outcome = await run('test', timeout, '--reporter=junit', `--reporter-outfile=${file}`, ...args)
+  return { ...outcome, report: readReport(existsSync(file) ? readFileSync(file, 'utf8') : '') }
 }
 
 const maxFilesRunAgain = 12
+
+/** How long each file took, in milliseconds: the longest begin first. Else a long one that begins late would run alone in the end. `--update-timings` writes it. */
+const timings = 'test/runner/timings.json'
 
 /**
  * Runs the tests, five files at a time, because many wait for timers; each of the processes has one PostgreSQL for all its files. With the long tests it is seven,
@@ -75,7 +74,8 @@ const maxFilesRunAgain = 12
  * awaits. A test that fails only beside others, because the machine was busy, is printed as one to be mended, and does not fail the run.
  */
 const tests = async (): Promise<Outcome> => {
-  const first = await test(`--parallel=${selection.all ? 7 : 5}`, '--no-isolate', ...selection.args)
+  const order = ['--parallel-delay=0', `--timings=${timings}`]
+  const first = await test(`--parallel=${selection.all ? 7 : 5}`, '--no-isolate', ...order, ...selection.args)
   const { failuresByFile, skipped, skippedByReason } = first.report
   /** Number of failures by file. An error outside of its tests is one. */
   const failures = new Map(failuresByFile)

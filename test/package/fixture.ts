@@ -1,21 +1,11 @@
 import { spawn } from 'node:child_process'
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+import { oncePerRun } from '../support/once-per-run.ts'
 import { denoBinary } from '../support/server.ts'
 
 export const root = join(import.meta.dir, '../..')
-
-const temporary: string[] = []
-process.on('exit', () => {
-  for (const folder of temporary) rmSync(folder, { recursive: true, force: true })
-})
-
-const temporaryFolder = (): string => {
-  const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
-  temporary.push(folder)
-  return folder
-}
 
 export interface Result {
   readonly status: number | null
@@ -57,24 +47,26 @@ export const runtimes = {
 
 const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { files: readonly string[] }
 
-let packing: Promise<string> | undefined
+/** Made once in a run of the tests: a copy of the project with the tarball, and the package as the tarball has it. */
+const packOnce = (): Promise<string> => oncePerRun('package', pack)
 
-/** Packs a copy of the project, which runs `prepack`, and returns the path of the tarball. All tests of a process share it. */
-export const packed = (): Promise<string> => {
-  packing ??= pack()
-  return packing
-}
+/** Packs a copy of the project, which runs `prepack`, and returns the path of the tarball. */
+export const packed = async (): Promise<string> => join(await packOnce(), 'project/sluice.tgz')
 
-const pack = async (): Promise<string> => {
-  const copy = temporaryFolder()
+const pack = async (folder: string): Promise<void> => {
+  const copy = join(folder, 'project')
   const sources = files.filter((file) => file !== 'dist' && !file.startsWith('!'))
   for (const name of [...sources, 'package.json', 'bun.lock', 'tsconfig.json', 'tsconfig.build.json']) {
     cpSync(join(root, name), join(copy, name), { recursive: true })
   }
   symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'))
-  const { status, output } = await run(copy, [process.execPath, 'pm', 'pack', '--filename', 'sluice.tgz'])
+  await mustRun(copy, [process.execPath, 'pm', 'pack', '--filename', 'sluice.tgz'])
+  await mustRun(folder, ['tar', '-xzf', 'project/sluice.tgz'])
+}
+
+const mustRun = async (folder: string, command: readonly string[]): Promise<void> => {
+  const { status, output } = await run(folder, command)
   if (status !== 0) throw new Error(output)
-  return join(copy, 'sluice.tgz')
 }
 
 /** A new project in which the package is installed, with these packages next to it. */
@@ -92,12 +84,12 @@ export interface Consumer {
  * files are outside of the repository.
  */
 export const createConsumer = async (...packages: readonly string[]): Promise<Consumer> => {
-  const tarball = await packed()
-  const folder = temporaryFolder()
+  const unpacked = join(await packOnce(), 'package')
+  const folder = mkdtempSync(join(tmpdir(), 'sluice-package-'))
   const installed = join(folder, 'node_modules/sluice')
-  mkdirSync(installed, { recursive: true })
-  const { status, output } = await run(folder, ['tar', '-xzf', tarball, '--strip-components=1', '-C', installed])
-  if (status !== 0) throw new Error(output)
+  mkdirSync(dirname(installed))
+  // Links to the same files: nobody writes to an installed package.
+  await mustRun(folder, ['cp', '-al', unpacked, installed])
   for (const name of packages) {
     mkdirSync(dirname(join(folder, 'node_modules', name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(folder, 'node_modules', name))

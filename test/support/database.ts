@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe } from 'bun:test'
-import { spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises'
@@ -10,6 +9,7 @@ import postgres from 'postgres'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore, type Store, type StoreOptions } from '../../src/store/index.ts'
 import { freePort } from './free-port.ts'
+import { runAfterThisProcess } from './guard.ts'
 import { memoryTemplate } from './memory-template.ts'
 import { repetitions } from './repetitions.ts'
 
@@ -177,14 +177,15 @@ export const startPostgres = async (options: PostgresOptions, attempts = 5): Pro
     postgresFlags: [
       ...['-c', 'listen_addresses=127.0.0.1'],
       ...['-c', 'unix_socket_directories='],
-      ...['-c', 'max_connections=200', '-c', 'jit=off'],
+      // Shared memory is among its files, so it ends with them.
+      ...['-c', 'max_connections=200', '-c', 'jit=off', '-c', 'dynamic_shared_memory_type=mmap'],
       // No test reads what a crash of the server leaves. Tests that need statistics ask for them.
       ...['-c', 'fsync=off', '-c', 'full_page_writes=off', '-c', 'wal_level=minimal', '-c', 'max_wal_senders=0'],
       ...['-c', 'autovacuum=off', '-c', 'checkpoint_timeout=1h', '-c', 'max_wal_size=64MB'],
       ...settings.flatMap((setting) => ['-c', setting]),
     ],
   })
-  endWithThisProcess(folder)
+  runAfterThisProcess(stopServer, folder)
   try {
     await server.initialise()
     // The package waits for a line of the log, which goes to files with `logging_collector`.
@@ -210,22 +211,14 @@ const accepts = async (port: number): Promise<void> => {
   }
 }
 
-/**
- * Starts a shell that waits for the end of its standard input: this process has ended or was killed. Then the shell stops the server,
- * which a test may have left suspended, and removes its files.
- */
-const endWithThisProcess = (folder: string): void => {
-  const script = `
-    cat
-    if read -r pid < "$0/postmaster.pid"; then
-      kill -CONT $pid; kill -QUIT $pid
-      for second in 1 2 3 4 5 6 7 8 9 10; do kill -0 $pid || break; sleep 1; done
-      kill -KILL $pid
-    fi
-    rm -rf "$0"`
-  const guard = spawn('sh', ['-c', script, folder], { stdio: ['pipe', 'ignore', 'ignore'], detached: true })
-  guard.unref()
-}
+/** Stops the server, which a test may have left suspended, and removes its files, when this process has ended. */
+const stopServer = `
+  if read -r pid < "$0/postmaster.pid"; then
+    kill -CONT $pid; kill -QUIT $pid
+    for second in 1 2 3 4 5 6 7 8 9 10; do kill -0 $pid || break; sleep 1; done
+    kill -KILL $pid
+  fi
+  rm -rf "$0"`
 
 const freeze = async (folder: string, url: string): Promise<() => void> => {
   const main = Number(readFileSync(join(folder, 'postmaster.pid'), 'utf8').split('\n', 1)[0])

@@ -1,4 +1,5 @@
 import { afterAll, afterEach } from 'bun:test'
+import './temporary-files.ts'
 import './memory-template.ts'
 import { takeProblems } from './checked-servers.ts'
 
