@@ -16,9 +16,9 @@ describe('no file is too long', () => {
     })
   }
 
-  test('test: at most 400 lines', () => {
+  test('test: at most 400 lines, except of the file that the runner writes', () => {
     const root = join(import.meta.dir, '../..')
-    const files = [...new Bun.Glob('test/**/*').scanSync(root)]
+    const files = [...new Bun.Glob('test/**/*').scanSync(root)].filter((path) => path !== 'test/runner/timings.json')
     const lengths = files.map((path) => [path, readFileSync(join(root, path), 'utf8').split('\n').length - 1] as const)
     expect(lengths).not.toBeEmpty()
     expect(lengths.filter(([, lines]) => lines > 400)).toEqual([])
