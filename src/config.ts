@@ -133,7 +133,7 @@ export const readConfig = (env: Environment): Config | Problems => {
   const http = readHttpConfig(read, addProblem, workers)
   const storage = readStorage(env, read, addProblem)
   const slots = readMediaSlots(read, addProblem, {
-    ...{ upstream, hasAccounts: accounts !== undefined, hasStorage: storage !== undefined },
+    ...{ upstream, accounts, hasStorage: storage !== undefined },
   })
   const sessionSecrets = read('SESSION_SECRET', secretListForm, secretList) ?? []
   const metricsToken = read('METRICS_TOKEN', tokenForm, token)

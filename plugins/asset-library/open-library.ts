@@ -79,7 +79,9 @@ export const openLibrary = (options: GatewayOptions): OpenLibrary => {
   const library: Library = {
     ...{
       upstream,
-      placement: accounts ? createPlacement({ accounts, upstream, owners, store, clock, log }) : oneAccount,
+      placement: accounts
+        ? createPlacement({ accounts, upstream, owners, store, clock, log, limitOf: slots?.limitOf })
+        : oneAccount,
       filterCheck: new FilterCheck(upstream, clock),
       claims: store,
       assets: store,
@@ -112,7 +114,7 @@ export const openLibrary = (options: GatewayOptions): OpenLibrary => {
     parts: {
       upstream,
       accountFor: accounts && library.placement.accountFor,
-      assets: slots ? assetsOfSlots(consented, slots.usable) : assetsOfFirst(consented, upstream),
+      assets: assetsOfFirst(slots ? assetsOfSlots(consented, slots.usable) : consented, upstream),
       authorizedAssets: authorizedAssets(owners, consents?.store, clock, slots?.usable),
       pictures: options.pictures && createPictureAssets(library, owners, options.pictures),
     },

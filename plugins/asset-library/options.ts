@@ -93,8 +93,9 @@ export interface GatewayOptions extends Omit<UpstreamOptions, 'kind' | 'account'
   readonly consents?: ConsentOptions | undefined
   /**
    * With it, the library may be larger than the account: assets of groups of the type `AIGC` are at the upstream only
-   * while tasks use them, and they have ids of the gateway's own. Needs `background`, and one account. Do not switch it
-   * off again: nobody else knows these ids. Default: each asset is at the upstream for as long as it exists.
+   * while tasks use them, and they have ids of the gateway's own. Needs `background`. Each of several accounts has its
+   * own slots. Do not switch it off again: nobody else knows these ids. Default: each asset is at the upstream for as
+   * long as it exists.
    */
   readonly slots?: SlotOptions | undefined
   /** Limits on the groups and assets that users have: a creation above one is rejected with 429. Default: none. */

@@ -17,7 +17,10 @@ export interface MediaAccount {
   readonly perSecond?: RateLimitsOptions['perSecond']
   /** Default: that of the options. Circuit breakers must not take two accounts at one address for one. */
   readonly fetch?: Fetch
-  /** How many groups and assets fit into it. Default: as many as the upstream takes. */
+  /**
+   * How many groups and assets fit into it. Default: as many as the upstream takes. With the option `slots` of
+   * `asset-library`: how many assets it may have at once. Default then: that of the option.
+   */
   readonly slots?: number
 }
 

@@ -38,7 +38,7 @@ export type {
   UpstreamRequest,
   VerificationKind,
 } from './library/operation.ts'
-export { maxGroupsPerCall } from './library/operation.ts'
+export { accountOf, maxGroupsPerCall } from './library/operation.ts'
 export { type RestOptions, rest } from './library/rest.ts'
 export { maxQueueMs, type RateLimitsOptions } from './rate-limit/by-action.ts'
 export { UpstreamBusyError } from './rate-limit/limiter.ts'

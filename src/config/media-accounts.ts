@@ -18,7 +18,10 @@ export interface MediaAccountConfig {
   readonly name: string
   readonly upstream: MediaUpstream
   readonly limits: RateLimitSettings
-  /** How many groups and assets fit into it. Undefined: not known. */
+  /**
+   * How many groups and assets fit into it. With `MEDIA_ASSET_SLOTS`: how many assets it may have at once. Undefined:
+   * not known, or what that says.
+   */
   readonly slots?: number
   /** Where its videos are made. Undefined: nowhere. */
   readonly video?: VideoUpstream

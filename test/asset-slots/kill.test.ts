@@ -101,7 +101,7 @@ repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is the
           const background = new Background({ sleep: sleepOn(clock) })
           const other = openProcess(store, emulator, { ...options, background })
           // The database needs real time.
-          while ((await store.dueSlottedAssets(2 ** 52, 1)).length > 0) {
+          while ((await store.dueSlottedAssets({ key: '', name: '' }, 2 ** 52, 1)).length > 0) {
             await clock.pass(2_000)
             await new Promise((resolve) => setTimeout(resolve, 2))
           }

@@ -113,7 +113,7 @@ repeatOnDatabases('the originals of assets that were there before', ({ kind }) =
     /** An asset of an upload, which takes the slot of another one. */
     async function addOwn(): Promise<string> {
       const added = {
-        ...{ id: 'asset-20300101000000-own01', user: 'ann', group, name: 'own', createdAt: clock.now() },
+        ...{ id: 'asset-20300101000000-own01', user: 'ann', group, account: '', name: 'own', createdAt: clock.now() },
         ...{ body: '{"AssetType":"Image"}', original: 'originals/own.png' },
       }
       expect(await store.addSlottedAsset(added)).toBe(true)

@@ -36,7 +36,7 @@ export const textLibrary = (kind: TestDatabase['kind']): TextLibrary => {
       const { store, uses } = watchUses(openStore(made.url, { deadlineMs: 60_000 }))
       return {
         ...openTextProcess(store, emulator, { slots: { slots }, ...options }),
-        ...{ store, uses, waiting: async () => (await store.countSlots(0)).waiting },
+        ...{ store, uses, waiting: async () => (await store.countSlots({ key: '', name: '' }, 0)).waiting },
         async [Symbol.asyncDispose]() {
           await store.close()
           await made.remove()

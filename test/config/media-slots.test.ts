@@ -21,7 +21,7 @@ const problemsOf = (env: Environment): readonly string[] => {
   return 'problems' in config ? config.problems : []
 }
 
-test('a library that is larger than its slots needs one account, and a storage', () => {
+test('a library that is larger than its slots needs a storage, and a number where no quota tells it', () => {
   expect(slotsIn({ ...ark, MEDIA_ASSET_SLOTS: 'quota' })).toEqual({ slots: 'quota', floor: 0 })
   const numbers = { MEDIA_ASSET_SLOTS: '50', MEDIA_ASSET_SLOTS_FLOOR: '5', MEDIA_ASSET_SLOTS_CAP: '20' }
   expect(slotsIn({ ...ark, ...numbers })).toEqual({ slots: 50, floor: 5, cap: 20 })
@@ -32,9 +32,17 @@ test('a library that is larger than its slots needs one account, and a storage',
   ])
   const rest = { MEDIA_UPSTREAM_URL: 'http://u.example', MEDIA_UPSTREAM_KEY: 'key', MEDIA_ASSET_SLOTS: 'quota' }
   expect(problemsOf(rest)).toEqual(['MEDIA_ASSET_SLOTS must be a number for a MEDIA_UPSTREAM_URL of kind rest'])
-  const accounts = '[{"name":"one","url":"http://u.example","keyEnv":"ONE_KEY"}]'
-  expect(problemsOf({ MEDIA_UPSTREAMS: accounts, ONE_KEY: 'key', MEDIA_ASSET_SLOTS: '5' })).toEqual([
-    'MEDIA_ASSET_SLOTS and MEDIA_UPSTREAMS must not both be set',
+  const accountsWith = (more: object) => ({
+    MEDIA_UPSTREAMS: JSON.stringify([
+      { name: 'one', kind: 'ark', url: 'https://ark.example', accessKeyEnv: 'ONE_KEY', secretKeyEnv: 'ONE_KEY' },
+      { name: 'two', url: 'http://u.example', keyEnv: 'ONE_KEY', ...more },
+    ]),
+    ONE_KEY: 'key',
+  })
+  expect(slotsIn({ ...accountsWith({}), MEDIA_ASSET_SLOTS: '5' })).toEqual({ slots: 5, floor: 0 })
+  expect(slotsIn({ ...accountsWith({ slots: 9 }), MEDIA_ASSET_SLOTS: 'quota' })).toEqual({ slots: 'quota', floor: 0 })
+  expect(problemsOf({ ...accountsWith({}), MEDIA_ASSET_SLOTS: 'quota' })).toEqual([
+    'MEDIA_UPSTREAMS[1].slots is required: the kind rest has no quota for MEDIA_ASSET_SLOTS',
   ])
 })
 

@@ -153,6 +153,7 @@ const surface: Readonly<Record<string, readonly string[]>> = {
     'describeGroups',
     'findGroups',
     'groupBatches',
+    'accountOf',
     'maxGroupsPerCall',
     'itemsOf',
     'requestHeaders',

@@ -39,8 +39,8 @@ const readSeries = async (): Promise<Series> => {
   metrics.inFlight(() => ({ requests: 1, streams: 1, bodyBytes: 1 }))
   metrics.videoEnd('succeeded')
   metrics.videoTasks(phases.map((phase) => ({ pool: 'm', phase, count: 1, oldestAt: 0 })))
-  metrics.assetSlots({ used: 1, waiting: 1, limit: 1 })
-  metrics.assetSlotChange('evicted')
+  metrics.assetSlots({ used: 1, waiting: 1, limit: 1, account: 'one' })
+  metrics.assetSlotChange('evicted', 'one')
   countDeliveries(metrics.registry)({ kind: 'webhook', status: 200, seconds: 1 })
   observeServer(metrics.registry, {
     health: { database: async () => {}, storage: async () => {} },

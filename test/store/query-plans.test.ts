@@ -122,10 +122,6 @@ const expected = [
   'limits/existing.ts of account: video_tasks_unfinished',
   // All groups of accounts whose slots are known, which are few: once in five seconds at most, when a group is created.
   'library/account-use.ts: one_owner_a_group',
-  // The assets that have slots, when another one needs a slot.
-  'library/slots/slot-waits.ts: slotted_assets_present',
-  'library/slots/held-slots.ts: slotted_assets_in_slots',
-  'library/slots/victim.ts: slotted_assets_present',
   // The groups of persons, whose assets have slots of the same account; and those of their assets that are being created.
   'library/slots/held-slots.ts: groups_of_persons',
   'library/slots/held-slots.ts: person_slots',

@@ -36,6 +36,11 @@ interface PlacementOptions {
   readonly store: Partial<AccountUseStore>
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
+  /**
+   * How many assets an account may have at once, of a library that may have more: then there is always room, and less
+   * room where more assets share a slot. Default: what `slots` of the account says is all that fits.
+   */
+  readonly limitOf?: ((account: string) => number | undefined) | undefined
 }
 
 /** How long an account that has refused a group comes after the others. Milliseconds. */
@@ -53,7 +58,8 @@ const useMs = 5_000
  * Whether there is room is known from `slots`, from refusals of the last minute, and from the answers of the accounts
  * that tell it. Nobody waits for those: an account that is slow delays no group of another one.
  */
-export const createPlacement = ({ accounts, upstream, owners, store, clock, log }: PlacementOptions): Placement => {
+export const createPlacement = (options: PlacementOptions): Placement => {
+  const { accounts, upstream, owners, store, clock, log, limitOf } = options
   const avoided = new Map<string, number>()
   const verifies = accounts[0]?.kind.faceVerification
   const faces = new Set(accounts.flatMap(({ name, kind }) => (kind.faceVerification === verifies ? [name] : [])))
@@ -72,10 +78,12 @@ export const createPlacement = ({ accounts, upstream, owners, store, clock, log 
   }
 
   const roomOf = async (): Promise<(account: MediaAccount, index: number) => number> => {
-    if (!hasSlots) return () => Number.POSITIVE_INFINITY
+    if (!hasSlots && !limitOf) return () => Number.POSITIVE_INFINITY
     const use = await countUse()
-    return ({ name, slots = Number.POSITIVE_INFINITY }, index) =>
-      slots - (use.get(name) ?? 0) - (index === 0 ? (use.get('') ?? 0) : 0)
+    return ({ name, slots = Number.POSITIVE_INFINITY }, index) => {
+      const used = (use.get(name) ?? 0) + (index === 0 ? (use.get('') ?? 0) : 0)
+      return limitOf ? -used / (limitOf(name) ?? Number.POSITIVE_INFINITY) : slots - used
+    }
   }
 
   /** Accounts that have said that they take no more groups. */
@@ -101,11 +109,12 @@ export const createPlacement = ({ accounts, upstream, owners, store, clock, log 
     const known = new Set(own.map(({ account }) => account))
     const start = hashOf(user) % accounts.length
     const now = clock.now()
-    for (const { name, kind } of accounts) if (kind.hasQuota) void askQuota(name)
+    for (const { name, kind } of accounts) if (kind.hasQuota && !limitOf) void askQuota(name)
     const ranked = accounts.map((account, index) => {
       const { name } = account
       const left = room(account, index)
-      const isAvoided = left <= 0 || full.has(name) || now < (avoided.get(name) ?? 0)
+      const isFull = !limitOf && (left <= 0 || full.has(name))
+      const isAvoided = isFull || now < (avoided.get(name) ?? 0)
       const waitMs = upstream.accounts?.waitMs(name, 'CreateAssetGroup') ?? 0
       const turn = (index - start + accounts.length) % accounts.length
       return { name, rank: [isAvoided ? 1 : 0, waitMs, known.has(name) ? 0 : 1, -left, turn] }

@@ -44,7 +44,9 @@ export const addAsset = async (
         await recordAsset(library, owners, { asset, group, settle: () => held?.settle(uses) })
       return response
     }
-    return isPerson && library.personSlots ? library.personSlots.take(user, create) : create()
+    return isPerson && library.personSlots
+      ? library.personSlots.take({ user, account: group.account }, create)
+      : create()
   })
 }
 

@@ -61,13 +61,16 @@ export interface Library {
 /** The slots of assets of persons, which count as those of their owner, and which nobody can take away. */
 export interface PersonSlots {
   /**
-   * Creates an asset of a person, in the place of other assets if there is no room. `create` resolves when the asset is
-   * recorded, and so counts.
+   * Creates an asset of a person on an account, in the place of other assets there if there is no room. `create`
+   * resolves when the asset is recorded, and so counts.
    *
    * Rejects with Problem 429 when the user has as many slots as a user may have, and none of them can be freed; and
    * when there is none without the floors of others.
    */
-  take<Created>(user: string, create: () => Promise<Created>): Promise<Created>
+  take<Created>(
+    owner: { readonly user: string; readonly account: string | undefined },
+    create: () => Promise<Created>,
+  ): Promise<Created>
 }
 
 /** For whom something is created. */

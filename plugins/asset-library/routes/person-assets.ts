@@ -78,7 +78,7 @@ export const assetsOfFirst = (owners: TextAssets, { accounts }: Pick<Upstream, '
   if (!accounts) return owners
   const [first] = accounts.names
   return {
-    areConsented: owners.areConsented,
+    ...owners,
     async asset(user, id, request) {
       const found = await owners.asset(user, id, request)
       if (found.account === first) return found

@@ -2,15 +2,24 @@ import type { OwnedGroup } from '../../ownership/index.ts'
 import { instantOf } from '../../pagination-normalizer/index.ts'
 import { readId } from '../../shared/id.ts'
 import type { Json } from '../../shared/json/json.ts'
+import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { type Caller, itemsOf, type Upstream, UpstreamInvalidError } from '../../upstream-proxy/index.ts'
+import { type Caller, itemsOf, UpstreamInvalidError } from '../../upstream-proxy/index.ts'
+import type { SlotAccounts } from './accounts.ts'
 import { wholeSeconds } from './item.ts'
+import type { SlotLibrary } from './slots.ts'
 import type { AdoptedAsset, SlottedAssetStore } from './store.ts'
 
 /** Of the assets of one group. */
-const maxPages = 1_000
+const pageSize = 100
+export const maxAdopted = 100_000
+/** Pause before a group with more of them is read again. Milliseconds. */
+const tooLargeMs = 600_000
 
-/** Makes the assets that the upstream has of some groups known, once for each group. */
+/**
+ * Makes the assets that the upstream has of some groups known, once for each group. Rejects with Problem 502 for a
+ * group with more assets than can be taken over: none of them is then.
+ */
 export type AdoptGroups = (groups: readonly OwnedGroup[], caller?: Caller) => Promise<void>
 
 /**
@@ -18,24 +27,43 @@ export type AdoptGroups = (groups: readonly OwnedGroup[], caller?: Caller) => Pr
  * They keep their ids.
  */
 export const createAdoption = (
-  { upstream }: { readonly upstream: Upstream },
+  { upstream, clock, log }: Pick<SlotLibrary, 'upstream' | 'clock' | 'log'>,
   store: Pick<SlottedAssetStore, 'unadoptedGroups' | 'adoptAssets'>,
+  accounts: Pick<SlotAccounts, 'of'>,
 ): AdoptGroups => {
   /** Groups whose assets are known. */
   const known = new Set<string>()
+  /** Until when groups are not read again that have too many. */
+  const tooLarge = new Map<string, number>()
 
-  const adopt = async (group: OwnedGroup, caller: Caller): Promise<void> => {
+  const readAll = async (group: OwnedGroup, caller: Caller): Promise<readonly AdoptedAsset[]> => {
     const assets: AdoptedAsset[] = []
     let nextToken: string | undefined
-    for (let page = 0; page < maxPages; page++) {
+    for (let page = 0; page < maxAdopted / pageSize; page++) {
       const query = { groupType: group.type, groups: [group], sortBy: 'CreateTime', sortOrder: 'Asc' } as const
-      const paging = { maxResults: 100, nextToken }
+      const paging = { maxResults: pageSize, nextToken }
       const response = await upstream.send({ action: 'ListAssets', query: { ...query, paging } }, caller)
       for (const item of itemsOf(response)) if (item.get('GroupId')?.string() === group.id) assets.push(adopted(item))
       nextToken = response.json?.get('Result')?.get('NextToken')?.string() || undefined
-      if (nextToken === undefined) break
+      if (nextToken === undefined) return assets
     }
-    await storeCall(store.adoptAssets(group, assets), 'the assets of the group could not be recorded')
+    // A part of them would look like all: the lists would lack the others for good.
+    log.error({ group: group.id, assets: assets.length }, 'a group has too many assets to be taken over')
+    if (tooLarge.size >= maxKnown) tooLarge.clear()
+    tooLarge.set(group.id, clock.now() + tooLargeMs)
+    throw tooManyAssets()
+  }
+
+  const adopt = async (group: OwnedGroup, caller: Caller): Promise<void> => {
+    // The client rejects the list of a group on another account.
+    const key = accounts.of(group.account)?.account.key ?? ''
+    if (clock.now() < (tooLarge.get(group.id) ?? 0)) throw tooManyAssets()
+    const assets = await readAll(group, caller)
+    const { id, user } = group
+    await storeCall(
+      store.adoptAssets({ id, user, account: key }, assets),
+      'the assets of the group could not be recorded',
+    )
   }
 
   return async (groups, caller = {}) => {
@@ -51,6 +79,9 @@ export const createAdoption = (
     }
   }
 }
+
+const tooManyAssets = (): Problem =>
+  new Problem(502, `the group has more than ${maxAdopted} assets from before the library had slots`)
 
 /** Bound of the groups that a process remembers. */
 const maxKnown = 100_000

@@ -30,25 +30,35 @@ export interface Originals {
 
 export type AssetType = 'Image' | 'Video' | 'Audio'
 
+/** An asset was created at the upstream for the first time, or again, or has lost its slot to another one. */
+export type SlotChange = 'created' | 'recreated' | 'evicted'
+
 /** Options of a library that is larger than its slots. */
 export interface SlotOptions {
   /** `sluice/store` has it. */
   readonly store: SlottedAssetStore
   readonly originals: Originals
-  /** How many assets the upstream may have at once, from 1. `quota`: as many as `GetAssetQuota` says. */
+  /**
+   * How many assets the upstream may have at once, from 1: each account without a number of its own. `quota`: as many
+   * as its `GetAssetQuota` says.
+   */
   readonly slots: number | 'quota'
-  /** Slots of a user that others do not take while they can take another one. Default 0. */
+  /** Slots of a user, on each account, that others do not take while they can take another one. Default 0. */
   readonly floor?: number
-  /** Slots that a user has at most, from 1. Default: all. */
+  /**
+   * Slots that a user has at most on each account, from 1. Default: all. Assets of persons have half of them at most
+   * then, unless there is a floor: nobody can take those away.
+   */
   readonly cap?: number
   /**
-   * Receives each change at the upstream, for metrics: an asset was created for the first time, or again, or has lost
-   * its slot to another one. Default: nothing.
+   * Receives each change at the upstream, for metrics. `account`: its name, where there are several. Default: nothing.
    */
-  readonly observeChange?: ((change: 'created' | 'recreated' | 'evicted') => void) | undefined
+  readonly observeChange?: ((change: SlotChange, account: string | undefined) => void) | undefined
   /**
-   * Receives the counts every ten seconds, in one process at a time, for metrics. `limit`: how many slots there are, if
-   * that is known. Default: nothing.
+   * Receives the counts of each account every ten seconds, in one process at a time, for metrics. `limit`: how many
+   * slots there are, if that is known. `account`: its name, where there are several. Default: nothing.
    */
-  readonly observeCounts?: ((counts: SlotCounts & { readonly limit: number | undefined }) => void) | undefined
+  readonly observeCounts?:
+    | ((counts: SlotCounts & { readonly limit: number | undefined; readonly account: string | undefined }) => void)
+    | undefined
 }

@@ -1,14 +1,21 @@
 import type { Clock } from '../../shared/clock.ts'
 import { type Log, Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
-import { mayHaveCreated, type PersonSlots } from '../routes/library.ts'
+import { mayHaveCreated } from '../routes/library.ts'
 import type { SlotOptions } from './options.ts'
-import type { SlottedAsset } from './store.ts'
+import type { SlotAccount, SlottedAsset } from './store.ts'
 
 /** Assets that lose their slots for one creation. More than one: the upstream counts other objects too. */
 export const maxEvictions = 4
 
-interface PersonSlotsOptions extends Required<Pick<SlotOptions, 'store' | 'floor' | 'cap'>> {
+/** The slots of assets of persons on one account. */
+export interface PersonSlotsOfAccount {
+  /** As `PersonSlots` has it. */
+  take<Created>(user: string, create: () => Promise<Created>): Promise<Created>
+}
+
+interface PersonSlotsOptions extends Pick<SlotOptions, 'store' | 'floor' | 'cap'> {
+  readonly account: SlotAccount
   readonly claimMs: number
   readonly clock: Pick<Clock, 'now'>
   readonly log: Log
@@ -16,8 +23,8 @@ interface PersonSlotsOptions extends Required<Pick<SlotOptions, 'store' | 'floor
   readonly evict: (victim: SlottedAsset) => Promise<void>
 }
 
-export const createPersonSlots = (options: PersonSlotsOptions): PersonSlots => {
-  const { store, floor, cap, claimMs, clock, log, slotCount, evict } = options
+export const createPersonSlots = (options: PersonSlotsOptions): PersonSlotsOfAccount => {
+  const { store, account, floor = 0, cap, claimMs, clock, log, slotCount, evict } = options
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the slot could not be recorded')
 
   const claim = async (id: string, user: string): Promise<void> => {
@@ -25,7 +32,11 @@ export const createPersonSlots = (options: PersonSlotsOptions): PersonSlots => {
       const slots = await slotCount()
       const now = clock.now()
       const claimed = await inStore(
-        store.claimPersonSlot({ ...{ id, user, slots, floor, cap, now }, leaseUntil: now + claimMs }),
+        store.claimPersonSlot({
+          ...{ id, user, account, slots, floor, now, leaseUntil: now + claimMs },
+          cap: cap ?? Number.MAX_SAFE_INTEGER,
+          maxPersons: maxPersonsOf(slots, { floor, cap }),
+        }),
       )
       if (claimed.outcome === 'claimed') return
       if (claimed.outcome !== 'evict') throw noSlot(claimed.outcome)
@@ -54,6 +65,10 @@ export const createPersonSlots = (options: PersonSlotsOptions): PersonSlots => {
     },
   }
 }
+
+/** Without a floor and a cap, nothing else would keep one user from all slots of the account for good. */
+const maxPersonsOf = (slots: number, { floor, cap }: { readonly floor: number; readonly cap: number | undefined }) =>
+  cap ?? (floor > 0 ? Number.MAX_SAFE_INTEGER : Math.max(1, Math.floor(slots / 2)))
 
 const noSlot = (outcome: 'full' | 'capped'): Problem =>
   new Problem(

@@ -8,11 +8,11 @@ import { storeCall } from '../../shared/store-call.ts'
 import { type Caller, type Upstream, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
 import { assetsNamed } from '../creation/named-assets.ts'
 import { isUsable, rejectedPicture } from '../pictures/states.ts'
-import { createdId, effectOf, type Library, type PersonSlots } from '../routes/library.ts'
+import { createdId, effectOf, type Library } from '../routes/library.ts'
 import { upstreamNameOf } from './item.ts'
-import type { SlotOptions } from './options.ts'
-import { createPersonSlots, maxEvictions } from './person-slots.ts'
-import type { SlotNeed, SlottedAsset } from './store.ts'
+import type { SlotChange, SlotOptions } from './options.ts'
+import { createPersonSlots, maxEvictions, type PersonSlotsOfAccount } from './person-slots.ts'
+import type { SlotAccount, SlotNeed, SlottedAsset } from './store.ts'
 
 /** How long the link to an original is valid that the upstream gets. Milliseconds. */
 const sourceMs = 3_600_000
@@ -45,8 +45,13 @@ export type SlotCreation =
   | { readonly state: 'present' | 'waiting' | 'capped' }
   | { readonly state: 'rejected'; readonly error: UpstreamRejectedError }
 
-/** Creates and deletes assets at the upstream, so that no more exist than there are slots. */
+/** Creates and deletes assets at one account of the upstream, so that no more exist than it has slots. */
 export interface Slots {
+  readonly account: SlotAccount
+  /** The name that ids of the account have. Undefined: the only account. */
+  readonly accountName: string | undefined
+  /** How many slots it has: see `SlotOptions`. */
+  readonly slots: SlotOptions['slots']
   /**
    * Creates an absent asset, in the place of others if there is no room. Never throws what the upstream says.
    *
@@ -61,17 +66,21 @@ export interface Slots {
   withRoom(user: string, send: () => Promise<UpstreamResponse>): Promise<UpstreamResponse>
   /** How many slots there are now. Undefined: that is not known. */
   limit(): Promise<number | undefined>
+  /** The same, as far as this process knows without a call. */
+  knownLimit(): number | undefined
   /**
    * Something that took a slot is gone: what a refusal has told about the number of slots holds no more, in any
    * process. Never rejects.
    */
   forgetRefusal(): Promise<void>
-  readonly persons: PersonSlots
+  readonly persons: PersonSlotsOfAccount
 }
 
-export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots => {
+export const createSlots = (library: SlotLibrary, options: SlotOptions, account: SlotAccount): Slots => {
   const { upstream, claimMs, clock, log } = library
-  const { store, originals, floor = 0, cap = Number.MAX_SAFE_INTEGER, observeChange } = options
+  const { store, originals, floor = 0, cap = Number.MAX_SAFE_INTEGER } = options
+  const accountName = account.name === '' ? undefined : account.name
+  const observeChange = (change: SlotChange) => options.observeChange?.(change, accountName)
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
   const creations = new KeyedSemaphore(atOnce)
   let refused: { readonly slots: number; readonly freed: number; readonly until: number } | undefined
@@ -82,7 +91,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
     const known = options.slots === 'quota' ? await askQuota(now) : options.slots
     const told = refused
     if (!told || now >= told.until) return known
-    if ((await inStore(store.freedSlots())) === told.freed) return Math.min(known, told.slots)
+    if ((await inStore(store.freedSlots(account))) === told.freed) return Math.min(known, told.slots)
     // Another process has made room since then.
     if (refused === told) refused = undefined
     return known
@@ -92,10 +101,10 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
   const askQuota = async (now: number): Promise<number> => {
     if (quota && now < quota.at + quotaMs) return quota.slots
     const slots = await upstream
-      .send({ action: 'GetAssetQuota' })
+      .send({ action: 'GetAssetQuota', account: accountName })
       .then(({ fields }) => Number(asJsonObject(fields?.Result)?.max_assets))
       .catch((err: unknown) => {
-        log.warn({ err }, 'the quota of the asset library could not be read')
+        log.warn({ err, account: accountName }, 'the quota of the asset library could not be read')
         return Number.NaN
       })
     quota = { at: now, slots: Number.isSafeInteger(slots) && slots > 0 ? slots : (quota?.slots ?? unlimited) }
@@ -106,7 +115,8 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
   const evict = async (victim: SlottedAsset): Promise<void> => {
     const { user, upstreamId } = victim
     if (upstreamId === undefined) return
-    const asset = declareOwned('asset', { id: upstreamId })
+    if (victim.account !== account.key) throw new Error('an asset of another account cannot be deleted here')
+    const asset = declareOwned('asset', { id: upstreamId, account: accountName })
     try {
       await upstream.send({ action: 'DeleteAsset', asset }, { user })
     } catch (error) {
@@ -150,7 +160,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
         : { state: 'waiting' }
     }
     await confirm(claimed, upstreamId)
-    observeChange?.(claimed.status === 'Processing' ? 'created' : 'recreated')
+    observeChange(claimed.status === 'Processing' ? 'created' : 'recreated')
     return { state: 'present' }
   }
 
@@ -161,18 +171,20 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
   }
 
   return {
+    ...{ account, accountName, slots: options.slots },
+
     create: (asset, group, need, caller = { user: asset.user }) =>
       creations.run('', async () => {
         for (let evictions = 0; ; evictions++) {
           const now = clock.now()
           const slots = await slotCount()
           const lease = { now, leaseUntil: now + claimMs }
-          const claim = await inStore(store.claimSlot({ id: asset.id, slots, floor, cap, need, ...lease }))
+          const claim = await inStore(store.claimSlot({ id: asset.id, account, slots, floor, cap, need, ...lease }))
           if (claim.outcome === 'evict') {
             if (evictions >= maxEvictions) return { state: 'waiting' }
             const isGone = await evict(claim.victim).then(
               () => {
-                observeChange?.('evicted')
+                observeChange('evicted')
                 return true
               },
               (err: unknown) => {
@@ -208,7 +220,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
       if (id === undefined) return undefined
       let response: UpstreamResponse
       try {
-        response = await upstream.send({ action: 'GetAsset', id }, caller)
+        response = await upstream.send({ action: 'GetAsset', id, account: accountName }, caller)
       } catch (error) {
         if (!(error instanceof UpstreamRejectedError && error.status === 404)) throw error
         // Somebody has deleted it at the upstream. It is created again when it is needed.
@@ -228,10 +240,10 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
         } catch (error) {
           if (!isQuotaRefusal(error) || evictions >= maxEvictions) throw error
           const now = clock.now()
-          const victim = await inStore(store.claimVictim({ user, floor, now, leaseUntil: now + claimMs }))
+          const victim = await inStore(store.claimVictim({ user, account, floor, now, leaseUntil: now + claimMs }))
           if (!victim) throw error
           await evict(victim)
-          observeChange?.('evicted')
+          observeChange('evicted')
         }
       }
     },
@@ -241,14 +253,19 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions): Slots =
       return slots < unlimited ? slots : undefined
     },
 
+    knownLimit() {
+      const { slots } = options.slots === 'quota' ? (quota ?? { slots: unlimited }) : { slots: options.slots }
+      return slots < unlimited ? slots : undefined
+    },
+
     async forgetRefusal() {
       refused = undefined
       await store
-        .noteFreedSlot()
+        .noteFreedSlot(account)
         .catch((err: unknown) => log.warn({ err }, 'other processes do not learn that there is room for assets'))
     },
 
-    persons: createPersonSlots({ store, floor, cap, claimMs, clock, log, slotCount, evict }),
+    persons: createPersonSlots({ ...options, account, claimMs, clock, log, slotCount, evict }),
   }
 
   async function note(asset: SlottedAsset, item: Json): Promise<void> {

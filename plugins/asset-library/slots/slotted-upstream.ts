@@ -3,6 +3,7 @@ import { readJson, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import {
+  accountOf,
   type Caller,
   type ListQuery,
   type Operation,
@@ -11,6 +12,7 @@ import {
   UpstreamRejectedError,
   type UpstreamResponse,
 } from '../../upstream-proxy/index.ts'
+import type { SlotAccounts } from './accounts.ts'
 import type { AdoptGroups } from './adopt.ts'
 import { isSlotted, itemOf, noSuchAsset, toUpstreamResponse, wholeSeconds } from './item.ts'
 import { newAssetId } from './new-id.ts'
@@ -18,14 +20,15 @@ import type { AssetType, SlotOptions } from './options.ts'
 import type { SlotLibrary, Slots } from './slots.ts'
 import type { SlottedAsset, SlottedList } from './store.ts'
 
-interface SlottedUpstreamOptions extends SlotOptions {
+interface SlottedUpstreamOptions extends Pick<SlotOptions, 'store' | 'originals'> {
   readonly library: SlotLibrary
-  readonly slots: SlotOptions['slots']
-  readonly residence: Slots
+  readonly accounts: SlotAccounts
   readonly adoptGroups: AdoptGroups
   readonly owners: () => Pick<Ownership, 'group'>
   /** The group of an id, with its owner. Undefined: nobody owns it. */
-  readonly groupOf: (id: string) => Promise<{ readonly user: string; readonly type: string } | undefined>
+  readonly groupOf: (
+    id: string,
+  ) => Promise<{ readonly user: string; readonly type: string; readonly account?: string } | undefined>
   /** Records that the upstream does not have an asset any more: it takes no slot. */
   readonly noteDeleted: (id: string, at: number) => Promise<void>
 }
@@ -38,13 +41,14 @@ interface SlottedUpstreamOptions extends SlotOptions {
  * passes.
  */
 export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream => {
-  const { library, store, originals, residence, adoptGroups, owners, groupOf, noteDeleted } = options
+  const { library, store, originals, accounts, adoptGroups, owners, groupOf, noteDeleted } = options
   const { upstream, clock, log } = library
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
 
-  const find = async (id: string): Promise<SlottedAsset | undefined> => {
+  /** The asset of an account. One of another account is none: nothing with its id goes to this one. */
+  const find = async (id: string, { account }: Slots): Promise<SlottedAsset | undefined> => {
     const [found] = await inStore(store.slottedAssets([id]))
-    return found?.removedAt === undefined ? found : undefined
+    return found?.removedAt === undefined && found?.account === account.key ? found : undefined
   }
 
   const shown = (asset: SlottedAsset): UpstreamResponse => toUpstreamResponse(itemOf(asset, originals, clock.now()))
@@ -53,6 +57,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     { group: { id }, body }: Operation & { action: 'CreateAsset' },
     caller: Caller,
     group: OwnedGroup,
+    residence: Slots,
   ): Promise<UpstreamResponse> => {
     const { user } = group
     const now = clock.now()
@@ -70,7 +75,8 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     let own = newAssetId(now)
     const original = await originals.keep({ url, name: own, type, user, signal: caller.signal }).catch(notKept)
     try {
-      const added = { user, group: id, name, createdAt: wholeSeconds(now), body: rest.raw, original }
+      const account = residence.account.key
+      const added = { user, group: id, account, name, createdAt: wholeSeconds(now), body: rest.raw, original }
       while (!(await inStore(store.addSlottedAsset({ ...added, id: own })))) own = newAssetId(now)
     } catch (error) {
       await originals.remove([original])
@@ -86,9 +92,13 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     return toUpstreamResponse(toJson({ Id: own }))
   }
 
-  const getAsset = async (operation: Operation & { action: 'GetAsset' }, caller: Caller): Promise<UpstreamResponse> => {
+  const getAsset = async (
+    operation: Operation & { action: 'GetAsset' },
+    caller: Caller,
+    residence: Slots,
+  ): Promise<UpstreamResponse> => {
     const { id } = operation
-    const asset = await find(id)
+    const asset = await find(id, residence)
     if (asset) {
       if (asset.state === 'present' && (asset.status === 'Processing' || asset.original === undefined)) {
         const fresh = await residence.refresh(asset, caller)
@@ -98,13 +108,14 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       return shown(asset)
     }
     // The upstream's id of one of them is no id of an asset here.
-    if (await inStore(store.isHiddenId(id))) throw noSuchAsset(id)
+    if (await inStore(store.isHiddenId(id, residence.account))) throw noSuchAsset(id)
     const response = await noticing(id, upstream.send(operation, caller))
     const group = response.json?.get('Result')?.get('GroupId')?.string()
     const owner = group === undefined ? undefined : await inStore(groupOf(group))
-    if (!owner || !isSlotted(owner)) return response
+    // Two accounts may have groups with the same id.
+    if (!owner || !isSlotted(owner) || !isOn(residence, owner)) return response
     await adoptGroups([await owners().group(owner.user, group)], caller)
-    const adopted = await find(id)
+    const adopted = await find(id, residence)
     if (!adopted) throw noSuchAsset(id)
     return shown(adopted)
   }
@@ -156,8 +167,8 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       throw error
     })
 
-  /** A call that makes room at the upstream. */
-  const freeing = async <Result>(call: Promise<Result>): Promise<Result> => {
+  /** A call that makes room at an account of the upstream. */
+  const freeing = async <Result>(residence: Slots, call: Promise<Result>): Promise<Result> => {
     const result = await call
     await residence.forgetRefusal()
     return result
@@ -166,6 +177,9 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
   return {
     ...upstream,
     async send(operation, caller = {}) {
+      const residence = accounts.of(accountOf(operation))
+      // The client rejects what is of no account.
+      if (!residence) return upstream.send(operation, caller)
       switch (operation.action) {
         case 'CreateAssetGroup':
           return residence.withRoom(caller.user ?? '', () => upstream.send(operation, caller))
@@ -173,17 +187,17 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
           return residence.withRoom(caller.user ?? '', () => upstream.send(operation, caller))
         case 'CreateAsset': {
           const group = await owners().group(caller.user ?? '', operation.group.id)
-          if (isSlotted(group)) return createAsset(operation, caller, group)
+          if (isSlotted(group)) return createAsset(operation, caller, group, residence)
           return residence.withRoom(group.user, () => upstream.send(operation, caller))
         }
         case 'GetAsset':
-          return getAsset(operation, caller)
+          return getAsset(operation, caller, residence)
         case 'ListAssets':
           return operation.query.groupType === 'AIGC'
             ? listAssets(operation.query, caller)
             : upstream.send(operation, caller)
         case 'UpdateAsset': {
-          const asset = await find(operation.asset.id)
+          const asset = await find(operation.asset.id, residence)
           if (!asset) return upstream.send(operation, caller)
           const name = operation.body.json.get('Name')
           if (!name?.isString || [...(name.string() ?? '')].length > maxNameLength)
@@ -192,18 +206,18 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
           return toUpstreamResponse(toJson({ Id: asset.id }))
         }
         case 'DeleteAsset': {
-          const asset = await find(operation.asset.id)
-          if (!asset) return freeing(noticing(operation.asset.id, upstream.send(operation, caller)))
+          const asset = await find(operation.asset.id, residence)
+          if (!asset) return freeing(residence, noticing(operation.asset.id, upstream.send(operation, caller)))
           if (!(await inStore(store.removeSlottedAsset(asset.id, clock.now())))) throw noSuchAsset(asset.id)
           // It has left the lists. What fails here is done in the background.
           if (asset.state === 'present')
-            await freeing(residence.settle(asset, undefined)).catch((err: unknown) =>
+            await freeing(residence, residence.settle(asset, undefined)).catch((err: unknown) =>
               log.warn({ err, asset: asset.id }, 'a deleted asset is still at the upstream'),
             )
           return toUpstreamResponse(toJson({}))
         }
         case 'DeleteAssetGroup':
-          return freeing(upstream.send(operation, caller))
+          return freeing(residence, upstream.send(operation, caller))
         default:
           return upstream.send(operation, caller)
       }
@@ -216,6 +230,10 @@ const notKept = (error: unknown): never => {
   if (!(error instanceof Problem) || error.status < 500) throw error
   throw new UpstreamBusyError(error.status, error.message, { cause: error, headers: { ...error.headers } })
 }
+
+/** Whether a record of a group is of an account. */
+const isOn = ({ account }: Slots, group: { readonly account?: string }): boolean =>
+  group.account === undefined ? account.key === '' : group.account === account.name
 
 const maxNameLength = 64
 /** What is kept of the request that creates an asset, in bytes: it is sent again. */

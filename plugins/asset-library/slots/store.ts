@@ -13,6 +13,14 @@ export type SlotState = 'absent' | 'creating' | 'present' | 'deleting'
 /** What the caller of an asset sees of its processing. */
 export type SlottedStatus = 'Processing' | 'Active' | 'Failed'
 
+/** An account of the library, as records have it. */
+export interface SlotAccount {
+  /** In records of assets and of slots. Empty: the first account, or the only one. */
+  readonly key: string
+  /** In records of groups, of which those of the first account may also name none. Empty: the only one. */
+  readonly name: string
+}
+
 /** An asset with an id of the gateway's own, which is at the upstream only while it has a slot. Times: see `Clock`. */
 export interface SlottedAsset {
   /** For life. */
@@ -20,6 +28,8 @@ export interface SlottedAsset {
   /** Owner of the group. */
   readonly user: string
   readonly group: string
+  /** The account of the group, for life: `key` of `SlotAccount`. */
+  readonly account: string
   readonly state: SlotState
   /** Undefined unless `present` or `deleting`. */
   readonly upstreamId?: string
@@ -45,7 +55,10 @@ export interface SlottedAsset {
   readonly item: string
 }
 
-export type NewSlottedAsset = Pick<SlottedAsset, 'id' | 'user' | 'group' | 'name' | 'createdAt' | 'body' | 'original'>
+export type NewSlottedAsset = Pick<
+  SlottedAsset,
+  'id' | 'user' | 'group' | 'account' | 'name' | 'createdAt' | 'body' | 'original'
+>
 
 /** An asset that the upstream had before it had an id of the gateway's own: that of the upstream becomes its id. */
 export type AdoptedAsset = Pick<SlottedAsset, 'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'>
@@ -75,7 +88,7 @@ export interface AssetUse {
   readonly leaseUntil: number
 }
 
-/** What a library has of its slots, for metrics. */
+/** What an account has of its slots, for metrics. */
 export interface SlotCounts {
   /** Assets that have one. */
   readonly used: number
@@ -83,14 +96,19 @@ export interface SlotCounts {
   readonly waiting: number
 }
 
-/** Who wants a slot, and under which rules. An asset of a person has a slot too, from its creation to its deletion. */
+/**
+ * Who wants a slot of an account, and under which rules. An asset of a person has a slot too, from its creation to its
+ * deletion.
+ */
 export interface SlotClaim {
   readonly id: string
-  /** How many assets the upstream may have at once. */
+  /** All that is counted, and what loses its slot, is on this account. */
+  readonly account: SlotAccount
+  /** How many assets the account may have at once. */
   readonly slots: number
-  /** Slots of a user that others do not take while they can take another one. */
+  /** Slots of a user, on each account, that others do not take while they can take another one. */
   readonly floor: number
-  /** Slots of a user at most. */
+  /** Slots of a user at most, on each account. */
   readonly cap: number
   /** What waits for the asset. It takes no slot from an asset that something older needs. Undefined: nothing waits. */
   readonly need?: SlotNeed | undefined
@@ -105,7 +123,7 @@ export interface SlotClaim {
  *   `freed`: see `freedSlots`.
  * - `evict`: there is no slot. The caller deletes the victim, which is `deleting` now, and claims again.
  * - `full`: nothing can be evicted now. `capped`: nothing of the user, who has as many slots as a user may have.
- * - `other`: the asset is not `absent`.
+ * - `other`: the asset is not `absent`, or not of the account.
  */
 export type SlotClaimOutcome =
   | { readonly outcome: 'claimed'; readonly asset: SlottedAsset; readonly occupied: number; readonly freed: number }
@@ -117,13 +135,15 @@ export interface PersonSlotClaim extends Omit<SlotClaim, 'need'> {
   /** Of the claim: it ends with `releasePersonSlot`, or at `leaseUntil`. */
   readonly id: string
   readonly user: string
+  /** Slots of the user that assets of persons may have. */
+  readonly maxPersons: number
 }
 
 /**
  * What became of it: as for `SlotClaimOutcome`.
  *
  * - `capped`: assets of persons, and those that tasks use, have all slots that the user may have.
- * - `full`: there is no slot, or the user has the floor and others could not have theirs.
+ * - `full`: there is no slot, or the user has the floor and others could not have theirs: at least one slot each.
  */
 export type PersonSlotOutcome =
   | { readonly outcome: 'claimed' | 'full' | 'capped' }
@@ -149,8 +169,8 @@ export interface SlottedList {
  */
 export interface SlottedAssetStore extends LeaseStore {
   slottedAssets(ids: readonly string[]): Promise<readonly SlottedAsset[]>
-  /** Whether it is the upstream's id of an asset that has another one. */
-  isHiddenId(id: string): Promise<boolean>
+  /** Whether it is the upstream's id of an asset of the account that has another one. */
+  isHiddenId(id: string, account: SlotAccount): Promise<boolean>
   /** Rows of the list, and how many it has. Without those that have been deleted. */
   listSlottedAssets(list: SlottedList): Promise<{ readonly assets: readonly SlottedAsset[]; readonly total: number }>
   /** Adds an asset that is absent. False: there is one with this id. */
@@ -158,7 +178,10 @@ export interface SlottedAssetStore extends LeaseStore {
   /** Which of these groups have assets that are not known yet. */
   unadoptedGroups(groups: readonly string[]): Promise<readonly string[]>
   /** Adds the assets that the upstream has of a group, unless that was done before. */
-  adoptAssets(group: { readonly id: string; readonly user: string }, assets: readonly AdoptedAsset[]): Promise<void>
+  adoptAssets(
+    group: { readonly id: string; readonly user: string; readonly account: string },
+    assets: readonly AdoptedAsset[],
+  ): Promise<void>
   /** Claims a slot for an asset, or chooses the one that makes room for it. */
   claimSlot(claim: SlotClaim): Promise<SlotClaimOutcome>
   /** Makes room for something that is no slotted asset: chooses a victim as `claimSlot` does. */
@@ -167,14 +190,14 @@ export interface SlottedAssetStore extends LeaseStore {
   ): Promise<SlottedAsset | undefined>
   /** Claims a slot for an asset of a person, or chooses the one that makes room for it. */
   claimPersonSlot(claim: PersonSlotClaim): Promise<PersonSlotOutcome>
-  /** Something is gone that took a slot. All processes see it. */
-  noteFreedSlot(): Promise<void>
+  /** Something is gone that took a slot of the account. All processes see it. */
+  noteFreedSlot(account: SlotAccount): Promise<void>
   /** How often that was noted. A refusal of the upstream from before the latest one says nothing any more. */
-  freedSlots(): Promise<number>
+  freedSlots(account: SlotAccount): Promise<number>
   /** The asset is recorded, and so counts; or it was not created. */
   releasePersonSlot(id: string): Promise<void>
-  /** The slots that each user has with assets of persons, by the id of the user. */
-  personSlots(now: number): Promise<ReadonlyMap<string, number>>
+  /** The slots of the account that each user has with assets of persons, by the id of the user. */
+  personSlots(account: SlotAccount, now: number): Promise<ReadonlyMap<string, number>>
   /** The upstream has created it. False: the claim has ended. */
   confirmCreated(asset: SlottedAsset, upstreamId: string, dueAt: number): Promise<boolean>
   /** The upstream has not created it. What its user has deleted is forgotten, with its original. */
@@ -210,8 +233,8 @@ export interface SlottedAssetStore extends LeaseStore {
   endAssetUse(id: string): Promise<void>
   /** Removes uses, and waits for slots, that ended without a word: their processes have ended. */
   sweepAssetUses(now: number): Promise<void>
-  countSlots(now: number): Promise<SlotCounts>
-  /** Those about which something is to be done: processing, calls without an outcome, deletions. */
-  dueSlottedAssets(now: number, max: number): Promise<readonly SlottedAsset[]>
+  countSlots(account: SlotAccount, now: number): Promise<SlotCounts>
+  /** Those of the account about which something is to be done: processing, calls without an outcome, deletions. */
+  dueSlottedAssets(account: SlotAccount, now: number, max: number): Promise<readonly SlottedAsset[]>
   postponeSlottedAsset(id: string, dueAt: number | undefined): Promise<void>
 }

@@ -23,6 +23,7 @@ const retryMs = 30_000
 
 interface SlotWorkOptions extends Pick<SlotOptions, 'store' | 'originals' | 'observeCounts'> {
   readonly library: SlotLibrary
+  /** Of one account: the work of another one does not wait for its calls. */
   readonly residence: Slots
   readonly owners: () => Pick<Ownership, 'group'>
 }
@@ -36,6 +37,7 @@ export const workOnSlots = (
   background: Background,
 ): void => {
   const { clock, log } = library
+  const { account, accountName } = residence
 
   const groupOf = async ({ user, group }: SlottedAsset): Promise<OwnedGroup | undefined> => {
     try {
@@ -97,7 +99,7 @@ export const workOnSlots = (
   let [sweepAt, countAt] = [0, 0]
   background.repeat({
     ...{ everyMs, log, failure: 'assets of the slots could not be read' },
-    lease: { store, name: 'asset-slots', clock },
+    lease: { store, name: accountName === undefined ? 'asset-slots' : `asset-slots ${accountName}`, clock },
     async run(signal) {
       if (clock.now() >= sweepAt) {
         sweepAt = clock.now() + sweepMs
@@ -105,9 +107,10 @@ export const workOnSlots = (
       }
       if (observeCounts && clock.now() >= countAt) {
         countAt = clock.now() + countMs
-        observeCounts({ ...(await store.countSlots(clock.now())), limit: await residence.limit() })
+        const counts = await store.countSlots(account, clock.now())
+        observeCounts({ ...counts, limit: await residence.limit(), account: accountName })
       }
-      const due = await store.dueSlottedAssets(clock.now(), maxDue)
+      const due = await store.dueSlottedAssets(account, clock.now(), maxDue)
       await inLanes(due, lanes, async (asset) => {
         if (signal.aborted) return
         try {

@@ -1,7 +1,7 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { auditChainTables, auditReportTables } from './tables/audit.ts'
-import { consentLinkMakers, consentListIndexes, consentTables } from './tables/consents.ts'
+import { consentLinkMakers, consentListIndexes, consentTables, personsOfEarlierTexts } from './tables/consents.ts'
 import { eventTables } from './tables/events.ts'
 import { fileTables } from './tables/files.ts'
 import { idempotencyTables } from './tables/idempotency.ts'
@@ -15,6 +15,7 @@ import {
   pictureTables,
   renamingIndexes,
   shareTables,
+  slotAccountColumns,
   slottedAssetTables,
   slotUseTables,
 } from './tables/library.ts'
@@ -273,6 +274,8 @@ export const migrations: readonly Migration[] = [
   [sql`alter table text_objects add column persons text`],
   personSlotTables,
   slotUseTables,
+  slotAccountColumns,
+  personsOfEarlierTexts,
 ]
 
 /**

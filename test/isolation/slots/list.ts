@@ -73,7 +73,7 @@ const byId = (assets: readonly ModelAsset[], { Id }: Record<string, unknown>): M
 
 /** Throws unless an item, or a detail, is that of the asset. */
 export const checkShown = (own: ModelAsset, shown: Record<string, unknown>): void => {
-  const { Id, Name, GroupId, AssetType, Status, CreateTime, URL: link } = shown
+  const { Id, Name, GroupId, AssetType, Status, CreateTime, UpdateTime, URL: link } = shown
   assert.deepEqual(
     { Id, Name, GroupId, AssetType },
     { Id: own.id, Name: own.name, GroupId: own.group.id, AssetType: 'Image' },
@@ -83,4 +83,5 @@ export const checkShown = (own: ModelAsset, shown: Record<string, unknown>): voi
   own.isActive = Status === 'Active'
   own.createTime ??= String(CreateTime)
   assert.equal(CreateTime, own.createTime)
+  assert.ok(String(UpdateTime) >= own.updateTime, 'the time of an update')
 }

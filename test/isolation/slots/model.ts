@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict'
-import { type Fixture, slots } from './fixture.ts'
+import { type Account, type Fixture, upstreamAsset } from './fixture.ts'
 
 export const users = ['ann', 'bob', 'eve'] as const
 
 export interface ModelGroup {
   readonly id: string
   readonly owner: string
+  readonly account: Account
   isDeleted: boolean
 }
 
@@ -20,6 +21,8 @@ export interface ModelAsset {
   isActive: boolean
   /** As it was shown first. */
   createTime: string | undefined
+  /** Of the last rename. The upstream may have changed it later. */
+  updateTime: string
 }
 
 /** A request whose response has not ended, and the assets that its call has named, by own id. */
@@ -61,38 +64,55 @@ export class Model {
     return this.assets.some((asset) => asset.id === id && asset.owner === user)
   }
 
-  /** Whether there can be slots for all these assets beside those that requests use. */
+  /** Whether there can be slots for all these assets, on their accounts, beside those that requests use. */
   hasRoomFor(ids: readonly string[]): boolean {
-    return new Set([...ids, ...this.open.flatMap(({ placed }) => [...placed.keys()])]).size <= slots
+    const needed = new Set([...ids, ...this.open.flatMap(({ placed }) => [...placed.keys()])])
+    return this.fixture.accounts.every((account) => {
+      const own = [...needed].filter((id) => this.accountOf(id) === account)
+      return own.length <= account.slots || !ids.some((id) => this.accountOf(id) === account)
+    })
+  }
+
+  accountOf(id: string): Account | undefined {
+    return this.assets.find((asset) => asset.id === id)?.group.account
   }
 
   /** The own ids of the assets at the upstream that have these ids. Throws for one that is not there. */
   ownIdsOf(upstreamIds: readonly string[]): readonly string[] {
     return upstreamIds.map((id) => {
-      const found = this.fixture.emulator.library.asset(id)
+      const found = upstreamAsset(this.fixture.accounts, id)
       assert.ok(found, `the upstream has no asset ${id}`)
       return ownIdIn(found.name)
     })
   }
 
-  /** Throws unless all that the upstream has is of an asset that exists, once, in its group, and from its file. */
+  /**
+   * Throws unless all that the upstream has is of an asset that exists, once, in its group, on its account, and from its
+   * file.
+   */
   checkUpstream(): void {
-    const { library } = this.fixture.emulator
+    for (const account of this.fixture.accounts) this.#checkAccount(account)
+    for (const { placed } of this.open) {
+      for (const [own, upstreamId] of placed) {
+        const asset = this.assets.find(({ id }) => id === own)
+        if (asset && exists(asset))
+          assert.ok(asset.group.account.emulator.library.asset(upstreamId), `an asset in use is gone: ${own}`)
+      }
+    }
+  }
+
+  #checkAccount(account: Account): void {
+    const { library } = account.emulator
     const found = library.assets()
     for (const { id } of found) this.hidden.add(id)
-    assert.ok(found.length <= slots, `${found.length} assets at the upstream`)
+    assert.ok(found.length <= account.slots, `${found.length} assets at the upstream`)
     assert.equal(new Set(found.map(({ name }) => ownIdIn(name))).size, found.length, 'an asset is there twice')
     for (const { name, groupId, url } of found) {
       const own = this.assets.find(({ id }) => id === ownIdIn(name))
       assert.ok(own && exists(own), `the upstream has ${name}, which nobody has`)
       assert.equal(groupId, own.group.id, 'the group of an asset')
+      assert.equal(own.group.account, account, 'the account of an asset')
       assert.ok(url.includes(`/originals/${own.id}.png`), `${own.id} was created from ${url}`)
-    }
-    for (const { placed } of this.open) {
-      for (const [own, upstreamId] of placed) {
-        const asset = this.assets.find(({ id }) => id === own)
-        if (asset && exists(asset)) assert.ok(library.asset(upstreamId), `an asset in use is gone: ${own}`)
-      }
     }
   }
 

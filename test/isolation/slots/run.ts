@@ -12,8 +12,8 @@ export interface SlotRun {
 
 /** Runs random sequences. Resolves with the violation that one of them shows, or undefined. */
 export const findViolation = async ({ runs, seed, mutant, shrink = true }: SlotRun): Promise<string | undefined> => {
-  const property = fc.asyncProperty(sequences(), async (steps) => {
-    await using fixture = await openFixture(mutant)
+  const property = fc.asyncProperty(sequences(), fc.boolean(), async (steps, several) => {
+    await using fixture = await openFixture(several, mutant)
     const model = new Model(fixture)
     await begin(model)
     for (const step of steps) {

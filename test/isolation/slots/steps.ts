@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { addWaitingTask } from '../../asset-slots/fixture.ts'
 import { openStream } from '../../asset-slots/text-fixture.ts'
 import { until } from '../../support/until.ts'
+import type { Account } from './fixture.ts'
 import { checkShown, readAll } from './list.ts'
 import { exists, type Model, type ModelGroup, users } from './model.ts'
 
@@ -56,14 +57,35 @@ const send = async (model: Model, user: string, method: string, path: string, bo
 const addGroup = async (model: Model, user: string): Promise<ModelGroup> => {
   const { status, json } = await send(model, user, 'POST', '/assets/groups', { Name: `g${model.groups.length}` })
   assert.equal(status, 200)
-  const group = { id: json.Result.Id, owner: user, isDeleted: false }
+  const { Id: id } = json.Result
+  const account = model.fixture.accounts.find(({ emulator }) => emulator.library.group(id))
+  assert.ok(account, 'no account has the group')
+  const group = { id, owner: user, account, isDeleted: false }
   model.groups.push(group)
   return group
 }
 
-const createGroup = step('create a group', fc.record({ user }), async ({ user }, model) => {
-  await addGroup(model, user)
-})
+/** A group of a user that lies on an account, and that the operator has recorded. */
+const addGroupOn = async (model: Model, user: string, account: Account): Promise<ModelGroup> => {
+  const name = `g${model.groups.length}`
+  const { id } = account.emulator.library.addGroup({ name })
+  const record = { id, user, type: 'AIGC', name, createdAt: 1 }
+  // The record of a group on the first account may name none.
+  const isNamed = account.name !== undefined && (account !== model.fixture.accounts[0] || model.groups.length % 2 === 0)
+  await model.fixture.store.adoptGroup({ ...record, ...(isNamed && { account: account.name }) })
+  const group = { id, owner: user, account, isDeleted: false }
+  model.groups.push(group)
+  return group
+}
+
+const createGroup = step(
+  'create a group',
+  fc.record({ user, account: fc.constantFrom(0, 1, null) }),
+  async ({ user, account: at }, model) => {
+    const account = at === null ? undefined : model.fixture.accounts[at]
+    await (account ? addGroupOn(model, user, account) : addGroup(model, user))
+  },
+)
 
 const addAsset = async (model: Model, user: string, group: ModelGroup, name: string): Promise<void> => {
   const { fixture } = model
@@ -77,7 +99,7 @@ const addAsset = async (model: Model, user: string, group: ModelGroup, name: str
   if (!isOwn) return
   const { Id: id } = made.json.Result
   model.assets.push({
-    ...{ id, owner: user, group, name, isDeleted: false, isActive: false, createTime: undefined },
+    ...{ id, owner: user, group, name, isDeleted: false, isActive: false, createTime: undefined, updateTime: '' },
   })
   model.checkUpstream()
   model.checkNoLeak(user, made.text, [])
@@ -123,6 +145,7 @@ const rename = step('rename an asset', fc.record({ user, pick, name }), async ({
   if (!own) return checkDenied(model, user, id, status, text)
   assert.equal(status, 200, text)
   own.name = name
+  own.updateTime = new Date(model.fixture.process.clock.now()).toISOString().replace(/\.\d+Z$/, 'Z')
 })
 
 const remove = step('delete an asset', fc.record({ user, pick }), async ({ user, pick }, model) => {
@@ -166,11 +189,13 @@ const video = step('make a video', fc.record({ user, first: pick, second: fc.opt
   const { user, first, second } = given
   const { fixture } = model
   const { assets } = fixture.process
-  const ids = [...new Set([first, ...(second ? [second] : [])].map((pick) => idOf(model, user, pick)))]
+  const named = [...new Set([first, ...(second ? [second] : [])].map((pick) => idOf(model, user, pick)))]
+  // A task uses the assets of one account.
+  const ids = named.filter((id) => model.accountOf(id) === model.accountOf(named[0] ?? ''))
   const request = new Request('http://localhost/')
   for (const id of ids) {
     const checked = fixture.as(user, () => assets.asset(user, id, request))
-    if (model.own(user, id)) await checked
+    if (model.own(user, id)) assert.equal((await checked)?.group?.account, model.accountOf(id)?.name)
     // The upstream refuses what is deleted.
     else if (model.had(user, id)) return checked.then(noValue, noValue)
     else return assert.rejects(checked, `a video uses ${id}`)
@@ -206,6 +231,8 @@ const chat = step(
     const { process } = fixture
     const ids = [...new Set([first, ...(second ? [second] : [])].map((pick) => idOf(model, user, pick)))]
     const own = ids.filter((id) => model.own(user, id))
+    // The upstream of texts reads the assets of the first account.
+    const isElsewhere = own.some((id) => model.accountOf(id) !== fixture.accounts[0])
     const calls = process.calls.length
     let response: Response | undefined
     const responding = fixture
@@ -224,7 +251,8 @@ const chat = step(
     if (!call) {
       const { status } = await responding
       // Of an own one, it says that it was deleted.
-      const expected = ids.some((id) => !model.had(user, id)) ? 403 : own.length < ids.length ? 400 : 503
+      const isRefused = isElsewhere || ids.some((id) => !model.had(user, id))
+      const expected = isRefused ? 403 : own.length < ids.length ? 400 : 503
       const isGone = ids.some((id) => !model.own(user, id) && model.had(user, id))
       assert.ok(status === expected || (isGone && status === 403), `${status}, and not ${expected}`)
       assert.ok(expected !== 503 || !model.hasRoomFor(own), `there is room for ${own}`)
@@ -232,6 +260,7 @@ const chat = step(
       return
     }
     for (const id of ids) assert.ok(model.own(user, id), `a text request uses ${id}`)
+    assert.ok(!isElsewhere, 'a text request uses an asset of another account')
     assert.ok(model.hasRoomFor(own), 'there is no room')
     assert.deepEqual(model.ownIdsOf(call.assets), ids)
     const stream = openStream()
@@ -258,11 +287,13 @@ const tick = step('time passes', fc.record({ ms: fc.constantFrom(400, 1_000, 20_
   await model.fixture.process.clock.pass(ms)
 })
 
-/** Each user has a group with two assets: together more than there are slots. */
+/** Each user has a group with two assets on each account: together more than there are slots. */
 export const begin = async (model: Model): Promise<void> => {
   for (const user of users) {
-    const group = await addGroup(model, user)
-    for (const name of ['cat', 'dog']) await addAsset(model, user, group, name)
+    for (const account of model.fixture.accounts) {
+      const group = await addGroupOn(model, user, account)
+      for (const name of ['cat', 'dog']) await addAsset(model, user, group, name)
+    }
   }
 }
 

@@ -4,15 +4,16 @@ import { Problem } from '../../../shared/problem.ts'
 import { storeCall } from '../../../shared/store-call.ts'
 import type { UpstreamRejectedError } from '../../../upstream-proxy/index.ts'
 import { rejectedPicture } from '../../pictures/states.ts'
+import type { SlotAccounts } from '../accounts.ts'
 import type { AdoptGroups } from '../adopt.ts'
 import { isSlotted } from '../item.ts'
 import type { SlotOptions } from '../options.ts'
 import type { SlotLibrary, Slots } from '../slots.ts'
 import type { SlotNeed, SlottedAsset } from '../store.ts'
 
-export interface UsableAssetsOptions extends Pick<SlotOptions, 'store' | 'slots' | 'cap'> {
+export interface UsableAssetsOptions extends Pick<SlotOptions, 'store' | 'cap'> {
   readonly library: SlotLibrary
-  readonly residence: Slots
+  readonly accounts: SlotAccounts
   readonly owners: () => Pick<Ownership, 'group'>
   readonly adoptGroups: AdoptGroups
   /** The group of an id, with its owner. Undefined: nobody owns it. */
@@ -25,7 +26,10 @@ export interface UsableAssetsOptions extends Pick<SlotOptions, 'store' | 'slots'
 export interface NeededAssets {
   /** Those that may have to be created again. Others have one id, and are at the upstream. */
   slottedOf(ids: readonly string[], paramOf?: ParamOf): Promise<readonly SlottedAsset[]>
-  /** Throws FieldProblem 429 for more assets than can be at the upstream at once, beside those of persons. */
+  /**
+   * Throws FieldProblem 429 for more assets than can be at the upstream at once, beside those of persons: on one of
+   * their accounts.
+   */
   requireSlots(assets: readonly SlottedAsset[], what: 'a task' | 'a request', paramOf?: ParamOf): Promise<void>
   /**
    * Takes an asset one step nearer to being active at the upstream. What passes is logged, and tried again by the next
@@ -40,7 +44,7 @@ export type ParamOf = (id: string) => string
 const ofTask: ParamOf = () => 'content'
 
 export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets => {
-  const { library, store, residence, owners, slots, cap = Number.MAX_SAFE_INTEGER } = options
+  const { library, store, accounts, owners, cap = Number.MAX_SAFE_INTEGER } = options
   const { adoptGroups, groupOf, groupOfAsset } = options
   const { clock, log } = library
   const read = (ids: readonly string[]) => inStore(store.slottedAssets(ids))
@@ -69,8 +73,18 @@ export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets =
     return all
   }
 
-  const requireSlots: NeededAssets['requireSlots'] = async (assets, what, paramOf = ofTask) => {
-    const persons = await storeCall(store.personSlots(clock.now()), 'failed to read the slots')
+  const requireSlots: NeededAssets['requireSlots'] = async (all, what, paramOf) => {
+    for (const assets of Map.groupBy(all, ({ account }) => account).values())
+      await requireSlotsOf(accounts.ofRecord(assets[0] as SlottedAsset), assets, what, paramOf)
+  }
+
+  const requireSlotsOf = async (
+    { account, slots }: Slots,
+    assets: readonly SlottedAsset[],
+    what: 'a task' | 'a request',
+    paramOf: ParamOf = ofTask,
+  ): Promise<void> => {
+    const persons = await storeCall(store.personSlots(account, clock.now()), 'failed to read the slots')
     const bounds = [...Map.groupBy(assets, ({ user }) => user)].map(
       ([user, own]) => [own.length, cap - (persons.get(user) ?? 0)] as const,
     )
@@ -85,6 +99,7 @@ export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets =
   /** Whether the upstream has it, and it is active there. */
   const advance = async (asset: SlottedAsset, need: SlotNeed, paramOf: ParamOf): Promise<void> => {
     if (asset.state === 'present' && asset.isReady) return
+    const residence = accounts.ofRecord(asset)
     const group = await owners().group(asset.user, asset.group)
     if (asset.state === 'present') return void (await residence.refresh(asset))
     if (asset.state !== 'absent') {

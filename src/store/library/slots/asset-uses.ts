@@ -78,13 +78,14 @@ export const createAssetUseStore = (database: Database): AssetUseStore => ({
     ])
   },
 
-  countSlots: (now) =>
+  countSlots: (account, now) =>
     database.transaction(function* () {
-      const { all } = yield* heldSlots(now)
+      const { all } = yield* heldSlots(account, now)
       const [waiting] = yield sql`
         select count(*) as count
         from slot_waits
-        where lease_until > ${now}`
+        where lease_until > ${now}
+        and account = ${account.key}`
       return { used: sumOf(all), waiting: Number(waiting?.count ?? 0) }
     }),
 })

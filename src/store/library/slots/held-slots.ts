@@ -1,3 +1,4 @@
+import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
 import { type Steps, sql } from '../../database/database.ts'
 
 /** Slots of users, by the id of the user. */
@@ -11,16 +12,17 @@ export interface HeldSlots {
   readonly persons: SlotsByUser
 }
 
-/** The slots that users have now, for a transaction that holds `lockSlots`. */
-export function* heldSlots(now: number): Steps<HeldSlots> {
+/** The slots that users have now on an account, for a transaction that holds `lockSlots`. */
+export function* heldSlots(account: SlotAccount, now: number): Steps<HeldSlots> {
   const slotted = countsFrom(
     yield sql`
       select user_id as "user", count(*) as slots
       from slotted_assets
       where state <> 'absent'
+      and account = ${account.key}
       group by user_id`,
   )
-  const persons = yield* personSlots(now)
+  const persons = yield* personSlots(account, now)
   return { all: added(slotted, persons), persons }
 }
 
@@ -28,7 +30,7 @@ export function* heldSlots(now: number): Steps<HeldSlots> {
  * The slots of assets of persons. The condition on groups is that of their index, word for word. The assets of each
  * group are counted for themselves: for a join, PostgreSQL would read the assets of all groups.
  */
-export function* personSlots(now: number): Steps<SlotsByUser> {
+export function* personSlots({ key, name }: SlotAccount, now: number): Steps<SlotsByUser> {
   const recorded = countsFrom(
     yield sql`
       select user_id as "user", sum((
@@ -40,6 +42,7 @@ export function* personSlots(now: number): Steps<SlotsByUser> {
       from groups
       where state = 'owned'
       and type = 'LivenessFace'
+      and coalesce(account, '') in (${key}, ${name})
       group by user_id`,
   )
   const beingCreated = countsFrom(
@@ -47,6 +50,7 @@ export function* personSlots(now: number): Steps<SlotsByUser> {
       select user_id as "user", count(*) as slots
       from person_slots
       where expires_at > ${now}
+      and account = ${key}
       group by user_id`,
   )
   return added(recorded, beingCreated)

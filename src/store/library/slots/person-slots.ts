@@ -14,18 +14,18 @@ export const createPersonSlotStore = (
   claimPersonSlot: (claim) =>
     database.transaction(function* () {
       yield lockSlots
-      const { id, user, slots, cap, now, leaseUntil } = claim
+      const { id, user, account, slots, cap, maxPersons, now, leaseUntil } = claim
       yield sql`
         delete from person_slots
         where expires_at <= ${now}`
-      const held = yield* heldSlots(now)
-      if ((held.persons.get(user) ?? 0) >= cap) return { outcome: 'capped' } as const
+      const held = yield* heldSlots(account, now)
+      if ((held.persons.get(user) ?? 0) >= maxPersons) return { outcome: 'capped' } as const
       if (!(yield* leavesFloors(claim, held))) return { outcome: 'full' } as const
       const isCapped = (held.all.get(user) ?? 0) >= cap
       if (!isCapped && sumOf(held.all) < slots) {
         yield sql`
-          insert into person_slots (id, user_id, expires_at)
-          values (${id}, ${user}, ${leaseUntil})`
+          insert into person_slots (id, user_id, account, expires_at)
+          values (${id}, ${user}, ${account.key}, ${leaseUntil})`
         return { outcome: 'claimed' } as const
       }
       const victim = yield* chooseVictim({ ...claim, need: undefined, ownOnly: isCapped }, held.all)
@@ -38,27 +38,42 @@ export const createPersonSlotStore = (
       where id = ${id}`)
   },
 
-  personSlots: (now) => database.transaction(() => personSlots(now)),
+  personSlots: (account, now) => database.transaction(() => personSlots(account, now)),
 })
 
 /**
- * Whether each other user who has a group, and one more who may come, can still have the floor when the user gets
- * another slot that nobody can take away. What the user has up to the own floor takes nothing from theirs.
+ * Whether each other user who has a group on the account, and one more who may come, can still have the floor, and one
+ * slot without a floor, when the user gets another slot that nobody can take away. What the user has up to the own
+ * floor takes nothing from theirs.
  */
-function* leavesFloors({ user, slots, floor }: PersonSlotClaim, { persons }: HeldSlots): Steps<boolean> {
-  if (floor === 0 || (persons.get(user) ?? 0) < floor) return true
+function* leavesFloors(
+  { user, account: { key, name }, slots, ...claim }: PersonSlotClaim,
+  { persons }: HeldSlots,
+): Steps<boolean> {
+  const floor = Math.max(1, claim.floor)
+  if ((persons.get(user) ?? 0) < floor) return true
   const others = [...persons].filter(([id]) => id !== user)
   // What others have of persons up to their floors is a part of the floors.
   const taken = others.reduce((sum, [, own]) => sum + Math.min(own, floor), 0)
   const left = slots - sumOf(persons) - 1 + taken
   const most = Math.min(maxUsers, Math.max(1, Math.ceil(left / floor) + 1))
-  // One step in the index for each user: it does not read all groups.
-  const [counted] = yield sql`
+  const users = new Set(yield* usersOn(key, user, most))
+  if (name !== key) for (const other of yield* usersOn(name, user, most)) users.add(other)
+  return (users.size + 1) * floor <= left
+}
+
+/**
+ * Other users with groups whose records name the account so. It does not read all groups: one step in the index each,
+ * whose condition these repeat.
+ */
+function* usersOn(account: string, user: string, most: number): Steps<readonly string[]> {
+  const walked = yield sql`
     with recursive walked (user_id, nth) as (
       select (
         select min(groups.user_id)
         from groups
         where groups.state <> 'unresolved'
+        and coalesce(groups.account, '') = ${account}
         and groups.user_id > ''
         and groups.user_id <> ${user}
       ), cast(1 as bigint)
@@ -67,6 +82,8 @@ function* leavesFloors({ user, slots, floor }: PersonSlotClaim, { persons }: Hel
         select min(groups.user_id)
         from groups
         where groups.state <> 'unresolved'
+        and coalesce(groups.account, '') = ${account}
+        and groups.user_id > ''
         and groups.user_id > walked.user_id
         and groups.user_id <> ${user}
       ), walked.nth + 1
@@ -74,7 +91,8 @@ function* leavesFloors({ user, slots, floor }: PersonSlotClaim, { persons }: Hel
       where walked.user_id is not null
       and walked.nth < ${most}
     )
-    select count(user_id) as users
-    from walked`
-  return (Number(counted?.users ?? 0) + 1) * floor <= left
+    select user_id as "user"
+    from walked
+    where user_id is not null`
+  return walked.map((row) => String(row.user))
 }

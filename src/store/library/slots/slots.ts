@@ -1,4 +1,4 @@
-import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
+import type { SlotAccount, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { type Database, type Row, sql } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { forgetWait, isTurnOfAnother, noteWait } from './slot-waits.ts'
@@ -17,15 +17,17 @@ type SlotStore = Pick<
   | 'freedSlots'
 >
 
-/** How often a slot was freed. No group has this id. */
-const selectFreed = sql`
+/** Where it is counted how often a slot of an account was freed. No group has such an id. */
+const freedOf = ({ key }: SlotAccount): string => ` ${key}`
+
+const selectFreed = (account: SlotAccount) => sql`
   select turn
   from slotted_groups
-  where group_id = ' '`
+  where group_id = ${freedOf(account)}`
 
-const noteFreed = sql`
+const noteFreed = (account: SlotAccount) => sql`
   insert into slotted_groups (group_id, turn)
-  values (' ', 1)
+  values (${freedOf(account)}, 1)
   on conflict (group_id) do update
   set turn = slotted_groups.turn + 1`
 
@@ -40,15 +42,17 @@ export const createSlotStore = (database: Database): SlotStore => ({
         select state, user_id as "user"
         from slotted_assets
         where id = ${claim.id}
+        and account = ${claim.account.key}
         and removed_at is null`
       if (wanted?.state !== 'absent') return { outcome: 'other' } as const
       const user = String(wanted.user)
-      const { all: held } = yield* heldSlots(claim.now)
+      const { account } = claim
+      const { all: held } = yield* heldSlots(account, claim.now)
       const occupied = sumOf(held)
       const isCapped = (held.get(user) ?? 0) >= claim.cap
       const { need } = claim
-      if (need && !isCapped && (yield* isTurnOfAnother(need, claim.now))) {
-        yield noteWait(need)
+      if (need && !isCapped && (yield* isTurnOfAnother(need, account, claim.now))) {
+        yield noteWait(need, account)
         return { outcome: 'full' } as const
       }
       if (!isCapped && occupied < claim.slots) {
@@ -59,27 +63,27 @@ export const createSlotStore = (database: Database): SlotStore => ({
           where id = ${claim.id}
           returning ${slottedColumns}`
         if (need) yield forgetWait(need.id)
-        const freed = freedFrom(yield selectFreed)
+        const freed = freedFrom(yield selectFreed(account))
         return { outcome: 'claimed', asset: slottedFrom(claimed ?? {}), occupied: occupied + 1, freed } as const
       }
       const victim = yield* chooseVictim({ ...claim, user, ownOnly: isCapped }, held)
       if (victim) return { outcome: 'evict', victim } as const
-      if (need) yield isCapped ? forgetWait(need.id) : noteWait(need)
+      if (need) yield isCapped ? forgetWait(need.id) : noteWait(need, account)
       return { outcome: isCapped ? 'capped' : 'full' } as const
     }),
 
   claimVictim: (claim) =>
     database.transaction(function* () {
       yield lockSlots
-      const { all: held } = yield* heldSlots(claim.now)
+      const { all: held } = yield* heldSlots(claim.account, claim.now)
       return yield* chooseVictim({ ...claim, ownOnly: false }, held)
     }),
 
-  async noteFreedSlot() {
-    await database.query(noteFreed)
+  async noteFreedSlot(account) {
+    await database.query(noteFreed(account))
   },
 
-  freedSlots: async () => freedFrom(await database.query(selectFreed)),
+  freedSlots: async (account) => freedFrom(await database.query(selectFreed(account))),
 
   async confirmCreated({ id, attempts }, upstreamId, dueAt) {
     const confirmed = await database.query(sql`

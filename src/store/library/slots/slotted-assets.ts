@@ -18,11 +18,12 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
     return (await database.query<Parameters<typeof slottedFrom>[0]>(joinClauses(...where))).map(slottedFrom)
   },
 
-  async isHiddenId(id) {
+  async isHiddenId(id, { key }) {
     const hidden = await database.query(sql`
       select id
       from slotted_assets
       where upstream_id = ${id}
+      and account = ${key}
       and id <> ${id}`)
     return hidden.length > 0
   },
@@ -32,12 +33,12 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
     return { assets: rows.map(slottedFrom), total: Number(counted[0]?.total ?? 0) }
   },
 
-  async addSlottedAsset({ id, user, group, name, createdAt, body, original }) {
+  async addSlottedAsset({ id, user, group, account, name, createdAt, body, original }) {
     const [added = []] = await database.batch([
       sql`
-      insert into slotted_assets (id, user_id, group_id, state, attempts, lease_until, status, ready, name, created_at,
-        updated_at, used_at, due_at, original, body, item)
-      values (${id}, ${user}, ${group}, 'absent', 0, 0, 'Processing', 0, ${name}, ${createdAt},
+      insert into slotted_assets (id, user_id, group_id, account, state, attempts, lease_until, status, ready, name,
+        created_at, updated_at, used_at, due_at, original, body, item)
+      values (${id}, ${user}, ${group}, ${account}, 'absent', 0, 0, 'Processing', 0, ${name}, ${createdAt},
         ${createdAt}, ${createdAt}, ${createdAt}, ${original}, ${body}, '{}')
       on conflict (id) do nothing
       returning id`,
@@ -59,7 +60,7 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
     return groups.filter((group) => !known.has(group))
   },
 
-  async adoptAssets({ id: group, user }, assets) {
+  async adoptAssets({ id: group, user, account }, assets) {
     await database.transaction(function* () {
       const adopted = yield sql`
         insert into slotted_groups (group_id, turn)
@@ -70,9 +71,9 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
       if (adopted.length === 0) return
       for (const { id, name, status, createdAt, updatedAt, body, item } of assets)
         yield sql`
-          insert into slotted_assets (id, user_id, group_id, state, upstream_id, attempts, lease_until, status, ready,
-            name, created_at, updated_at, used_at, due_at, body, item)
-          values (${id}, ${user}, ${group}, 'present', ${id}, 0, 0, ${status}, ${status === 'Active' ? 1 : 0},
+          insert into slotted_assets (id, user_id, group_id, account, state, upstream_id, attempts, lease_until, status,
+            ready, name, created_at, updated_at, used_at, due_at, body, item)
+          values (${id}, ${user}, ${group}, ${account}, 'present', ${id}, 0, 0, ${status}, ${status === 'Active' ? 1 : 0},
             ${name}, ${createdAt}, ${updatedAt}, ${createdAt}, ${createdAt}, ${body}, ${item})
           on conflict (id) do nothing`
     })
@@ -146,11 +147,12 @@ export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetSt
     )
   },
 
-  async dueSlottedAssets(now, max) {
+  async dueSlottedAssets({ key }, now, max) {
     const due = await database.query<Parameters<typeof slottedFrom>[0]>(sql`
       select ${slottedColumns}
       from slotted_assets
-      where due_at <= ${now}
+      where account = ${key}
+      and due_at <= ${now}
       order by due_at, id
       limit ${max}`)
     return due.map(slottedFrom)

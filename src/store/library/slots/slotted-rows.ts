@@ -3,8 +3,8 @@ import { fragment, type Row, type Statement, type Steps, sql } from '../../datab
 import { expireFile } from '../../files.ts'
 
 export const slottedColumns = fragment`
-  id, user_id as "user", group_id as "group", state, upstream_id as "upstreamId", attempts, lease_until as "leaseUntil",
-  status, ready, name, created_at as "createdAt", updated_at as "updatedAt", used_at as "usedAt",
+  id, user_id as "user", group_id as "group", account, state, upstream_id as "upstreamId", attempts,
+  lease_until as "leaseUntil", status, ready, name, created_at as "createdAt", updated_at as "updatedAt", used_at as "usedAt",
   removed_at as "removedAt", original, body, item`
 
 export const slottedFrom = ({ ready, ...row }: Row): SlottedAsset =>

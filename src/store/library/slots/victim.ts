@@ -15,20 +15,20 @@ interface Candidate {
   readonly nextRequest?: string
 }
 
-interface Choice extends Pick<SlotClaim, 'floor' | 'need' | 'now' | 'leaseUntil'> {
+interface Choice extends Pick<SlotClaim, 'account' | 'floor' | 'need' | 'now' | 'leaseUntil'> {
   readonly user: string
   /** The user has as many slots as a user may have. */
   readonly ownOnly: boolean
 }
 
 /**
- * Chooses the asset that loses its slot, and marks it. What a task or a request uses that the upstream has, or that is
- * being sent, stays, and so does what an older waiting one needs: so the oldest always goes on.
+ * Chooses the asset of an account that loses its slot, and marks it. What a task or a request uses that the upstream
+ * has, or that is being sent, stays, and so does what an older waiting one needs: so the oldest always goes on.
  *
  * Of the others goes what nothing waits for, the least recently used first, and then what is needed last.
  */
 export function* chooseVictim(
-  { user, ownOnly, floor, need, now, leaseUntil }: Choice,
+  { user, ownOnly, account, floor, need, now, leaseUntil }: Choice,
   held: SlotsByUser,
 ): Steps<SlottedAsset | undefined> {
   const found = (yield sql`
@@ -47,6 +47,7 @@ export function* chooseVictim(
       ) as "nextRequest"
     from slotted_assets
     where state = 'present'
+    and account = ${account.key}
     and original is not null
     and (status <> 'Processing' or used_at <= ${now - processingMs})
     and not exists (

@@ -1,4 +1,4 @@
-import { type Statement, sql } from '../../database/database.ts'
+import { type Statement, type Steps, sql } from '../../database/database.ts'
 
 /** A migration: the consent ledger. Never change it. */
 export const consentTables: readonly Statement[] = [
@@ -81,3 +81,38 @@ export const consentListIndexes: readonly Statement[] = [
   sql`create index groups_of_persons on groups (group_id) where state = 'owned' and type = 'LivenessFace'`,
   sql`create index consents_withdrawn on consents (group_id) where withdrawn_at is not null`,
 ]
+
+/**
+ * A migration: text objects from before it may show each person of their user, because earlier versions did not record
+ * whom they show, or did not know it of what they continue. So none of them is continued after any of those persons has
+ * withdrawn the consent. Never change it.
+ */
+export function* personsOfEarlierTexts(): Steps {
+  const consents = yield sql`
+    select owner_id as "user", group_id as "group"
+    from consents
+    order by owner_id, group_id`
+  if (consents.length === 0) return
+  // Each user's objects are found once, and never by their user again.
+  yield sql`create index text_objects_of_user on text_objects (user_id)`
+  for (const [user, groups] of Map.groupBy(consents, (row) => String(row.user))) {
+    const all = groups.map(({ group }) => String(group))
+    const known = yield sql`
+      select distinct persons
+      from text_objects
+      where user_id = ${user}
+      and persons is not null`
+    for (const { persons } of known)
+      yield sql`
+        update text_objects
+        set persons = ${JSON.stringify([...new Set([...(JSON.parse(String(persons)) as string[]), ...all])])}
+        where user_id = ${user}
+        and persons = ${persons}`
+    yield sql`
+      update text_objects
+      set persons = ${JSON.stringify(all)}
+      where user_id = ${user}
+      and persons is null`
+  }
+  yield sql`drop index text_objects_of_user`
+}

@@ -152,6 +152,31 @@ export const slottedAssetTables: readonly Statement[] = [
   sql`create table slotted_groups (group_id text primary key, turn bigint not null)`,
 ]
 
+/**
+ * A migration: the accounts of assets with slots, so that each of several accounts has its own. Empty: the first
+ * account, or the only one, which is that of all rows from before. Never change it.
+ */
+export const slotAccountColumns: readonly Statement[] = [
+  sql`alter table slotted_assets add column account text not null default ''`,
+  sql`alter table person_slots add column account text not null default ''`,
+  sql`alter table slot_waits add column account text not null default ''`,
+  sql`drop index slotted_assets_by_upstream_id`,
+  sql`drop index slotted_assets_in_slots`,
+  sql`drop index slotted_assets_present`,
+  sql`drop index slotted_assets_by_due`,
+  // Two accounts may have assets with the same id.
+  sql`
+    create unique index slotted_assets_by_upstream_id on slotted_assets (upstream_id, account)
+    where upstream_id is not null`,
+  sql`create index slotted_assets_in_slots on slotted_assets (account, user_id) where state <> 'absent'`,
+  sql`create index slotted_assets_present on slotted_assets (account, used_at) where state = 'present'`,
+  sql`create index slotted_assets_by_due on slotted_assets (account, due_at) where due_at is not null`,
+  // The users with groups on an account, one after the other. No other query has its condition, which is always true.
+  sql`
+    create index groups_by_account on groups (coalesce(account, ''), user_id)
+    where state <> 'unresolved' and user_id > ''`,
+]
+
 /** A migration: the name of the first account, which has the groups whose record names none. Never change it. */
 export const firstAccountTable: readonly Statement[] = [
   sql`create table first_account (id integer primary key check (id = 1), name text not null)`,
@@ -163,7 +188,9 @@ export const personSlotTables: readonly Statement[] = [
   sql`create table person_slots (id text primary key, user_id text not null, expires_at bigint not null)`,
 ]
 
-/** A migration: which requests use, or wait for, assets of a library that is larger than its slots. Never change it. */
+/**
+ * A migration: which requests use, or wait for, assets of a library that is larger than its slots. Never change it.
+ */
 export const slotUseTables: readonly Statement[] = [
   sql`
     create table asset_uses (
