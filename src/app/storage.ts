@@ -32,13 +32,17 @@ export const withCheck = (
   /** Whether a call has failed since then, which may have been the fault of its caller. */
   let isSuspect = false
   let lastProbe: { readonly at: number; readonly ended: Promise<void> } | undefined
+  let probes = 0
   const probe = async (): Promise<void> => {
     isSuspect = false
+    const number = ++probes
+    /** One that ends after a later one has begun tells of the past. */
+    const isLast = () => number === probes
     try {
       await writeProbe(storage)
-      failure = undefined
+      if (isLast()) failure = undefined
     } catch (error) {
-      failure = error
+      if (isLast()) failure = error
       throw error
     }
   }
@@ -58,6 +62,12 @@ export const withCheck = (
       throw error
     }
   }
+  const checkAll = async (): Promise<void> => {
+    await space.check()
+    if (!isCheap && (isSuspect || failure !== undefined)) await probeAgain()
+    // Without room: what the space check knows counts.
+    if (failure !== undefined && !hasNoSpace(failure)) throw failure
+  }
   return {
     storage: {
       ...storage,
@@ -65,16 +75,19 @@ export const withCheck = (
       find: (key) => noting(storage.find(key)),
       remove: (key) => noting(storage.remove(key)),
     },
-    async check() {
-      await space.check()
-      if (!isCheap && (isSuspect || failure !== undefined)) await probeAgain()
-      // Without room: what the space check knows counts.
-      if (failure !== undefined && !hasNoSpace(failure)) throw failure
-    },
+    check: () => unlessLate(checkAll()),
   }
 }
 
 const probeEveryMs = 10_000
+/** A balancer waits no longer for the state of a process. */
+const maxWaitMs = 1_000
+
+const unlessLate = (checked: Promise<void>): Promise<void> => {
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => late.reject(new Error('the storage has not responded yet')), maxWaitMs)
+  return Promise.race([checked, late.promise]).finally(() => clearTimeout(timer))
+}
 
 /** A small file, for a moment: it shows whether the storage works and has room. */
 const writeProbe = async (storage: Storage): Promise<void> => {

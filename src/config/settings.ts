@@ -82,6 +82,7 @@ const defaults = {
   STORAGE_URL: 'file:data/storage',
   STORAGE_ACCESS_KEY: undefined,
   STORAGE_SECRET_KEY: undefined,
+  STORAGE_TIMEOUT_SECONDS: '80',
   UPLOAD_HOURS: '24',
   RESULT_DAYS: '30',
   USAGE_DAYS: undefined,

@@ -1,5 +1,5 @@
 import type { S3StorageOptions } from '../../plugins/file-storage/index.ts'
-import { key, printableForm } from './environment/parsers.ts'
+import { key, printableForm, seconds, secondsAbove0 } from './environment/parsers.ts'
 import type { Environment, Read } from './environment/reader.ts'
 
 /** Where uploads and results lie. */
@@ -7,20 +7,22 @@ export type StorageConfig =
   | { readonly kind: 'folder'; readonly path: string }
   | ({ readonly kind: 's3' } & Omit<S3StorageOptions, 'fetch'>)
 
-/** Reads `STORAGE_URL` and its credentials. Undefined: there is no storage. */
+/** Reads `STORAGE_URL`, its credentials and its time limit. Undefined: there is no storage. */
 export const readStorage = (
   env: Environment,
   read: Read,
   addProblem: (problem: string) => void,
 ): StorageConfig | undefined => {
   const url = read('STORAGE_URL', storageForm, storageUrl) ?? { kind: 'folder', path: 'data/storage' }
+  const timeoutMs = read('STORAGE_TIMEOUT_SECONDS', secondsAbove0, seconds(1)) ?? 80_000
   const required = (name: string): string => {
     if (!env[name]) addProblem(`${name} is required for a STORAGE_URL of S3`)
     return read(name, printableForm, key) ?? ''
   }
   if (url.kind === 'none') return undefined
   if (url.kind === 'folder') return url
-  return { ...url, accessKey: required('STORAGE_ACCESS_KEY'), secretKey: required('STORAGE_SECRET_KEY') }
+  const keys = { accessKey: required('STORAGE_ACCESS_KEY'), secretKey: required('STORAGE_SECRET_KEY') }
+  return { ...url, ...keys, timeoutMs }
 }
 
 const storageForm =
@@ -29,7 +31,7 @@ const storageForm =
 type StorageUrl =
   | { readonly kind: 'none' }
   | { readonly kind: 'folder'; readonly path: string }
-  | ({ readonly kind: 's3' } & Omit<S3StorageOptions, 'accessKey' | 'secretKey' | 'fetch'>)
+  | ({ readonly kind: 's3' } & Omit<S3StorageOptions, 'accessKey' | 'secretKey' | 'timeoutMs' | 'fetch'>)
 
 const storageUrl = (text: string): StorageUrl | undefined => {
   if (text === 'none') return { kind: 'none' }

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
-import { folderStorage } from 'sluice/file-storage'
+import { folderStorage, type Storage } from 'sluice/file-storage'
+import { StorageTimeoutError } from '../../plugins/file-storage/storage/storage.ts'
 import { drawPng } from '../../src/demo/picture.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
 import { newGroup } from '../routes/fixture.ts'
@@ -10,9 +11,14 @@ import { batchesPath, ended, itemsOf, openBatchFixture, progressOf } from './fix
 
 const png = new Uint8Array(drawPng(() => [38, 118, 158]))
 
-const openForms = async (kind: (typeof databaseNames)[number], maxUploads = 100) => {
+const openForms = async (
+  kind: (typeof databaseNames)[number],
+  maxUploads = 100,
+  storageOf: (folder: Storage) => Storage = (folder) => folder,
+) => {
   const folder = await temporaryFolder()
-  const fixture = await openBatchFixture(kind, { files: { storage: folderStorage(folder.path), maxUploads } })
+  const storage = storageOf(folderStorage(folder.path))
+  const fixture = await openBatchFixture(kind, { files: { storage, maxUploads } })
   const group = await newGroup(fixture.ann, 'people')
   return {
     ...{ ...fixture, group },
@@ -213,6 +219,18 @@ test('whose group is not the caller’s, or whose user has the maximum of batche
   expect((await it.post(endless(), type)).status).toBe(429)
   held.release()
   expect(read).toBeLessThan(100)
+})
+
+test('whose storage stops to respond fails at once: the files before are left to the sweep', async () => {
+  let stored = 0
+  await using it = await openForms('sqlite', 100, (folder) => ({
+    ...folder,
+    put: (...file) => (++stored > 2 ? Promise.reject(new StorageTimeoutError()) : folder.put(...file)),
+    remove: () => new Promise(() => {}),
+  }))
+  const reply = await it.post(formOf(['a.png', 'b.png', 'c.png'].map((name) => [name, png])))
+  expect([reply.status, reply.json.error.message]).toEqual([500, 'the file could not be stored'])
+  expect(await it.store.claimExpiredFiles(Date.now(), Date.now() + 1, 10)).toHaveLength(3)
 })
 
 test('is rejected by a service without a storage', async () => {

@@ -17,7 +17,7 @@ test('a storage is a folder, a bucket or none', () => {
   expect(of('none')).toBeUndefined()
   expect(of('file:/srv/files')).toEqual({ kind: 'folder', path: '/srv/files' })
   expect(of('file:///srv/files')).toEqual({ kind: 'folder', path: '/srv/files' })
-  const keys = { accessKey: 'access-key', secretKey: 'secret-key' }
+  const keys = { accessKey: 'access-key', secretKey: 'secret-key', timeoutMs: 80_000 }
   expect(of('s3://bucket')).toEqual({ kind: 's3', bucket: 'bucket', ...keys })
   expect(of('s3://a.b-1/p/?region=eu-west-1')).toEqual({
     ...{ kind: 's3', bucket: 'a.b-1', prefix: 'p/', region: 'eu-west-1' },
@@ -47,6 +47,7 @@ test('a storage is a folder, a bucket or none', () => {
 })
 
 test.each([
+  ['STORAGE_TIMEOUT_SECONDS', ['0', '-1', '86401', '3s']],
   ['UPLOAD_HOURS', ['0', '8761', '1.5', 'x']],
   ['RESULT_DAYS', ['0', '36501', 'x']],
   ['EVENT_DAYS', ['0', '36501', 'x']],

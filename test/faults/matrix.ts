@@ -56,7 +56,11 @@ const usualStatuses: Readonly<Record<string, number>> = {
   'POST /api/admin/audit/verification': 409,
 }
 
-const isUsual = (route: string, { status }: FaultReply): boolean => status < 400 || status === usualStatuses[route]
+const isUsual = (route: string, { status, isCut }: FaultReply): boolean =>
+  !isCut && (status < 400 || status === usualStatuses[route])
+
+/** What has begun to send a file, of which nothing is in memory. */
+const downloads: readonly string[] = ['GET /api/files/{}/{}', 'GET /v1/videos/{}/content']
 
 const shown = (reply: FaultReply | undefined) => (reply ? `${reply.status} ${reply.text.slice(0, 200)}` : 'no answer')
 
@@ -64,6 +68,7 @@ const shown = (reply: FaultReply | undefined) => (reply ? `${reply.status} ${rep
 const defectOf = (route: string, reply: FaultReply | undefined): string | undefined => {
   if (!reply) return 'no answer within its deadline'
   if (reply.undocumented.length > 0) return reply.undocumented.join()
+  if (reply.isCut) return downloads.includes(route) ? undefined : 'breaks off'
   if (isUsual(route, reply)) return undefined
   // Of what nobody has foreseen.
   if (reply.text.includes('internal error')) return 'says nothing'
@@ -75,7 +80,7 @@ const problemOf = (route: string, reply: FaultReply | undefined, answer: Answer)
   const defect = defectOf(route, reply)
   if (defect !== undefined || !reply) return defect
   if (answer.kind === 'as usual') return isUsual(route, reply) ? undefined : 'is not as usual'
-  if (!answer.statuses.includes(reply.status)) return `is not ${answer.statuses.join(' or ')}`
+  if (reply.isCut || !answer.statuses.includes(reply.status)) return `is not ${answer.statuses.join(' or ')}`
   if (reply.status !== answer.statuses[0]) return undefined
   return answer.message === undefined || reply.text.includes(answer.message)
     ? undefined
@@ -85,7 +90,7 @@ const problemOf = (route: string, reply: FaultReply | undefined, answer: Answer)
 /** While a fault begins, or lets something pass, a route may also succeed, or fail with other words. */
 const problemWhileUnsure = (route: string, reply: FaultReply | undefined): string | undefined =>
   defectOf(route, reply) ??
-  (reply && (isUsual(route, reply) || [500, 502, 503].includes(reply.status)) ? undefined : 'is neither')
+  (reply && (reply.isCut || isUsual(route, reply) || [500, 502, 503].includes(reply.status)) ? undefined : 'is neither')
 
 export type Violation = string
 

@@ -21,6 +21,7 @@ const headings: Readonly<Record<Dependency, string>> = {
   text: 'An upstream of text generation is down',
   video: 'The upstream of video generation is down',
   login: 'The identity provider is down',
+  storage: 'The bucket of the storage is down',
 }
 
 const escaped = (text: string): string => text.replace(/[.*+?^$()|[\]\\]/g, '\\$&')

@@ -10,13 +10,14 @@ import { png } from '../mcp/fixture.ts'
 import { openFixture } from '../server/fixture.ts'
 import { createResponseChecker } from '../support/check-response.ts'
 import { freePort } from '../support/free-port.ts'
-import { startOidcProvider } from '../support/oidc-provider.ts'
+import { startS3Server } from '../support/s3-server.ts'
 import type { ServerProcess } from '../support/server.ts'
+import { startProviderBehindProxy } from './browsing.ts'
 import { type FaultProxy, portOf, startFaultProxy } from './fault-proxy.ts'
 import { PostgresCut } from './postgres-cut.ts'
 
 /** What the server depends on, each behind a proxy of its own. */
-export const dependencies = ['database', 'assets', 'text', 'video', 'login'] as const
+export const dependencies = ['database', 'assets', 'text', 'video', 'login', 'storage'] as const
 export type Dependency = (typeof dependencies)[number]
 
 /** Who sends a request: with an API token, with a session, as an operator, or without a credential. */
@@ -38,6 +39,8 @@ export interface FaultReply extends Record<'text', string> {
   readonly status: number
   /** The cookies that it sets. */
   readonly cookie: string
+  /** Whether its body has broken off, so that the client knows that something is missing. */
+  readonly isCut: boolean
   /** What the OpenAPI document of the server does not describe. */
   readonly undocumented: readonly string[]
 }
@@ -100,28 +103,11 @@ export const openFaultWorld = async (
   const { emulator, store, environment } = fixture
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
-  const client = {
-    id: 'sluice',
-    secret: 'secret-of-the-client-0123456789',
-    redirectUri: `${url}/api/session/oidc/callback`,
-  }
-  let loginProxy: FaultProxy | undefined
-  const beforeProvider = (address: unknown) => loginProxy?.before(String(address)) ?? ''
-  // For the server, it is at the address of the proxy; the browser goes to the provider itself.
-  const provider = await startOidcProvider(client, {
-    metadata: ({ issuer, authorization_endpoint, token_endpoint, userinfo_endpoint, jwks_uri, ...others }) => ({
-      ...others,
-      authorization_endpoint: String(authorization_endpoint).replace(/^http:..[^/]+/, provider.issuer),
-      ...{ issuer: beforeProvider(issuer), token_endpoint: beforeProvider(token_endpoint) },
-      ...{ userinfo_endpoint: beforeProvider(userinfo_endpoint), jwks_uri: beforeProvider(jwks_uri) },
-    }),
-    answer: ({ searchParams }) => searchParams.set('iss', beforeProvider(searchParams.get('iss'))),
-    idToken: (claims, sign) => sign({ ...claims, iss: beforeProvider(claims.iss) }),
-  })
-  stack.defer(provider.stop)
   const proxyOf = async (serverPort: number) => stack.use(await startFaultProxy(serverPort))
-  loginProxy = await proxyOf(portOf(provider.issuer))
+  const login = await startProviderBehindProxy(url, proxyOf)
+  stack.defer(login.stop)
   const upstreamPort = portOf(emulator.origin)
+  const bucket = stack.use(await startS3Server())
   const passed = { count: 0 }
   const databaseUrl = await pooled(environment.DATABASE_URL ?? '', stack)
   const proxies = {
@@ -129,7 +115,8 @@ export const openFaultWorld = async (
     assets: await proxyOf(upstreamPort),
     text: await proxyOf(upstreamPort),
     video: await proxyOf(upstreamPort),
-    login: loginProxy,
+    login: login.proxy,
+    storage: await proxyOf(portOf(bucket.endpoint)),
   }
   const seconds = String(deadlineSeconds)
   const server = await fixture.start({
@@ -139,7 +126,9 @@ export const openFaultWorld = async (
     ...{ MEDIA_UPSTREAM_ACCESS_KEY: emulator.ark.accessKey, MEDIA_UPSTREAM_SECRET_KEY: emulator.ark.secretKey },
     ...{ MEDIA_UPSTREAM_LIMITS: '{}', MEDIA_UPSTREAM_TIMEOUT_SECONDS: seconds },
     ...{ TEXT_UPSTREAM_URL: proxies.text.before(emulator.text.url), TEXT_UPSTREAM_KEY: emulator.text.key },
-    ...{ TEXT_TIMEOUT_SECONDS: seconds },
+    ...{ TEXT_TIMEOUT_SECONDS: seconds, STORAGE_TIMEOUT_SECONDS: seconds },
+    STORAGE_URL: `s3://${bucket.bucket}/?region=${bucket.region}&endpoint=${proxies.storage.before(bucket.endpoint)}`,
+    ...{ STORAGE_ACCESS_KEY: bucket.accessKey, STORAGE_SECRET_KEY: bucket.secretKey },
     ...{ VIDEO_UPSTREAM_URL: proxies.video.before(emulator.video.url), VIDEO_UPSTREAM_KEY: emulator.video.key },
     ...{ VIDEO_CREATE_TIMEOUT_SECONDS: seconds, VIDEO_SETTLE_SECONDS: '5', VIDEO_POLL_SECONDS: '0.5' },
     ...{
@@ -147,11 +136,7 @@ export const openFaultWorld = async (
       MCP_CONFIRM_ABOVE: 'off',
       WEBHOOK_NETWORKS: '127.0.0.0/8',
     },
-    ...{
-      OIDC_ISSUER: loginProxy.before(provider.issuer),
-      OIDC_CLIENT_ID: client.id,
-      OIDC_CLIENT_SECRET: client.secret,
-    },
+    ...login.settings,
     ...{
       USER_MAX_TOKENS: '10000',
       USER_MAX_REQUESTS: '1000',
@@ -190,12 +175,19 @@ export const openFaultWorld = async (
     const { status } = response
     // The stream of events is endless.
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream')
-    const answer = isStream ? '' : await response.text()
+    let isCut = false
+    const answer = isStream
+      ? ''
+      : await response.text().catch((error: unknown) => {
+          if (signal.aborted) throw error
+          isCut = true
+          return ''
+        })
     left.abort()
     const sent = { port, method, target: path, status, headers: Object.fromEntries(response.headers), body: answer }
-    const found = isStream ? [] : checker.problemsOf(sent, false)
+    const found = isStream || isCut ? [] : checker.problemsOf(sent, false)
     const isForwarded = status >= 400 && checker.problemsOf(sent, true).length === 0
-    return { status, text: answer, cookie: cookiesOf(response), undocumented: isForwarded ? [] : found }
+    return { status, isCut, text: answer, cookie: cookiesOf(response), undocumented: isForwarded ? [] : found }
   }
   const ask: FaultWorld['ask'] = async (method, request) => {
     const { status, text: answer } = await send(method, request)

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { type Storage, s3Storage } from 'sluice/file-storage'
+import { portOf, startFaultProxy } from '../faults/fault-proxy.ts'
 import { repetitions } from '../support/repetitions.ts'
 import { type S3Server, startS3Server } from '../support/s3-server.ts'
 import { pieces } from './fixture.ts'
@@ -91,6 +92,33 @@ describe('a file in a bucket', () => {
     await storage.put(key, pieces(bytesOf(mib)), options)
     server.fault = (call) => (call === 'GetObject' ? 'truncate' : undefined)
     await expect(read(mib)).rejects.toThrow()
+  })
+
+  test.each(['PutObject', 'CreateMultipartUpload', 'UploadPart', 'CompleteMultipartUpload', 'HeadObject', 'GetObject'])(
+    'is an error when the service does not respond to %s in time',
+    async (silent) => {
+      const { endpoint, bucket, accessKey, secretKey, region } = server
+      await storage.put(key, pieces('abc'), options)
+      storage = s3Storage({ endpoint, bucket, accessKey, secretKey, region, timeoutMs: 300 })
+      server.fault = (call) => (call === silent ? 'hang' : undefined)
+      const body = silent === 'PutObject' ? pieces('def') : inChunks(bytesOf(9 * mib), mib)
+      const call = silent.endsWith('Object') && silent !== 'PutObject' ? read(3) : storage.put(key, body, options)
+      await expect(call).rejects.toThrow(silent === 'GetObject' ? /in time|stopped/ : 'did not respond in time')
+      expect(server.objects.get(key)?.bytes.toString()).toBe('abc')
+      server.fault = () => undefined
+      expect((await read(3)).toString()).toBe('abc')
+    },
+  )
+
+  test('is read at once after the other end of all connections has vanished', async () => {
+    await using proxy = await startFaultProxy(portOf(server.endpoint))
+    const { bucket, accessKey, secretKey, region } = server
+    storage = s3Storage({ endpoint: proxy.before(server.endpoint), bucket, accessKey, secretKey, region })
+    await storage.put(key, pieces('abc'), options)
+    await proxy.fail({ kind: 'half-open' })
+    await proxy.recover()
+    // A call on such a connection would end at the time limit, long after that of this test.
+    expect((await read(3)).toString()).toBe('abc')
   })
 
   test('is not read when the credentials are wrong', async () => {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { type CreatedUpload, folderStorage, type Storage } from 'sluice/file-storage'
+import { StorageTimeoutError } from '../../plugins/file-storage/storage/storage.ts'
 import { openFiles, pieces, png, type TestFiles } from './fixture.ts'
 
 const mp4 = (length: number) => {
@@ -166,6 +167,33 @@ describe('an upload', () => {
     expect(await messageOf(await broken.upload(png()))).toEqual([500, 'the file could not be stored'])
     expect(await files.store.claimExpiredFiles(Date.now() + 86_400_000, Date.now() + 90_000_000, 10)).toHaveLength(1)
   })
+})
+
+test('an upload that a storage did not store, and cannot remove, does not count', async () => {
+  await using files = await openFiles()
+  let isDown = true
+  const folder = folderStorage(files.path)
+  const failing: Storage = {
+    ...folder,
+    put: (...file) => (isDown ? Promise.reject(new Error('the bucket is down')) : folder.put(...file)),
+    remove: (key) => (isDown ? Promise.reject(new Error('the bucket is down')) : folder.remove(key)),
+  }
+  await using limited = await openFiles({ storage: failing, store: files.store, maxUploads: 2 })
+  for (let uploads = 0; uploads < 3; uploads++) expect((await limited.upload(png())).status).toBe(500)
+  isDown = false
+  expect((await limited.upload(png())).status).toBe(200)
+})
+
+test('an upload that a storage did not store in time is not removed before the response, but by the sweep', async () => {
+  await using files = await openFiles()
+  const silent: Storage = {
+    ...folderStorage(files.path),
+    put: () => Promise.reject(new StorageTimeoutError()),
+    remove: () => new Promise(() => {}),
+  }
+  await using waiting = await openFiles({ storage: silent, store: files.store })
+  expect(await messageOf(await waiting.upload(png()))).toEqual([500, 'the file could not be stored'])
+  expect(await files.store.claimExpiredFiles(Date.now(), Date.now() + 1, 10)).toHaveLength(1)
 })
 
 test('an upload for which the storage has no room is a 503 with Retry-After, and leaves nothing behind', async () => {

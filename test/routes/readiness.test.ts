@@ -115,6 +115,36 @@ const openFailing = (path: string, isCheap: boolean) => {
   return { state, ...withCheck(storage, { clock: { now: () => state.now }, isCheap }) }
 }
 
+test('/readyz answers without a storage that does not respond, and forgets what it asked before it was back', async () => {
+  const path = mkdtempSync(join(tmpdir(), 'sluice-storage-'))
+  try {
+    const folder = folderStorage(path)
+    const silent = Promise.withResolvers<never>()
+    let isSilent = true
+    let now = 0
+    const { storage, check } = withCheck(
+      {
+        ...folder,
+        put: (...file) => (isSilent ? silent.promise : folder.put(...file)),
+        find: () => Promise.reject(new Error('no answer')),
+      },
+      { clock: { now: () => now }, isCheap: false },
+    )
+    await check()
+    await expect(storage.find('uploads/a.txt')).rejects.toThrow('no answer')
+    expect(await ready({ storage: check })).toMatchObject([200, { storage: 'down' }])
+    await expect(storage.find('uploads/a.txt')).rejects.toThrow('no answer')
+    isSilent = false
+    now += 10_000
+    expect(await ready({ storage: check })).toMatchObject([200, { storage: 'ok' }])
+    silent.reject(new Error('the time limit'))
+    await Bun.sleep(0)
+    expect(await ready({ storage: check })).toMatchObject([200, { storage: 'ok' }])
+  } finally {
+    rmSync(path, { recursive: true })
+  }
+})
+
 test('/readyz says that a folder is down while no file can be written to it', async () => {
   const path = mkdtempSync(join(tmpdir(), 'sluice-storage-'))
   try {

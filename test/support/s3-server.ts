@@ -14,8 +14,11 @@ export interface S3Server extends AsyncDisposable {
   readonly uploads: ReadonlyMap<string, OpenUpload>
   /** Method and operation of each request. */
   readonly calls: readonly string[]
-  /** Called with each request before its response; returns a status to fail with, or `reset`, or `truncate`: half of the body. */
-  fault: (call: string) => number | 'reset' | 'truncate' | undefined
+  /**
+   * Called with each request before its response; returns a status to fail with, or `reset`, or `truncate`: half of the
+   * body, or `hang`: no response.
+   */
+  fault: (call: string) => number | 'reset' | 'truncate' | 'hang' | undefined
 }
 
 export interface StoredObject {
@@ -198,6 +201,7 @@ export const startS3Server = async (): Promise<S3Server> => {
       if (!`${url.pathname}/`.startsWith(`/${settings.bucket}/`)) throw new S3Error(404, 'NoSuchBucket')
       checkSignature(request, url, body)
       const fault = made.fault(call)
+      if (fault === 'hang') return
       if (fault === 'reset') return void request.socket.destroy()
       if (typeof fault === 'number') throw new S3Error(fault, 'Fault')
       if (fault === 'truncate') {

@@ -1,10 +1,7 @@
 import type { ByteSource } from '../../shared/http/body/byte-source.ts'
+import { fetchOnce } from '../../shared/upstream/fetch.ts'
 import type { Fetch } from '../../shared/upstream/upstream-error.ts'
-
-/** For the request to be sent, and the response to begin: a part of 8 MiB at 1 Mbit/s. */
-const responseMs = 80_000
-/** For the next bytes of a response. */
-const stallMs = 60_000
+import { StorageTimeoutError } from './storage.ts'
 
 /**
  * Sends the requests of the S3 client with `fetch`. Its own handler for servers uses `node:http`, and its handler for
@@ -12,26 +9,41 @@ const stallMs = 60_000
  *
  * No redirect is followed: the request is signed for its address.
  */
-export const createS3Handler = (sendRequest: Fetch = fetch) => ({
+export const createS3Handler = (sendRequest: Fetch = fetchOnce) => ({
   async handle(request: S3Request, { abortSignal }: { readonly abortSignal?: unknown } = {}) {
-    const timeout = new AbortController()
-    const timer = setTimeout(() => timeout.abort(new Error('the storage did not respond in time')), responseMs)
-    const signals = [timeout.signal, ...(abortSignal instanceof AbortSignal ? [abortSignal] : [])]
-    try {
-      const response = await sendRequest(urlOf(request), {
-        method: request.method,
-        headers: request.headers,
-        body: request.body,
-        redirect: 'manual',
-        signal: AbortSignal.any(signals),
-      })
-      const { status: statusCode, statusText: reason, headers, body } = response
-      return { response: { statusCode, reason, headers: Object.fromEntries(headers), body: body ?? emptyBody() } }
-    } finally {
-      clearTimeout(timer)
-    }
+    const response = await sendRequest(urlOf(request), {
+      method: request.method,
+      headers: request.headers,
+      body: request.body,
+      redirect: 'manual',
+      // A pooled connection whose other end has vanished would hold its next call until the time limit.
+      keepalive: false,
+      signal: abortSignal instanceof AbortSignal ? abortSignal : null,
+    })
+    const { status: statusCode, statusText: reason, headers, body } = response
+    return { response: { statusCode, reason, headers: Object.fromEntries(headers), body: body ?? emptyBody() } }
   },
 })
+
+/**
+ * Calls the storage, with a signal for all requests of the call. Rejects with StorageTimeoutError when it does not
+ * respond in time, and when the given signal aborts.
+ */
+export const inTime = async <Result>(
+  ms: number,
+  call: (signal: AbortSignal) => Promise<Result>,
+  given?: AbortSignal,
+): Promise<Result> => {
+  const timeout = new AbortController()
+  const timer = setTimeout(() => timeout.abort(new StorageTimeoutError()), ms)
+  try {
+    return await call(given ? AbortSignal.any([given, timeout.signal]) : timeout.signal)
+  } catch (error) {
+    throw timeout.signal.aborted ? timeout.signal.reason : error
+  } finally {
+    clearTimeout(timer)
+  }
+}
 
 /** The part of the client's `HttpRequest` that the handler uses: https://smithy.io */
 interface S3Request {
@@ -65,15 +77,16 @@ const emptyBody = (): ReadableStream<Uint8Array> =>
  * A source of the bytes of a response.
  *
  * @param length how many there must be
+ * @param stallMs for the next bytes, in milliseconds
  * @param open sends the request
  */
 export const sourceOfBody = (
-  length: number,
+  { length, stallMs }: { readonly length: number; readonly stallMs: number },
   open: (signal: AbortSignal) => Promise<ReadableStream<Uint8Array> | undefined>,
 ): ByteSource => {
   const abort = new AbortController()
   let cancelled = false
-  const inTime = async <Read>(reading: Promise<Read>): Promise<Read> => {
+  const unlessStalled = async <Read>(reading: Promise<Read>): Promise<Read> => {
     const timer = setTimeout(() => abort.abort(new Error('the storage has stopped to send the file')), stallMs)
     try {
       return await reading
@@ -87,7 +100,7 @@ export const sourceOfBody = (
       const reader = (await open(abort.signal))?.getReader()
       let remaining = length
       while (reader && remaining >= 0) {
-        const { done, value } = await inTime(reader.read())
+        const { done, value } = await unlessStalled(reader.read())
         if (done) break
         remaining -= value.length
         if (remaining >= 0) await write(value)

@@ -1,8 +1,8 @@
-import type { S3Client } from '@aws-sdk/client-s3'
-import { checkKey } from '../../shared/plugin/options.ts'
+import type { ListMultipartUploadsCommandOutput, S3Client } from '@aws-sdk/client-s3'
+import { checkAbove0, checkKey } from '../../shared/plugin/options.ts'
 import type { Fetch } from '../../shared/upstream/upstream-error.ts'
-import { createS3Handler, sourceOfBody } from './s3-handler.ts'
-import { checkFileKey, limited, type Storage } from './storage.ts'
+import { createS3Handler, inTime, sourceOfBody } from './s3-handler.ts'
+import { checkFileKey, limited, type Storage, StorageTimeoutError } from './storage.ts'
 
 /** Options of `s3Storage`. */
 export interface S3StorageOptions {
@@ -20,7 +20,12 @@ export interface S3StorageOptions {
   readonly style?: 'path' | 'host'
   readonly accessKey: string
   readonly secretKey: string
-  /** Default: the global `fetch`. */
+  /**
+   * How long the service may take to respond to one call, its repetitions included, and to send the next bytes of a
+   * file. In milliseconds. Default 80,000: a part of 8 MiB at 1 Mbit/s.
+   */
+  readonly timeoutMs?: number
+  /** Default: the global `fetch`, with a new connection for each request. */
   readonly fetch?: Fetch
 }
 
@@ -39,7 +44,8 @@ const partBytes = 2 ** 23
  */
 export const s3Storage = (options: S3StorageOptions): Storage => {
   for (const name of ['bucket', 'accessKey', 'secretKey'] as const) checkKey(name, options[name])
-  const { bucket: Bucket, prefix = '' } = options
+  const { bucket: Bucket, prefix = '', timeoutMs = 80_000 } = options
+  checkAbove0({ timeoutMs })
   let connecting: Promise<Connection> | undefined
   const connected = (): Promise<Connection> => {
     connecting ??= connect(options).catch((error: unknown) => {
@@ -49,6 +55,8 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
     return connecting
   }
   const target = (key: string) => ({ Bucket, Key: prefix + checkFileKey(key) })
+  const within = <Result>(call: (abortSignal: AbortSignal) => Promise<Result>, signal?: AbortSignal) =>
+    inTime(timeoutMs, call, signal)
 
   return {
     putBytes: 2 * partBytes,
@@ -61,20 +69,19 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
       let next = await parts.next()
       if (next.done) {
         const command = new sdk.PutObjectCommand({ ...object, ContentType, Body: first })
-        await client.send(command, { abortSignal: signal })
+        await within((abortSignal) => client.send(command, { abortSignal }), signal)
         return first.length
       }
       const create = new sdk.CreateMultipartUploadCommand({ ...object, ContentType })
-      const { UploadId } = await client.send(create, { abortSignal: signal })
+      const { UploadId } = await within((abortSignal) => client.send(create, { abortSignal }), signal)
       const multipart = { ...object, UploadId }
       const failed = new AbortController()
-      const abortSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
+      const ended = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
       const sent: { PartNumber: number; ETag: string | undefined }[] = []
       const send = async (Body: Uint8Array) => {
         const PartNumber = sent.length + 1
-        const { ETag } = await client.send(new sdk.UploadPartCommand({ ...multipart, PartNumber, Body }), {
-          abortSignal,
-        })
+        const command = new sdk.UploadPartCommand({ ...multipart, PartNumber, Body })
+        const { ETag } = await within((abortSignal) => client.send(command, { abortSignal }), ended)
         sent.push({ PartNumber, ETag })
       }
       let sending: Promise<void> | undefined
@@ -90,7 +97,7 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
           await sending
         }
         const complete = new sdk.CompleteMultipartUploadCommand({ ...multipart, MultipartUpload: { Parts: sent } })
-        await client.send(complete, { abortSignal })
+        await within((abortSignal) => client.send(complete, { abortSignal }), ended)
         return length
       } catch (error) {
         await parts.return(undefined)
@@ -98,7 +105,9 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
         // A part that arrives after the abortion would remain.
         await sending?.catch(() => {})
         // If this fails too, `removeUnfinished` does it later.
-        await client.send(new sdk.AbortMultipartUploadCommand(multipart)).catch(() => {})
+        const abort = new sdk.AbortMultipartUploadCommand(multipart)
+        const aborted = within((abortSignal) => client.send(abort, { abortSignal })).catch(() => {})
+        if (!(error instanceof StorageTimeoutError)) await aborted
         throw error
       }
     },
@@ -106,7 +115,8 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
     async find(key) {
       const { sdk, client } = await connected()
       try {
-        const found = await client.send(new sdk.HeadObjectCommand(target(key)))
+        const command = new sdk.HeadObjectCommand(target(key))
+        const found = await within((abortSignal) => client.send(command, { abortSignal }))
         const { ContentLength: size = 0, LastModified, ETag: etag = '' } = found
         return { size, modifiedAt: LastModified?.getTime() ?? 0, etag }
       } catch (error) {
@@ -116,20 +126,21 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
     },
 
     read: (key, info, { first, last }) =>
-      sourceOfBody(last - first + 1, async (abortSignal) => {
+      sourceOfBody({ length: last - first + 1, stallMs: timeoutMs }, async (signal) => {
         const { sdk, client } = await connected()
         const command = new sdk.GetObjectCommand({
           ...target(key),
           Range: `bytes=${first}-${last}`,
           IfMatch: info.etag,
         })
-        const { Body } = await client.send(command, { abortSignal })
+        const { Body } = await within((abortSignal) => client.send(command, { abortSignal }), signal)
         return Body?.transformToWebStream()
       }),
 
     async remove(key) {
       const { sdk, client } = await connected()
-      await client.send(new sdk.DeleteObjectCommand(target(key)))
+      const command = new sdk.DeleteObjectCommand(target(key))
+      await within((abortSignal) => client.send(command, { abortSignal }))
     },
 
     async removeUnfinished(before) {
@@ -137,13 +148,14 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
       let removed = 0
       let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}
       while (markers) {
-        const page: Awaited<ReturnType<typeof listUploads>> = await listUploads(
-          { sdk, client },
-          { Bucket, Prefix: prefix, ...markers },
+        const list = new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...markers })
+        const page: ListMultipartUploadsCommandOutput = await within((abortSignal) =>
+          client.send(list, { abortSignal }),
         )
         for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
           if ((Initiated?.getTime() ?? Number.POSITIVE_INFINITY) >= before) continue
-          await client.send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
+          const abort = new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId })
+          await within((abortSignal) => client.send(abort, { abortSignal }))
           removed++
         }
         markers = page.IsTruncated
@@ -200,11 +212,6 @@ const connect = async ({
 /** https://docs.aws.amazon.com/general/latest/gr/s3.html */
 export const addressOfAws = (region: string): string =>
   `https://s3.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}`
-
-const listUploads = (
-  { sdk, client }: Connection,
-  input: ConstructorParameters<Connection['sdk']['ListMultipartUploadsCommand']>[0],
-) => client.send(new sdk.ListMultipartUploadsCommand(input))
 
 const statusOf = (error: unknown): number | undefined =>
   (error as { readonly $metadata?: { readonly httpStatusCode?: number } }).$metadata?.httpStatusCode

@@ -54,6 +54,14 @@ export class FileTooLargeError extends Error {
   }
 }
 
+/** The storage did not respond in time: it may not do so to the next call either. */
+export class StorageTimeoutError extends Error {
+  constructor() {
+    super('the storage did not respond in time')
+    this.name = 'StorageTimeoutError'
+  }
+}
+
 /** Two segments, each of letters, digits, `_`, `-` and dots that are neither first nor repeated. */
 const keyPattern = /^(?!.*\.\.)[a-z0-9][\w-]{0,63}\/[A-Za-z0-9][\w.-]{0,191}$/
 

@@ -27,12 +27,8 @@ export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
   /** The keys of files that have been handed out: only those are removed. */
   const keys = new WeakMap<FormFile, string>()
 
-  const discard: FormFiles['discard'] = async (files) => {
-    for (const file of files) {
-      const key = keys.get(file)
-      if (key !== undefined) await receiver.discard(key)
-    }
-  }
+  const keysOf = (files: readonly FormFile[]): readonly string[] =>
+    files.map((file) => keys.get(file)).filter((key) => key !== undefined)
 
   return {
     async receive(request, caller, maxFiles) {
@@ -60,7 +56,7 @@ export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
         if (files.length === 0) throw new Problem(400, 'the form has no file')
         return files
       } catch (error) {
-        await discard(files)
+        await receiver.discard(keysOf(files), error)
         throw error
       } finally {
         // Not awaited: a body that is silent would end only with its next piece.
@@ -68,7 +64,7 @@ export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
       }
     },
 
-    discard,
+    discard: (files) => receiver.discard(keysOf(files)),
   }
 
   async function storePart(

@@ -6,7 +6,7 @@ import { type Log, Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { UsageLimits } from '../../usage-limits/index.ts'
 import type { FileLinks } from '../links.ts'
-import { FileTooLargeError, type Storage } from '../storage/storage.ts'
+import { FileTooLargeError, type Storage, StorageTimeoutError } from '../storage/storage.ts'
 import type { FileQuota, FileStore, NewFile } from '../store.ts'
 import type { UploadedFile } from './uploaded-file.ts'
 
@@ -65,8 +65,12 @@ export interface FileReceiver {
    * @param announced how many bytes the file has at most. Undefined: it is not known
    */
   receive(file: UploadedFile, sender: FileSender, announced: number | undefined): Promise<ReceivedFile>
-  /** Removes a file and its record. If this fails, the sweep removes the file when its record expires. */
-  discard(key: string): Promise<void>
+  /**
+   * Removes files and their records. What cannot be removed expires, and is left to the sweep. Never rejects.
+   *
+   * @param error why: when the storage has not responded in time, it is not asked again, because the caller waits
+   */
+  discard(keys: readonly string[], error?: unknown): Promise<void>
 }
 
 export const createFileReceiver = (options: ReceiveOptions): FileReceiver => {
@@ -107,12 +111,16 @@ export const createFileReceiver = (options: ReceiveOptions): FileReceiver => {
     }
   }
 
-  const discard = async (key: string): Promise<void> => {
+  const discard: FileReceiver['discard'] = async (keys, error) => {
+    if (keys.length === 0) return
+    // What cannot be removed does not count for the quota.
+    await store.expireFiles(keys, clock.now()).catch(() => {})
+    if (hasTimedOut(error)) return
     try {
-      await storage.remove(key)
-      await store.removeFileRecords([key])
+      for (const key of keys) await storage.remove(key)
+      await store.removeFileRecords(keys)
     } catch (err) {
-      log.warn({ err, key }, 'an incomplete upload could not be removed; it will be removed later')
+      log.warn({ err, keys }, 'incomplete uploads could not be removed; they will be removed later')
     }
   }
 
@@ -137,7 +145,7 @@ export const createFileReceiver = (options: ReceiveOptions): FileReceiver => {
         audit.note({ action: 'upload.create', target: { kind: 'upload', id } }, request)
         return { id, key, type, url: links.urlOf(key, expiresAt), expiresAt }
       } catch (error) {
-        await discard(key)
+        await discard([key], error)
         throw error
       }
     },
@@ -145,6 +153,8 @@ export const createFileReceiver = (options: ReceiveOptions): FileReceiver => {
     discard,
   }
 }
+
+const hasTimedOut = (error: unknown): boolean => error instanceof Problem && error.cause instanceof StorageTimeoutError
 
 /** How many bytes a request announces. Undefined: it does not say. */
 export const announcedLength = ({ headers }: Request): number | undefined => {
