@@ -142,7 +142,7 @@ export interface AdminOptions {
   /** The JSON body of errors; `throw`: errors go to the `onError` of the host app. Default: `problemBody()`. */
   readonly errors?: ErrorsOption
   /** Default: the system clock. */
-  readonly clock?: Pick<Clock, 'now'>
+  readonly clock?: Clock
   readonly log?: Log
   /** Receives an event for each change, and for each look at data of others. Default: none. */
   readonly audit?: Audit
@@ -194,7 +194,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   )
   const signer = createTextSigner(secrets)
   const idempotency = options.idempotency && createIdempotency({ store: options.idempotency, clock, log })
-  const createOnce = createOnceWith(idempotency, signingSecret(secrets))
+  const createOnce = createOnceWith(idempotency, signingSecret(secrets), clock)
   const people = { ...operations, limits: options.limits, invitationUrl, createOnce, signer }
   const [users, teams, tokens] = [userRoutes(people), teamRoutes(people), tokenRoutes(people)]
   const groups = groupRoutes(operations.groups, signer)

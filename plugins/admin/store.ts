@@ -55,6 +55,8 @@ export interface NewInvitation {
 
 /** A user to be added. */
 export interface NewAdminUser {
+  /** Default: a new one. */
+  readonly id?: string | undefined
   /** Unique without regard to case. */
   readonly name: string
   /** Hash of the password. */
@@ -162,8 +164,9 @@ export interface AdminStore extends AdminTokenStore {
   team(id: string): Promise<Team | undefined>
   /** The team of that name, without regard to case. */
   teamByName(name: string): Promise<Team | undefined>
+  /** @param team.id default: a new one */
   addTeam(
-    team: Pick<Team, 'name' | 'createdAt'> & { readonly limits?: string | undefined },
+    team: Pick<Team, 'name' | 'createdAt'> & { readonly id?: string | undefined; readonly limits?: string | undefined },
   ): Promise<Team | 'name-taken'>
   changeTeam(
     id: string,

@@ -22,7 +22,7 @@ export interface IdempotencyOptions {
   /** Maximum length of a body that is kept, in bytes. Default 64 KiB. */
   readonly maxResponseBytes?: number
   /** Default: the system clock. */
-  readonly clock?: Pick<Clock, 'now'>
+  readonly clock?: Clock
   readonly log?: Log
 }
 
@@ -30,7 +30,7 @@ export interface IdempotencyOptions {
 export interface CreationAttempt extends AttemptRecord {
   /**
    * From then on another request may settle the attempt. Create nothing later than that: the process may have been
-   * suspended.
+   * suspended. A lease that is renewed ends later each time.
    */
   readonly leaseUntil: number
   /**
@@ -73,6 +73,11 @@ export interface IdempotentRequest {
   readonly mayHaveCreated?: (failure: unknown) => boolean
   /** How long this request holds the key at most, in milliseconds. Default: the option of `createIdempotency`. */
   readonly leaseMs?: number
+  /**
+   * Whether the lease is renewed while `handle` runs. Then `handle` may take as long as it needs, and a key is in use
+   * for at most `leaseMs` after the death of its process. Default false.
+   */
+  readonly renewsLease?: boolean
 }
 
 /** Handles requests with an `Idempotency-Key` once. */
@@ -131,12 +136,40 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       return false
     })
 
+  /** Renews a lease again and again. Nothing is renewed any more when `stop` has resolved. */
+  const renewLease = (held: HeldKey, { startedAt, leaseUntil }: LeaseTimes): RenewedLease => {
+    const leaseMs = leaseUntil - startedAt
+    let renewing: Promise<unknown> = Promise.resolve()
+    const lease = { until: leaseUntil, stop }
+    let cancel = renewLater()
+    return lease
+
+    function renewLater() {
+      return clock.at(clock.now() + leaseMs / 3, () => {
+        renewing = renew().then(() => {
+          cancel = renewLater()
+        })
+      })
+    }
+
+    async function renew(): Promise<void> {
+      const until = clock.now() + leaseMs
+      if (await orFalse(store.restart(held, startedAt, until))) lease.until = until
+    }
+
+    async function stop(): Promise<void> {
+      await renewing
+      cancel()
+    }
+  }
+
   const handleHeld = async (
     held: HeldKey,
-    { startedAt, leaseUntil }: Pick<CreationAttempt, 'startedAt' | 'leaseUntil'>,
-    { mayHaveCreated = failedLate }: IdempotentRequest,
+    times: LeaseTimes,
+    { mayHaveCreated = failedLate, renewsLease = false }: IdempotentRequest,
     handle: (attempt: CreationAttempt) => Awaitable<Response>,
   ): Promise<Response> => {
+    const lease = renewsLease ? renewLease(held, times) : undefined
     let isRemembered = false
     const remember = (response: Response): Promise<boolean> => {
       isRemembered = true
@@ -147,13 +180,21 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       const now = clock.now()
       await orFalse(mayHaveCreated(failure) ? store.end(held, now, now + ttlMs) : store.release(held))
     }
+    const attempt: CreationAttempt = {
+      ...{ id: held.holder, startedAt: times.startedAt, remember },
+      get leaseUntil() {
+        return lease?.until ?? times.leaseUntil
+      },
+    }
     let response: Response
     try {
-      response = await handle({ id: held.holder, startedAt, leaseUntil, remember })
+      response = await handle(attempt)
     } catch (error) {
+      await lease?.stop()
       await fail(error)
       throw error
     }
+    await lease?.stop()
     if (response.status >= 400) await fail(response)
     else if (!isRemembered) await remember(response)
     return response
@@ -221,6 +262,13 @@ export const createIdempotency = (options: IdempotencyOptions): Idempotency => {
       return key === null ? handle(undefined) : runWithKey(key, creation, handle)
     },
   }
+}
+
+type LeaseTimes = Pick<CreationAttempt, 'startedAt' | 'leaseUntil'>
+
+interface RenewedLease {
+  readonly until: number
+  readonly stop: () => Promise<void>
 }
 
 const sweepEveryMs = 60_000

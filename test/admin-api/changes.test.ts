@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHash, randomUUID } from 'node:crypto'
 import type { Store } from '../../src/store/index.ts'
 import { repeatOnDatabases } from '../support/database.ts'
+import { VirtualClock } from '../support/virtual-clock.ts'
 import { addUser, type Body, type Call, openAdmin } from './fixture.ts'
 
 repeatOnDatabases('a change by the admin API', (database) => {
@@ -67,6 +68,55 @@ repeatOnDatabases('a change by the admin API', (database) => {
       expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true)
       expect((await create('/teams', body, key)).status).toBe(200)
       expect((await create('/teams', body, randomUUID())).status).toBe(409)
+    })
+
+    test('is answered after the death of its process with what that has made', async () => {
+      const clock = new VirtualClock(1, Date.now())
+      const [caller, user] = [await addUser(store, 'admin', ['admin']), await addUser(store, 'user', ['text'])]
+      const keep = () => Promise.reject(new Error('killed'))
+      const dying = (await openAdmin(store, { clock, idempotency: { ...store.idempotency, keep } })).with(caller.token)
+      const other = await openAdmin(store, { clock })
+      const alive = other.with(caller.token)
+      const made = [
+        ['/users', { name: randomUUID(), invite: true }, 'user'],
+        ['/teams', { name: randomUUID() }, 'team'],
+        [`/users/${user.id}/tokens`, { label: 'found' }, 'token'],
+      ] as const
+      for (const [path, body, kind] of made) {
+        const request = { body, headers: { 'idempotency-key': randomUUID() } }
+        const { body: first } = await dying('POST', path, request)
+        expect(await alive('POST', path, request)).toMatchObject({ status: 409 })
+        await clock.pass(15_000)
+        const { token, ...found } = first[kind]
+        expect(kind === 'token').toBe(token !== undefined)
+        const { invitation } = first
+        const expected = {
+          ...{ success: true, [kind]: found },
+          ...(invitation && { invitation: { url: null, expires_at: invitation.expires_at } }),
+        }
+        expect((await alive('POST', path, request)).body).toEqual(expected)
+        expect((await alive('POST', path, request)).body).toEqual(expected)
+        // The other process may have died before it has recorded it.
+        expect(other.events.filter(({ action }) => action === `${kind}.create`)).toMatchObject([
+          { target: { kind, id: found.id } },
+        ])
+      }
+    })
+
+    test('is handled again once it is certain that it has made nothing', async () => {
+      const clock = new VirtualClock(1, Date.now())
+      const caller = (await addUser(store, 'admin', ['admin'])).token
+      let isLost = true
+      const addTeam: Store['addTeam'] = (team) =>
+        isLost ? Promise.reject(new Error('no answer of the database')) : store.addTeam(team)
+      const call = (await openAdmin({ ...store, addTeam }, { clock })).with(caller)
+      const request = { body: { name: randomUUID() }, headers: { 'idempotency-key': randomUUID() } }
+      expect((await call('POST', '/teams', request)).status).toBe(500)
+      isLost = false
+      const early = await call('POST', '/teams', request)
+      expect([early.status, early.headers.get('retry-after')]).toEqual([503, '15'])
+      await clock.pass(15_000)
+      expect(await call('POST', '/teams', request)).toMatchObject({ status: 200, body: { team: request.body } })
     })
 
     test('that was rejected can be corrected under the same key', async () => {

@@ -1,5 +1,6 @@
 import { expect } from 'bun:test'
 import { createIdempotency, type IdempotencyOptions, type IdempotentRequest } from '../../plugins/idempotency/index.ts'
+import { systemClock } from '../../plugins/shared/clock.ts'
 import type { Log } from '../../plugins/shared/problem.ts'
 import type { Store } from '../../src/store/index.ts'
 
@@ -31,7 +32,7 @@ export const openThings = (stores: readonly Store[], options: Partial<Idempotenc
   const ignore = () => {}
   const log: Log = { debug: ignore, info: ignore, warn: (_, message) => warnings.push(message), error: ignore }
   const instances = stores.map(({ idempotency }) =>
-    createIdempotency({ store: idempotency, clock: { now: () => now }, log, ...options }),
+    createIdempotency({ store: idempotency, clock: { now: () => now, at: systemClock.at }, log, ...options }),
   )
   const scope = `things ${++things}`
   return {

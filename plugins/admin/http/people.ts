@@ -5,6 +5,7 @@ import { optional, readWord } from '../fields.ts'
 import type { TeamOperations } from '../operations/teams.ts'
 import { type IssuedToken, readTokenQuery, type TokenOperations } from '../operations/tokens.ts'
 import type { Invitation, UserOperations } from '../operations/users.ts'
+import type { AdminToken, Team } from '../store.ts'
 import { toTeamView, toTokenView, toUserView } from '../views/people.ts'
 import { isoTime } from '../views/time.ts'
 import type { AdminHandler } from './call.ts'
@@ -41,12 +42,18 @@ export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }:
 
     async add({ actor, identity, request }) {
       const { input, bytes } = await readInput(request)
-      return createOnce(request, { user: identity.user, route: 'POST /users', bytes }, async () => {
-        const { user, invitation } = await users.add(actor, input)
-        const shown = { success: true, user: toUserView(user) }
-        if (!invitation) return { shown }
-        const link = linkOf(invitation)
-        return { shown: { ...shown, invitation: link }, kept: { ...shown, invitation: { ...link, url: null } } }
+      const kept = ({ user, invitation }: NonNullable<Awaited<ReturnType<UserOperations['added']>>>) => ({
+        ...{ success: true, user: toUserView(user) },
+        ...(invitation && { invitation: { url: null, expires_at: isoTime(invitation.expiresAt) } }),
+      })
+      const find = async (id: string) => {
+        const found = await users.added(actor, input, id)
+        return found && kept(found)
+      }
+      return createOnce(request, { user: identity.user, route: 'POST /users', bytes, find }, async (id) => {
+        const added = await users.add(actor, input, id)
+        const { invitation } = added
+        return { shown: { ...kept(added), ...(invitation && { invitation: linkOf(invitation) }) }, kept: kept(added) }
       })
     },
 
@@ -61,7 +68,9 @@ export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }:
 
     async invite({ actor, identity, request, params }) {
       const user = pathId(params)
-      const creation = { user: identity.user, route: `POST /users/${user}/invitation`, bytes: new Uint8Array() }
+      const route = `POST /users/${user}/invitation`
+      // A new link ends the one that an earlier request may have made.
+      const creation = { user: identity.user, route, bytes: new Uint8Array(), find: async () => undefined }
       return createOnce(request, creation, async () => {
         const link = linkOf(await users.invite(actor, user))
         const answer = (invitation: object) => ({ success: true, invitation })
@@ -91,8 +100,13 @@ export const teamRoutes = ({ teams, createOnce, signer }: PeopleRoutesOptions) =
 
     async add({ actor, identity, request }) {
       const { input, bytes } = await readInput(request)
-      return createOnce(request, { user: identity.user, route: 'POST /teams', bytes }, async () => ({
-        shown: { success: true, team: toTeamView(await teams.add(actor, input)) },
+      const shown = (team: Team) => ({ success: true, team: toTeamView(team) })
+      const find = async (id: string) => {
+        const found = await teams.added(actor, input, id)
+        return found && shown(found)
+      }
+      return createOnce(request, { user: identity.user, route: 'POST /teams', bytes, find }, async (id) => ({
+        shown: shown(await teams.add(actor, input, id)),
       }))
     },
 
@@ -109,9 +123,10 @@ export const teamRoutes = ({ teams, createOnce, signer }: PeopleRoutesOptions) =
 
 /** The routes of tokens. */
 export const tokenRoutes = ({ tokens, createOnce, signer }: PeopleRoutesOptions) => {
+  const kept = (token: AdminToken) => ({ success: true, token: toTokenView(token) })
   const shownOnce = ({ token, secret }: IssuedToken) => ({
     shown: { success: true, token: { ...toTokenView(token), token: secret } },
-    kept: { success: true, token: toTokenView(token) },
+    kept: kept(token),
   })
   return {
     async listAll({ actor, request }) {
@@ -131,8 +146,12 @@ export const tokenRoutes = ({ tokens, createOnce, signer }: PeopleRoutesOptions)
       const user = pathId(params)
       const { input, bytes } = await readInput(request)
       const route = `POST /users/${user}/tokens`
-      return createOnce(request, { user: identity.user, route, bytes }, async () =>
-        shownOnce(await tokens.add(actor, user, input)),
+      const find = async (id: string) => {
+        const found = await tokens.added(actor, input, id)
+        return found && kept(found)
+      }
+      return createOnce(request, { user: identity.user, route, bytes, find }, async (id) =>
+        shownOnce(await tokens.add(actor, user, input, id)),
       )
     },
 

@@ -8,8 +8,14 @@ import type { OperationTools } from './tools.ts'
 /** Operations on teams. They throw Problem. */
 export interface TeamOperations {
   list(actor: AdminActor, page: PageRequest): Promise<PageOf<Team>>
-  /** Fields: `name`, `limits`. */
-  add(actor: AdminActor, input: Input): Promise<Team>
+  /**
+   * Fields: `name`, `limits`.
+   *
+   * @param id default: a new one
+   */
+  add(actor: AdminActor, input: Input, id?: string): Promise<Team>
+  /** As `UserOperations.added`. */
+  added(actor: AdminActor, input: Input, id: string): Promise<Team | undefined>
   /** Fields: `name`, `limits`. */
   change(actor: AdminActor, id: string, input: Input): Promise<Team>
   remove(actor: AdminActor, id: string): Promise<void>
@@ -17,6 +23,9 @@ export interface TeamOperations {
 
 const fields = ['name', 'limits']
 const given = (input: Input) => fields.filter((field) => input[field] !== undefined)
+
+const recordAdded = (actor: AdminActor, input: Input, id: string): Promise<void> =>
+  actor.record({ action: 'team.create', target: { kind: 'team', id }, fields: given(input) })
 
 /** The message when the store fails. */
 const unavailable = 'teams could not be read or changed'
@@ -33,13 +42,19 @@ export const createTeamOperations = (store: AdminStore, { clock, parseLimits }: 
   return {
     list: async (actor, page) => readBy(actor, 'teams', storeCall(store.listTeams(page), unavailable)),
 
-    async add(actor, input) {
+    async add(actor, input, id) {
       checkFields(input, fields)
       const name = readName(input.name, 'name')
       const limits = valueOrNull(input, 'limits', readLimits) ?? undefined
-      const team = await storeCall(store.addTeam({ name, limits, createdAt: clock.now() }), unavailable)
+      const team = await storeCall(store.addTeam({ id, name, limits, createdAt: clock.now() }), unavailable)
       if (typeof team === 'string') throw nameTaken()
-      await actor.record({ action: 'team.create', target: { kind: 'team', id: team.id }, fields: given(input) })
+      await recordAdded(actor, input, team.id)
+      return team
+    },
+
+    async added(actor, input, id) {
+      const team = await storeCall(store.team(id), unavailable)
+      if (team) await recordAdded(actor, input, id)
       return team
     },
 

@@ -38,8 +38,14 @@ export interface TokenOperations {
   listAll(actor: AdminActor, query: TokenQuery, page: PageRequest): Promise<PageOf<AdminToken>>
   /** The tokens of a user. */
   list(actor: AdminActor, user: string, page: PageRequest): Promise<PageOf<AdminToken>>
-  /** Fields: `label`, `expires_at`, `scopes`, `models`, `limits`. */
-  add(actor: AdminActor, user: string, input: Input): Promise<IssuedToken>
+  /**
+   * Fields: `label`, `expires_at`, `scopes`, `models`, `limits`.
+   *
+   * @param id default: a new one
+   */
+  add(actor: AdminActor, user: string, input: Input, id?: string): Promise<IssuedToken>
+  /** As `UserOperations.added`. The secret is not known any more. */
+  added(actor: AdminActor, input: Input, id: string): Promise<AdminToken | undefined>
   /** Fields: `label`, `expires_at`, `scopes`, `models`, `limits`. */
   change(actor: AdminActor, id: string, input: Input): Promise<AdminToken>
   /** Field: `overlap_seconds`. */
@@ -83,11 +89,12 @@ export const createTokenOperations = (
       return readBy(actor, 'tokens', storeCall(store.listUserTokens(user, page), unavailable), user)
     },
 
-    async add(actor, user, input) {
+    async add(actor, user, input, id) {
       checkFields(input, fields)
       const createdAt = clock.now()
       const secret = createToken()
       const token = {
+        id,
         label: valueOrNull(input, 'label', readLabel) ?? undefined,
         expiresAt: valueOrNull(input, 'expires_at', readExpiry(createdAt)) ?? undefined,
         scopes: readNewScopes(input),
@@ -100,10 +107,14 @@ export const createTokenOperations = (
       if (added === 'unknown') throw userNotFound()
       if (added === 'other-role') throw onlyAdmins()
       if (added === 'too-many') throw new Problem(409, 'the user has too many valid tokens; revoke some first')
-      // Before the response: no caller may receive a token that is not in the audit trail.
-      const given = fields.filter((field) => input[field] !== undefined && input[field] !== null)
-      await actor.record({ action: 'token.create', target: { kind: 'token', id: added.id }, fields: given }, user)
+      await recordAdded(actor, input, added)
       return { token: added, secret }
+    },
+
+    async added(actor, input, id) {
+      const token = await storeCall(store.adminToken(id), unavailable)
+      if (token) await recordAdded(actor, input, token)
+      return token
     },
 
     async change(actor, id, input) {
@@ -151,6 +162,12 @@ export const readTokenQuery = (input: Input): TokenQuery => ({
   usedSince: optional(input, 'used_since', readInstant),
   unusedSince: optional(input, 'unused_since', readInstant),
 })
+
+/** Before the response: no caller may receive a token that is not in the audit trail. */
+const recordAdded = (actor: AdminActor, input: Input, { id, user }: AdminToken): Promise<void> => {
+  const given = fields.filter((field) => input[field] !== undefined && input[field] !== null)
+  return actor.record({ action: 'token.create', target: { kind: 'token', id }, fields: given }, user)
+}
 
 const tokenNotFound = () => new Problem(404, 'token not found')
 

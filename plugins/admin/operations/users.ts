@@ -32,8 +32,25 @@ export interface Invitation {
 export interface UserOperations {
   list(actor: AdminActor, filter: UserFilter, page: PageRequest): Promise<PageOf<AdminUser>>
   get(actor: AdminActor, id: string): Promise<AdminUser>
-  /** Fields: `name`, `password`, `role`, `team`, `service`, `external_id`, `limits`, `invite`. */
-  add(actor: AdminActor, input: Input): Promise<{ readonly user: AdminUser; readonly invitation?: Invitation }>
+  /**
+   * Fields: `name`, `password`, `role`, `team`, `service`, `external_id`, `limits`, `invite`.
+   *
+   * @param id default: a new one
+   */
+  add(
+    actor: AdminActor,
+    input: Input,
+    id?: string,
+  ): Promise<{ readonly user: AdminUser; readonly invitation?: Invitation }>
+  /**
+   * What an earlier `add` has made under this id, which may have ended before its event was recorded: so it is recorded
+   * again. Undefined: nothing. The secret of an invitation is not known any more.
+   */
+  added(
+    actor: AdminActor,
+    input: Input,
+    id: string,
+  ): Promise<{ readonly user: AdminUser; readonly invitation?: Pick<Invitation, 'expiresAt'> } | undefined>
   /** Fields: `name`, `role`, `team`, `disabled`, `password`, `external_id`, `limits`. */
   change(actor: AdminActor, id: string, input: Input): Promise<AdminUser>
   invite(actor: AdminActor, id: string): Promise<Invitation>
@@ -65,13 +82,19 @@ export const createUserOperations = (
     return user
   }
 
+  /** Before the response: no caller may get to know a user or a link that is not in the audit trail. */
+  const recordAdded = (actor: AdminActor, input: Input, id: string): Promise<void> => {
+    const fields = newFields.filter((field) => input[field] !== undefined && input[field] !== null)
+    return actor.record({ action: 'user.create', target: { kind: 'user', id }, fields }, id)
+  }
+
   return {
     list: async (actor, filter, page) =>
       readBy(actor, 'users', storeCall(store.listAdminUsers(filter, page), unavailable)),
 
     get: (actor, id) => readBy(actor, 'user', find(id), id),
 
-    async add(actor, input) {
+    async add(actor, input, id) {
       checkFields(input, newFields)
       const name = readName(input.name, 'name')
       const password = valueOrNull(input, 'password', readText) ?? undefined
@@ -87,17 +110,23 @@ export const createUserOperations = (
       const invitation = invite ? createInvitation(createdAt) : undefined
       const added = await storeCall(
         store.addAdminUser({
-          ...{ name, role, team, service, externalId, limits, createdAt },
+          ...{ id, name, role, team, service, externalId, limits, createdAt },
           password: password === undefined ? undefined : await hash(password, name),
           invitation: invitation?.stored,
         }),
         unavailable,
       )
       if (typeof added === 'string') throw failures[added]()
-      // Before the response: no caller may get to know a user or a link that is not in the audit trail.
-      const fields = newFields.filter((field) => input[field] !== undefined && input[field] !== null)
-      await actor.record({ action: 'user.create', target: { kind: 'user', id: added.id }, fields }, added.id)
+      await recordAdded(actor, input, added.id)
       return { user: added, ...(invitation && { invitation: invitation.given }) }
+    },
+
+    async added(actor, input, id) {
+      const user = await storeCall(store.adminUser(id), unavailable)
+      if (!user) return undefined
+      await recordAdded(actor, input, id)
+      const expiresAt = user.createdAt + invitationMs
+      return { user, ...(valueOrNull(input, 'invite', readFlag) && { invitation: { expiresAt } }) }
     },
 
     async change(actor, id, input) {

@@ -46,6 +46,8 @@ export type TokenState = 'valid' | 'expired' | 'revoked'
 
 /** A token to be added. */
 export interface NewAdminToken {
+  /** Default: a new one. */
+  readonly id?: string | undefined
   /** Hex SHA-256 of the complete token. */
   readonly hash: string
   readonly start: string

@@ -75,7 +75,7 @@ function* addSteps(user: string, token: NewAdminToken, ifRole: Role | undefined)
     and revoked_at is null
     and (expires_at is null or expires_at > ${token.createdAt})`
   if (Number(counted?.tokens) >= maxTokens) return 'too-many'
-  const id = randomUUID()
+  const { id = randomUUID() } = token
   yield sql`
     insert into tokens (id, user_id, hash, start, label, label_key, scopes, models, limits, created_at, expires_at)
     values (${id}, ${user}, ${token.hash}, ${token.start}, ${token.label}, ${labelKey(token.label)},

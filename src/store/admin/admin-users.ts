@@ -57,13 +57,12 @@ export const createAdminUserStore = (database: Database): Pick<AdminStore, UserM
 
 /** The steps of a transaction that adds a user. */
 export function* addUserSteps(user: NewAdminUser): Steps<AdminUser | AddUserFailure> {
-  const { name, password, team, service = false, externalId, invitation } = user
+  const { id = randomUUID(), name, password, team, service = false, externalId, invitation } = user
   if (service && (password !== undefined || invitation)) return 'service'
   if ((yield nameTakenBy(name)).length > 0) return 'name-taken'
   if (externalId !== undefined && (yield sql`select id from users where external_id = ${externalId}`).length > 0)
     return 'external-id-taken'
   if (team !== undefined && (yield countMembers(team, 1)).length === 0) return 'unknown-team'
-  const id = randomUUID()
   yield sql`
     insert into users (id, name, name_key, password, role, team_id, service, external_id, limits, created_at)
     values (${id}, ${name}, ${nameKey(name)}, ${password}, ${user.role ?? 'user'}, ${team}, ${service ? 1 : 0},

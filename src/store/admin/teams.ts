@@ -59,8 +59,7 @@ export const createTeamStore = (database: Database): Pick<AdminStore, TeamMethod
       return team
     },
 
-    async addTeam({ name, limits, createdAt }) {
-      const id = randomUUID()
+    async addTeam({ id = randomUUID(), name, limits, createdAt }) {
       const added = await database.query(sql`
         insert into teams (id, name, name_key, limits, created_at)
         values (${id}, ${name}, ${nameKey(name)}, ${limits}, ${createdAt})
