@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { Socket } from 'node:net'
+import { setTimeout as delay } from 'node:timers/promises'
 import { afterReading } from '../../plugins/shared/background/turns.ts'
 
 /** How a server stops. */
@@ -8,7 +9,8 @@ export interface StopOptions {
   readonly closeActiveConnections?: boolean
   /**
    * How long it still accepts connections, with `Connection: close` in each response, so that a proxy in front notices
-   * that it stops before a connection is refused. In milliseconds, default 0.
+   * that it stops before a connection is refused. In milliseconds, default 0. While the process gets no processor time,
+   * and so cannot tell the proxy, they do not pass.
    */
   readonly graceMs?: number
   /** Called after `graceMs`. The server stops listening when it has resolved. It must not reject. */
@@ -68,7 +70,7 @@ export class Drain {
     const closeWhenRead = () => afterReading(close)
     const afterGrace = () => (beforeClose ? void beforeClose().finally(closeWhenRead) : closeWhenRead())
     if (!this.#isListening || options.closeActiveConnections) close()
-    else if (graceMs > 0) this.#setTimer(afterGrace, graceMs)
+    else if (graceMs > 0) void passGrace(graceMs, () => stop === this.#stops).then((isOver) => isOver && afterGrace())
     else afterGrace()
     return this.#stopped.promise
   }
@@ -106,6 +108,17 @@ export class Drain {
     for (const socket of this.#sockets) socket.destroy()
   }
 }
+
+/**
+ * Passes a time in steps, each of which is a turn of the event loop, in which the process answers those who ask whether
+ * it is ready. Resolves with false when it no longer `goesOn`.
+ */
+export const passGrace = async (ms: number, goesOn: () => boolean = () => true): Promise<boolean> => {
+  for (let left = ms; left > 0 && goesOn(); left -= graceStepMs) await delay(Math.min(left, graceStepMs))
+  return goesOn()
+}
+
+const graceStepMs = 100
 
 /** How long to wait for the close events. They normally come at once. */
 const closeTimeoutMs = 1_000

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises'
 import type { FetchHandler } from '../../plugins/concurrency-limits/index.ts'
 import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
@@ -18,6 +17,7 @@ import {
 import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import { renderRejection } from '../app/request/rejection.ts'
 import type { Config } from '../config.ts'
+import { passGrace } from '../node-server/drain.ts'
 import { checkFraming, type Framing, hasBody } from '../node-server/framing.ts'
 import { isEventStream } from '../node-server/send-response.ts'
 import { defaultTimeouts } from '../node-server/timeouts.ts'
@@ -182,7 +182,7 @@ export const listenBun = async (
     drainMs,
   } = {}) => {
     isStopping = true
-    if (graceMs > 0 && !closeActiveConnections) await delay(graceMs)
+    if (graceMs > 0 && !closeActiveConnections) await passGrace(graceMs)
     if (!closeActiveConnections) {
       await beforeClose?.()
       // Bun closes idle connections at once, also those on which a request has arrived that it has not read.

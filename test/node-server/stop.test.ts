@@ -102,6 +102,15 @@ test('stop accepts connections for graceMs, with Connection: close, and then no 
   expect(await fetch(server.url).catch(() => 'refused')).toBe('refused')
 })
 
+test('graceMs does not pass while the process cannot answer', async () => {
+  const server = await createNodeServer(() => new Response('ok')).listen(0)
+  const stopped = server.stop({ graceMs: 1_000 })
+  // No turn of the event loop, as on a machine that is busy with other things.
+  Bun.sleepSync(1_200)
+  expect((await fetch(server.url)).headers.get('connection')).toBe('close')
+  await stopped
+})
+
 test('stop listens until the promise of beforeClose has resolved', async () => {
   const server = await createNodeServer(() => new Response('ok')).listen(0)
   const [called, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]

@@ -56,7 +56,8 @@ for (const proxy of proxies) {
     let [times, breaks] = [0, 0]
     let [isReady, readinessChecks] = [true, 0]
     const upstream = createServer((incoming, outgoing) => {
-      // The proxy's own question.
+      // The proxy's own questions.
+      if (incoming.url === '/healthz') return void outgoing.end()
       if (incoming.url === '/readyz') {
         readinessChecks++
         outgoing.statusCode = isReady ? 200 : 503
@@ -192,25 +193,29 @@ for (const proxy of proxies) {
     })
 
     if (proxy.program !== 'nginx') {
-      test('asks processes that are not ready when none is', async () => {
-        isReady = false
-        const front = await startProxy(proxy, [port, port])
-        try {
-          // The proxy learns that within seconds.
-          const asked = readinessChecks
-          while (readinessChecks < asked + 6) await Bun.sleep(20)
-          for (const method of ['GET', 'POST', 'DELETE']) {
-            const body = method === 'POST' ? 'x'.repeat(200_000) : ''
-            ;[times, breaks] = [0, 0]
-            const sent = await send(`${front.url}/v1/files`, { method, body })
-            expect([sent.status, sent.text, times, received?.method]).toEqual([200, 'ok', 1, method])
-            expect([received?.body, received?.headers['x-forwarded-for']]).toEqual([body, '127.0.0.9'])
+      test.each(['both of which run', 'one of which does not listen'])(
+        'asks processes that are not ready, %s, when none is',
+        async (state) => {
+          isReady = false
+          const front = await startProxy(proxy, [state === 'both of which run' ? port : await freePort(), port])
+          try {
+            // The proxy learns that within seconds.
+            const asked = readinessChecks
+            while (readinessChecks < asked + 6) await Bun.sleep(20)
+            for (const method of ['GET', 'POST', 'DELETE']) {
+              const body = method === 'POST' ? 'x'.repeat(200_000) : ''
+              ;[times, breaks] = [0, 0]
+              const sent = await send(`${front.url}/v1/files`, { method, body })
+              expect([sent.status, sent.text, times, received?.method]).toEqual([200, 'ok', 1, method])
+              expect([received?.body, received?.headers['x-forwarded-for']]).toEqual([body, '127.0.0.9'])
+            }
+          } finally {
+            isReady = true
+            await front.stop()
           }
-        } finally {
-          isReady = true
-          await front.stop()
-        }
-      }, 300_000)
+        },
+        300_000,
+      )
     }
 
     test('passes each event of a stream at once, and the disconnection of the client', async () => {

@@ -56,7 +56,7 @@ export const proxies: readonly ReverseProxy[] = [
       withUpstreams(`{\nadmin off\n}\n${read('Caddyfile')}`, upstreams)
         .replace('{$SITE:gateway.example}', `http://127.0.0.1:${port}`)
         // On a busy machine, a process that works may respond late to all that ask whether it is ready.
-        .replace('health_timeout 4s', 'health_timeout 60s'),
+        .replaceAll('health_timeout 4s', 'health_timeout 60s'),
     command: (program, folder) => [program, 'run', '--adapter', 'caddyfile', '--config', join(folder, 'configuration')],
   },
   {
