@@ -114,13 +114,13 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
       run((connection) => execute(connection, statement) as Promise<Result[]>, ms),
     batch: (statements) =>
       run(
-        (connection) => connection.begin((tx) => Promise.all(statements.map((each) => execute(tx, each)))),
+        (connection) => begin(connection, (tx) => Promise.all(statements.map((each) => execute(tx, each)))),
         deadlineMs,
       ),
     transaction: <Result>(steps: () => Steps<Result>, ms = deadlineMs) =>
-      run((connection) => connection.begin((tx) => runSteps(tx, steps())) as Promise<Result>, ms),
+      run((connection) => begin(connection, (tx) => runSteps(tx, steps())), ms),
     exclusively: (steps, ms = exclusiveMs) =>
-      run((connection) => connection.begin((tx) => runExclusively(tx, steps())), ms),
+      run((connection) => begin(connection, (tx) => runExclusively(tx, steps())), ms),
     close: async () => {
       // Without a timeout the driver may wait for ever for a dead connection.
       await Promise.allSettled(pool?.all.map((connection) => connection.end({ timeout: closeSeconds })) ?? [])
@@ -145,6 +145,21 @@ const execute = async (connection: Queryable, statement: Statement): Promise<Row
   const rows = await connection.unsafe(textOf(statement), [...statement.values], { prepare: true })
   return rows.map(toRow)
 }
+
+/**
+ * Runs a transaction.
+ *
+ * The driver rolls it back when `work` fails. On a connection that the server has closed, it then writes to nothing,
+ * and throws in a turn of the event loop of its own, which ends the process (`nextWrite` in `connection.js` of postgres
+ * 3.4). So work on such a connection does not end: the driver itself rejects when the connection closes.
+ */
+const begin = <Result>(connection: Connection, work: (tx: Queryable) => Promise<Result>): Promise<Result> =>
+  connection.begin((tx) =>
+    work(tx).catch((error: unknown) => (isClosed(error) ? new Promise<never>(() => {}) : Promise.reject(error))),
+  ) as Promise<Result>
+
+/** Of a connection that was dropped, the driver knows that it is closed. */
+const isClosed = (error: unknown): boolean => isBroken(error) && codeOf(error) !== 'CONNECTION_DESTROYED'
 
 const runSteps = async <Result>(tx: Queryable, steps: Steps<Result>): Promise<Result> => {
   let step = steps.next()
