@@ -73,6 +73,15 @@ test('resets connections after so many bytes, as often as it was told', async ()
   expect(second.received).toBe('abc')
 })
 
+test('closes connections after so many bytes without an error', async () => {
+  await using echo = await openEcho()
+  await echo.proxy.fail({ kind: 'close', afterBytes: 2 })
+  const client = await echo.client()
+  client.write('abc')
+  await until(() => client.destroyed)
+  expect([client.received, client.failure]).toEqual(['ab', undefined])
+})
+
 test('holds all bytes while frozen, and passes them on when it recovers', async () => {
   await using echo = await openEcho()
   const client = await echo.client()

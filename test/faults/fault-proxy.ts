@@ -7,6 +7,11 @@ export type ProxyFault =
   | { readonly kind: 'refuse' }
   /** Each connection is reset after so many further bytes of responses. `times`: the number of connections; default all. */
   | { readonly kind: 'reset'; readonly afterBytes: number; readonly times?: number }
+  /**
+   * Each connection is closed without an error after so many further bytes of responses, as by a process that was
+   * killed.
+   */
+  | { readonly kind: 'close'; readonly afterBytes: number }
   /** No byte passes, in either direction. When the fault ends, all that was sent arrives. */
   | { readonly kind: 'freeze' }
   /**
@@ -22,9 +27,9 @@ export type ProxyFault =
   | { readonly kind: 'wrong-bytes' }
   /**
    * Each connection is reset where its `CutReader` says, which finds a position of the protocol in what passes.
-   * `every`: at each so manieth such position, of all connections together; default at all.
+   * `every`: at each so manieth such position, of all connections together; default at all. `closes`: without an error.
    */
-  | { readonly kind: 'cut'; readonly at: string; readonly every?: number }
+  | { readonly kind: 'cut'; readonly at: string; readonly every?: number; readonly closes?: boolean }
 
 /** Reads a connection from its begin, and says where to reset it. */
 export interface CutReader<Position extends string = string> {
@@ -171,7 +176,8 @@ class Pair {
   obey(fault: ProxyFault | undefined): void {
     this.#fault = fault
     if (this.#reader) this.#reader.cut = fault?.kind === 'cut' ? fault : undefined
-    if (fault?.kind === 'reset' || fault?.kind === 'half-open') this.#bytesLeft = fault.afterBytes ?? 0
+    if (fault?.kind === 'reset' || fault?.kind === 'close' || fault?.kind === 'half-open')
+      this.#bytesLeft = fault.afterBytes ?? 0
     if (fault?.kind === 'half-open' && this.#bytesLeft === 0) this.#vanish()
     if (fault?.kind === 'freeze') return
     for (const pass of this.#held.splice(0)) pass()
@@ -188,7 +194,10 @@ class Pair {
     this.#isReset = true
     this.#isDead = true
     this.#held = []
-    this.#near.resetAndDestroy()
+    const fault = this.#fault
+    // Destroyed without a reset, else a client that does not close its side would keep it.
+    if (fault?.kind === 'close' || (fault?.kind === 'cut' && fault.closes)) this.#near.destroySoon()
+    else this.#near.resetAndDestroy()
     this.#far.destroy()
   }
 
@@ -220,10 +229,10 @@ class Pair {
       }
       return
     }
-    if (fault?.kind === 'reset') {
+    if (fault?.kind === 'reset' || fault?.kind === 'close') {
       if (bytes.length <= this.#bytesLeft) {
         this.#bytesLeft -= bytes.length
-      } else if (this.#mayReset()) {
+      } else if (fault.kind === 'close' || this.#mayReset()) {
         this.#resetAfter(bytes.subarray(0, this.#bytesLeft))
         return
       }

@@ -65,14 +65,17 @@ test.each(partial)('with a database of the fault %j each route works, or fails a
 const cuts = [
   ...cutPositions.map((at) => ({ kind: 'cut', at }) as const),
   ...(['before-commit', 'after-commit'] as const).map((at) => ({ kind: 'cut', at, every: 2 }) as const),
+  // As when the process of a connection is killed.
+  { kind: 'cut', at: 'transaction', closes: true } as const,
 ]
 /** The others take as long, and break what these break. */
-const isUsual = ({ at }: (typeof cuts)[number]): boolean => at === 'answer' || at.endsWith('-commit')
+const isUsual = (cut: (typeof cuts)[number]): boolean =>
+  cut.at === 'answer' || cut.at.endsWith('-commit') || 'closes' in cut
 
 // Each is a test of its own: after a test that runs out of time the runner ends the server, and all later ones fail.
 for (const fault of cuts)
   testIf(isSlow || isUsual(fault), 'takes long: SLUICE_SLOW is not set')(
-    `with connections to the database that are reset at ${JSON.stringify(fault)}, each route works, or fails as it may`,
+    `with connections to the database that end at ${JSON.stringify(fault)}, each route works, or fails as it may`,
     async () => {
       const prepared = await prepare(world, fault.at === 'read' ? world.routes : world.routes.filter(isWriting))
       expect(await runFault(world, { dependency: 'database', fault, prepared })).toEqual([])
@@ -82,7 +85,8 @@ for (const fault of cuts)
 test.each(upstreams)(
   'with %s slow, or with connections that are reset at any byte, each route works, or fails as it may',
   async (dependency) => {
-    const faults = [...partial, ...[0, 100, 300].map((afterBytes) => ({ kind: 'reset', afterBytes }) as const)]
+    const resets = [0, 100, 300].map((afterBytes) => ({ kind: 'reset', afterBytes }) as const)
+    const faults = [...partial, ...resets, { kind: 'close', afterBytes: 100 } as const]
     for (const fault of faults) {
       const prepared = await prepare(world, routesWith(dependency, world.routes))
       expect(await runFault(world, { dependency, fault, prepared })).toEqual([])

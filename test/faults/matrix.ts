@@ -98,7 +98,7 @@ export type Violation = string
 const isTotal = (fault: ProxyFault): boolean =>
   fault.kind === 'half-open'
     ? fault.afterBytes === undefined
-    : !['reset', 'cut', 'slow', 'trickle'].includes(fault.kind)
+    : !['reset', 'close', 'cut', 'slow', 'trickle'].includes(fault.kind)
 
 /** Faults while which a request may wait until its deadline. With others, all requests at once would exceed it. */
 const isSilent = (fault: ProxyFault): boolean =>

@@ -42,12 +42,18 @@ test('a revision is read right after an answer that has broken off', async () =>
   expect(await readRevision(database, before)).toEqual({ value: before, changes: [] })
 })
 
-test('a transaction whose answer breaks off leaves nothing in those that follow', async () => {
-  const steps = function* (): Steps<readonly Row[]> {
-    return yield tenRows
-  }
-  await proxy.fail({ kind: 'cut', at: 'transaction' })
-  await expect(database.transaction(steps)).rejects.toThrow('the database request failed')
-  await proxy.recover()
-  expect(await database.transaction(steps)).toHaveLength(10)
-})
+const steps = function* (): Steps<readonly Row[]> {
+  return yield tenRows
+}
+
+// After a close, the driver would throw where nobody catches it.
+test.each([false, true])(
+  'a transaction whose connection breaks leaves nothing in those that follow (it is closed: %p)',
+  async (closes) => {
+    await proxy.fail({ kind: 'cut', at: 'transaction', closes })
+    await expect(database.transaction(steps)).rejects.toThrow('the database request failed')
+    await expect(database.batch([tenRows, tenRows])).rejects.toThrow('the database request failed')
+    await proxy.recover()
+    expect(await database.transaction(steps)).toHaveLength(10)
+  },
+)
