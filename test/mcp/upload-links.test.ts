@@ -58,7 +58,7 @@ test('a changed link, and one of other secrets, get the same 404, before the bod
     new Headers({ authorization: `Bearer ${fixture.ann.token}` }),
     Date.now() + 60_000,
   )
-  // One link of 1,024 ends with AA.
+  // One link of 4,096 ends with AA.
   const changed = link.slice(0, -2) + (link.endsWith('AA') ? 'BA' : 'AA')
   const answers = new Set<string>()
   const endless = () => new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(1024)) })
