@@ -5,7 +5,6 @@ import { responseOf } from '../../plugins/shared/http/body/known-body.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import type { Store } from '../../src/store/index.ts'
 import { eachDatabase } from '../support/database.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
 import { contentOf, openThings, problemOf, type Things } from './fixture.ts'
 
 const day = 86_400_000
@@ -183,31 +182,6 @@ eachDatabase('a creation with an Idempotency-Key', (database) => {
       expect(await problemOf(things.create('k', { by: 1 }))).toEqual(inUse)
       things.pass(1)
       expect(await problemOf(things.create('k', { by: 1 }))).toMatchObject({ status: 503 })
-    })
-
-    test('is in progress as long as it runs when its lease is renewed, and its process lives', async () => {
-      const clock = new VirtualClock()
-      const things = open({ leaseMs: 9_000, clock })
-      const long = Promise.withResolvers<Response>()
-      const leases: (number | undefined)[] = []
-      const first = things.create('k', {
-        renewsLease: true,
-        async handle(attempt) {
-          const response = await long.promise
-          leases.push(attempt?.leaseUntil)
-          return response
-        },
-      })
-      for (let renewals = 0; renewals < 4; renewals++) {
-        while (clock.pending === 0) await Bun.sleep(1)
-        await clock.pass(3_000)
-      }
-      while (clock.pending === 0) await Bun.sleep(1)
-      expect(await problemOf(things.create('k', { by: 1 }))).toEqual(inUse)
-      long.resolve(Response.json({ thing: 'long' }))
-      expect((await first).status).toBe(200)
-      expect([leases, clock.pending]).toEqual([[clock.now() + 9_000], 0])
-      expect(await (await things.create('k', { by: 1 })).json()).toEqual({ thing: 'long' })
     })
 
     test('is settled by one request; its result is kept', async () => {
