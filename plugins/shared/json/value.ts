@@ -108,13 +108,16 @@ export class Json {
   /** The values of all members with this key. */
   all(key: string): readonly Json[] {
     const { document } = this
-    const found: Json[] = []
-    if (!this.isObject) return found
+    if (!this.isObject) return none
+    let found: Json[] | undefined
     const last = document.entryAfter(this.#entry)
     for (let at = this.#entry + stride; at < last; at = document.entryAfter(at + stride)) {
-      if (document.isKey(at, key)) found.push(new Json(document, at + stride))
+      if (!document.isKey(at, key)) continue
+      const value = new Json(document, at + stride)
+      if (found) found.push(value)
+      else found = [value]
     }
-    return found
+    return found ?? none
   }
 
   /** The elements of an array; none if the value is not an array. */
@@ -180,6 +183,9 @@ export class Json {
     return new EditedJson(this.document, this.#entry, changes, added)
   }
 }
+
+/** Of keys that an object does not have, which is most that a request is asked for. */
+const none: readonly Json[] = []
 
 /** A value composed from pieces. The pieces are joined at the first lookup, or when the value is sent. */
 export class ComposedJson extends Json {

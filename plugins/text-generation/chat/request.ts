@@ -11,6 +11,7 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
+  memberOf,
   type PresentField,
   readBoolean,
   readModel,
@@ -65,7 +66,7 @@ export function* validateChatRequest(
   checkArray(fieldOf(request, 'tools'))
   const format = fieldOf(request, 'response_format')
   checkObject(format)
-  if (isPresent(format)) checkString(requireField(fieldOf(format.json, 'type', format.param)))
+  if (isPresent(format)) checkString(requireField(memberOf(format, 'type')))
   return { model, stream, includeUsage: readIncludeUsage(request) }
 }
 
@@ -73,7 +74,7 @@ export function* validateChatRequest(
 export const readIncludeUsage = (request: Json): boolean => {
   const options = fieldOf(request, 'stream_options')
   checkObject(options)
-  const includeUsage = isPresent(options) ? fieldOf(options.json, 'include_usage', options.param).json : undefined
+  const includeUsage = isPresent(options) ? memberOf(options, 'include_usage').json : undefined
   return includeUsage?.is('true') ?? false
 }
 
@@ -83,45 +84,45 @@ const roles: readonly unknown[] = ['system', 'user', 'assistant', 'tool', 'devel
 const noBlocks: readonly PresentField[] = []
 
 /** Checks a message, and returns the blocks of its content, which are to be checked. */
-const checkMessage = ({ param, json }: PresentField): readonly PresentField[] => {
-  checkObject({ param, json })
-  const field = requireField(fieldOf(json, 'role', param))
+const checkMessage = (message: PresentField): readonly PresentField[] => {
+  checkObject(message)
+  const field = requireField(memberOf(message, 'role'))
   const role = shortStringOf(field.json)
   if (!roles.includes(role)) rejectField(field.param, `must be one of ${roles.join(', ')}`)
-  const blocks = blocksOf({ param, json }, role)
+  const blocks = blocksOf(message, role)
   if (role !== 'tool') return blocks
-  const callId = requireField(fieldOf(json, 'tool_call_id', param))
+  const callId = requireField(memberOf(message, 'tool_call_id'))
   if (!callId.json.isString || callId.json.byteLength === 2) rejectField(callId.param, 'must be a non-empty string')
   return blocks
 }
 
 const blocksOf = (message: PresentField, role: string | undefined): readonly PresentField[] => {
-  const content = fieldOf(message.json, 'content', message.param)
+  const content = memberOf(message, 'content')
   if (role === 'assistant' && !isPresent(content) && hasContentSubstitute(message)) return noBlocks
-  const { param, json } = requireField(content)
-  if (json.isString) return noBlocks
-  if (!json.isArray) rejectField(param, 'must be a string or an array of content blocks')
-  return elementsOf({ param, json })
+  const present = requireField(content)
+  if (present.json.isString) return noBlocks
+  if (!present.json.isArray) rejectField(present.param, 'must be a string or an array of content blocks')
+  return elementsOf(present)
 }
 
 /** Whether an assistant message has one of the members that client libraries send without content. */
-const hasContentSubstitute = ({ param, json }: PresentField): boolean =>
+const hasContentSubstitute = (message: PresentField): boolean =>
   ['tool_calls', 'function_call', 'refusal', 'audio'].some((key) => {
-    const substitute = fieldOf(json, key, param)
+    const substitute = memberOf(message, key)
     return isPresent(substitute) && (!substitute.json.isArray || substitute.json.elements().length > 0)
   })
 
-const checkBlock = ({ param, json }: PresentField): void => {
-  checkObject({ param, json })
-  const type = requireField(fieldOf(json, 'type', param))
+const checkBlock = (block: PresentField): void => {
+  checkObject(block)
+  const type = requireField(memberOf(block, 'type'))
   checkString(type)
   const name = shortStringOf(type.json) ?? ''
-  blockChecks.get(name)?.(requireField(fieldOf(json, name, param)))
+  blockChecks.get(name)?.(requireField(memberOf(block, name)))
 }
 
-const checkAddress = ({ param, json }: PresentField): void => {
-  checkObject({ param, json })
-  checkString(requireField(fieldOf(json, 'url', param)))
+const checkAddress = (field: PresentField): void => {
+  checkObject(field)
+  checkString(requireField(memberOf(field, 'url')))
 }
 
 const checkFrames = (frames: PresentField): void => {

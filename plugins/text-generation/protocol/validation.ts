@@ -19,23 +19,40 @@ export const rejectField = (param: string, what: string): never => {
 }
 
 /**
- * Reads a field of an object.
+ * Reads a field of a request.
  *
  * Throws TextProblem 400 for a duplicate key: the gateway might read one of the two values and the upstream the other.
  */
-export const fieldOf = (object: Json, key: string, within?: string): Field => {
-  const param = within === undefined ? key : `${within}.${key}`
-  const values = object.all(key)
-  if (values.length > 1) rejectField(param, 'is given more than once')
-  const [json] = values
-  return { param, json: json?.is('null') ? undefined : json }
+export const fieldOf = (request: Json, key: string): Field => new Member(request, key)
+
+/** Reads a field of an object in a request. Throws TextProblem 400 for a duplicate key. */
+export const memberOf = (object: PresentField, key: string): Field => new Member(object.json, key, object)
+
+/** Only errors need the path of a member, and a request has many of them. */
+class Member implements Field {
+  readonly json: Json | undefined
+  readonly #key: string
+  readonly #object: Field | undefined
+
+  constructor(object: Json, key: string, within?: Field) {
+    this.#key = key
+    this.#object = within
+    const values = object.all(key)
+    if (values.length > 1) rejectField(this.param, 'is given more than once')
+    const json = values[0]
+    this.json = json?.is('null') ? undefined : json
+  }
+
+  get param(): string {
+    return this.#object === undefined ? this.#key : `${this.#object.param}.${this.#key}`
+  }
 }
 
 /** The elements of an array, as fields. */
 export const elementsOf = (array: PresentField): readonly PresentField[] =>
   array.json.elements().map((element, index) => new Element(array, index, element))
 
-/** Only errors need the path of an element, and a request may have 100,000. */
+/** The same of an element: a request may have 100,000. */
 class Element implements PresentField {
   readonly json: Json
   readonly #array: Field
@@ -70,29 +87,30 @@ export const shortStringOf = (json: Json | undefined): string | undefined =>
 
 // The functions below accept an absent field.
 
-export const checkString = ({ param, json }: Field): void => {
-  if (json && !json.isString) rejectField(param, 'must be a string')
+export const checkString = (field: Field): void => {
+  if (field.json && !field.json.isString) rejectField(field.param, 'must be a string')
 }
 
-export const checkArray = ({ param, json }: Field): void => {
-  if (json && !json.isArray) rejectField(param, 'must be an array')
+export const checkArray = (field: Field): void => {
+  if (field.json && !field.json.isArray) rejectField(field.param, 'must be an array')
 }
 
-export const checkObject = ({ param, json }: Field): void => {
-  if (json && !json.isObject) rejectField(param, 'must be an object')
+export const checkObject = (field: Field): void => {
+  if (field.json && !field.json.isObject) rejectField(field.param, 'must be an object')
 }
 
 /** Whether the field is true; absent is false. */
-export const readBoolean = ({ param, json }: Field): boolean => {
-  if (json && !json.is('true') && !json.is('false')) rejectField(param, 'must be a boolean')
+export const readBoolean = (field: Field): boolean => {
+  const { json } = field
+  if (json && !json.is('true') && !json.is('false')) rejectField(field.param, 'must be a boolean')
   return json?.is('true') ?? false
 }
 
 /** Checks for an integer by value: `4096.0` and `1e3` are integers. */
-export const checkInteger = ({ param, json }: Field, min: number): void => {
-  if (!json) return
-  const number = numberOf(json)
-  if (!Number.isInteger(number) || number < min) rejectField(param, `must be an integer of at least ${min}`)
+export const checkInteger = (field: Field, min: number): void => {
+  if (!field.json) return
+  const number = numberOf(field.json)
+  if (!Number.isInteger(number) || number < min) rejectField(field.param, `must be an integer of at least ${min}`)
 }
 
 /**
@@ -104,10 +122,10 @@ export const checkChoices = (request: Json): void => {
   checkInteger(fieldOf(request, 'best_of'), 1)
 }
 
-export const checkNumber = ({ param, json }: Field, min: number, max: number): void => {
-  if (!json) return
-  const number = numberOf(json)
-  if (!(number >= min && number <= max)) rejectField(param, `must be a number from ${min} to ${max}`)
+export const checkNumber = (field: Field, min: number, max: number): void => {
+  if (!field.json) return
+  const number = numberOf(field.json)
+  if (!(number >= min && number <= max)) rejectField(field.param, `must be a number from ${min} to ${max}`)
 }
 
 /** NaN for what is not a number. */

@@ -10,6 +10,7 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
+  memberOf,
   type PresentField,
   readBoolean,
   readModel,
@@ -94,15 +95,15 @@ function* checkInput(input: PresentField): SteppedWork<void> {
 const noParts: readonly PresentField[] = []
 
 /** Checks an item, and returns the parts of its content, which are to be checked. */
-const checkItem = ({ param, json }: PresentField): readonly PresentField[] => {
-  checkObject({ param, json })
-  const type = fieldOf(json, 'type', param)
+const checkItem = (item: PresentField): readonly PresentField[] => {
+  checkObject(item)
+  const type = memberOf(item, 'type')
   checkString(type)
   // An item without a type is a message. The upstream checks items of other types.
   if (isPresent(type) && shortStringOf(type.json) !== 'message') return noParts
-  checkString(fieldOf(json, 'role', param))
-  checkString(fieldOf(json, 'text', param))
-  const content = fieldOf(json, 'content', param)
+  checkString(memberOf(item, 'role'))
+  checkString(memberOf(item, 'text'))
+  const content = memberOf(item, 'content')
   if (!isPresent(content) || content.json.isString) return noParts
   if (!content.json.isArray) rejectField(content.param, 'must be a string or an array of parts')
   return elementsOf(content)
@@ -110,8 +111,7 @@ const checkItem = ({ param, json }: PresentField): readonly PresentField[] => {
 
 const textTypes: readonly unknown[] = ['text', 'input_text', 'output_text']
 
-const checkPart = ({ param, json }: PresentField): void => {
-  const type = fieldOf(json, 'type', param)
-  if (isPresent(type) && textTypes.includes(shortStringOf(type.json)))
-    checkString(requireField(fieldOf(json, 'text', param)))
+const checkPart = (part: PresentField): void => {
+  const type = memberOf(part, 'type')
+  if (isPresent(type) && textTypes.includes(shortStringOf(type.json))) checkString(requireField(memberOf(part, 'text')))
 }

@@ -6,8 +6,8 @@ import {
   checkObject,
   checkString,
   elementsOf,
-  fieldOf,
   isPresent,
+  memberOf,
   type PresentField,
   rejectField,
   requireField,
@@ -26,14 +26,14 @@ export const blocksOf = (content: PresentField): readonly PresentField[] => {
 /** The type of a block. Throws TextProblem 400 when it has none. */
 export const blockType = (block: PresentField): string => {
   checkObject(block)
-  const type = requireField(fieldOf(block.json, 'type', block.param))
+  const type = requireField(memberOf(block, 'type'))
   checkString(type)
   return shortStringOf(type.json) ?? ''
 }
 
 /** The string in a field of a block. Throws TextProblem 400 when there is none. */
-export const stringIn = ({ json, param }: PresentField, key: string): Json => {
-  const field = requireField(fieldOf(json, key, param))
+export const stringIn = (object: PresentField, key: string): Json => {
+  const field = requireField(memberOf(object, key))
   checkString(field)
   return field.json
 }
@@ -72,10 +72,7 @@ export const toBlockParts = (block: PresentField): readonly Part[] => {
     case 'document':
       return toDocument(block)
     case 'search_result':
-      return [
-        ...titled(block, ['title', 'source']),
-        ...toParts(requireField(fieldOf(block.json, 'content', block.param))),
-      ]
+      return [...titled(block, ['title', 'source']), ...toParts(requireField(memberOf(block, 'content')))]
     case 'container_upload':
       return rejectId(`${block.param}.file_id`, 'file')
     default:
@@ -98,8 +95,8 @@ export const toMessageContent = (parts: readonly Part[]): Json => {
 /** One text. They are separated by an empty line. */
 export const joinTexts = (texts: readonly Json[]): Json => joinStrings(texts, '\\n\\n')
 
-const sourceOf = ({ json, param }: PresentField): PresentField => {
-  const source = requireField(fieldOf(json, 'source', param))
+const sourceOf = (block: PresentField): PresentField => {
+  const source = requireField(memberOf(block, 'source'))
   checkObject(source)
   return source
 }
@@ -137,18 +134,18 @@ const toDocument = (block: PresentField): readonly Part[] => {
   const heading = titled(block, ['title', 'context'])
   if (type === 'text') return [...heading, { text: stringIn(source, 'data') }]
   if (type === 'content') {
-    return [...heading, ...toParts(requireField(fieldOf(source.json, 'content', source.param)))]
+    return [...heading, ...toParts(requireField(memberOf(source, 'content')))]
   }
   if (type !== 'base64') return unsupported(`${source.param}.type`, type)
-  const title = fieldOf(block.json, 'title', block.param)
+  const title = memberOf(block, 'title')
   const file = { filename: title.json ?? toJson('document.pdf'), file_data: dataUrl(source, /^application\/pdf$/) }
   return [{ media: composeObject({ type: toJson('file'), file: composeObject(file) }) }]
 }
 
 /** The members with these keys as texts, if they are present. */
-const titled = ({ json, param }: PresentField, keys: readonly string[]): readonly Part[] =>
+const titled = (block: PresentField, keys: readonly string[]): readonly Part[] =>
   keys.flatMap((key) => {
-    const field = fieldOf(json, key, param)
+    const field = memberOf(block, key)
     checkString(field)
     return isPresent(field) ? [{ text: field.json }] : []
   })

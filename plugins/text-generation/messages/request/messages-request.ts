@@ -11,6 +11,7 @@ import {
   type Field,
   fieldOf,
   isPresent,
+  memberOf,
   type PresentField,
   readBoolean,
   readModel,
@@ -151,7 +152,7 @@ const toUser = (request: Json): Members => {
   const metadata = fieldOf(request, 'metadata')
   checkObject(metadata)
   if (!isPresent(metadata)) return {}
-  const user = fieldOf(metadata.json, 'user_id', metadata.param)
+  const user = memberOf(metadata, 'user_id')
   checkString(user)
   return { user: user.json && user.json.byteLength <= maxUserBytes ? user.json : undefined }
 }
@@ -166,8 +167,8 @@ const readThinking = (request: Json): MessagesRequest['thinking'] => {
 const toOutputFields = (request: Json): Members => {
   const config = fieldOf(request, 'output_config')
   checkObject(config)
-  const format = isPresent(config) ? fieldOf(config.json, 'format', config.param) : undefined
-  const effort = isPresent(config) ? fieldOf(config.json, 'effort', config.param) : undefined
+  const format = isPresent(config) ? memberOf(config, 'format') : undefined
+  const effort = isPresent(config) ? memberOf(config, 'effort') : undefined
   // The name before structured outputs left beta.
   const given = format?.json ? format : fieldOf(request, 'output_format')
   return {
@@ -179,7 +180,7 @@ const toOutputFields = (request: Json): Members => {
 const toResponseFormat = (format: PresentField): Json => {
   const type = blockType(format)
   if (type !== 'json_schema') return unsupported(`${format.param}.type`, type)
-  const schema = requireField(fieldOf(format.json, 'schema', format.param))
+  const schema = requireField(memberOf(format, 'schema'))
   checkObject(schema)
   return composeObject({
     type: toJson('json_schema'),
@@ -208,7 +209,7 @@ const toEffort = (request: Json, effort: Field | undefined): Json | undefined =>
   const named = efforts.get(shortStringOf(effort?.json) ?? '')
   if (named) return toJson(named)
   if (!isPresent(thinking) || type !== 'enabled') return undefined
-  const budget = requireField(fieldOf(thinking.json, 'budget_tokens', thinking.param))
+  const budget = requireField(memberOf(thinking, 'budget_tokens'))
   checkInteger(budget, 1)
   const tokens = Number(budget.json.raw)
   return toJson(tokens <= lowBudget ? 'low' : tokens <= mediumBudget ? 'medium' : 'high')

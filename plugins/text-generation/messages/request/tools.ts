@@ -7,6 +7,7 @@ import {
   elementsOf,
   fieldOf,
   isPresent,
+  memberOf,
   type PresentField,
   readBoolean,
   requireField,
@@ -46,7 +47,7 @@ export function* toChatTools(request: Json, names: ToolNames): SteppedWork<ChatT
   for (const tool of isPresent(tools) ? elementsOf(tools) : []) {
     if (pace.isDue()) yield
     checkObject(tool)
-    const type = fieldOf(tool.json, 'type', tool.param)
+    const type = memberOf(tool, 'type')
     const typeName = isPresent(type) ? (shortStringOf(type.json) ?? '') : 'custom'
     if (typeName === 'custom') chatTools.push(toFunction(tool, names))
     else {
@@ -72,16 +73,15 @@ export function* toChatTools(request: Json, names: ToolNames): SteppedWork<ChatT
 const toolField = (tools: readonly Json[]): Members => (tools.length === 0 ? {} : { tools: composeArray(tools) })
 
 const toFunction = (tool: PresentField, names: ToolNames): Json => {
-  const { json, param } = tool
-  const schema = requireField(fieldOf(json, 'input_schema', param))
+  const schema = requireField(memberOf(tool, 'input_schema'))
   checkObject(schema)
   return composeObject({
     type: toJson('function'),
     function: composeObject({
       name: toFunctionName(stringIn(tool, 'name'), names),
-      description: fieldOf(json, 'description', param).json,
+      description: memberOf(tool, 'description').json,
       parameters: schema.json,
-      strict: fieldOf(json, 'strict', param).json,
+      strict: memberOf(tool, 'strict').json,
     }),
   })
 }
@@ -102,7 +102,7 @@ interface ToolChoice {
 
 const readChoice = (choice: PresentField, names: ToolNames): ToolChoice => {
   const type = blockType(choice)
-  const single = readBoolean(fieldOf(choice.json, 'disable_parallel_tool_use', choice.param))
+  const single = readBoolean(memberOf(choice, 'disable_parallel_tool_use'))
   const parallel: Members = { parallel_tool_calls: single ? toJson(false) : undefined }
   switch (type) {
     case 'auto':

@@ -1,9 +1,11 @@
 import { Pace, type SteppedWork } from '../../../shared/background/turns.ts'
 import { composeArray, composeObject, type Json, quoteJson, toJson } from '../../../shared/json/json.ts'
 import {
+  checkObject,
   elementsOf,
   fieldOf,
   isPresent,
+  memberOf,
   type PresentField,
   rejectField,
   requireField,
@@ -55,10 +57,9 @@ export function* toChatMessages(
   let isFirst = true
   for (const message of messages) {
     if (pace.isDue()) yield
-    const { json, param } = message
-    if (!json.isObject) rejectField(param, 'must be an object')
-    const role = requireField(fieldOf(json, 'role', param))
-    const content = requireField(fieldOf(json, 'content', param))
+    checkObject(message)
+    const role = requireField(memberOf(message, 'role'))
+    const content = requireField(memberOf(message, 'content'))
     switch (role.json.string()) {
       case 'assistant':
         chatMessages.push(...caller.end())
@@ -128,7 +129,7 @@ class CallerTurn {
       return
     }
     const id = stringIn(block, 'tool_use_id')
-    const content = fieldOf(block.json, 'content', block.param)
+    const content = memberOf(block, 'content')
     const parts = isPresent(content) ? toResultParts(content) : []
     const media = parts.filter((part) => 'media' in part)
     // Only the user can send images and files.
@@ -197,7 +198,7 @@ class AssistantTurn {
     const type = blockType(block)
     if (type === 'text') this.#texts.push(stringIn(block, 'text'))
     else if (type === 'tool_use') this.#calls.push(toToolCall(block, this.#options.toolNames))
-    else if (type === 'thinking') this.#addReasoning(fieldOf(block.json, 'signature', block.param).json)
+    else if (type === 'thinking') this.#addReasoning(memberOf(block, 'signature').json)
     // Only Anthropic can read it.
     else if (type === 'redacted_thinking') return
     else if (hostedBlock.test(type)) this.#options.onHostedBlock(`${block.param}.type`, type)
@@ -213,7 +214,7 @@ class AssistantTurn {
 }
 
 const toToolCall = (block: PresentField, names: ToolNames): Json => {
-  const input = requireField(fieldOf(block.json, 'input', block.param))
+  const input = requireField(memberOf(block, 'input'))
   if (!input.json.isObject) rejectField(input.param, 'must be an object')
   return composeObject({
     id: stringIn(block, 'id'),
