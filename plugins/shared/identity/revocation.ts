@@ -25,6 +25,7 @@ export interface RevocationWatchOptions {
  */
 export class RevocationWatch {
   readonly #options: RevocationWatchOptions
+  /** A set may be empty until the next check: most credentials soon have another call, which needs no new one. */
   readonly #listeners = new Map<string, Set<() => void>>()
   /** Credentials with a check in progress. */
   readonly #checking = new Set<string>()
@@ -36,20 +37,21 @@ export class RevocationWatch {
 
   /** Calls the listener once when the credential is no longer valid. Returns a function that removes the listener. */
   add(key: string, listener: () => void): () => void {
-    const listeners = this.#listeners.get(key) ?? new Set()
-    listeners.add(listener)
-    this.#listeners.set(key, listeners)
-    if (!this.#running) void this.#checkRegularly()
-    return () => {
-      listeners.delete(listener)
-      if (listeners.size === 0 && this.#listeners.get(key) === listeners) this.#listeners.delete(key)
+    let listeners = this.#listeners.get(key)
+    if (!listeners) {
+      listeners = new Set()
+      this.#listeners.set(key, listeners)
     }
+    const added = listeners.add(listener)
+    if (!this.#running) void this.#checkRegularly()
+    return () => void added.delete(listener)
   }
 
   /** Checks all credentials now. Never rejects. */
   async check(): Promise<void> {
     const { holds, refresh } = this.#options
     const failed: string[] = []
+    for (const [key, { size }] of this.#listeners) if (size === 0) this.#listeners.delete(key)
     try {
       await refresh?.()
       let checks: Promise<boolean>[] = []

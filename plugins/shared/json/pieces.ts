@@ -127,6 +127,8 @@ export function* slicesOf(text: string, length: number): Generator<string, void>
   }
 }
 
+const noKeys: readonly number[] = []
+
 /**
  * The pieces of an object after an edit. The text between two changes is one piece.
  *
@@ -144,14 +146,16 @@ export const rewrite = (
   /** The entry of the last member with each changed key. */
   const lastEntries = new Map<string, number>()
   const changed = new Map<number, string>()
-  const keys = document.keys(entry)
+  const isEmpty = document.entryAfter(entry) === entry + stride
+  // Without changes, the text is one piece, whatever members it has.
+  const keys = changes.size === 0 ? noKeys : document.keys(entry)
   for (const key of keys) {
     const name = document.string(key)
     if (!changes.has(name)) continue
     changed.set(key, name)
     lastEntries.set(name, key)
   }
-  let members = 0
+  let members = changes.size > 0 || isEmpty ? 0 : 1
   /** Range of unchanged text that is not a piece yet: at first the opening brace. */
   let from = document.start(entry)
   let to = from + 1
