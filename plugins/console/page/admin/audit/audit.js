@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks'
 import { Field, Select } from '../../controls/field.js'
 import { html } from '../../controls/html.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { formatTime, parseTime } from '../../words/format.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { linkToAdmin, useQuery } from '../parts/query.js'
 import { Table } from '../parts/table.js'
 import { UserPicker, useUserById } from '../parts/user-picker.js'
@@ -36,8 +35,6 @@ export const AuditTrail = () => {
   const user = useUserById(query.user)
   const list = useList('/audit', 'entries', query)
   const [verifying, setVerifying] = useState(false)
-  /** @type {readonly Entry[] | undefined} */
-  const entries = list.items
   const isFiltered = names.some((name) => query[name])
   const set = (/** @type {typeof names[number]} */ name) => (/** @type {Event} */ event) =>
     setQuery({ [name]: /** @type {HTMLInputElement} */ (event.currentTarget).value })
@@ -53,16 +50,8 @@ export const AuditTrail = () => {
       <${Field} label=${w.audit.since} type="date" value=${query.since ?? ''} max=${query.until} onChange=${set('since')} />
       <${Field} label=${w.audit.until} type="date" value=${query.until ?? ''} min=${query.since} onChange=${set('until')} />
     </div>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!entries && list.busy && html`<${Loading} kind="rows" />`}
-    ${entries && entries.length > 0 && html`<${Table} caption=${w.audit.caption} columns=${columns} rows=${entries} keyOf=${(/** @type {Entry} */ { id }) => id} busy=${list.busy} />`}
-    ${
-      entries?.length === 0 &&
-      (isFiltered
-        ? html`<${Empty} icon="check" title=${w.nothingMatches}><p>${w.nothingMatchesHint}</p><button type="button" onClick=${() => setQuery({ user: '', action: '', since: '', until: '' })}>${w.clearFilters}</button><//>`
-        : html`<${Empty} icon="check" title=${w.audit.empty}><p>${w.audit.emptyHint}</p><//>`)
-    }
-    <${Pages} list=${list} />
+    <${List} list=${list} icon="check" title=${w.audit.empty} hint=${w.audit.emptyHint} clear=${isFiltered && (() => setQuery({ user: '', action: '', since: '', until: '' }))}
+      rows=${(/** @type {readonly Entry[]} */ entries) => html`<${Table} caption=${w.audit.caption} columns=${columns} rows=${entries} keyOf=${(/** @type {Entry} */ { id }) => id} busy=${list.busy} />`} />
     ${verifying && html`<${Verification} onClose=${() => setVerifying(false)} />`}
   `
 }

@@ -1,10 +1,9 @@
 import { Select } from '../../controls/field.js'
 import { html } from '../../controls/html.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { t } from '../../words/words.js'
 import { FieldFault } from '../parts/faults.js'
 import { FaultForm, Input } from '../parts/form.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { linkToAdmin, navigateTo, useQuery } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { w } from '../words/words.js'
@@ -33,8 +32,6 @@ const names = /** @type {const} */ (['state'])
 export const Consents = () => {
   const [query, setQuery] = useQuery(names)
   const list = useList('/consents', 'consents', query)
-  /** @type {readonly Consent[] | undefined} */
-  const consents = list.items
   const find = async (/** @type {Record<string, string>} */ { group = '' }) => {
     if (group === '') throw new FieldFault('group', w.faults.required)
     navigateTo(['consents', group])
@@ -52,16 +49,8 @@ export const Consents = () => {
     <div class="filters">
       <${Select} label=${w.consents.state} value=${query.state ?? ''} choices=${[['', w.consents.all], ['withdrawn', w.consents.onlyWithdrawn]]} onChange=${show} />
     </div>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!consents && list.busy && html`<${Loading} kind="rows" />`}
-    ${consents && consents.length > 0 && html`<ul class="rows">${consents.map((consent) => html`<${Row} key=${consent.group} consent=${consent} />`)}</ul>`}
-    ${
-      consents?.length === 0 &&
-      (query.state
-        ? html`<${Empty} icon="face" title=${w.nothingMatches}><p>${w.nothingMatchesHint}</p><button type="button" onClick=${() => setQuery({ state: '' })}>${w.clearFilters}</button><//>`
-        : html`<${Empty} icon="face" title=${w.consents.empty}><p>${w.consents.emptyHint}</p><//>`)
-    }
-    <${Pages} list=${list} />
+    <${List} list=${list} icon="face" title=${w.consents.empty} hint=${w.consents.emptyHint} clear=${query.state ? () => setQuery({ state: '' }) : false}
+      rows=${(/** @type {readonly Consent[]} */ consents) => html`<ul class="rows">${consents.map((consent) => html`<${Row} key=${consent.group} consent=${consent} />`)}</ul>`} />
     <${Keys} />
   `
 }

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../controls/html.js'
 import { Icon } from '../../controls/icons.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { showToast } from '../../controls/toast.js'
 import { t } from '../../words/words.js'
 import { pathWith, useAdminApi } from '../parts/admin-api.js'
 import { ConfirmByName } from '../parts/confirm.js'
 import { Choice, FaultDialog, Input } from '../parts/form.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { Time } from '../parts/time.js'
 import { UserPicker, userNamed } from '../parts/user-picker.js'
 import { w } from '../words/words.js'
@@ -38,8 +37,6 @@ export const PendingGroups = () => {
   const close = () => setOpen(undefined)
   const pending = open?.pending
   const path = pathWith`/groups/pending/${pending?.id ?? ''}`
-  /** @type {readonly Pending[] | undefined} */
-  const items = list.items
 
   const adopt = async (/** @type {Record<string, string>} */ { user: name = '', group_id }) => {
     // The owner of a host app has no name here.
@@ -63,15 +60,8 @@ export const PendingGroups = () => {
     <div class="actions list-actions">
       <button type="button" onClick=${() => setOpen({ action: 'give' })}><${Icon} name="add" />${w.decisions.give}</button>
     </div>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!items && list.busy && html`<${Loading} kind="rows" />`}
-    ${
-      items &&
-      (items.length > 0
-        ? html`<ul class="rows">${items.map((one) => html`<${Row} key=${one.id} pending=${one} onOpen=${setOpen} />`)}</ul>`
-        : html`<${Empty} icon="check" title=${w.decisions.groupsEmpty}><p>${w.decisions.groupsEmptyHint}</p><//>`)
-    }
-    <${Pages} list=${list} />
+    <${List} list=${list} icon="check" title=${w.decisions.groupsEmpty} hint=${w.decisions.groupsEmptyHint}
+      rows=${(/** @type {readonly Pending[]} */ items) => html`<ul class="rows">${items.map((one) => html`<${Row} key=${one.id} pending=${one} onOpen=${setOpen} />`)}</ul>`} />
     ${
       open?.action === 'adopt' &&
       pending &&

@@ -1,13 +1,12 @@
 import { useState } from 'preact/hooks'
 import { Select } from '../../controls/field.js'
 import { html } from '../../controls/html.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { showToast } from '../../controls/toast.js'
 import { t } from '../../words/words.js'
 import { pathWith, useAdminApi } from '../parts/admin-api.js'
 import { ConfirmByName } from '../parts/confirm.js'
 import { FaultDialog, Input } from '../parts/form.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { linkToAdmin, useQuery } from '../parts/query.js'
 import { Time } from '../parts/time.js'
 import { UserPicker, useUserById } from '../parts/user-picker.js'
@@ -44,8 +43,6 @@ export const AdminVideos = () => {
   )
   const close = () => setOpen(undefined)
   const path = pathWith`/videos/${open?.video.id ?? ''}`
-  /** @type {readonly AdminVideo[] | undefined} */
-  const videos = list.items
 
   const adopt = async (/** @type {Record<string, string>} */ { upstream_id }) => {
     await admin.send('POST', `${path}/adopt`, { upstream_id })
@@ -63,15 +60,8 @@ export const AdminVideos = () => {
       <${Select} label=${w.decisions.show} value=${status} choices=${Object.entries(w.decisions.statuses)} onChange=${(/** @type {Event} */ event) => setQuery({ status: /** @type {HTMLSelectElement} */ (event.currentTarget).value })} />
       <${UserPicker} label=${w.decisions.user} name="filter-user" value=${user} onPick=${(/** @type {{ id: string } | undefined} */ picked, /** @type {string} */ text) => (picked || text === '') && setQuery({ user: picked?.id ?? '', status })} />
     </div>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!videos && list.busy && html`<${Loading} kind="rows" />`}
-    ${
-      videos &&
-      (videos.length > 0
-        ? html`<ul class="rows">${videos.map((video) => html`<${Row} key=${video.id} video=${video} isOpen=${isUndecided} onOpen=${setOpen} />`)}</ul>`
-        : html`<${Empty} icon=${isUndecided ? 'check' : 'videos'} title=${isUndecided ? w.decisions.undecidedEmpty : w.decisions.videosEmpty}><p>${isUndecided ? w.decisions.undecidedEmptyHint : w.decisions.videosEmptyHint}</p><//>`)
-    }
-    <${Pages} list=${list} />
+    <${List} list=${list} icon=${isUndecided ? 'check' : 'videos'} title=${isUndecided ? w.decisions.undecidedEmpty : w.decisions.videosEmpty} hint=${isUndecided ? w.decisions.undecidedEmptyHint : w.decisions.videosEmptyHint}
+      rows=${(/** @type {readonly AdminVideo[]} */ videos) => html`<ul class="rows">${videos.map((video) => html`<${Row} key=${video.id} video=${video} isOpen=${isUndecided} onOpen=${setOpen} />`)}</ul>`} />
     ${
       open?.action === 'adopt' &&
       html`

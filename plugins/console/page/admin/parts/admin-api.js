@@ -1,4 +1,4 @@
-import { useMemo } from 'preact/hooks'
+import { useMemo, useRef } from 'preact/hooks'
 import { ApiError } from '../../api/api-error.js'
 import { paths } from '../../api/paths.js'
 import { useApi } from '../../frame/hooks.js'
@@ -55,6 +55,21 @@ export const useAdminApi = () => {
     }),
     [api],
   )
+}
+
+/**
+ * Sends what creates something. All attempts with one body have one key, until one succeeds: so they create one thing.
+ */
+export const useCreate = () => {
+  const admin = useAdminApi()
+  const key = useRef({ body: '', id: '' })
+  return async (/** @type {string} */ path, /** @type {object} */ body) => {
+    const text = JSON.stringify(body)
+    if (key.current.body !== text) key.current = { body: text, id: crypto.randomUUID() }
+    const created = await admin.send('POST', path, body, key.current.id)
+    key.current = { body: '', id: '' }
+    return created
+  }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { useState } from 'preact/hooks'
 import { html } from '../../controls/html.js'
+import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { useLoaded } from '../../frame/hooks.js'
 import { w } from '../words/words.js'
 import { useAdminApi } from './admin-api.js'
@@ -70,3 +71,29 @@ export const Pages = ({ list: { number, busy, goForward, goBack } }) =>
       <button type="button" aria-disabled=${busy || !goForward} onClick=${() => busy || goForward?.()}>${w.pages.next}</button>
     </nav>
   `
+
+/**
+ * A list with all its states: why it could not be read, that it is being read, its rows, why there are none, and its
+ * pages.
+ * @template Item
+ * @param {object} props
+ * @param {ReturnType<typeof useList<Item>>} props.list
+ * @param {(items: readonly Item[]) => unknown} props.rows
+ * @param {import('../../controls/icons.js').IconName} props.icon of an empty list, as the next two
+ * @param {string} props.title
+ * @param {string} props.hint
+ * @param {(() => void) | false} [props.clear] clears the filters, of which there are some
+ * @param {number} [props.count] of placeholders
+ */
+export const List = ({ list, rows, icon, title, hint, clear, count }) => html`
+  <${Failure} message=${list.error} retry=${list.reload} />
+  ${!list.items && list.busy && html`<${Loading} kind="rows" count=${count} />`}
+  ${list.items && list.items.length > 0 && rows(list.items)}
+  ${
+    list.items?.length === 0 &&
+    (clear
+      ? html`<${Empty} icon=${icon} title=${w.nothingMatches}><p>${w.nothingMatchesHint}</p><button type="button" onClick=${clear}>${w.clearFilters}</button><//>`
+      : html`<${Empty} icon=${icon} title=${title}><p>${hint}</p><//>`)
+  }
+  <${Pages} list=${list} />
+`

@@ -1,9 +1,9 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { Dialog } from '../../controls/dialog.js'
 import { html } from '../../controls/html.js'
 import { showToast } from '../../controls/toast.js'
 import { formatTime, parseTime } from '../../words/format.js'
-import { useAdminApi } from '../parts/admin-api.js'
+import { useCreate } from '../parts/admin-api.js'
 import { Choice, FaultForm, Input } from '../parts/form.js'
 import { navigateTo } from '../parts/query.js'
 import { ShownOnce } from '../parts/secret.js'
@@ -17,10 +17,8 @@ import { w } from '../words/words.js'
  * @param {{ onClose: () => void, onCreated: () => void }} props
  */
 export const NewUser = ({ onClose, onCreated }) => {
-  const admin = useAdminApi()
+  const send = useCreate()
   const teams = useTeamChoices(w.users.noTeam)
-  // One key for all attempts of this dialog: a repeated request creates no second user.
-  const key = useRef({ body: '', id: '' })
   const [kind, setKind] = useState('person')
   const [team, setTeam] = useState('')
   const [access, setAccess] = useState('invite')
@@ -37,9 +35,7 @@ export const NewUser = ({ onClose, onCreated }) => {
       ...(isPerson && access === 'invite' && { invite: true }),
       ...(isPerson && access === 'password' && { password: fields.password ?? '' }),
     }
-    const text = JSON.stringify(body)
-    if (key.current.body !== text) key.current = { body: text, id: crypto.randomUUID() }
-    const { user, invitation } = await admin.send('POST', '/users', body, key.current.id)
+    const { user, invitation } = await send('/users', body)
     onCreated()
     showToast(w.users.createdToast(user.name))
     if (invitation?.url) setCreated({ id: user.id, invitation })

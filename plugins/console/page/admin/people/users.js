@@ -2,8 +2,7 @@ import { useState } from 'preact/hooks'
 import { Select } from '../../controls/field.js'
 import { html } from '../../controls/html.js'
 import { Icon } from '../../controls/icons.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { linkToAdmin, useQuery } from '../parts/query.js'
 import { SearchField } from '../parts/search-field.js'
 import { Table } from '../parts/table.js'
@@ -41,8 +40,6 @@ export const Users = () => {
   const isFiltered = filters.some((name) => query[name])
   const select = (/** @type {typeof filters[number]} */ name) => (/** @type {Event} */ event) =>
     setQuery({ [name]: /** @type {HTMLSelectElement} */ (event.currentTarget).value })
-  /** @type {readonly User[] | undefined} */
-  const users = list.items
   return html`
     <div class="heading">
       <h1 tabindex="-1">${w.sections.users}</h1>
@@ -57,25 +54,12 @@ export const Users = () => {
       <${Select} label=${w.users.team} value=${query.team ?? ''} onChange=${select('team')} choices=${teams} />
       <${Select} label=${w.users.state} value=${query.state ?? ''} onChange=${select('state')} choices=${[['', w.users.anyState], ['enabled', w.users.enabled], ['disabled', w.users.disabled]]} />
     </div>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!users && list.busy && html`<${Loading} kind="rows" />`}
-    ${users && users.length > 0 && html`<${UserTable} users=${users} busy=${list.busy} />`}
-    ${
-      users?.length === 0 &&
-      (isFiltered
-        ? html`<${Empty} icon="person" title=${w.nothingMatches}><p>${w.nothingMatchesHint}</p><button type="button" onClick=${() => setQuery({ search: '', role: '', team: '', state: '' })}>${w.clearFilters}</button><//>`
-        : html`<${Empty} icon="person" title=${w.users.empty}><p>${w.users.emptyHint}</p><//>`)
-    }
-    <${Pages} list=${list} />
+    <${List} list=${list} icon="person" title=${w.users.empty} hint=${w.users.emptyHint} clear=${isFiltered && (() => setQuery({ search: '', role: '', team: '', state: '' }))}
+      rows=${(/** @type {readonly User[]} */ users) => html`<${Table} caption=${w.users.caption} columns=${columns} rows=${users} keyOf=${(/** @type {User} */ { id }) => id} busy=${list.busy} />`} />
     ${importing && html`<${ImportUsers} onClose=${() => setImporting(false)} onImported=${list.reload} />`}
     ${creating && html`<${NewUser} onClose=${() => setCreating(false)} onCreated=${list.reload} />`}
   `
 }
-
-/** @param {{ users: readonly User[], busy: boolean }} props */
-const UserTable = ({ users, busy }) => html`
-  <${Table} caption=${w.users.caption} columns=${columns} rows=${users} keyOf=${(/** @type {User} */ { id }) => id} busy=${busy} />
-`
 
 /** @type {readonly import('../parts/table.js').Column<User>[]} */
 const columns = [

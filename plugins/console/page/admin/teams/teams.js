@@ -1,16 +1,15 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { html } from '../../controls/html.js'
 import { Icon } from '../../controls/icons.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { showToast } from '../../controls/toast.js'
 import { t } from '../../words/words.js'
 import { LimitEditor, limitsOfDraft, useLimitsDraft } from '../limits/limit-editor.js'
 import { LimitList } from '../limits/limit-list.js'
 import { LimitSettings } from '../limits/limit-settings.js'
-import { pathWith, useAdminApi } from '../parts/admin-api.js'
+import { pathWith, useAdminApi, useCreate } from '../parts/admin-api.js'
 import { ConfirmByName } from '../parts/confirm.js'
 import { FaultDialog, Input } from '../parts/form.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { linkToAdmin } from '../parts/query.js'
 import { w } from '../words/words.js'
 
@@ -26,21 +25,16 @@ import { w } from '../words/words.js'
 /** The teams of the server. */
 export const Teams = () => {
   const admin = useAdminApi()
+  const send = useCreate()
   const list = useList('/teams', 'teams')
   const [open, setOpen] = useState(
     /** @type {{ action: 'create' | 'edit' | 'delete', team?: Team } | undefined} */ (undefined),
   )
-  const key = useRef({ body: '', id: '' })
   const close = () => setOpen(undefined)
   const team = open?.team
   const path = pathWith`/teams/${team?.id ?? ''}`
-  /** @type {readonly Team[] | undefined} */
-  const teams = list.items
   const create = async (/** @type {object} */ fields) => {
-    const text = JSON.stringify(fields)
-    if (key.current.body !== text) key.current = { body: text, id: crypto.randomUUID() }
-    const created = await admin.send('POST', '/teams', fields, key.current.id)
-    key.current = { body: '', id: '' }
+    const created = await send('/teams', fields)
     list.reload()
     showToast(w.teams.created(created.team.name))
   }
@@ -62,15 +56,8 @@ export const Teams = () => {
       </div>
     </div>
     <p class="lead">${w.teams.lead}</p>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!teams && list.busy && html`<${Loading} kind="rows" />`}
-    ${
-      teams &&
-      (teams.length > 0
-        ? html`<ul class="rows">${teams.map((one) => html`<${Row} key=${one.id} team=${one} onOpen=${setOpen} />`)}</ul>`
-        : html`<${Empty} icon="groups" title=${w.teams.empty}><p>${w.teams.emptyHint}</p><//>`)
-    }
-    <${Pages} list=${list} />
+    <${List} list=${list} icon="groups" title=${w.teams.empty} hint=${w.teams.emptyHint}
+      rows=${(/** @type {readonly Team[]} */ teams) => html`<ul class="rows">${teams.map((one) => html`<${Row} key=${one.id} team=${one} onOpen=${setOpen} />`)}</ul>`} />
     <${LimitSettings}>
       ${open?.action === 'create' && html`<${TeamForm} title=${w.teams.create} submitLabel=${w.teams.create} save=${create} onClose=${close} />`}
       ${open?.action === 'edit' && html`<${TeamForm} title=${w.teams.editTitle(team?.name ?? '')} submitLabel=${t.save} team=${team} save=${edit} onClose=${close} />`}

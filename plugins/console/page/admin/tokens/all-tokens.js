@@ -2,9 +2,8 @@ import { useState } from 'preact/hooks'
 import { serverNow } from '../../api/clock.js'
 import { Select } from '../../controls/field.js'
 import { html } from '../../controls/html.js'
-import { Empty, Failure, Loading } from '../../controls/placeholder.js'
 import { LimitSettings } from '../limits/limit-settings.js'
-import { Pages, useList } from '../parts/list.js'
+import { List, useList } from '../parts/list.js'
 import { useQuery } from '../parts/query.js'
 import { SearchField } from '../parts/search-field.js'
 import { UserPicker, useUserById } from '../parts/user-picker.js'
@@ -29,8 +28,6 @@ export const AllTokens = () => {
     setQuery({ search: text.startsWith('sk-') ? text.slice(0, startLength) : text })
   const select = (/** @type {'state' | 'use'} */ name) => (/** @type {Event} */ event) =>
     setQuery({ [name]: /** @type {HTMLSelectElement} */ (event.currentTarget).value })
-  /** @type {readonly import('./token.js').Token[] | undefined} */
-  const tokens = list.items
   return html`
     <div class="heading"><h1 tabindex="-1">${w.tokens.title}</h1></div>
     <p class="lead">${w.tokens.allLead}</p>
@@ -40,19 +37,11 @@ export const AllTokens = () => {
       <${Select} label=${w.tokens.state} value=${query.state ?? ''} onChange=${select('state')} choices=${[['', w.tokens.anyState], ...Object.entries(w.tokens.states)]} />
       <${Select} label=${w.tokens.use} value=${use ?? ''} onChange=${select('use')} choices=${[['', w.tokens.anyUse], ...Object.entries(w.tokens.uses)]} />
     </div>
-    <${Failure} message=${list.error} retry=${list.reload} />
-    ${!tokens && list.busy && html`<${Loading} kind="rows" />`}
     <${LimitSettings}>
-      ${tokens && tokens.length > 0 && html`<${TokenRows} withUser tokens=${tokens} onOpen=${setOpen} />`}
+      <${List} list=${list} icon="tokens" title=${w.tokens.empty} hint=${w.tokens.emptyAll} clear=${isFiltered && (() => setQuery({ search: '', user: '', state: '', use: '' }))}
+        rows=${(/** @type {readonly import('./token.js').Token[]} */ tokens) => html`<${TokenRows} withUser tokens=${tokens} onOpen=${setOpen} />`} />
       <${TokenDialogs} open=${open} onClose=${() => setOpen(undefined)} onChanged=${list.reload} />
     <//>
-    ${
-      tokens?.length === 0 &&
-      (isFiltered
-        ? html`<${Empty} icon="tokens" title=${w.nothingMatches}><p>${w.nothingMatchesHint}</p><button type="button" onClick=${() => setQuery({ search: '', user: '', state: '', use: '' })}>${w.clearFilters}</button><//>`
-        : html`<${Empty} icon="tokens" title=${w.tokens.empty}><p>${w.tokens.emptyAll}</p><//>`)
-    }
-    <${Pages} list=${list} />
   `
 }
 
