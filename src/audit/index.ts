@@ -184,14 +184,10 @@ export const createAudit = ({
     }
   }
 
-  let isFirst = true
   backgroundOf(background)?.repeat({
-    ...{ everyMs: sweepEveryMs, log, failure: 'old entries of the audit trail could not be removed' },
+    ...{ everyMs: sweepEveryMs, firstMs: firstSweepMs, log },
+    failure: 'old entries of the audit trail could not be removed',
     async run(signal) {
-      if (isFirst) {
-        isFirst = false
-        return firstSweepMs
-      }
       const before = clock.now() - keepMs
       while (!signal.aborted && (await store.sweepAudit(before, maxRowsPerSweep)) === maxRowsPerSweep)
         await yieldToEventLoop()

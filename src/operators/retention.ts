@@ -25,15 +25,10 @@ const pauseMs = 20
 
 /** Removes the usage of months that ended long ago, in one process at a time. */
 export const removeOldUsage = ({ store, keepMs, background, clock, log }: UsageRetentionOptions): void => {
-  let isFirst = true
   background.repeat({
-    ...{ everyMs, log, failure: 'old usage could not be removed' },
+    ...{ everyMs, firstMs, log, failure: 'old usage could not be removed' },
     lease: { store, name: 'usage-retention', clock },
     async run(signal) {
-      if (isFirst) {
-        isFirst = false
-        return firstMs
-      }
       const before = dayOf(clock.now() - keepMs)
       while (!signal.aborted && (await store.sweepUsage(before, maxRows)) >= maxRows)
         await background.sleep(pauseMs, signal)
@@ -66,14 +61,9 @@ const maxCounted = 10_000
  */
 export const watchOverdue = ({ store, retention, background, clock, log }: OverdueOptions) => {
   let counts: Partial<Readonly<Record<RetainedKind, number>>> = {}
-  let isFirst = true
   background.repeat({
-    ...{ everyMs: countEveryMs, log, failure: 'what is to be removed could not be counted' },
+    ...{ everyMs: countEveryMs, firstMs, log, failure: 'what is to be removed could not be counted' },
     async run(signal) {
-      if (isFirst) {
-        isFirst = false
-        return firstMs
-      }
       const counted: Partial<Record<RetainedKind, number>> = {}
       for (const kind of retainedKinds) {
         const keepMs = retention[kind]

@@ -1,4 +1,4 @@
-import { type Database, type Statement, sql } from './database/database.ts'
+import { clause, type Database, joinClauses, type Statement, sql } from './database/database.ts'
 
 /** What is removed after some time. */
 export const retainedKinds = [
@@ -24,114 +24,51 @@ export interface OverdueRecords {
 
 export const createOverdueStore = (database: Database): OverdueRecords => ({
   async countOverdue(kind, before, max) {
-    const [counted] = await database.query(counts[kind](before, max))
+    const [counted] = await database.query(countRows(kind, before, max))
     return Number(counted?.count)
   },
 })
 
-type Count = (before: number, max: number) => Statement
+type OldRows = (before: number) => Statement
 
 /** Each reads the end of an index: PostgreSQL too, because it is asked for the rows in that order. */
-const counts: Readonly<Record<RetainedKind, Count>> = {
-  // The newest of each user stays. Those that are removed last are the newest of the old ones.
-  events: (before, max) => sql`
-    select count(*) as count
-    from (
-      select user_id, sequence
-      from events
-      where at < ${before}
-      order by at desc
-      limit ${max}
-    ) examined
-    where exists (
-      select 1
-      from events newer
-      where newer.user_id = examined.user_id
-      and newer.sequence > examined.sequence
-    )`,
-  deliveries: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from deliveries
-      where created_at < ${before}
-      order by created_at
-      limit ${max}
-    ) counted`,
-  usage: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from text_usage
-      where day < ${dayOf(before)}
-      order by day
-      limit ${max}
-    ) counted`,
-  audit: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from audit_entries
-      where at < ${before}
-      order by at
-      limit ${max}
-    ) counted`,
-  videos: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from video_tasks
-      where phase = 'ended'
-      and ended_at < ${before}
-      order by ended_at
-      limit ${max}
-    ) counted`,
-  verifications: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from face_verifications
-      where created_at < ${before}
-      order by created_at
-      limit ${max}
-    ) counted`,
-  asset_batches: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from asset_batches
-      where ended_at < ${before}
-      order by ended_at
-      limit ${max}
-    ) counted`,
-  idempotency_keys: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from idempotency_keys
-      where expires_at < ${before}
-      order by expires_at
-      limit ${max}
-    ) counted`,
-  text_objects: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from text_objects
-      where expires_at < ${before}
-      order by expires_at
-      limit ${max}
-    ) counted`,
-  files: (before, max) => sql`
-    select count(*) as count
-    from (
-      select 1 as one
-      from files
-      where expires_at < ${before}
-      order by expires_at
-      limit ${max}
-    ) counted`,
+const oldRows: Readonly<Record<Exclude<RetainedKind, 'events'>, OldRows>> = {
+  deliveries: (before) => clause`deliveries where created_at < ${before} order by created_at`,
+  usage: (before) => clause`text_usage where day < ${dayOf(before)} order by day`,
+  audit: (before) => clause`audit_entries where at < ${before} order by at`,
+  videos: (before) => clause`video_tasks where phase = 'ended' and ended_at < ${before} order by ended_at`,
+  verifications: (before) => clause`face_verifications where created_at < ${before} order by created_at`,
+  asset_batches: (before) => clause`asset_batches where ended_at < ${before} order by ended_at`,
+  idempotency_keys: (before) => clause`idempotency_keys where expires_at < ${before} order by expires_at`,
+  text_objects: (before) => clause`text_objects where expires_at < ${before} order by expires_at`,
+  files: (before) => clause`files where expires_at < ${before} order by expires_at`,
 }
+
+export const countRows = (kind: RetainedKind, before: number, max: number): Statement =>
+  kind === 'events'
+    ? countEvents(before, max)
+    : joinClauses(
+        clause`select count(*) as count from (select 1 as one from `,
+        oldRows[kind](before),
+        clause` limit ${max}) counted`,
+      )
+
+/** The newest of each user stays. Those that are removed last are the newest of the old ones. */
+const countEvents = (before: number, max: number): Statement => sql`
+  select count(*) as count
+  from (
+    select user_id, sequence
+    from events
+    where at < ${before}
+    order by at desc
+    limit ${max}
+  ) examined
+  where exists (
+    select 1
+    from events newer
+    where newer.user_id = examined.user_id
+    and newer.sequence > examined.sequence
+  )`
 
 /** The first day of the month of a time, in UTC: usage is removed by whole months. */
 export const dayOf = (time: number): string => `${new Date(time).toISOString().slice(0, 7)}-01`

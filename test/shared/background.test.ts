@@ -52,6 +52,28 @@ const counter = () => {
   return job
 }
 
+test('the first call may be later, unless the job is woken or ends', async () => {
+  const { clock, start, state } = fixture()
+  const [slow, woken, ended] = [counter(), counter(), counter()]
+  const first = start(slow.run, { firstMs: 500 })
+  const second = start(woken.run, { firstMs: 500, lease: undefined })
+  const third = start(ended.run, { firstMs: 500, lease: undefined })
+  await clock.pass(400)
+  expect([slow.calls, woken.calls, state.takes]).toEqual([0, 0, 0])
+  second.wake()
+  third.stop()
+  await clock.pass(50)
+  expect([slow.calls, woken.calls]).toEqual([0, 1])
+  await clock.pass(100)
+  expect(slow.calls).toBe(1)
+  expect(ended.calls).toBe(0)
+  await third.ended
+  first.stop()
+  second.stop()
+  await clock.pass(200)
+  await Promise.all([first.ended, second.ended])
+})
+
 test('a job runs in one process, and in another one when that has ended', async () => {
   const { clock, start } = fixture()
   const [one, two] = [counter(), counter()]

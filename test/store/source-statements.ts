@@ -10,6 +10,7 @@ import { deleteOldVerifications } from '../../src/store/face-verifications.ts'
 import { deleteExpiredKeys } from '../../src/store/idempotency.ts'
 import { deleteEndedBatches } from '../../src/store/library/asset-batches.ts'
 import { countExisting } from '../../src/store/limits/existing.ts'
+import { countRows, retainedKinds } from '../../src/store/overdue.ts'
 import { deleteExpiredTextObjects } from '../../src/store/text/text-objects.ts'
 import { deleteForgotten } from '../../src/store/users/attempts.ts'
 import { deleteExpiredSessions } from '../../src/store/users/sessions.ts'
@@ -56,6 +57,7 @@ const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
     ['users/sessions.ts', deleteExpiredSessions(1)],
     ...sweepStatements(1, 1_000).map((statement) => ['events/deliveries.ts', statement] as const),
   ]
+  const overdue = retainedKinds.map((kind) => countRows(kind, 1, 1_000))
   const textOf = ({ strings }: Statement) => strings.reduce((text, part, index) => `${text}${mark}${index}${part}`)
   return [
     ...existing.map(({ type, statement }) => ({ file: `limits/existing.ts of ${type}`, text: textOf(statement) })),
@@ -64,6 +66,7 @@ const composed = (mark: '?' | '$'): readonly SourceStatement[] => {
     ...sweepTokens(1).map((statement) => ({ file: 'users/token-rows.ts', text: textOf(statement) })),
     ...pages.map((statement) => ({ file: 'consents/consent-pages.ts', text: textOf(statement) })),
     ...removals.map(([file, statement]) => ({ file, text: textOf(statement) })),
+    ...overdue.map((statement) => ({ file: 'overdue.ts', text: textOf(statement) })),
   ]
 }
 

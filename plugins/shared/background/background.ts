@@ -5,13 +5,15 @@ import { Lease, type LeaseOptions } from './lease.ts'
 /** Work that is done again and again. */
 export interface Job {
   /**
-   * Called at once, and then again and again. Its signal aborts when the work must end or the lease is lost, also after
-   * the call has resolved. Resolves with the milliseconds until the next call; undefined: `everyMs`. An error is
-   * logged, and the next call is after `everyMs`.
+   * Called after `firstMs`, and then again and again. Its signal aborts when the work must end or the lease is lost,
+   * also after the call has resolved. Resolves with the milliseconds until the next call; undefined: `everyMs`. An
+   * error is logged, and the next call is after `everyMs`.
    */
   readonly run: (signal: AbortSignal) => Promise<number | undefined>
   /** Time between the end of a call and the next one. Milliseconds. */
   readonly everyMs: number
+  /** Time before the first call, for what is not urgent at the start of a server. Milliseconds, default: 0. */
+  readonly firstMs?: number
   /** With it, only the process that has the lease does the work. Default: every process does. */
   readonly lease?: LeaseOptions
   readonly log: Log
@@ -89,7 +91,7 @@ export class Background {
   }
 
   async #loop(job: Job, signal: AbortSignal, wake: { now: () => void }): Promise<void> {
-    const { run, everyMs, log, failure } = job
+    const { run, everyMs, firstMs = 0, log, failure } = job
     const lease = job.lease && new Lease(job.lease, this.sleep)
     let woken = new AbortController()
     wake.now = () => woken.abort()
@@ -99,6 +101,7 @@ export class Background {
       lease?.lose(signal.reason)
     }
     signal.addEventListener('abort', onEnd)
+    if (firstMs > 0) await this.sleep(firstMs, woken.signal)
     while (!signal.aborted) {
       woken = new AbortController()
       let waitMs = everyMs

@@ -15,7 +15,12 @@ import type { DocumentDecoration } from 'elysia'
 // plugin for Eden. They have no `response` schema, because Elysia (1.4.30) would compile a validator for each status,
 // and copy each response to set its status.
 
-/** A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step. */
+/**
+ * A schema of values that have the type `Value`. Declared on a schema, so that the compiler keeps the two in step.
+ *
+ * The types are not derived from the schemas, because JSR takes no exported types that it would have to infer
+ * (https://jsr.io/docs/about-slow-types).
+ */
 export type SchemaOf<Value> = TSchema & { readonly static: Value }
 
 /** A text that is one of some words. */

@@ -96,7 +96,6 @@ export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets =
       if (count > most) throw tooMany(what, Math.max(0, most), paramOf(assets[most]?.id ?? ''))
   }
 
-  /** Whether the upstream has it, and it is active there. */
   const advance = async (asset: SlottedAsset, need: SlotNeed, paramOf: ParamOf): Promise<void> => {
     if (asset.state === 'present' && asset.isReady) return
     const residence = accounts.ofRecord(asset)
