@@ -184,7 +184,10 @@ const signsOfLife = [
 /** What one try to use a route has found. Undefined: it works. */
 type Problem = string | undefined
 
-/** Makes what a request needs, once, and sends it. What cannot be made has the same cause as a request that fails. */
+/**
+ * Makes what a request needs, and sends it: again and again the same, unless it has had its effect without an answer,
+ * such as a deletion. What cannot be made has the same cause as a request that fails.
+ */
 const createTry = (world: FaultWorld, route: string): (() => Promise<Problem>) => {
   let request: FaultRequest | undefined
   return async () => {
@@ -194,7 +197,9 @@ const createTry = (world: FaultWorld, route: string): (() => Promise<Problem>) =
       return `${route} cannot be tried: ${String(error).slice(0, 200)}`
     }
     const reply = request && (await world.send(methodOf(route), request).catch(() => undefined))
-    return reply && isUsual(route, reply) ? undefined : `${route} is not back: ${shown(reply)}`
+    if (reply && isUsual(route, reply)) return undefined
+    if (reply && reply.status < 500) request = undefined
+    return `${route} is not back: ${shown(reply)}`
   }
 }
 
