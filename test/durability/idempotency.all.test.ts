@@ -1,5 +1,6 @@
 /** Runs with `--all`: kills processes and waits for the ends of leases, on both runtimes. */
 import { describe, expect, test } from 'bun:test'
+import { createToken, hashToken } from '../../plugins/api-token/index.ts'
 import { databaseNames, type TestDatabase } from '../support/database.ts'
 import type { Reply, User } from '../support/gateway.ts'
 import type { Runtime, ServerProcess } from '../support/server.ts'
@@ -91,6 +92,57 @@ describe.each(cases)('an Idempotency-Key on %s, on %s, when the process is kille
     expect([reply.status, reply.json.Result.Id, others]).toEqual([200, asset?.id, []])
   }, 300_000)
 })
+
+test('what an operator creates exists once, whenever the process was killed', async () => {
+  await using fixture = await openServerFixture('sqlite')
+  const { store } = fixture
+  const root = await store.addAdminUser({ name: 'root', role: 'admin', createdAt: Date.now() })
+  if (typeof root === 'string') throw new Error(root)
+  const secret = createToken()
+  const token = {
+    hash: hashToken(secret),
+    start: secret.slice(0, 9),
+    scopes: ['admin'],
+    createdAt: Date.now(),
+  } as const
+  await store.addUserToken(root.id, token)
+  let server = await fixture.start()
+  const send = async (path: string, key: string, body: object) => {
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json', 'idempotency-key': key }
+    const url = `${server.url}/api/admin${path}`
+    const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })
+    return { status: response.status, text: await response.text() }
+  }
+  for (let round = 0; round < rounds / 2; round++) {
+    // The hash of a password takes some time, so that a kill comes before some are written.
+    const creations = Array.from({ length: 8 }, (_, nth) => `${round}-${nth}`).flatMap((name) => [
+      { kind: 'user', path: '/users', name: `user-${name}`, body: { password: 'a long enough password' } },
+      { kind: 'team', path: '/teams', name: `team-${name}`, body: {} },
+    ])
+    const sending = creations.map(({ path, name, body }) =>
+      send(path, name, { ...body, name }).catch(() => ({ status: 0, text: '' })),
+    )
+    await new Promise((resolve) => setTimeout(resolve, Math.random() * 400))
+    await server.kill('SIGKILL')
+    const first = await Promise.all(sending)
+    server = await fixture.start()
+    for (const [nth, { kind, path, name, body }] of creations.entries()) {
+      let reply = await send(path, name, { ...body, name })
+      while ([409, 503].includes(reply.status)) {
+        expect([name, reply.text]).toEqual([
+          name,
+          expect.stringContaining('an earlier request with this Idempotency-Key'),
+        ])
+        await new Promise((resolve) => setTimeout(resolve, 200))
+        reply = await send(path, name, { ...body, name })
+      }
+      const found = kind === 'user' ? await store.adminUserByName(name) : await store.teamByName(name)
+      expect([name, reply.status, JSON.parse(reply.text)[kind].id]).toEqual([name, 200, found?.id])
+      const { status, text } = first[nth] ?? { status: 0, text: '' }
+      if (status === 200) expect(JSON.parse(text)[kind].id).toBe(found?.id)
+    }
+  }
+}, 600_000)
 
 for (const kind of databaseNames) {
   test(
