@@ -2,6 +2,7 @@ import { expect } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
+import { findInLooks, type Looks, tooWide } from './screen-faults.ts'
 
 const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
 
@@ -28,8 +29,13 @@ export const openAxe = async (page: Page): Promise<() => Promise<readonly string
   return () => violations(page)
 }
 
-/** Returns a function that fails when axe finds a violation on the present screen, which it is given the name of. */
-export const openChecker = async (page: Page): Promise<(screen: string) => Promise<void>> => {
-  const find = await openAxe(page)
-  return async (screen) => expect([screen, await find()]).toEqual([screen, []])
+/**
+ * Returns a function that fails when axe finds a violation on the present screen, which it is given the name of, or the screen is too wide. With looks: in one
+ * of them.
+ */
+export const openChecker = async (page: Page, looks?: Looks): Promise<(screen: string) => Promise<void>> => {
+  const violations = await openAxe(page)
+  const find = async () => [...(await violations()), ...(await tooWide(page))]
+  return async (screen) =>
+    expect([screen, looks ? await findInLooks(page, looks, find) : await find()]).toEqual([screen, []])
 }

@@ -1,32 +1,14 @@
 /** Runs with `--all`: a browser opens every screen that a link leads to, in several sizes, by mouse and by keyboard. */
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import type { BrowserContextOptions, Page } from 'playwright-core'
 import { visitAdmin } from './admin/fixture.ts'
 import { openAxe } from './axe.ts'
-import { desktop } from './browser.ts'
 import { describeEveryScreen, openScreen, screenNames, screens, walkScreens } from './every-screen.ts'
 import { malformedAddresses } from './malformed-addresses.ts'
-import { hiddenTabs, narrow, sizes, tooWide, unreached } from './screen-faults.ts'
+import { findInLooks, hiddenTabs, looks, tooWide, unreached } from './screen-faults.ts'
 
 setDefaultTimeout(600_000)
 
 describeEveryScreen('every screen', (shared) => {
-  /** Walks all screens, and expects that `find` finds nothing on any of them. */
-  const walk = async (
-    options: BrowserContextOptions,
-    findOn: (page: Page) => Promise<() => Promise<readonly string[]>>,
-  ) => {
-    await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', options)
-    const { page } = visiting
-    const find = await findOn(page)
-    const faults: string[] = []
-    const routes = await walkScreens(page, async (route) => {
-      faults.push(...(await find()).map((fault) => `${route}: ${fault}`))
-    })
-    expect(faults).toEqual([])
-    expect([...routes].sort()).toEqual([...screens].sort())
-  }
-
   test('is in the list of this test', () => {
     const { all, admin } = screenNames()
     expect(all.length).toBeGreaterThan(8)
@@ -50,18 +32,26 @@ describeEveryScreen('every screen', (shared) => {
     expect(errors).toEqual([])
   })
 
-  for (const [title, options] of Object.entries(sizes)) {
-    test(`is accessible and fits, ${title}`, async () => {
+  for (const locale of ['en-GB', 'zh-CN'] as const) {
+    // Keys are the same in each language.
+    const hasKeys = locale === 'en-GB'
+    const titles = looks[locale].map(({ title }) => title).join('; ')
+    test(`is accessible and fits${hasKeys ? ', and is used by keyboard alone' : ''}, in ${locale}: ${titles}`, async () => {
       // The script of axe must bypass the content security policy.
-      await walk({ ...options, bypassCSP: true }, async (page) => {
-        const violations = await openAxe(page)
-        return async () => [...(await violations()), ...(await tooWide(page)), ...(await hiddenTabs(page))]
+      const { viewport, colorScheme } = looks[locale][0]
+      const options = { viewport, colorScheme, locale, bypassCSP: true }
+      await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', options)
+      const { page } = visiting
+      const violations = await openAxe(page)
+      const find = async () => [...(await violations()), ...(await tooWide(page)), ...(await hiddenTabs(page))]
+      const faults: string[] = []
+      const routes = await walkScreens(page, async (route) => {
+        const found = await findInLooks(page, looks[locale], find)
+        if (hasKeys) found.push(...(await findInLooks(page, looks[locale], () => unreached(page))))
+        faults.push(...found.map((fault) => `${route}: ${fault}`))
       })
+      expect(faults).toEqual([])
+      expect([...routes].sort()).toEqual([...screens].sort())
     })
   }
-
-  for (const [title, viewport] of Object.entries({ 'a desktop': desktop, 'a screen of 320 pixels': narrow }))
-    test(`is used by keyboard alone, on ${title}`, async () => {
-      await walk({ viewport }, async (page) => () => unreached(page))
-    })
 })

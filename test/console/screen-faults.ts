@@ -1,11 +1,11 @@
-import type { Page } from 'playwright-core'
+import type { Page, ViewportSize } from 'playwright-core'
 import { desktop } from './browser.ts'
 import { hasOutline } from './keyboard.ts'
 
 /** A desktop at a zoom of 200 %: half as many CSS pixels. */
-const zoomed = { width: desktop.width / 2, height: desktop.height / 2 }
+export const zoomed = { width: desktop.width / 2, height: desktop.height / 2 }
 /** The narrowest screen of WCAG 2.2, 1.4.10. */
-export const narrow = { width: 320, height: 640 }
+const narrow = { width: 320, height: 640 }
 
 /** What is wider than the screen. A page scrolls in one direction only. */
 export const tooWide = (page: Page): Promise<readonly string[]> =>
@@ -30,6 +30,7 @@ export const hiddenTabs = (page: Page): Promise<readonly string[]> =>
 const markStops = `(() => {
   const groups = new Set()
   let stops = 0
+  for (const element of document.querySelectorAll('[data-stop]')) delete element.dataset.stop
   for (const element of (document.querySelector('dialog[open]') ?? document).querySelectorAll('a[href], button, input, select, textarea, summary, [tabindex]')) {
     if (element.tabIndex < 0 || element.disabled || !element.checkVisibility({ visibilityProperty: true })) continue
     if (element.type === 'radio') {
@@ -80,15 +81,49 @@ export const unreached = async (page: Page): Promise<readonly string[]> => {
   return [...faults, ...names.filter((name) => name !== '').map((name) => `not reached: ${name}`)]
 }
 
-/** The ways in which every screen is looked at, with both themes and both languages. */
-export const desktopSizes = {
-  'on a desktop, in light colours, in English': { viewport: desktop, colorScheme: 'light', locale: 'en-GB' },
-  'on a desktop, in dark colours, in Chinese': { viewport: desktop, colorScheme: 'dark', locale: 'zh-CN' },
-} as const
+/** A size of the screen and a theme. */
+export interface Look {
+  readonly title: string
+  readonly viewport: ViewportSize
+  readonly colorScheme: 'light' | 'dark'
+}
 
-export const smallSizes = {
-  'on 320 pixels, in dark colours, in English': { viewport: narrow, colorScheme: 'dark', locale: 'en-GB' },
-  'at a zoom of 200 %, in light colours, in Chinese': { viewport: zoomed, colorScheme: 'light', locale: 'zh-CN' },
-} as const
+/**
+ * The looks that a screen has one after the other in one visit: its layout follows the size by style sheets and observers. It opens in the first one, so that is
+ * one with little room.
+ */
+export type Looks = readonly [Look, ...Look[]]
 
-export const sizes = { ...desktopSizes, ...smallSizes }
+/** The looks of every screen in each language. */
+export const looks: Readonly<Record<'en-GB' | 'zh-CN', Looks>> = {
+  'en-GB': [
+    { title: 'on 320 pixels, in dark colours', viewport: narrow, colorScheme: 'dark' },
+    { title: 'on a desktop, in light colours', viewport: desktop, colorScheme: 'light' },
+  ],
+  'zh-CN': [
+    { title: 'at a zoom of 200 %, in light colours', viewport: zoomed, colorScheme: 'light' },
+    { title: 'on a desktop, in dark colours', viewport: desktop, colorScheme: 'dark' },
+  ],
+}
+
+/** Gives the page another look, and waits until it is painted. */
+export const take = async (page: Page, { viewport, colorScheme }: Look): Promise<void> => {
+  await page.setViewportSize(viewport)
+  await page.emulateMedia({ colorScheme })
+  await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))')
+}
+
+/** What `find` finds on the page in each of the looks. The page then has the first one again. */
+export const findInLooks = async (
+  page: Page,
+  [first, ...others]: Looks,
+  find: () => Promise<readonly string[]>,
+): Promise<string[]> => {
+  const found: string[] = []
+  for (const look of [first, ...others]) {
+    await take(page, look)
+    found.push(...(await find()).map((fault) => `${look.title}: ${fault}`))
+  }
+  await take(page, first)
+  return found
+}
