@@ -1,11 +1,15 @@
-/** Runs with `--all`: keeps two processes under load for seconds; simulation.test.ts tests fairness and limits with a clock. */
+/**
+ * Runs with `--all`: keeps two processes under load for seconds. simulation.test.ts and those of the stores test equal shares with a clock: a process loses its
+ * turn when a busy machine gives it no processor in time.
+ */
 import { describe, expect, test } from 'bun:test'
 import { databaseNames } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { callsPerReader, openFixture, pause, read } from './fixture.ts'
 
 for (const kind of databaseNames) {
   describe(`two gateways with one database (${kind})`, () => {
-    test('never exceed the rate limit under five times its load, and serve 20 users equally', async () => {
+    test('never exceed the rate limit under five times its load, and serve each of 20 users', async () => {
       await using fixture = await openFixture({
         kind,
         users: 21,
@@ -15,10 +19,11 @@ for (const kind of databaseNames) {
       const { base, servers, readers } = fixture
       const flooding = readers.slice(0, 20)
       let stopped = false
-      const until = () => stopped
       const startedAt = Date.now()
       // 15 users call the first gateway, 5 the second, each with 10 concurrent reads: 200 reads for 40 calls per second.
-      const floods = flooding.map((reader, nth) => read(reader, servers[nth < 15 ? 0 : 1], { atOnce: 10, until }))
+      const floods = flooding.map((reader, nth) =>
+        read(reader, servers[nth < 15 ? 0 : 1], { atOnce: 10, until: () => stopped }),
+      )
       await pause(1_500)
       /** Calls of other users that reached the upstream while the rare user's call waited. */
       const overtaken: number[] = []
@@ -30,18 +35,13 @@ for (const kind of databaseNames) {
         overtaken.push(arrived - before)
         await pause(900)
       }
-      // Each user gets about two calls a second. With few calls, those at the two ends of the time decide.
-      await pause(4_000)
-      const endedAt = Date.now()
+      const counts = () => callsPerReader(fixture, startedAt, Number.POSITIVE_INFINITY).slice(0, 20)
+      await until(() => Math.min(...counts()) >= 5)
       stopped = true
       const readings = (await Promise.all(floods)).flat()
 
       expect(base.emulator.maxCallsPerSecond('GetAsset')).toBeLessThanOrEqual(40)
       expect(base.emulator.calls.filter((call) => call.status === 429)).toEqual([])
-      const got = callsPerReader(fixture, startedAt + 1_000, endedAt).slice(0, 20)
-      const fair = got.reduce((sum, each) => sum + each, 0) / 20
-      // A call that ends just outside of the time is not counted.
-      expect(Math.min(...got)).toBeGreaterThanOrEqual(0.8 * fair - 1)
       // Only a gateway rejects calls, and always with 429.
       expect(
         [...new Set(readings.map(({ status }) => status))].filter((status) => ![200, 429].includes(status)),

@@ -7,6 +7,7 @@ import {
   rateLimitOf,
   reservationMs,
 } from '../../plugins/upstream-proxy/rate-limit/store.ts'
+import { minShare, simulate, spread } from './simulated-processes.ts'
 
 const period = 1_000
 const lease = 30_000
@@ -189,6 +190,16 @@ export const testRateLimitStore = (open: () => readonly [RateLimitStore, ...Rate
       expect(await one.takeInTurn(wanted(start + 1))).toMatchObject({ nextAt: start + 3_600_000 })
     })
   })
+
+  test('15 users of one process and 5 of another one have equal shares', async () => {
+    const [one, other = one] = open()
+    const latency = () => [5, 15] as const
+    const load = { perSecond: 10, users: spread(15, 5), atOnce: 3, latency, seconds: 20, stores: [one, other] } as const
+    const arrivals = await simulate(load)
+    expect(arrivals.length).toBeGreaterThan(0.9 * 20 * 10)
+    // Ten calls each, and one less for whoever is served last. If each process had half of the limit, 15 users would have two thirds of an equal share.
+    expect(minShare(arrivals, 20)).toBeGreaterThanOrEqual(0.9)
+  }, 60_000)
 
   describe('a rate limit', () => {
     test('that changes, changes the number of permits', async () => {

@@ -1,49 +1,8 @@
-import { setImmediate } from 'node:timers/promises'
 import { LimitProblem, type UsageLimits, type UsageLimitsOptions, usageLimits } from 'sluice/usage-limits'
 import type { LimitStore } from '../../plugins/usage-limits/store.ts'
-import { VirtualClock } from '../support/virtual-clock.ts'
+import { StoreClock } from '../support/store-clock.ts'
 
-/** A clock that only the test advances, and that stands still while a store is asked. */
-export class StoreClock extends VirtualClock {
-  #asked = 0
-
-  constructor(start = Date.parse('2026-03-01T12:00:00Z')) {
-    super(1, start)
-  }
-
-  /** The same store, whose calls the clock waits for. */
-  watched(store: LimitStore): LimitStore {
-    const watch =
-      <Arguments extends unknown[], Result>(call: (...given: Arguments) => Promise<Result>) =>
-      async (...given: Arguments): Promise<Result> => {
-        this.#asked++
-        try {
-          return await call(...given)
-        } finally {
-          this.#asked--
-        }
-      }
-    return {
-      exchange: watch(store.exchange),
-      limitUse: watch(store.limitUse),
-      sweepLimits: watch(store.sweepLimits),
-      limitSubjects: watch(store.limitSubjects),
-    }
-  }
-
-  /** Waits until nothing happens without time. */
-  override async settled(): Promise<void> {
-    for (let quiet = 0; quiet < 4; quiet++) {
-      await setImmediate()
-      if (this.#asked > 0) quiet = 0
-    }
-  }
-
-  override async pass(ms: number): Promise<void> {
-    await super.pass(ms)
-    await this.settled()
-  }
-}
+export { StoreClock }
 
 /** The limits of one process. */
 export const processOn = (

@@ -36,7 +36,7 @@ export const exhaust = async (options: ExhaustionOptions): Promise<Exhausted> =>
   const start = (nth: number): UsageLimits => {
     const store = stores[nth]
     if (!store) throw new Error('no store')
-    const own = clock.watched({
+    const own = clock.watched<LimitStore>({
       ...store,
       exchange: async (exchange) => {
         if (killed.has(limits) || random.chance(lost)) throw new Error('not sent')
