@@ -1,4 +1,5 @@
 import { countInFlight, type InFlight } from '../shared/http/in-flight.ts'
+import { busy } from '../shared/http/turn/request-turns.ts'
 import { Problem } from '../shared/problem.ts'
 
 /** Limits on concurrent use, of the process or of one user. */
@@ -46,7 +47,7 @@ export class ConcurrencyCounts {
 
   /** Counts a new request. Throws Problem 503 if the process has reached its limit, unless the request is exempt. */
   enter(request: Request, exempt: (request: Request) => boolean): CountedRequest {
-    if (this.all.requests >= this.limits.process.maxRequests && !exempt(request)) throw busy()
+    if (this.all.requests >= this.limits.process.maxRequests && !exempt(request)) throw busy
     this.all.requests++
     const counted = new CountedRequest(this)
     countInFlight(request, counted)
@@ -88,12 +89,12 @@ export class CountedRequest implements InFlight {
     const { limits, all } = this.#counts
     const user = this.#user
     if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
-    if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy()
+    if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy
     // The counts of this request have been released already, so nothing would release these bytes.
     if (this.#responded && !this.#streams) return
     if (!user && !this.#unauthenticated && !this.#responded) {
       // Unauthenticated clients that send slowly must not use all requests of the process.
-      if (this.#counts.unauthenticated >= limits.process.maxRequests / 4) throw busy()
+      if (this.#counts.unauthenticated >= limits.process.maxRequests / 4) throw busy
       this.#counts.unauthenticated++
       this.#unauthenticated = true
     }
@@ -107,7 +108,7 @@ export class CountedRequest implements InFlight {
     const { limits, all } = this.#counts
     const user = this.#user
     if (user && user.streams >= limits.user.maxStreams) throw tooMany('streams')
-    if (all.streams >= limits.process.maxStreams) throw busy()
+    if (all.streams >= limits.process.maxStreams) throw busy
     all.streams++
     if (user) user.streams++
     this.#streams = true
@@ -137,7 +138,7 @@ export class CountedRequest implements InFlight {
     // The request may have been released, and the counts of its user deleted.
     const user = this.#user && (users.get(this.#userName) ?? this.#user)
     if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
-    if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy()
+    if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy
     all.bodyBytes += bytes
     this.#unsentBytes += bytes
     this.#user = user
@@ -177,4 +178,3 @@ const tooMany = (what: string) =>
     ...retryAfter,
     event: { action: 'limit.reach', target: { kind: what } },
   })
-const busy = () => new Problem(503, 'the server is busy', retryAfter)

@@ -1,4 +1,6 @@
 import { type Awaitable, andThen } from '../shared/awaitable.ts'
+import { disconnectionOf } from '../shared/http/disconnection.ts'
+import { requestTurn, requestTurnCounts } from '../shared/http/turn/request-turn.ts'
 import { checkAbove0 } from '../shared/plugin/options.ts'
 import { Problem } from '../shared/problem.ts'
 import { type Concurrency, ConcurrencyCounts, type CountedRequest, type MaxConcurrency } from './counts.ts'
@@ -25,12 +27,20 @@ export interface ConcurrencyLimitsOptions extends Partial<MaxConcurrency> {
 /** A request handler. */
 export type FetchHandler = (request: Request) => Awaitable<Response>
 
+/** Current counts of a process. */
+export interface ProcessConcurrency extends Concurrency {
+  /** Requests that wait until the process handles them. They do not count as `requests` yet. */
+  readonly waiting: number
+  /** Requests since the start of the process that were rejected because too many waited. */
+  readonly refused: number
+}
+
 /** The limits of one process. */
 export interface ConcurrencyLimits {
   /** Wraps a handler with the limits. */
   limited(handle: FetchHandler): FetchHandler
   /** The current counts of all callers together. */
-  counts(): Concurrency
+  counts(): ProcessConcurrency
   /** Number of users with a request, a stream or buffered bytes at this moment. */
   users(): number
 }
@@ -61,30 +71,36 @@ export const concurrencyLimits = (options: ConcurrencyLimitsOptions = {}): Concu
     process: withDefaults(options, { maxRequests: 4_096, maxStreams: 16_384, maxUnreadBodyBytes: 2 ** 29 }),
     user: withDefaults(user, { maxRequests: 128, maxStreams: 64, maxUnreadBodyBytes: 2 ** 27 }),
   })
+  const handleCounted = (handle: FetchHandler, request: Request): Awaitable<Response> => {
+    let counted: CountedRequest
+    try {
+      counted = counts.enter(request, exempt)
+    } catch (error) {
+      if (error instanceof Problem) return renderRejection(error, request)
+      throw error
+    }
+    const onResponse = (response: Response): Response => {
+      counted.responded()
+      return response
+    }
+    const onError = (error: unknown): never => {
+      counted.responded()
+      throw error
+    }
+    try {
+      return andThen(handle(request), onResponse, onError)
+    } catch (error) {
+      return onError(error)
+    }
+  }
   return {
     limited: (handle) => (request) => {
-      let counted: CountedRequest
-      try {
-        counted = counts.enter(request, exempt)
-      } catch (error) {
-        if (error instanceof Problem) return renderRejection(error, request)
-        throw error
-      }
-      const onResponse = (response: Response): Response => {
-        counted.responded()
-        return response
-      }
-      const onError = (error: unknown): never => {
-        counted.responded()
-        throw error
-      }
-      try {
-        return andThen(handle(request), onResponse, onError)
-      } catch (error) {
-        return onError(error)
-      }
+      // The servers of this package have waited for it already.
+      const turn = requestTurn(request, () => disconnectionOf(request).aborted)
+      if (!turn) return handleCounted(handle, request)
+      return turn.then((refusal) => (refusal ? renderRejection(refusal, request) : handleCounted(handle, request)))
     },
-    counts: () => ({ ...counts.all }),
+    counts: () => ({ ...counts.all, ...requestTurnCounts() }),
     users: () => counts.users.size,
   }
 }

@@ -10,8 +10,19 @@ export interface Metrics extends CallMetrics, TextMetrics, VideoMetrics, SlotMet
   readonly registry: Registry
   /** Counts a response. */
   request(response: { method: string; status: number; seconds: number }): void
-  /** Adds gauges whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
-  inFlight(counts: () => { requests: number; streams: number; bodyBytes: number }): void
+  /** Adds metrics whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
+  inFlight(counts: () => InFlightCounts): void
+}
+
+/** Counts of requests in flight. */
+export interface InFlightCounts {
+  readonly requests: number
+  readonly streams: number
+  readonly bodyBytes: number
+  /** Requests that wait until the process handles them. Default 0. */
+  readonly waiting?: number
+  /** Requests since the start that were rejected because too many waited. Default 0. */
+  readonly refused?: number
 }
 
 /**
@@ -64,6 +75,7 @@ export const createMetrics = (): Metrics => {
     inFlight(counts) {
       for (const [name, help, read] of [
         ['sluice_requests_in_flight', 'Requests whose response has not started.', () => counts().requests],
+        ['sluice_requests_waiting', 'Requests that are not handled yet.', () => counts().waiting ?? 0],
         ['sluice_streams_open', 'Open response streams.', () => counts().streams],
         [
           'sluice_body_bytes_held',
@@ -78,6 +90,19 @@ export const createMetrics = (): Metrics => {
           },
         })
       }
+      let counted = 0
+      new Counter({
+        ...{
+          name: 'sluice_waiting_requests_refused_total',
+          help: 'Requests rejected because too many waited.',
+          registers,
+        },
+        collect() {
+          const { refused = 0 } = counts()
+          this.inc(refused - counted)
+          counted = refused
+        },
+      })
     },
   }
 }

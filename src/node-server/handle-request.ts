@@ -4,7 +4,7 @@ import type { CoarseTimers } from '../../plugins/shared/background/coarse-timers
 import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { inFlightOf } from '../../plugins/shared/http/in-flight.ts'
-import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
+import { requestTurn } from '../../plugins/shared/http/turn/request-turn.ts'
 import { offerWebSocket, webSocketAcceptanceOf } from '../../plugins/shared/http/web-socket.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './body.ts'
@@ -89,8 +89,11 @@ export const handleRequest = (
     await waitUntilSent(serverResponse, event, { stallMs, totalMs }, timers)
     inFlight?.sent()
   }
-  const respond = () => (request ? handle(request) : rejectionOf(problem, incoming, options))
-  const respondInTurn = () => requestTurn()?.then(respond) ?? respond()
+  const respond = (refusal?: Problem) => {
+    if (!request) return rejectionOf(problem, incoming, options)
+    return refusal ? rejectionOf(refusal, incoming, options) : handle(request)
+  }
+  const respondInTurn = () => requestTurn(request, () => socket.destroyed)?.then(respond) ?? respond()
   const response = earlier?.then(() => (socket.destroyed ? undefined : respondInTurn())) ?? respondInTurn()
   const sent = andThen(response, (response) => {
     if (!response) return undefined

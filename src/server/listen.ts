@@ -4,7 +4,7 @@ import { createCoarseTimers } from '../../plugins/shared/background/coarse-timer
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
 import { afterReading } from '../../plugins/shared/background/turns.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
-import { requestTurn } from '../../plugins/shared/http/request-turn.ts'
+import { requestTurn } from '../../plugins/shared/http/turn/request-turn.ts'
 import {
   asksForWebSocket,
   type BunWebSocketData,
@@ -107,7 +107,7 @@ export const listenBun = async (
     const { request } = pending
     const framing = framingOf(request.headers)
     const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
-    if (problem) return renderError(problem, request.url.replace(/^https?:\/\/[^/]*/, ''))
+    if (problem) return renderError(problem, targetOf(request))
     setPeerAddress(request, pending)
     inNextTurn(() => pending.keepOpen())
     const body = hasBody(framing)
@@ -167,11 +167,11 @@ export const listenBun = async (
     },
     fetch(request) {
       const pending = new PendingRequest(request, server)
-      const turn = requestTurn()
+      const turn = requestTurn(request, () => pending.hasLeft)
       if (!turn) return respond(pending)
       // The caller may disconnect before.
       void pending.address
-      return turn.then(() => respond(pending))
+      return turn.then((refusal) => (refusal ? renderError(refusal, targetOf(request)) : respond(pending)))
     },
   })
   const port = server.port ?? 0
@@ -210,6 +210,8 @@ const framingOf = (headers: Headers): Framing => ({
   transferEncoding: headers.get('transfer-encoding') ?? undefined,
   repeated: false,
 })
+
+const targetOf = ({ url }: Request): string => url.replace(/^https?:\/\/[^/]*/, '')
 
 const canOpenWebSocket = (headers: Headers): boolean =>
   asksForWebSocket(headers.get('upgrade')) &&

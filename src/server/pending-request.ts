@@ -24,6 +24,11 @@ export class PendingRequest {
     return this.#address
   }
 
+  /** Whether the caller has disconnected. */
+  get hasLeft(): boolean {
+    return this.#server.requestIP(this.request) === null
+  }
+
   /**
    * Called in the turn after the request arrived. Without a response by then, it reads the address, because the caller
    * may disconnect later, and turns the idle timer off.

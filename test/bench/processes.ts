@@ -109,9 +109,14 @@ export interface Worker<Job, Result> {
   stop(): void
 }
 
-/** Starts a script of this folder that reads each job as one line and prints each result as one line. */
-export const startWorker = <Job, Result>(script: string): Worker<Job, Result> => {
-  const child = Bun.spawn([process.execPath, join(import.meta.dir, script)], { stdio: ['pipe', 'pipe', 'inherit'] })
+/**
+ * Starts a script of this folder that reads each job as one line and prints each result as one line.
+ *
+ * @param niceness how much less processor time it gets than other processes (nice(1), 0 to 19). Default 0
+ */
+export const startWorker = <Job, Result>(script: string, niceness = 0): Worker<Job, Result> => {
+  const command = ['nice', '-n', String(niceness), process.execPath, join(import.meta.dir, script)]
+  const child = Bun.spawn(command, { stdio: ['pipe', 'pipe', 'inherit'] })
   children.add(child)
   void child.exited.then(() => children.delete(child))
   const lines = linesOf(child.stdout)

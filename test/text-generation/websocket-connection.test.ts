@@ -30,6 +30,7 @@ const connect = ({
     requestFor: (body, signal) =>
       new Request('http://localhost/v1/responses', { method: 'POST', body: body.slice(), signal }),
     inFlight: counted,
+    takeTurn: () => undefined,
     whenRevoked(listener) {
       revoke = listener
       return () => {}

@@ -1,6 +1,7 @@
 import { type Awaitable, andThen } from '../awaitable.ts'
 import { noteCurrentUser } from '../http/current-request.ts'
 import { inFlightOf } from '../http/in-flight.ts'
+import { noteTurnUser } from '../http/turn/request-turn.ts'
 import { Problem } from '../problem.ts'
 import type { WhenRevoked } from './revocation.ts'
 import type { Role, Scope } from './scopes.ts'
@@ -54,6 +55,7 @@ export const requireIdentity = (identify: Identify, request: Identified): Awaita
     checkUser(found.user)
     const known = found as Identity
     request[identity] = known
+    noteTurnUser(request, known.user)
     inFlightOf(request)?.identified(known.user)
     noteCurrentUser(known.user)
     return known

@@ -1,5 +1,5 @@
 import { Buffer } from 'node:buffer'
-import { requestTurn } from '../../shared/http/request-turn.ts'
+import type { Problem } from '../../shared/problem.ts'
 import { TextProblem } from '../protocol/problem.ts'
 
 export interface ArrivalsOptions {
@@ -7,6 +7,8 @@ export interface ArrivalsOptions {
   readonly maxBytes: number
   /** Counts these bytes anew after each change. Throws Problem when they are above a limit of the user. */
   readonly count: () => void
+  /** Called before a message is read. The promise resolves with Problem if it must not be read. */
+  readonly takeTurn: () => Promise<Problem | undefined> | undefined
   /** Reads a message, whose bytes count until they are released. Must not reject. */
   readonly read: (text: string, bytes: number) => Promise<void>
   /** Called with why a message is not accepted, when it would be read. */
@@ -102,12 +104,15 @@ export class Arrivals {
   }
 
   async #readAll(): Promise<void> {
-    const { read, reject } = this.#options
+    const { takeTurn, read, reject } = this.#options
     this.#isReading = true
     for (let next = this.#unread[0]; next; next = this.#unread[0]) {
-      await requestTurn()
+      const refusal = await takeTurn()
       if (next.text === undefined) reject(next.problem)
-      else await read(next.text, next.bytes)
+      else if (refusal) {
+        reject(refusal)
+        this.release(next.bytes)
+      } else await read(next.text, next.bytes)
       this.#unread.shift()
     }
     this.#isReading = false

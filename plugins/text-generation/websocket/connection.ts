@@ -1,4 +1,3 @@
-import { requestTurn } from '../../shared/http/request-turn.ts'
 import {
   type HandleRequest,
   maxWebSocketTextBytes,
@@ -73,6 +72,7 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     this.#arrivals = new Arrivals({
       maxBytes,
       count: () => this.#count(),
+      takeTurn: this.#takeTurn,
       read: (text, bytes) => this.#read(text, bytes),
       reject: (problem) => this.#sendProblem(problem),
     })
@@ -163,8 +163,9 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     const { streamId, generates, stores } = message
     const { signal } = this.#closed
     this.#arrivals.release(bytes)
-    await requestTurn()
+    const refusal = await this.#takeTurn()
     try {
+      if (refusal) throw refusal
       const conversation = this.#memory.fullInputOf(message)
       const body = requestBodyOf(message, conversation)
       if (!generates) {
@@ -244,6 +245,8 @@ export class ResponsesConnection implements WebSocketAcceptance, WebSocketListen
     }
     this.#closeIfEnded()
   }
+
+  readonly #takeTurn = () => this.#options.takeTurn(() => this.#closed.signal.aborted)
 
   #closeIfEnded(): void {
     if (!this.#ending || this.#lanes.active > 0) return

@@ -2,6 +2,7 @@ import type { Clock } from '../../shared/clock.ts'
 import { copyPeerAddress } from '../../shared/http/client-address.ts'
 import { inFlightOf } from '../../shared/http/in-flight.ts'
 import type { RequireSameOrigin } from '../../shared/http/origin.ts'
+import { messageTurn } from '../../shared/http/turn/request-turn.ts'
 import {
   asksForWebSocket,
   type BunWebSocketData,
@@ -52,6 +53,7 @@ export const connectResponses = (
     ...options,
     whenRevoked,
     inFlight: inFlightOf(request),
+    takeTurn: (hasLeft) => messageTurn(request, hasLeft),
     requestFor: requestsLike(request),
   })
   if (isOffered || !server) return webSocketResponse(connection)

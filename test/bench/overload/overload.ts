@@ -1,17 +1,17 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createToken, hashToken } from '../../../plugins/api-token/index.ts'
-import { openStore } from '../../../src/store/index.ts'
 import { chat, type Front } from '../cases.ts'
 import { environment } from '../environment.ts'
 import type { Job, LoadRequest, LoadResult } from '../load.ts'
 import { type Started, start, startWorker, temporaryFolder, type Worker } from '../processes.ts'
 import { type Row, toText } from '../report.ts'
 import { startUpstream } from '../targets.ts'
+import { addUsers } from '../users.ts'
 import type { OpenJob, OpenResult } from './open-load.ts'
 
 export interface OverloadOptions {
+  readonly capacities: readonly Capacity[]
   readonly fronts: readonly Front[]
   readonly seconds: number
   readonly json: string | undefined
@@ -21,20 +21,27 @@ export const overloadUsage = `usage: bun run bench overload [OPTION…]
 How many good answers are left at four times the capacity, and what a user's flood does to another user.
 options
   --front on,off      values of GET_BODIES. Default: both
+  --bound NAMES       places, processor. Default: both
   --seconds N         duration of a measurement. Default: 5
   --json FILE         writes the figures to this file`
 
 /** Parses the command line. Throws an Error for invalid arguments. */
 export const readOverloadOptions = (args: readonly string[]): OverloadOptions => {
   const text = { type: 'string' } as const
-  const { values } = parseArgs({ args: [...args], options: { front: text, seconds: text, json: text } })
+  const { values } = parseArgs({ args: [...args], options: { front: text, bound: text, seconds: text, json: text } })
   const seconds = Number(values.seconds ?? 5)
   if (!(seconds >= 0.5 && seconds <= 600)) throw new Error('--seconds must be a number from 0.5 to 600')
   const fronts = (values.front ?? 'on,off').split(',').map((word): Front => {
     if (word !== 'on' && word !== 'off') throw new Error('--front must be on, off, or both')
     return word
   })
-  return { fronts, seconds, json: values.json }
+  const bounds = values.bound?.split(',') ?? capacities.map(({ name }) => name)
+  const unknown = bounds.find((bound) => !capacities.some(({ name }) => name === bound))
+  if (unknown !== undefined) throw new Error('--bound must be places, processor, or both')
+  return {
+    ...{ fronts, seconds, json: values.json },
+    capacities: capacities.filter(({ name }) => bounds.includes(name)),
+  }
 }
 
 /** `bun run bench overload`. */
@@ -74,7 +81,9 @@ const capacities: readonly Capacity[] = [
 
 const users = 20
 /** Of a user who is not in a hurry. */
-const quietPerSecond = 20
+const quietPerSecond = 100
+/** The load would come from other machines. Here it must not take the processor that the server needs. */
+const floodNiceness = 15
 
 interface Server {
   readonly process: Started
@@ -87,7 +96,7 @@ const startServer = async (
   settings: Readonly<Record<string, string>>,
 ): Promise<Server> => {
   const file = join(temporaryFolder(), 'overload.db')
-  const tokens = await addUsers(file)
+  const tokens = await addUsers(file, users)
   const env = {
     ...{ DATABASE_URL: `sqlite:${file}`, PORT: '0', GET_BODIES: front, LOG_LEVEL: 'fatal' },
     ...{ TEXT_UPSTREAM_URL: `${upstream}/v1`, TEXT_UPSTREAM_KEY: 'text-key-123456' },
@@ -95,20 +104,6 @@ const startServer = async (
   }
   const command = [process.execPath, join(root, 'src/server/start.ts')]
   return { process: await start(command, { cwd: root, env, listening: /^sluice listening on (http\S+)$/ }), tokens }
-}
-
-const addUsers = async (file: string): Promise<readonly string[]> => {
-  const store = openStore(`sqlite:${file}`)
-  await store.migrate()
-  const tokens = Array.from({ length: users }, () => createToken())
-  for (const [nth, token] of tokens.entries()) {
-    const createdAt = Date.now()
-    const user = await store.addUser({ name: `user ${nth}`, createdAt })
-    if (user === undefined) throw new Error('the database is not empty')
-    await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), createdAt })
-  }
-  await store.close()
-  return tokens
 }
 
 const requestOf = (model: string, token: string): LoadRequest => {
@@ -176,13 +171,13 @@ const flooded = async ({ server, capacity, seconds }: Measured, peak: Peak, open
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(0)} %`
 
-const run = async ({ fronts, seconds, json }: OverloadOptions): Promise<void> => {
+const run = async ({ fronts, capacities, seconds, json }: OverloadOptions): Promise<void> => {
   const facts = environment([{ name: 'sluice', path: root }])
   console.log(`${facts.text}\n${seconds} seconds`)
   const upstream = await startUpstream()
-  const [closed, open, flooding] = [
-    startWorker<Job, LoadResult>('load.ts'),
-    startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
+  const [closed, flooding, quiet] = [
+    startWorker<Job, LoadResult>('load.ts', floodNiceness),
+    startWorker<OpenJob, OpenResult>('overload/open-load.ts', floodNiceness),
     startWorker<OpenJob, OpenResult>('overload/open-load.ts'),
   ]
   const [overloads, floods]: [OverloadRow[], FloodRow[]] = [[], []]
@@ -192,18 +187,18 @@ const run = async ({ fronts, seconds, json }: OverloadOptions): Promise<void> =>
       const server = await startServer(front, upstream.url, capacity.settings)
       const measured = { server, capacity, seconds }
       const peak = await peakOf(measured, closed)
-      const result = await overloaded(measured, peak, open)
+      const result = await overloaded(measured, peak, flooding)
       overloads.push(overloadRow(target, peak, result))
       await server.process.stop()
       // A user has only a part of the room.
       const shared = await startServer(front, upstream.url, sharedSettings(capacity))
       const parts = { ...measured, server: shared }
       await peakOf(parts, closed)
-      floods.push(floodRow(target, await flooded(parts, peak, open, flooding)))
+      floods.push(floodRow(target, await flooded(parts, peak, quiet, flooding)))
       await shared.process.stop()
     }
   }
-  for (const worker of [closed, open, flooding]) worker.stop()
+  for (const worker of [closed, flooding, quiet]) worker.stop()
   await upstream.stop()
   const sections = [
     {

@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { createToken, hashToken } from '../../../plugins/api-token/index.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts'
-import { openStore } from '../../../src/store/index.ts'
 import { environment } from '../environment.ts'
 import { type Started, start, startWorker, temporaryFolder } from '../processes.ts'
+import { addUsers } from '../users.ts'
 import { injectFaults } from './faults.ts'
 import { type Client, tidy } from './traffic.ts'
 import type { Statuses, TrafficJob } from './traffic-process.ts'
@@ -191,20 +190,6 @@ const run = async ({
 const collectEvery = async (ms: number, collect: () => Promise<boolean>): Promise<void> => {
   do await Bun.sleep(ms)
   while (await collect())
-}
-
-const addUsers = async (file: string, users: number): Promise<readonly string[]> => {
-  const store = openStore(`sqlite:${file}`)
-  await store.migrate()
-  const tokens = Array.from({ length: users }, () => createToken())
-  for (const [nth, token] of tokens.entries()) {
-    const createdAt = Date.now()
-    const user = await store.addUser({ name: `user ${nth}`, createdAt })
-    if (user === undefined) throw new Error('the database is not empty')
-    await store.addToken({ user, hash: hashToken(token), start: token.slice(0, 9), createdAt })
-  }
-  await store.close()
-  return tokens
 }
 
 interface Place {

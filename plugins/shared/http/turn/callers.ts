@@ -1,0 +1,81 @@
+import { hash } from 'node:crypto'
+
+/** Who waits for a turn. */
+export interface Caller {
+  /** Id of a user, or of a credential of which no user is known. */
+  readonly key: string
+  readonly isUser: boolean
+}
+
+/** A symbol property of the request: a WeakMap entry costs ten times as much. */
+const credential = Symbol('id of the credential')
+
+type WithCredential = Request & { [credential]?: string }
+
+/**
+ * Remembers whose credentials the requests have that had to wait, so that all credentials of a user count as one
+ * caller before they are checked.
+ *
+ * It decides the order of requests only. A revoked credential may count as its user's for a while.
+ */
+export class Callers {
+  readonly #now: () => number
+  /** By id of a credential: those of requests of the last one or two minutes. */
+  #recent = new Map<string, string>()
+  #older = new Map<string, string>()
+  #recentUntil = Number.NEGATIVE_INFINITY
+
+  /** @param now a clock, in milliseconds */
+  constructor(now: () => number) {
+    this.#now = now
+  }
+
+  /** The caller of a request that waits. */
+  of(request: WithCredential | undefined): Caller {
+    const sent = request && credentialOf(request)
+    if (!request || sent === undefined) return anonymous
+    // Not the credential itself: it may be long, and must not stay in memory.
+    const id = hash('sha256', sent, 'base64')
+    request[credential] = id
+    const user = this.#recent.get(id) ?? this.#older.get(id)
+    return user === undefined ? { key: id, isUser: false } : { key: user, isUser: true }
+  }
+
+  /** Notes the user of a request. Returns the id of its credential if it was not known as the user's. */
+  identified(request: WithCredential, user: string): string | undefined {
+    const id = request[credential]
+    if (id === undefined || this.#recent.get(id) === user) return undefined
+    const wasKnown = this.#older.get(id) === user
+    const now = this.#now()
+    if (now >= this.#recentUntil || this.#recent.size >= maxCredentials) {
+      this.#older = now >= this.#recentUntil + keepMs ? new Map() : this.#recent
+      this.#recent = new Map()
+      this.#recentUntil = now + keepMs
+    }
+    this.#recent.set(id, user)
+    return wasKnown ? undefined : id
+  }
+}
+
+/** Credentials in each of the two maps. One takes about 200 bytes. */
+const maxCredentials = 10_000
+const keepMs = 60_000
+
+/** All requests without a credential. */
+const anonymous: Caller = { key: '', isUser: false }
+
+const credentialOf = (request: Request): string | undefined => {
+  try {
+    const { headers } = request
+    return (
+      headers.get('authorization') ??
+      headers.get('x-api-key') ??
+      headers.get('api-key') ??
+      headers.get('cookie') ??
+      undefined
+    )
+  } catch {
+    // A header is invalid; the app rejects the request.
+    return undefined
+  }
+}

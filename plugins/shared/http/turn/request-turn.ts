@@ -1,0 +1,34 @@
+import type { Problem } from '../../problem.ts'
+import { RequestTurns } from './request-turns.ts'
+
+/** Of the process: it has one event loop. */
+const turns = new RequestTurns()
+
+/**
+ * For a listener, before each request: undefined if the request may be handled now, or has had its turn before.
+ * Otherwise wait: the promise resolves when it may be, or with Problem 503 when it must not be, because too many
+ * requests wait, or because its caller has left.
+ *
+ * A turn of the event loop handles some requests only. Bun (1.4.5) accepts connections in one turn for as long as there
+ * are more, and handles their first requests in between: callers that open a new connection for each request, and get
+ * each response at once, would keep the requests on all other connections waiting, for ever.
+ *
+ * @param request undefined: the listener rejects it, because it is not valid
+ * @param hasLeft whether the caller has disconnected
+ */
+export const requestTurn = (
+  request: Request | undefined,
+  hasLeft: () => boolean,
+): Promise<Problem | undefined> | undefined => turns.begin(request, hasLeft)
+
+/** The same for a message of a WebSocket connection. @param handshake the request that has opened it */
+export const messageTurn: typeof requestTurn = (handshake, hasLeft) => turns.next(handshake, hasLeft)
+
+/** Notes the user of a request, so that requests that wait with the same credential take turns as this user's. */
+export const noteTurnUser = (request: Request, user: string): void => turns.identified(request, user)
+
+/** Requests of this process that wait for a turn now, and those that were refused since its start. */
+export const requestTurnCounts = (): { readonly waiting: number; readonly refused: number } => ({
+  waiting: turns.waiting,
+  refused: turns.refused,
+})

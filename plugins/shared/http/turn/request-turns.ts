@@ -1,0 +1,147 @@
+import { setImmediate } from 'node:timers'
+import { afterIo } from '../../background/turns.ts'
+import { Problem } from '../../problem.ts'
+import { Callers } from './callers.ts'
+import { TurnQueue } from './turn-queue.ts'
+
+/** Problem 503. One shared instance: it has no cause and no event. */
+export const busy = new Problem(503, 'the server is busy', { headers: { 'retry-after': '1' } })
+
+/** Options of `RequestTurns`. */
+export interface RequestTurnsOptions {
+  /** A clock, in milliseconds. Default `performance.now`. */
+  readonly now?: () => number
+  /** Calls a function in the next turn of the event loop. Default `setImmediate`. */
+  readonly inNextTurn?: (run: () => void) => void
+  /** The same, for work that goes on for many turns. Default `afterIo`. */
+  readonly afterIo?: (run: () => void) => void
+}
+
+interface WaitingRequest {
+  readonly hasLeft: () => boolean
+  /** @param problem why the request is not handled */
+  end(problem?: Problem): void
+}
+
+/** A symbol property of the request: a WeakMap entry costs ten times as much. */
+const begun = Symbol('begun')
+
+type Begun = Request & { [begun]?: true }
+
+/**
+ * Turns of the event loop, each of which handles some requests only. Further ones wait, and users take turns: a user
+ * who sends many requests delays mostly the own ones.
+ */
+export class RequestTurns {
+  readonly #now: () => number
+  readonly #inNextTurn: (run: () => void) => void
+  readonly #afterIo: (run: () => void) => void
+  readonly #callers: Callers
+  readonly #waiting = new TurnQueue<WaitingRequest>(maxWaiting)
+  /**
+   * Requests of this turn, and perhaps of earlier ones: only each 16th looks for the end of its turn, because that
+   * costs an immediate.
+   */
+  #begun = 0
+  /** Whether later requests must wait for the next turn. */
+  #isFull = false
+  #perTurn = maxPerTurn
+  #turnAt = 0
+  #shortUntil = 0
+  #refused = 0
+
+  constructor(options: RequestTurnsOptions = {}) {
+    const { now = () => performance.now() } = options
+    this.#now = now
+    this.#inNextTurn = options.inNextTurn ?? setImmediate
+    this.#afterIo = options.afterIo ?? afterIo
+    this.#callers = new Callers(now)
+  }
+
+  /** Number of requests that wait, with those whose callers have left. */
+  get waiting(): number {
+    return this.#waiting.size
+  }
+
+  /** Number of requests that were not handled because too many waited. */
+  get refused(): number {
+    return this.#refused
+  }
+
+  /**
+   * Undefined if the request may be handled now, or has had its turn before. Otherwise wait: the promise resolves when
+   * it may be, or with Problem 503 when it must not be.
+   */
+  begin(request: Begun | undefined, hasLeft: () => boolean): Promise<Problem | undefined> | undefined {
+    if (request) {
+      if (request[begun]) return undefined
+      request[begun] = true
+    }
+    return this.next(request, hasLeft)
+  }
+
+  /** The same for each of several pieces of work of a request. */
+  next(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> | undefined {
+    if (this.#isFull) return this.#wait(request, hasLeft)
+    if (++this.#begun >= maxPerTurn) {
+      this.#isFull = true
+      this.#turnAt = this.#now()
+      this.#inNextTurn(this.#beginNext)
+    }
+    return undefined
+  }
+
+  /** The user of a request is known. */
+  identified(request: Request, user: string): void {
+    const credential = this.#callers.identified(request, user)
+    if (credential !== undefined) this.#waiting.identified(credential, user)
+  }
+
+  #wait(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> {
+    const caller = this.#callers.of(request)
+    if (this.#waiting.hasOnlyOthers(caller)) this.#shortUntil = this.#now() + shortTurnsMs
+    return new Promise((end) => {
+      const refused = this.#waiting.add(caller, { hasLeft, end })
+      if (!refused) return
+      this.#refused++
+      refused.end(busy)
+    })
+  }
+
+  readonly #beginNext = (): void => {
+    const now = this.#now()
+    if (now >= this.#shortUntil) this.#perTurn = maxPerTurn
+    else if (now - this.#turnAt > longTurnMs) this.#perTurn = Math.max(minPerTurn, this.#perTurn >> 1)
+    else if (this.#perTurn < maxPerTurn) this.#perTurn++
+    this.#turnAt = now
+    let left = 0
+    for (this.#begun = 0; this.#begun < this.#perTurn && left < maxLeftPerTurn; ) {
+      const next = this.#waiting.take()
+      if (!next) break
+      if (next.hasLeft()) {
+        left++
+        next.end(busy)
+      } else {
+        this.#begun++
+        next.end()
+      }
+    }
+    this.#isFull = this.#waiting.size > 0 || this.#begun >= maxPerTurn
+    if (this.#isFull) this.#afterIo(this.#beginNext)
+  }
+}
+
+/** Most requests of the default server take a fraction of a millisecond at once. */
+const maxPerTurn = 16
+const minPerTurn = 2
+/**
+ * After a longer turn, the next one begins half as many requests: what arrives is not read before its end. Short turns
+ * make a request 5 to 9 % more expensive, so turns are only short when a caller needs it.
+ */
+const longTurnMs = 1
+/** For how long after a caller with nothing waiting has found requests of others waiting. */
+const shortTurnsMs = 10_000
+/** Callers who have disconnected meanwhile: that costs little. */
+const maxLeftPerTurn = 64
+/** Requests that wait; of further ones, some of the caller with most are refused. A request takes some kilobytes. */
+const maxWaiting = 4_096

@@ -1,0 +1,113 @@
+import type { Caller } from './callers.ts'
+import { Fifo } from './fifo.ts'
+
+/**
+ * A bounded queue that serves callers in turn, whatever the number of their items is.
+ *
+ * Users and callers who are not known as users yet alternate: credentials can be invented in any number, so all of them
+ * together get half of the turns while users wait.
+ */
+export class TurnQueue<Item> {
+  readonly #maxSize: number
+  readonly #users = new Circle<Item>()
+  readonly #others = new Circle<Item>()
+  #size = 0
+  #wasUser = false
+
+  /** @param maxSize maximum number of items of all callers */
+  constructor(maxSize: number) {
+    this.#maxSize = maxSize
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** Whether there are items, and none of this caller. */
+  hasOnlyOthers({ key, isUser }: Caller): boolean {
+    return this.#size > 0 && (isUser ? this.#users : this.#others).lengthOf(key) === 0
+  }
+
+  /**
+   * Adds an item at the end of its caller's. Returns the item for which there is no room: the newest of the caller who
+   * has most.
+   */
+  add({ key, isUser }: Caller, item: Item): Item | undefined {
+    const circle = isUser ? this.#users : this.#others
+    if (this.#size < this.#maxSize) {
+      this.#size++
+      circle.add(key, item)
+      return undefined
+    }
+    const longest = longestOf(this.#users.longest(), this.#others.longest())
+    if (longest === undefined || longest.length <= circle.lengthOf(key) + 1) return item
+    const dropped = longest.pop()
+    circle.add(key, item)
+    return dropped
+  }
+
+  /** Removes the item whose turn it is. */
+  take(): Item | undefined {
+    const item = this.#wasUser
+      ? (this.#others.take() ?? this.#users.take())
+      : (this.#users.take() ?? this.#others.take())
+    if (item === undefined) return undefined
+    this.#wasUser = !this.#wasUser
+    this.#size--
+    return item
+  }
+
+  /** The user of a credential is known from now on. Its items come after those of the user that wait already. */
+  identified(credential: string, user: string): void {
+    const items = this.#others.remove(credential)
+    for (let item = items?.shift(); item !== undefined; item = items?.shift()) this.#users.add(user, item)
+  }
+}
+
+/** Items of callers who are served one after the other. */
+class Circle<Item> {
+  readonly #items = new Map<string, Fifo<Item>>()
+  /** The items of callers in the order of their turns, and perhaps some that were removed. */
+  readonly #order = new Fifo<readonly [key: string, items: Fifo<Item>]>()
+
+  add(key: string, item: Item): void {
+    let items = this.#items.get(key)
+    if (!items) {
+      items = new Fifo()
+      this.#items.set(key, items)
+      this.#order.push([key, items])
+    }
+    items.push(item)
+  }
+
+  take(): Item | undefined {
+    for (let next = this.#order.shift(); next !== undefined; next = this.#order.shift()) {
+      const [key, items] = next
+      if (this.#items.get(key) !== items) continue
+      const item = items.shift()
+      if (items.length > 0) this.#order.push(next)
+      else this.#items.delete(key)
+      return item
+    }
+    return undefined
+  }
+
+  remove(key: string): Fifo<Item> | undefined {
+    const items = this.#items.get(key)
+    this.#items.delete(key)
+    return items
+  }
+
+  lengthOf(key: string): number {
+    return this.#items.get(key)?.length ?? 0
+  }
+
+  longest(): Fifo<Item> | undefined {
+    let longest: Fifo<Item> | undefined
+    for (const items of this.#items.values()) longest = longestOf(longest, items)
+    return longest
+  }
+}
+
+const longestOf = <Item>(one: Fifo<Item> | undefined, other: Fifo<Item> | undefined): Fifo<Item> | undefined =>
+  (other?.length ?? 0) > (one?.length ?? 0) ? other : one

@@ -1,0 +1,23 @@
+import { expect, test } from 'bun:test'
+import { concurrencyLimits, inFlightOf } from 'sluice/concurrency-limits'
+
+const asks = (token: string) => new Request('http://localhost/', { headers: { authorization: `Bearer ${token}` } })
+
+test('without a server of this package, users take turns, too', async () => {
+  const handled: string[] = []
+  const limits = concurrencyLimits({ user: { maxRequests: 1_000 } })
+  const handle = limits.limited((request) => {
+    const user = request.headers.get('authorization') ?? ''
+    inFlightOf(request)?.identified(user)
+    handled.push(user)
+    return new Response('x')
+  })
+  const flood = Array.from({ length: 300 }, () => handle(asks('flood')))
+  const quiet = handle(asks('quiet'))
+  expect(limits.counts().waiting).toBeGreaterThan(200)
+  const responses = await Promise.all([...flood, quiet])
+  expect(responses.every(({ status }) => status === 200)).toBeTrue()
+  expect(handled).toHaveLength(301)
+  expect(handled.indexOf('Bearer quiet')).toBeLessThan(50)
+  expect(limits.counts().waiting).toBe(0)
+})

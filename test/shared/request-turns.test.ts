@@ -1,0 +1,222 @@
+import { describe, expect, test } from 'bun:test'
+import { RequestTurns } from '../../plugins/shared/http/turn/request-turns.ts'
+import type { Problem } from '../../plugins/shared/problem.ts'
+
+const maxPerTurn = 16
+const minPerTurn = 2
+const maxWaiting = 4_096
+/** Milliseconds. */
+const longTurn = 2
+
+/** Turns of a loop that the test turns, and the names of the requests that were handled. */
+const createLoop = () => {
+  let now = 0
+  const due: (() => void)[] = []
+  const schedule = (run: () => void) => void due.push(run)
+  const turns = new RequestTurns({ now: () => now, inNextTurn: schedule, afterIo: schedule })
+  const handled: string[] = []
+  const refused: [name: string, problem: Problem][] = []
+  /** A request with the token of this name, which is its user's if `user` is given. */
+  const ask = (
+    name: string,
+    { token = name, user, hasLeft = () => false }: { token?: string; user?: string; hasLeft?: () => boolean } = {},
+  ): Request => {
+    const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` }
+    const request = new Request('http://localhost/', { headers })
+    const handle = (problem?: Problem) => {
+      if (problem) return void refused.push([name, problem])
+      handled.push(name)
+      if (user !== undefined) turns.identified(request, user)
+    }
+    const wait = turns.begin(request, hasLeft)
+    if (wait) void wait.then(handle)
+    else handle()
+    return request
+  }
+  return {
+    ...{ turns, handled, refused, ask },
+    /** Whether a turn is due. */
+    isDue: () => due.length > 0,
+    async turn(ms = longTurn): Promise<void> {
+      now += ms
+      for (const run of due.splice(0)) run()
+      await Promise.resolve()
+    },
+    pass(ms: number): void {
+      now += ms
+    },
+    /** The requests of a turn that takes this long. */
+    async handledInTurn(ms = longTurn): Promise<readonly string[]> {
+      const before = handled.length
+      await this.turn(ms)
+      return handled.slice(before)
+    },
+  }
+}
+
+type Loop = ReturnType<typeof createLoop>
+
+const times = (count: number, run: (nth: number) => void): void => {
+  for (let nth = 0; nth < count; nth++) run(nth)
+}
+
+/** All turns are long: each begins as few requests as possible. */
+const slow = async (loop: Loop): Promise<void> => {
+  for (let nth = 0; nth < 4; nth++) await loop.turn()
+}
+
+test('requests of a turn are handled at once, up to a number, and further ones in the following turns', async () => {
+  const loop = createLoop()
+  times(40, (nth) => loop.ask(`${nth}`))
+  expect(loop.handled).toHaveLength(maxPerTurn)
+  expect(await loop.handledInTurn(0)).toHaveLength(maxPerTurn)
+  expect(await loop.handledInTurn(0)).toHaveLength(8)
+  expect(loop.turns.waiting).toBe(0)
+  expect(loop.isDue()).toBeFalse()
+})
+
+test('after long turns fewer requests are begun in each, and after short turns more', async () => {
+  const loop = createLoop()
+  times(200, (nth) => loop.ask(`${nth}`))
+  const perTurn: number[] = []
+  for (let nth = 0; nth < 5; nth++) perTurn.push((await loop.handledInTurn(longTurn)).length)
+  for (let nth = 0; nth < 4; nth++) perTurn.push((await loop.handledInTurn(0.5)).length)
+  expect(perTurn).toEqual([8, 4, 2, 2, 2, 3, 4, 5, 6])
+})
+
+test('while one caller only waits, long turns do not become shorter', async () => {
+  const loop = createLoop()
+  times(100, (nth) => loop.ask(`${nth}`, { token: 'a' }))
+  for (let nth = 0; nth < 4; nth++) expect(await loop.handledInTurn(longTurn)).toHaveLength(maxPerTurn)
+})
+
+describe('beside a user who floods', () => {
+  test('a quiet user’s request is among the first two of the next turn, however many of the other’s wait', async () => {
+    const loop = createLoop()
+    times(1_000, () => loop.ask('flood', { token: 'a', user: 'ann' }))
+    await loop.turn()
+    for (let nth = 0; nth < 3; nth++) {
+      loop.ask('quiet', { token: 'b', user: 'bob' })
+      expect((await loop.handledInTurn()).slice(0, minPerTurn)).toContain('quiet')
+    }
+  })
+
+  test('all tokens of a user are one caller', async () => {
+    const loop = createLoop()
+    times(1_000, (nth) => loop.ask('flood', { token: `a${nth % 50}`, user: 'ann' }))
+    // Each token is known after its first request.
+    for (let nth = 0; nth < 60; nth++) await loop.turn()
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    loop.ask('other', { token: 'c', user: 'cid' })
+    const handled = [...(await loop.handledInTurn()), ...(await loop.handledInTurn()), ...(await loop.handledInTurn())]
+    expect(handled).toContain('quiet')
+    expect(handled).toContain('other')
+    loop.ask('quiet again', { token: 'b', user: 'bob' })
+    loop.ask('other again', { token: 'c', user: 'cid' })
+    expect([...(await loop.handledInTurn()), ...(await loop.handledInTurn())]).toEqual([
+      'flood',
+      'quiet again',
+      'other again',
+      'flood',
+    ])
+  })
+
+  test('users who wait are served in circles', async () => {
+    const loop = createLoop()
+    for (const name of ['a', 'b', 'c']) times(50, () => loop.ask(name, { user: name }))
+    await slow(loop)
+    const handled: string[] = []
+    for (let nth = 0; nth < 6; nth++) handled.push(...(await loop.handledInTurn()))
+    for (const name of ['a', 'b', 'c']) expect(handled.filter((each) => each === name)).toHaveLength(4)
+  })
+})
+
+test('invented tokens, each of one request, get half of the turns while a user waits', async () => {
+  const loop = createLoop()
+  times(100, () => loop.ask('user', { token: 'a', user: 'ann' }))
+  times(1_000, (nth) => loop.ask('invented', { token: `x${nth}` }))
+  await slow(loop)
+  const handled: string[] = []
+  for (let nth = 0; nth < 20; nth++) handled.push(...(await loop.handledInTurn()))
+  expect(handled.filter((name) => name === 'user')).toHaveLength(20)
+})
+
+test('a token whose requests did not wait for two minutes is not known any more', async () => {
+  const loop = createLoop()
+  const handledOf = async (count: number): Promise<readonly string[]> => {
+    while (!loop.isDue()) loop.ask('at once', { token: '' })
+    times(count, (nth) => loop.ask('ann', { token: `a${nth % 2}`, user: 'ann' }))
+    times(count, () => loop.ask('invented', { token: 'x' }))
+    const before = loop.handled.length
+    while (loop.isDue()) await loop.turn()
+    return loop.handled.slice(before, before + 12).toSorted()
+  }
+  await handledOf(50)
+  const [ann, invented] = [Array(6).fill('ann'), Array(6).fill('invented')]
+  expect(await handledOf(12)).toEqual([...ann, ...invented])
+  loop.pass(120_001)
+  // Another token is noted.
+  while (!loop.isDue()) loop.ask('at once', { token: '' })
+  loop.ask('other', { token: 'o', user: 'oz' })
+  while (loop.isDue()) await loop.turn()
+  // Each token is a caller.
+  while (!loop.isDue()) loop.ask('at once', { token: '' })
+  times(24, (nth) => loop.ask('ann', { token: `a${nth % 2}` }))
+  times(12, () => loop.ask('invented', { token: 'x' }))
+  const handled: string[] = []
+  while (handled.length < 12) handled.push(...(await loop.handledInTurn()))
+  expect(handled.slice(0, 12).filter((name) => name === 'invented')).toHaveLength(4)
+})
+
+describe('when too many requests wait', () => {
+  const fill = (loop: Loop, tokenOf: (nth: number) => string) =>
+    times(maxPerTurn + maxWaiting, (nth) => loop.ask('waiting', { token: tokenOf(nth) }))
+
+  test('the newest of the caller with most are refused, with 503 and Retry-After', async () => {
+    const loop = createLoop()
+    fill(loop, () => 'a')
+    loop.ask('newest of the flood', { token: 'a' })
+    loop.ask('quiet', { token: 'b' })
+    await Promise.resolve()
+    expect(loop.turns.waiting).toBe(maxWaiting)
+    expect(loop.refused.map(([name]) => name)).toEqual(['newest of the flood', 'waiting'])
+    for (const [, { status, message, headers }] of loop.refused)
+      expect({ status, message, headers }).toEqual({
+        ...{ status: 503, message: 'the server is busy', headers: { 'retry-after': '1' } },
+      })
+    expect(loop.turns.refused).toBe(2)
+    await loop.turn()
+    expect(loop.handled).toContain('quiet')
+  })
+
+  test('of callers with one request each, the last one is refused', async () => {
+    const loop = createLoop()
+    fill(loop, (nth) => `${nth}`)
+    loop.ask('last')
+    await Promise.resolve()
+    expect(loop.refused.map(([name]) => name)).toEqual(['last'])
+    expect(loop.turns.waiting).toBe(maxWaiting)
+  })
+})
+
+test('a request whose caller has left is not handled, and takes no other’s turn', async () => {
+  const loop = createLoop()
+  let hasLeft = false
+  times(maxPerTurn, () => loop.ask('at once'))
+  times(30, () => loop.ask('left', { token: 'a', hasLeft: () => hasLeft }))
+  times(2, () => loop.ask('stayed', { token: 'a' }))
+  hasLeft = true
+  await loop.turn()
+  expect(loop.handled.slice(maxPerTurn)).toEqual(['stayed', 'stayed'])
+  expect(loop.turns.waiting).toBe(0)
+  expect(loop.turns.refused).toBe(0)
+})
+
+test('a request waits only once', async () => {
+  const loop = createLoop()
+  times(maxPerTurn, () => loop.ask('at once'))
+  const request = loop.ask('waits')
+  expect(loop.turns.begin(request, () => false)).toBeUndefined()
+  await loop.turn()
+  expect(loop.handled).toContain('waits')
+})
