@@ -13,7 +13,7 @@ const createLoop = () => {
   let now = 0
   const due: (() => void)[] = []
   const schedule = (run: () => void) => void due.push(run)
-  const turns = new RequestTurns({ now: () => now, inNextTurn: schedule, afterIo: schedule })
+  const turns = new RequestTurns({ clock: { now: () => now }, inNextTurn: schedule, afterIo: schedule })
   const handled: string[] = []
   const refused: [name: string, problem: Problem][] = []
   /** A request with the token of this name, which is its user's if `user` is given. */

@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 import type { InFlight } from '../../plugins/shared/http/in-flight.ts'
+import { messageTurn } from '../../plugins/shared/http/turn/request-turn.ts'
 import { noLog, Problem } from '../../plugins/shared/problem.ts'
 import { maxUnread } from '../../plugins/text-generation/websocket/arrivals.ts'
 import { ResponsesConnection } from '../../plugins/text-generation/websocket/connection.ts'
 import { settled, VirtualClock } from '../support/virtual-clock.ts'
 
 const minute = 60_000
+
+const handshake = new Request('http://localhost/v1/responses')
 
 /** A connection to a peer that answers pings. */
 const connect = ({
@@ -30,7 +33,7 @@ const connect = ({
     requestFor: (body, signal) =>
       new Request('http://localhost/v1/responses', { method: 'POST', body: body.slice(), signal }),
     inFlight: counted,
-    takeTurn: () => undefined,
+    takeTurn: (hasLeft) => messageTurn(handshake, hasLeft),
     whenRevoked(listener) {
       revoke = listener
       return () => {}

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto'
+import type { Clock } from '../../clock.ts'
 
 /** Who waits for a turn. */
-export interface Caller {
+export interface RequestCaller {
   /** Id of a user, or of a credential of which no user is known. */
   readonly key: string
   readonly isUser: boolean
@@ -19,19 +20,18 @@ type WithCredential = Request & { [credential]?: string }
  * It decides the order of requests only. A revoked credential may count as its user's for a while.
  */
 export class Callers {
-  readonly #now: () => number
+  readonly #clock: Pick<Clock, 'now'>
   /** By id of a credential: those of requests of the last one or two minutes. */
   #recent = new Map<string, string>()
   #older = new Map<string, string>()
   #recentUntil = Number.NEGATIVE_INFINITY
 
-  /** @param now a clock, in milliseconds */
-  constructor(now: () => number) {
-    this.#now = now
+  constructor(clock: Pick<Clock, 'now'>) {
+    this.#clock = clock
   }
 
   /** The caller of a request that waits. */
-  of(request: WithCredential | undefined): Caller {
+  of(request: WithCredential | undefined): RequestCaller {
     const sent = request && credentialOf(request)
     if (!request || sent === undefined) return anonymous
     // Not the credential itself: it may be long, and must not stay in memory.
@@ -46,7 +46,7 @@ export class Callers {
     const id = request[credential]
     if (id === undefined || this.#recent.get(id) === user) return undefined
     const wasKnown = this.#older.get(id) === user
-    const now = this.#now()
+    const now = this.#clock.now()
     if (now >= this.#recentUntil || this.#recent.size >= maxCredentials) {
       this.#older = now >= this.#recentUntil + keepMs ? new Map() : this.#recent
       this.#recent = new Map()
@@ -62,7 +62,7 @@ const maxCredentials = 10_000
 const keepMs = 60_000
 
 /** All requests without a credential. */
-const anonymous: Caller = { key: '', isUser: false }
+const anonymous: RequestCaller = { key: '', isUser: false }
 
 const credentialOf = (request: Request): string | undefined => {
   try {

@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers'
 import { afterIo } from '../../background/turns.ts'
+import type { Clock } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
 import { Callers } from './callers.ts'
 import { TurnQueue } from './turn-queue.ts'
@@ -9,8 +10,8 @@ export const busy = new Problem(503, 'the server is busy', { headers: { 'retry-a
 
 /** Options of `RequestTurns`. */
 export interface RequestTurnsOptions {
-  /** A clock, in milliseconds. Default `performance.now`. */
-  readonly now?: () => number
+  /** Default: `performance`. */
+  readonly clock?: Pick<Clock, 'now'>
   /** Calls a function in the next turn of the event loop. Default `setImmediate`. */
   readonly inNextTurn?: (run: () => void) => void
   /** The same, for work that goes on for many turns. Default `afterIo`. */
@@ -33,7 +34,7 @@ type Begun = Request & { [begun]?: true }
  * who sends many requests delays mostly the own ones.
  */
 export class RequestTurns {
-  readonly #now: () => number
+  readonly #clock: Pick<Clock, 'now'>
   readonly #inNextTurn: (run: () => void) => void
   readonly #afterIo: (run: () => void) => void
   readonly #callers: Callers
@@ -51,11 +52,11 @@ export class RequestTurns {
   #refused = 0
 
   constructor(options: RequestTurnsOptions = {}) {
-    const { now = () => performance.now() } = options
-    this.#now = now
+    const { clock = performance } = options
+    this.#clock = clock
     this.#inNextTurn = options.inNextTurn ?? setImmediate
     this.#afterIo = options.afterIo ?? afterIo
-    this.#callers = new Callers(now)
+    this.#callers = new Callers(clock)
   }
 
   /** Number of requests that wait, with those whose callers have left. */
@@ -85,7 +86,7 @@ export class RequestTurns {
     if (this.#isFull) return this.#wait(request, hasLeft)
     if (++this.#begun >= maxPerTurn) {
       this.#isFull = true
-      this.#turnAt = this.#now()
+      this.#turnAt = this.#clock.now()
       this.#inNextTurn(this.#beginNext)
     }
     return undefined
@@ -99,7 +100,7 @@ export class RequestTurns {
 
   #wait(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> {
     const caller = this.#callers.of(request)
-    if (this.#waiting.hasOnlyOthers(caller)) this.#shortUntil = this.#now() + shortTurnsMs
+    if (this.#waiting.hasOnlyOthers(caller)) this.#shortUntil = this.#clock.now() + shortTurnsMs
     return new Promise((end) => {
       const refused = this.#waiting.add(caller, { hasLeft, end })
       if (!refused) return
@@ -109,7 +110,7 @@ export class RequestTurns {
   }
 
   readonly #beginNext = (): void => {
-    const now = this.#now()
+    const now = this.#clock.now()
     if (now >= this.#shortUntil) this.#perTurn = maxPerTurn
     else if (now - this.#turnAt > longTurnMs) this.#perTurn = Math.max(minPerTurn, this.#perTurn >> 1)
     else if (this.#perTurn < maxPerTurn) this.#perTurn++

@@ -1,4 +1,4 @@
-import type { Caller } from './callers.ts'
+import type { RequestCaller } from './callers.ts'
 import { Fifo } from './fifo.ts'
 
 /**
@@ -24,7 +24,7 @@ export class TurnQueue<Item> {
   }
 
   /** Whether there are items, and none of this caller. */
-  hasOnlyOthers({ key, isUser }: Caller): boolean {
+  hasOnlyOthers({ key, isUser }: RequestCaller): boolean {
     return this.#size > 0 && (isUser ? this.#users : this.#others).lengthOf(key) === 0
   }
 
@@ -32,7 +32,7 @@ export class TurnQueue<Item> {
    * Adds an item at the end of its caller's. Returns the item for which there is no room: the newest of the caller who
    * has most.
    */
-  add({ key, isUser }: Caller, item: Item): Item | undefined {
+  add({ key, isUser }: RequestCaller, item: Item): Item | undefined {
     const circle = isUser ? this.#users : this.#others
     if (this.#size < this.#maxSize) {
       this.#size++
