@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { Background } from '../../plugins/shared/background/background.ts'
+import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migratedDatabase, repeatOnDatabases } from '../support/database.ts'
@@ -66,24 +67,41 @@ const steps: ReadonlySet<string> = new Set([
 
 repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is there twice', ({ kind }) => {
   let emulator: Emulator
+  let first: Emulator
   beforeAll(async () => {
     emulator = await startEmulator({ processingMs: 0 })
+    first = await startEmulator({ processingMs: 0, account: 1 })
   })
-  afterAll(() => emulator.stop())
+  afterAll(async () => {
+    await emulator.stop()
+    await first.stop()
+  })
 
-  for (const [name, run] of Object.entries(scenarios)) {
-    test(`when a process ${name}`, async () => {
+  for (const [name, run, account] of [
+    ...Object.entries(scenarios).map((scenario) => [...scenario, undefined] as const),
+    ['creates an asset again', scenarios['creates an asset again'], 'second'] as const,
+  ]) {
+    test(`when a process ${name}${account === undefined ? '' : ' on one of several accounts'}`, async () => {
       const made = await migratedDatabase(kind)
       const store = openStore(made.url, { deadlineMs: 60_000 })
       const clock = new VirtualClock(4, Date.now())
       const originals = memoryOriginals()
-      const options = { clock, slots: { slots, originals } }
-      const first = openProcess(store, emulator, options)
-      const group = await first.group('ann', `${name} ${kind}`)
+      const accounts = [
+        { name: 'first', kind: rest(first.rest) },
+        { name: 'second', kind: rest(emulator.rest) },
+      ]
+      const options = {
+        ...{ clock, slots: { slots, originals } },
+        ...(account !== undefined && { kind: undefined, accounts }),
+      }
+      const begun = openProcess(store, emulator, options)
+      const { id: group } = emulator.library.addGroup({ name: `${name} ${kind} ${account}` })
+      const owned = { id: group, user: 'ann', type: 'AIGC', name, createdAt: 1 }
+      await store.adoptGroup({ ...owned, ...(account !== undefined && { account }) })
       let ids: readonly string[] = []
       for (const each of ['a', 'b', 'c']) {
-        ids = [...ids, await first.asset('ann', group, each)]
-        await first.ask('ann', 'GET', `/assets/${ids.at(-1)}`)
+        ids = [...ids, await begun.asset('ann', group, each)]
+        await begun.ask('ann', 'GET', `/assets/${ids.at(-1)}`)
         await clock.pass(1_000)
       }
       let kills = 0
@@ -101,7 +119,8 @@ repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is the
           const background = new Background({ sleep: sleepOn(clock) })
           const other = openProcess(store, emulator, { ...options, background })
           // The database needs real time.
-          while ((await store.dueSlottedAssets({ key: '', name: '' }, 2 ** 52, 1)).length > 0) {
+          const key = account ?? ''
+          while ((await store.dueSlottedAssets({ key, name: key }, 2 ** 52, 1)).length > 0) {
             await clock.pass(2_000)
             await new Promise((resolve) => setTimeout(resolve, 2))
           }
@@ -118,6 +137,7 @@ repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is the
           expect(new Set(names).size).toBe(names.length)
           expect(names.filter((each) => !listed.includes(each))).toEqual([])
           expect(names.length).toBeLessThanOrEqual(slots)
+          expect(first.library.assets()).toEqual([])
           for (const id of listed) {
             await other.placed([id], 'cgt-2')
             const { json } = await other.ask('ann', 'GET', `/assets/${id}`)

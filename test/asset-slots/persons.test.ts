@@ -102,6 +102,33 @@ repeatOnDatabases('assets of persons in a library that is larger than its slots'
     expect(emulator.library.assets(face)).toHaveLength(4)
   })
 
+  test('have half of the slots of a user at most, with neither a floor nor a cap', async () => {
+    await using opened = await open({ slots: { slots: 7 } })
+    const { process, store } = opened
+    const { ids, refused } = await fill(process, 'eve', await addPerson(store, 'eve'))
+    expect(ids).toHaveLength(3)
+    expect([refused.status, refused.json.error.message]).toEqual([
+      429,
+      'you have the maximum number of assets in slots: delete an asset of a person',
+    ])
+    // Other assets of the user are not bounded.
+    const group = await process.group('eve', 'things')
+    for (const name of ['a', 'b', 'c', 'd'])
+      await process.ask('eve', 'GET', `/assets/${await process.asset('eve', group, name)}`)
+    expect(emulator.library.assets(group)).toHaveLength(4)
+    // Nor do several users take the last slot of somebody who has a group, and of the next one.
+    await process.group('gus', 'things')
+    const others = await fill(process, 'fay', await addPerson(store, 'fay'))
+    expect(others.ids).toHaveLength(2)
+    expect(others.refused.json.error.message).toBe('the account has no slot for another asset of a person')
+  })
+
+  test('have all slots of a user with a cap that allows it, except those that are left to others', async () => {
+    await using opened = await open({ slots: { slots: 7, cap: 7 } })
+    const { process, store } = opened
+    expect((await fill(process, 'eve', await addPerson(store, 'eve'))).ids).toHaveLength(6)
+  })
+
   test('up to the own floor take nothing from those of others', async () => {
     await using opened = await open({ slots: { slots: 4, floor: 2 } })
     const { process, store } = opened

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { type Mutant, openFixture } from './fixture.ts'
 import { Model } from './model.ts'
-import { begin, sequences } from './steps.ts'
+import { begin, end, sequences } from './steps.ts'
 
 export interface SlotRun {
   readonly runs: number
@@ -20,7 +20,7 @@ export const findViolation = async ({ runs, seed, mutant, shrink = true }: SlotR
       await step.run(model)
       model.checkUpstream()
     }
-    for (const request of model.open) await request.end()
+    await end(model)
   })
   const details = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink })
   if (!details.failed) return undefined

@@ -297,6 +297,13 @@ export const begin = async (model: Model): Promise<void> => {
   }
 }
 
+/** Each user reads all at the end: what a step has done to an asset may not have been seen since. */
+export const end = async (model: Model): Promise<void> => {
+  for (const request of model.open) await request.end()
+  const all = { pageSize: 3, isAscending: true, name: null, group: null, status: null }
+  for (const user of users) await readAll({ user, ...all }, model, send)
+}
+
 /** 10 to 50 steps of three users. */
 export const sequences = (): fc.Arbitrary<readonly Step[]> =>
   fc.array(
