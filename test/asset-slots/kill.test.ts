@@ -79,9 +79,9 @@ repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is the
 
   for (const [name, run, account] of [
     ...Object.entries(scenarios).map((scenario) => [...scenario, undefined] as const),
-    ['creates an asset again', scenarios['creates an asset again'], 'second'] as const,
+    ['creates an asset again on one of several accounts', scenarios['creates an asset again'], 'second'] as const,
   ]) {
-    test(`when a process ${name}${account === undefined ? '' : ' on one of several accounts'}`, async () => {
+    test(`when a process ${name}`, async () => {
       const made = await migratedDatabase(kind)
       const store = openStore(made.url, { deadlineMs: 60_000 })
       const clock = new VirtualClock(4, Date.now())
@@ -95,7 +95,7 @@ repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is the
         ...(account !== undefined && { kind: undefined, accounts }),
       }
       const begun = openProcess(store, emulator, options)
-      const { id: group } = emulator.library.addGroup({ name: `${name} ${kind} ${account}` })
+      const { id: group } = emulator.library.addGroup({ name: `${name} ${kind}` })
       const owned = { id: group, user: 'ann', type: 'AIGC', name, createdAt: 1 }
       await store.adoptGroup({ ...owned, ...(account !== undefined && { account }) })
       let ids: readonly string[] = []
