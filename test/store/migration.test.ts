@@ -72,14 +72,22 @@ eachDatabase('migration', ({ kind }) => {
       const database = databaseKinds.postgres.open(url, { deadlineMs: 1_000 })
       await database.exclusively(() => migrate(1))
       const long = [...migrations, [sql`alter table users add column later bigint`]]
-      const read = Promise.withResolvers<void>()
+      const [read, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const reading = reader.begin(async (transaction) => {
         await transaction`select count(*) from users`
-        await read.promise
+        read.resolve()
+        await done.promise
       })
-      const migrating = database.exclusively(() => migrate(2, long), 60_000)
+      await read.promise
+      let ended = false
+      const migrating = database
+        .exclusively(() => migrate(2, long), 60_000)
+        .finally(() => {
+          ended = true
+        })
+      migrating.catch(() => {})
       const waits = sql`select count(*) as n from pg_locks where not granted and locktype = 'relation'`
-      while (Number((await other.query(waits))[0]?.n) === 0) await Bun.sleep(10)
+      while (!ended && Number((await other.query(waits))[0]?.n) === 0) await Bun.sleep(10)
 
       let missing = 0
       const count = function* () {
@@ -88,7 +96,7 @@ eachDatabase('migration', ({ kind }) => {
       await expect(other.exclusively(count, 200)).rejects.toThrow('the database did not respond in time')
       // More than the deadline of a query, of a statement and of the wait for a lock.
       await Bun.sleep(1_500)
-      read.resolve()
+      done.resolve()
       await Promise.all([reading, migrating])
       await other.exclusively(count)
       expect(missing).toBe(0)
