@@ -35,20 +35,21 @@ const listedFrom = ({ id, user, ownerName, ...row }: ListedRow): AdminConsent =>
 export const selectAll = (after: string, limit: number): Statement =>
   joinClauses(
     clause`
+    with recorded as (
+      select *
+      from consents
+      where group_id > ${after}
+      order by group_id
+      `,
+    limitTo(limit),
+    clause`
+    )
     select found.id, groups.user_id as "user", users.name as "ownerName", ${consentColumns}
     from (
       select id
       from (
-        select recorded.id
-        from (
-          select group_id as id
-          from consents
-          where group_id > ${after}
-          order by group_id
-          `,
-    limitTo(limit),
-    clause`
-        ) recorded
+        select group_id as id
+        from recorded
         union
         select owned.id
         from (
@@ -68,7 +69,7 @@ export const selectAll = (after: string, limit: number): Statement =>
     limitTo(limit),
     clause`
     ) found
-    left join consents on consents.group_id = found.id
+    left join recorded consents on consents.group_id = found.id
     left join groups on groups.group_id = found.id and groups.state = 'owned'
     left join users on users.id = coalesce(groups.user_id, consents.owner_id)
     order by found.id`,

@@ -131,7 +131,10 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
   }
 }
 
-const reads = ({ strings: [start = ''] }: Statement): boolean => /^\s*(?:select|with)\b/.test(start)
+const reads = ({ strings }: Statement): boolean => {
+  const [start = ''] = strings
+  return /^\s*select\b/.test(start) || (/^\s*with\b/.test(start) && !strings.some((text) => /\bdelete from\b/.test(text)))
+}
 
 const connect = (path: string): DatabaseSync => {
   if (path !== ':memory:') makePrivate(path)

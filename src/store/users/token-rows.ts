@@ -7,16 +7,19 @@ const endedKeptMs = 30 * 86_400_000
 /** Each new token deletes at most this many revoked and as many expired ones: more than are created. */
 const maxRowsPerSweep = 100
 
-const hasUsage = fragment`
-  exists (
+/** Null if a token has no usage. Without the order, that of the index, PostgreSQL may read the usage of all tokens. */
+const usageOfToken = fragment`
+  (
     select 1
     from text_usage
     where text_usage.token_id = tokens.id
+    order by text_usage.day
+    limit 1
   )`
 
 /** A concurrent sweep may have deleted the tokens before: then this one deletes others, which it has not named. */
-const isNamed = fragment`
-  exists (
+const nameOfToken = fragment`
+  (
     select 1
     from deleted_names
     where deleted_names.kind = 'token'
@@ -46,7 +49,7 @@ const sweep = (ended: Statement): readonly Statement[] => [
     ended,
     limitTo(maxRowsPerSweep),
     clause`)
-      and ${hasUsage}
+      and ${usageOfToken} is not null
       on conflict (kind, id) do nothing`,
   ),
   joinClauses(
@@ -56,7 +59,7 @@ const sweep = (ended: Statement): readonly Statement[] => [
     ended,
     limitTo(maxRowsPerSweep),
     clause`)
-      and (${isNamed} or not ${hasUsage})`,
+      and (${nameOfToken} is not null or ${usageOfToken} is null)`,
   ),
 ]
 

@@ -146,7 +146,7 @@ const rowsOf = ({ users, groups, assets }: Size, now: number): readonly Rows[] =
       table: 'text_usage',
       columns: `user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens,
         reasoning_tokens, cost, team_id`,
-      values: `'user-' || (n / 4), '', ${day('n % 4 * 40')}, 'model-' || (n % 5), 1, 0, 10, 4, 5, 3, 7,
+      values: `'user-' || (n / 4), case when n % 2 = 0 then '' else md5('token' || (n / 4))::uuid::text end, ${day('n % 4 * 40')}, 'model-' || (n % 5), 1, 0, 10, 4, 5, 3, 7,
         'team-' || (n / 4 % 1000)`,
       count: perUser(0.5),
     },
