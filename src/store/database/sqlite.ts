@@ -133,7 +133,9 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
 
 const reads = ({ strings }: Statement): boolean => {
   const [start = ''] = strings
-  return /^\s*select\b/.test(start) || (/^\s*with\b/.test(start) && !strings.some((text) => /\bdelete from\b/.test(text)))
+  return (
+    /^\s*select\b/.test(start) || (/^\s*with\b/.test(start) && !strings.some((text) => /\bdelete from\b/.test(text)))
+  )
 }
 
 const connect = (path: string): DatabaseSync => {

@@ -42,19 +42,22 @@ export const createEventSweep = (database: Database): EventStore['sweepEvents'] 
       // Next time from the beginning: what was a user's newest event may not be it any more.
       place = end ?? beginning
       if (!end) return deleted
-      // The range of `at` is for PostgreSQL, which otherwise expects a third of the table, and reads all of it.
+      // The range of `at` is for PostgreSQL, and in subqueries, so that it expects few rows: what it knows of the values
+      // is out of date while rows are removed. It would read the whole table, and also for `exists`.
       const swept = await database.query(sql`
         delete from events
-        where at >= ${from.at}
-        and at <= ${end.at}
+        where at >= (select cast(${from.at} as bigint))
+        and at <= (select cast(${end.at} as bigint))
         and (at, sequence) > (${from.at}, ${from.sequence})
         and (at, sequence) <= (${end.at}, ${end.sequence})
-        and exists (
-          select 1
+        and (
+          select newer.sequence
           from events newer
           where newer.user_id = events.user_id
           and newer.sequence > events.sequence
-        )
+          order by newer.sequence
+          limit 1
+        ) is not null
         returning sequence`)
       deleted += swept.length
       if (deleted >= max) return deleted

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { createReadStream, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 
 /** How a server has executed the same statement, over all times. */
 export interface ExecutedStatement {
@@ -48,11 +49,11 @@ interface Plan {
   readonly Plans?: readonly Plan[]
 }
 
-/** Reads what a server whose files are in a folder has written. */
-export const readExecutedStatements = (folder: string): readonly ExecutedStatement[] => {
+/** Reads what a server whose files are in a folder has written: hundreds of megabytes. */
+export const readExecutedStatements = async (folder: string): Promise<readonly ExecutedStatement[]> => {
   const statements = new Map<string, ExecutedStatement>()
   for (const file of readdirSync(join(folder, 'plans')).filter((name) => name.endsWith('.json'))) {
-    for (const line of readFileSync(join(folder, 'plans', file), 'utf8').split('\n')) {
+    for await (const line of createInterface({ input: createReadStream(join(folder, 'plans', file)) })) {
       const executed = line === '' ? undefined : executedOf(JSON.parse(line).message ?? '')
       if (!executed) continue
       const { text } = executed

@@ -30,7 +30,7 @@ export const hotRequests = (user: SizedUser): readonly (() => SizeRequest)[] => 
     get('groups, last page', `/groups?PageSize=10&PageNumber=${Math.ceil(groups.length / 10)}`),
     get('group', () => `/groups/${any(groups)}`),
     get('assets, first page', '?PageSize=10'),
-    get('assets, middle page', `?PageSize=10&PageNumber=${Math.ceil(pages / 2)}`),
+    get('assets, any page', () => `?PageSize=10&PageNumber=${1 + Math.floor(Math.random() * pages)}`),
     get('assets of a group', () => `?PageSize=10&GroupIds=${any(groups)}`),
     get('asset', () => `/${any(assets)}`),
     get("another user's asset", () => `/asset-20260101000000-${Math.floor(Math.random() * 1_000)}`, 403),
