@@ -42,7 +42,7 @@ export const createEventSweep = (database: Database): EventStore['sweepEvents'] 
       // Next time from the beginning: what was a user's newest event may not be it any more.
       place = end ?? beginning
       if (!end) return deleted
-      // The range of `at` is for PostgreSQL. It stands in subqueries, so that PostgreSQL expects few rows: what it knows
+      // The range of `at` is for PostgreSQL, in subqueries, so that it expects few rows: what PostgreSQL knows
       // of the values is out of date while rows are removed. It would read the whole table, and also for `exists`.
       const swept = await database.query(sql`
         delete from events
