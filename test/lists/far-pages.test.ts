@@ -55,3 +55,19 @@ test('a far page is exact where rows are inserted and removed during the search'
   expect(page.totalCount).toBeGreaterThanOrEqual(8_000)
   expect(page.totalCount).toBeLessThanOrEqual(fixture.rows.size)
 })
+
+test('a page takes few calls where the rows before it are shortly behind the depth of page mode', async () => {
+  // Those of the first source are estimated within it.
+  const sourceOf = (rank: number) =>
+    (rank < 9_300 && rank % 10 === 0) || (rank >= 9_300 && rank < 9_420) || rank >= 9_990 ? 0 : 1 + (rank % 9)
+  for (const pageNumber of [985, 990, 992, 994]) {
+    const fixture = new ListFixture(10, 1_000)
+    for (let rank = 0; rank < 10_000; rank++)
+      fixture.put(`row-${rank}`, String(10_000 - rank).padStart(9, '0'), sourceOf(rank))
+    const page = await fixture.page({ pageNumber, pageSize: 10 })
+    expect(page.items.map(({ id }) => id)).toEqual([
+      ...fixture.expected({ pageNumber, pageSize: 10, sortOrder: 'Desc' }),
+    ])
+    expect({ pageNumber, few: fixture.calls <= 120 }).toEqual({ pageNumber, few: true })
+  }
+})

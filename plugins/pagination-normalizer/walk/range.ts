@@ -172,7 +172,9 @@ const findSlice = async <Row extends Position>(
       offset = Math.max(low, high - stride)
       stride *= 2
     } else if (!isAtEnd(slice) && order.keys(last.key, after.key) < 0) {
-      low = Math.max(low, endOf(slice) - 1)
+      // No more rows than before: those behind them are beyond the depth of page mode.
+      if (endOf(slice) - 1 <= low) return undefined
+      low = endOf(slice) - 1
       offset = Math.min(
         low + stride - source.maxPageSize,
         Math.max(low, Math.min(high, slice.total) - source.maxPageSize),
