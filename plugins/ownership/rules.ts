@@ -1,15 +1,14 @@
 import { accessDenied } from '../shared/audit.ts'
-import { type Awaitable, andThen, isPromise, orFail } from '../shared/awaitable.ts'
+import { type Awaitable, isPromise, orFail } from '../shared/awaitable.ts'
 import { systemClock } from '../shared/clock.ts'
 import { readId } from '../shared/id.ts'
-import { isUserId } from '../shared/identity/identify.ts'
-import { RevisionCache } from '../shared/identity/revision-cache.ts'
 import { RevisionClock } from '../shared/identity/revision-clock.ts'
 import { declareOwned, type OwnedId, requireOwned } from '../shared/owned-id.ts'
 import { checkCollaborator } from '../shared/plugin/options.ts'
 import { Problem } from '../shared/problem.ts'
-import { GroupList, type OwnedGroup } from './group-list.ts'
+import type { OwnedGroup } from './group-list.ts'
 import { type LentGroup, LentGroups } from './lent-groups.ts'
+import { OwnGroups } from './own-groups.ts'
 import type {
   AssetLocation,
   GroupScope,
@@ -22,14 +21,11 @@ import type {
 import type { ShareAccess } from './share-store.ts'
 import type { Group } from './store.ts'
 
-/** The id and the owner of a group. */
-type GroupOwner = Pick<Group, 'id' | 'user'>
-
 /** A group type; undefined: any type. */
 type Type = string | undefined
 
 /**
- * Creates the ownership rules: which user owns which groups and assets. Only this function creates owned ids.
+ * Creates the ownership rules: which user owns which groups and assets.
  *
  * Its methods throw Problem 403 if the user does not own the group or asset, and Problem 500 if the store fails. A user
  * that is not a text, or is empty, owns nothing. They throw TypeError for a group that they have not returned. Throws
@@ -44,75 +40,21 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
   checkCollaborator('store', store)
   const revisionClock = options.revisionClock ?? new RevisionClock((since) => store.revision(since))
   store.onRaise?.(() => revisionClock.notifyRaised())
-  const groups = new RevisionCache<OwnedGroup>(revisionClock, { kind: 'group' })
-  /** Group lists by user. The size limit counts groups, not lists. */
-  const lists = new RevisionCache<GroupList>(revisionClock, { kind: 'groups', sizeOf: ({ all }) => all.length })
-  /** The group of each asset. An entry stays valid until its group changes: a group never changes its owner. */
-  const assetGroups = new RevisionCache<GroupOwner>(revisionClock, { kind: 'group', namedBy: ({ id }) => id })
 
   /** A copy of a record, with the account that it has. */
   const withAccount = <Record extends Group>(group: Record): Record =>
     defaultAccount === undefined || group.account !== undefined ? { ...group } : { ...group, account: defaultAccount }
 
+  const own = new OwnGroups({ store, revisionClock, withAccount })
   const lent = shares && new LentGroups({ store: shares, revisionClock, clock, withAccount })
 
-  const evict = ({ id, user }: GroupOwner): void => {
-    groups.delete(id)
-    lists.delete(user)
-  }
+  const ofType = (user: string, type?: Type): Awaitable<readonly OwnedGroup[]> => orFail(own.of(user, type), failCheck)
 
-  /**
-   * The group with this id if the user owns it, otherwise undefined.
-   *
-   * A foreign and an unknown id take one store call each, so that the response time does not reveal whether a group
-   * exists.
-   */
-  const groupOf = (user: string, id: string, type?: Type): Awaitable<OwnedGroup | undefined> => {
-    if (!isUserId(user)) return undefined
-    const found = groups.get(
-      id,
-      async () => {
-        const group = await store.group(id, user)
-        // Another process may have just created the group. Then the cached list is out of date.
-        if (group) lists.delete(user, ({ all }) => all.some((listed) => listed.id === id))
-        return group && declareOwned('group', withAccount(group))
-      },
-      (group) => group.user === user,
-    )
-    return andThen(orFail(found, failCheck), (group) =>
-      group?.user === user && (type === undefined || group.type === type) ? group : undefined,
-    )
-  }
+  const groupOf = (user: string, id: string, type?: Type): Awaitable<OwnedGroup | undefined> =>
+    orFail(own.find(user, id, type), failCheck)
 
-  /**
-   * The group in which an asset was recorded, if the user owns it. A foreign and an unknown asset take the same store
-   * calls.
-   */
-  const recordedGroup = (user: string, asset: string): Awaitable<OwnedGroup | undefined> => {
-    if (!isUserId(user)) return undefined
-    const found = assetGroups.get(
-      asset,
-      async () => {
-        const group = await store.groupOfAsset(asset, user)
-        return group === undefined ? undefined : { id: group, user }
-      },
-      (group) => group.user === user,
-    )
-    return andThen(orFail(found, failCheck), (group) => group && groupOf(user, group.id))
-  }
-
-  /** All groups of the user; undefined if there are none. */
-  const listOf = (user: string): Awaitable<GroupList | undefined> => {
-    if (!isUserId(user)) return undefined
-    const found = lists.get(user, async () => {
-      const own = (await store.groupsOf(user)).filter((group) => group.user === user)
-      return own.length === 0 ? undefined : new GroupList(own.map((group) => declareOwned('group', withAccount(group))))
-    })
-    return orFail(found, failCheck)
-  }
-
-  const ofType = (user: string, type?: Type): Awaitable<readonly OwnedGroup[]> =>
-    andThen(listOf(user), (list) => list?.of(type) ?? [])
+  const recordedGroup = (user: string, asset: string): Awaitable<OwnedGroup | undefined> =>
+    orFail(own.ofAsset(user, asset), failCheck)
 
   /** Those of some groups of a user that have these ids. */
   const selectByIds = async <Selected extends ReadableGroup>(
@@ -163,7 +105,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     const found = located?.group === undefined ? recordedGroup(user, asset) : groupOf(user, located.group)
     const group = isPromise(found) ? await found : found
     if (group && isOnAccount(group, located)) {
-      assetGroups.set(asset, group)
+      own.place(asset, group)
       return ownedAsset(asset, group, evidence)
     }
     if (access && lent) {
@@ -185,7 +127,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       return selectByIds(
         ids,
         () => ofType(user, type),
-        () => lists.delete(user),
+        () => own.forgetList(user),
       )
     },
 
@@ -198,7 +140,7 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       if (scope === 'own') return this.select(user, type, ids)
       const all = () => readableOf(user, type, scope)
       const forget = () => {
-        lists.delete(user)
+        own.forgetList(user)
         lent?.forget(user)
       }
       return ids === undefined ? all() : selectByIds(ids, all, forget)
@@ -206,8 +148,8 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
 
     async readableGroup(user: string, id: unknown): Promise<ReadableGroup> {
       const readable = readId(id)
-      const own = readable === undefined ? undefined : await groupOf(user, readable)
-      const group = own ?? (readable === undefined ? undefined : await lentGroup(user, readable, 'read'))
+      const owned = readable === undefined ? undefined : await groupOf(user, readable)
+      const group = owned ?? (readable === undefined ? undefined : await lentGroup(user, readable, 'read'))
       if (group) return group
       throw foreignGroup(readable)
     },
@@ -253,12 +195,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     cacheGroup(asset: string, group: ReadableGroup): void {
       if (isLent(group)) return
       requireOwned('group', group)
-      assetGroups.set(asset, group)
+      own.place(asset, group)
     },
 
     async record(asset: string, group: OwnedGroup): Promise<void> {
       requireOwned('group', group)
-      assetGroups.set(asset, group)
+      own.place(asset, group)
       await store.recordAsset(asset, group.id)
     },
 
@@ -268,13 +210,13 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     },
 
     moved(asset: OwnedId<'asset'>): void {
-      assetGroups.delete(asset.id)
+      own.forgetPlace(asset.id)
     },
 
     async remove(group: OwnedGroup): Promise<void> {
       requireOwned('group', group)
       await store.removeGroup(group).catch(failCheck)
-      evict(group)
+      own.forgetGroup(group)
     },
 
     async describe(group: OwnedGroup, description: string): Promise<void> {
@@ -285,12 +227,12 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
     async date(user: string, dated: readonly Pick<ReadableGroup, 'id' | 'createdAt'>[]): Promise<void> {
       if (dated.length === 0) return
       await store.dateGroups(dated).catch(failCheck)
-      for (const { id } of dated) evict({ id, user })
+      for (const { id } of dated) own.forgetGroup({ id, user })
       lent?.forget(user)
     },
 
     changed(group: Pick<Group, 'id' | 'user'>): void {
-      evict(group)
+      own.forgetGroup(group)
     },
   }
 }

@@ -1,11 +1,12 @@
 import { bindingOf, type Cursors, requireCaller, type SourceOffset } from './cursor.ts'
 import { type Position, positionOf } from './order.ts'
-import { createPageReader, cutPage, type Page } from './page.ts'
+import { cutPage, type Page } from './page.ts'
 import type { ListRequest } from './parameters.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
-import { type RowRange, readRange, readRangeAt, rowsAfter, rowsFrom, type Start } from './walk/range.ts'
+import type { RowRange, Start } from './walk/range.ts'
 import { estimate, type Rank, rankOf, rankOfEnd } from './walk/rank-search.ts'
-import { scanAll, scanRange } from './walk/scan.ts'
+import { createRowReader } from './walk/row-reader.ts'
+import { scanAll } from './walk/scan.ts'
 import { addMark, type Bookmark, type WalkCache } from './walk/walk-cache.ts'
 
 /** Options of `listPage`. */
@@ -65,7 +66,7 @@ export const listPage = async <Row extends Position>(options: ListOptions<Row>):
 const readPage = async <Row extends Position>(options: ListOptions<Row>): Promise<Page<Row>> => {
   const { sources, request, caller, cursors } = options
   const { pageSize, pageNumber } = request
-  const reader = createReader(options, orderOf(request.sortOrder))
+  const reader = createPageReader(options, orderOf(request.sortOrder))
   const token = cursors.redeem(request, caller)
   if (token) {
     const starts = sources.map((_, index) => startAt(token.after, token.offsets[index]))
@@ -82,55 +83,14 @@ const startAt = (after: Position | undefined, [keyOffset = 0, tieRank = 0]: read
   tieRank,
 })
 
-const createReader = <Row extends Position>(
+const createPageReader = <Row extends Position>(
   { sources, request, caller, cursors, walkCache }: ListOptions<Row>,
   order: Order,
 ) => {
   const { pageSize } = request
   const list = bindingOf(request, caller)
   const walk = walkCache.walkOf(list, sources)
-  const { readOptions, readByPage } = createPageReader<Row>(order, list, walk, walkCache)
-
-  const anchorsOf = (source: Source<Row>) => {
-    const anchors = walk.anchors.get(source.id) ?? []
-    walk.anchors.set(source.id, anchors)
-    return anchors
-  }
-
-  /**
-   * Moves an anchor forward while a walk is in the second half of the depth of page mode. The anchor advances twice as
-   * fast as the walk, so that the walk can continue beyond that depth by cursor without a scan from the front.
-   */
-  const advanceAnchor = async (source: Source<Row>, { offset: walked, total }: RowRange<Row>): Promise<void> => {
-    const { maxPageDepth, maxPageSize } = source
-    if (walked < maxPageDepth / 2 || total <= 2 * maxPageDepth) return
-    const anchors = anchorsOf(source)
-    const farthest = anchors.reduce(
-      (max, { offset, fingerprint }) => (fingerprint === '' && offset > max ? offset : max),
-      0,
-    )
-    const offset = Math.min(2 * walked - maxPageDepth, maxPageDepth)
-    if (offset - farthest >= maxPageSize)
-      await scanRange(source, order, { offset }, 1, anchors, true, { total, text: '' })
-  }
-
-  /** Reads the rows of a source after a start: in page mode within its depth from either end, otherwise by cursor. */
-  const read = async (
-    source: Source<Row>,
-    start: Start,
-    need: number,
-    exactOffset: boolean,
-  ): Promise<RowRange<Row>> => {
-    const { after } = start
-    const target = rowsAfter(order, after)
-    const found = await readByPage(source, target, need, (options, many) => readRange(options, start, many))
-    if (found && after) await advanceAnchor(source, found)
-    if (found) return found
-    const current = await source.fingerprint()
-    const fromEnd = await readRange(readOptions(source, { backwards: true, total: current.total }), start, need)
-    if (fromEnd) return target.trim(fromEnd)
-    return scanRange(source, order, { after }, need, anchorsOf(source), exactOffset, current)
-  }
+  const read = createRowReader<Row>(order, list, walk, walkCache)
 
   const pageOf = async (
     ranges: readonly RowRange<Row>[],
@@ -153,7 +113,7 @@ const createReader = <Row extends Position>(
     /** The page after the starts, one for each source. */
     async pageAfter(starts: readonly Start[]): Promise<Page<Row>> {
       const ranges = await Promise.all(
-        sources.map((source, index) => read(source, starts[index] ?? startAt(undefined), pageSize, false)),
+        sources.map((source, index) => read.after(source, starts[index] ?? startAt(undefined), pageSize, false)),
       )
       return pageOf(ranges, starts, 0)
     },
@@ -162,10 +122,7 @@ const createReader = <Row extends Position>(
     async pageOfOneSource(offset: number): Promise<Page<Row>> {
       const [source] = sources
       if (!source) throw new ListChangedError('there is no source')
-      const target = rowsFrom(offset)
-      const found = await readByPage(source, target, pageSize, (options, many) => readRangeAt(options, offset, many))
-      const range = found ?? (await readFar(source, offset))
-      return pageOf([range], [startAt(undefined)], 0)
+      return pageOf([await read.at(source, offset, pageSize)], [startAt(undefined)], 0)
     },
 
     /**
@@ -184,7 +141,7 @@ const createReader = <Row extends Position>(
         const { starts } = bookmark
         const need = Math.max(pageSize, Math.min(maxStep, offset - bookmark.rank + pageSize))
         const ranges = await Promise.all(
-          sources.map((source, index) => read(source, starts[index] ?? startAt(undefined), need, true)),
+          sources.map((source, index) => read.after(source, starts[index] ?? startAt(undefined), need, true)),
         )
         const counted = rankOf(ranges)
         const { rank } = counted
@@ -232,15 +189,6 @@ const createReader = <Row extends Position>(
     // Half a step before the offset, so that the place is seldom behind it.
     const share = nth % 2 === 0 ? Math.min(1, (left - step / 2) / (above.rank - below.rank)) : 1 / 2
     return estimate(sources, order, { below, above, share })
-  }
-
-  /** Reads rows beyond the depth of page mode: in page mode from the end, otherwise by cursor. */
-  async function readFar(source: Source<Row>, offset: number): Promise<RowRange<Row>> {
-    const current = await source.fingerprint()
-    if (offset >= current.total) return { rows: [], complete: true, offset: current.total, total: current.total }
-    const fromEnd = await readRangeAt(readOptions(source, { backwards: true, total: current.total }), offset, pageSize)
-    if (fromEnd) return rowsFrom(offset).trim(fromEnd)
-    return scanRange(source, order, { offset }, pageSize, anchorsOf(source), true, current)
   }
 
   function addBookmark(bookmark: Bookmark): void {
