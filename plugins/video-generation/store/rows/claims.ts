@@ -5,6 +5,7 @@ import type { VideoClaim, VideoClaims } from '../queue.ts'
 import { Pool, poolLists } from './pool.ts'
 import {
   addRequest,
+  dueTasks,
   endClaim,
   freeNonce,
   isKnownUpstreamId,
@@ -23,7 +24,7 @@ import {
   writeAndTell,
   writeTask,
 } from './task.ts'
-import { dueUntil, type Transaction, transact, valuesOf } from './transaction.ts'
+import { type Transaction, transact, valuesOf } from './transaction.ts'
 
 /** Tasks from their creation to the upstream's answer. */
 export const claimsOn = (rows: QueueRows): VideoClaims => ({
@@ -135,9 +136,9 @@ export const claimsOn = (rows: QueueRows): VideoClaims => ({
   dropVideoTask: (claimed) => end(rows, claimed, 0, removeTaskRows),
 
   async unsettledVideoTasks(now, max) {
-    const deferred = await rows.store.listVideoRows(taskLists.deferred, { ...dueUntil(now), limit: max })
-    const leased = await rows.store.listVideoRows(taskLists.leased, { ...dueUntil(now - 1), limit: max })
-    return [...deferred, ...leased].slice(0, max).map(({ value }) => taskIn(storedTaskOf(value)))
+    const deferred = await dueTasks(rows, taskLists.deferred, now, max)
+    const leased = await dueTasks(rows, taskLists.leased, now - 1, max)
+    return [...deferred, ...leased].slice(0, max)
   },
 
   deferVideoClaim: (claimed, dueAt) =>

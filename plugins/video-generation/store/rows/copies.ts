@@ -1,22 +1,19 @@
 import type { VideoCopies } from '../queue.ts'
 import {
+  dueTasks,
   type QueueRows,
   readTask,
   type StoredTask,
-  storedTaskOf,
   taskIn,
   taskLists,
   writeAndTell,
   writeTask,
 } from './task.ts'
-import { dueUntil, type Transaction, transact } from './transaction.ts'
+import { type Transaction, transact } from './transaction.ts'
 
 /** Copies of results: of tasks that end with it, and of tasks that have ended before it was made. */
 export const copiesOn = (rows: QueueRows): VideoCopies => ({
-  async dueVideoCopies(now, max) {
-    const due = await rows.store.listVideoRows(taskLists.copies, { ...dueUntil(now), limit: max })
-    return due.map(({ value }) => taskIn(storedTaskOf(value)))
-  },
+  dueVideoCopies: (now, max) => dueTasks(rows, taskLists.copies, now, max),
 
   leaseVideoCopy: (id, now, until) =>
     transact(rows.store, async (transaction) => {

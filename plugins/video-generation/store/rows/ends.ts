@@ -13,7 +13,7 @@ import {
   taskLists,
   writeAndTell,
 } from './task.ts'
-import { dueUntil, positionAt, type Transaction, transact } from './transaction.ts'
+import { positionAt, type Transaction, transact } from './transaction.ts'
 
 /** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
 export const endsOn = (rows: QueueRows): VideoEnds => ({
@@ -36,7 +36,7 @@ export const endsOn = (rows: QueueRows): VideoEnds => ({
     }),
 
   async expireWaitingVideoTasks(now, max) {
-    const due = await rows.store.listVideoRows(taskLists.expiring, { ...dueUntil(now), limit: max })
+    const due = await rows.store.listVideoRows(taskLists.expiring, { below: positionAt(now + 1), limit: max })
     let expired = 0
     for (const { value } of due) {
       const { id } = storedTaskOf(value)

@@ -2,23 +2,20 @@ import { moveStepOf } from '../moves.ts'
 import type { MovedVideoTask, VideoMove, VideoMoves } from '../queue.ts'
 import { Pool } from './pool.ts'
 import {
+  dueTasks,
   type QueueRows,
   readTask,
   type StoredTask,
-  storedTaskOf,
   taskIn,
   taskLists,
   writeAndTell,
   writeTask,
 } from './task.ts'
-import { dueUntil, type Transaction, transact } from './transaction.ts'
+import { type Transaction, transact } from './transaction.ts'
 
 /** Tasks that the upstream has. */
 export const movesOn = (rows: QueueRows): VideoMoves => ({
-  async dueVideoTasks(now, max) {
-    const due = await rows.store.listVideoRows(taskLists.submitted, { ...dueUntil(now), limit: max })
-    return due.map(({ value }) => taskIn(storedTaskOf(value)))
-  },
+  dueVideoTasks: (now, max) => dueTasks(rows, taskLists.submitted, now, max),
 
   hintVideoTask: (id, at) =>
     transact(rows.store, async (transaction) => {

@@ -1,17 +1,17 @@
 import type { VideoSuspensions } from '../queue.ts'
 import { Pool } from './pool.ts'
 import {
+  dueTasks,
   freeNonce,
   isSuspended,
   type QueueRows,
   readTask,
   storedTaskOf,
-  taskIn,
   taskLists,
   withRequest,
   writeTask,
 } from './task.ts'
-import { dueUntil, Transaction, transact } from './transaction.ts'
+import { Transaction, transact } from './transaction.ts'
 
 /** Suspended tasks of a user that are counted, where the limits name no smaller number. */
 const maxCounted = 10_000
@@ -42,10 +42,7 @@ export const suspendedOn = (rows: QueueRows): VideoSuspensions => ({
       return 'suspended'
     }),
 
-  async suspendedVideoTasks(now, max) {
-    const due = await rows.store.listVideoRows(taskLists.suspended, { ...dueUntil(now), limit: max })
-    return due.map(({ value }) => taskIn(storedTaskOf(value)))
-  },
+  suspendedVideoTasks: (now, max) => dueTasks(rows, taskLists.suspended, now, max),
 
   async videoTaskRequest(id) {
     const task = await readTask(new Transaction(rows.store), id)

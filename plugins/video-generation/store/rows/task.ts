@@ -80,6 +80,12 @@ export const storedTaskOf = (value: string): StoredTask => JSON.parse(value)
 /** A task without what only its row has. */
 export const taskIn = ({ pool, place, bytes, told, ...task }: StoredTask): VideoTask => task
 
+/** Tasks of a list that are due, those that have been due for longest first. */
+export const dueTasks = async ({ store }: QueueRows, list: string, now: number, max: number): Promise<VideoTask[]> => {
+  const due = await store.listVideoRows(list, { below: positionAt(now + 1), limit: max })
+  return due.map(({ value }) => taskIn(storedTaskOf(value)))
+}
+
 export const readTask = async (transaction: Transaction, id: string): Promise<StoredTask | undefined> => {
   const value = await transaction.read(keyOf(id))
   return value === undefined ? undefined : storedTaskOf(value)

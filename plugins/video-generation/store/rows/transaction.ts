@@ -129,8 +129,5 @@ export async function* valuesOf(
 /** A position in a list that is ordered by time, or by another number from 0. */
 export const positionAt = (time: number, id = ''): string => `${String(time).padStart(16, '0')} ${id}`
 
-/** Up to a time, with the time itself. */
-export const dueUntil = (time: number): Pick<VideoListRange, 'below'> => ({ below: positionAt(time + 1) })
-
 /** A key of a row, or the name of a list: its parts cannot be confused. */
 export const rowKey = (...parts: readonly (string | number)[]): string => JSON.stringify(parts)
