@@ -19,7 +19,7 @@ describe('the simulations of limits', () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
   /** What the simulations find in the copy of the sources, with a fault that is removed afterwards. */
-  const findIn = ({ edits = [], firstSeed = 1 }: Partial<Fault> = {}): string => {
+  const findIn = (seeds: readonly number[], edits: Fault['edits'] = []): string => {
     try {
       for (const { file, from, to } of edits) {
         const path = join(folder, file)
@@ -29,7 +29,7 @@ describe('the simulations of limits', () => {
       }
       const { stdout, stderr } = spawnSync(
         process.execPath,
-        ['test/usage-limits/money/find-faults.ts', String(firstSeed)],
+        ['test/usage-limits/money/find-faults.ts', ...seeds.map(String)],
         { cwd: folder, encoding: 'utf8', timeout: 300_000 },
       )
       return stdout.trim() || `error: ${stderr.trim().slice(-500)}`
@@ -38,9 +38,12 @@ describe('the simulations of limits', () => {
     }
   }
 
-  test('find nothing in the sources as they are', () => expect(findIn()).toBe('[]'), 300_000)
+  const firstSeeds = [...new Set(faults.map(({ firstSeed = 1 }) => firstSeed))]
+  test('find nothing in the sources as they are', () => expect(findIn(firstSeeds)).toBe('[]'), 300_000)
 
-  for (const fault of faults) {
-    test(`find that ${fault.name}`, () => expect(findIn(fault)).toMatch(/^\["/), 300_000)
+  for (const { name, edits, firstSeed = 1 } of faults) {
+    // If a change of the simulations hides the fault in the first seed, the search goes on with those that follow.
+    const seeds = Array.from({ length: 6 }, (_, nth) => firstSeed + nth)
+    test(`find that ${name}`, () => expect(findIn(seeds, edits)).toMatch(/^\["/), 300_000)
   }
 })

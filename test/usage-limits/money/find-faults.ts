@@ -1,4 +1,4 @@
-/** Runs the simulations in this process up to the first violation, and prints it as JSON. For mutated copies of the sources. Argument: the seed to begin with. */
+/** Runs the simulations in this process up to the first violation, and prints it as JSON. For mutated copies of the sources. Arguments: the seeds. */
 import { openStore } from '../../../src/store/index.ts'
 import { violationsOf } from './find-violations.ts'
 
@@ -15,8 +15,6 @@ const firstOf = async (seed: number): Promise<string | undefined> => {
   }
 }
 
-const seeds = 6
-const first = Number(process.argv[2] ?? 1)
 let found: string | undefined
-for (let seed = first; seed < first + seeds && found === undefined; seed++) found = await firstOf(seed)
+for (const seed of process.argv.slice(2)) found ??= await firstOf(Number(seed))
 console.log(JSON.stringify(found === undefined ? [] : [found]))
