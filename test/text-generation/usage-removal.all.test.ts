@@ -17,19 +17,22 @@ describe('unrequested usage is removed completely, with every split of the strea
       const dropped = event(usageChunk)
       const after = event('[DONE]')
       const bytes = new TextEncoder().encode(before + dropped + after)
+      let body: ReadableStream<Uint8Array> | undefined
+      const app = openApp(() => new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
+      let asked = 0
       // Every split around the dropped event with its last line end.
       for (let at = before.length - 3; at <= before.length + dropped.length + 3; at++) {
         const pieces = [bytes.subarray(0, at), bytes.subarray(at)]
-        const body = new ReadableStream<Uint8Array>({
+        body = new ReadableStream<Uint8Array>({
           pull(controller) {
             const piece = pieces.shift()
             if (piece) controller.enqueue(piece)
             else controller.close()
           },
         })
-        const app = openApp(() => new Response(body, { headers: { 'content-type': 'text/event-stream' } }))
         expect(await (await app.post('/chat/completions', ask)).text()).toBe(before + after)
-        expect(app.usage[0]?.tokens).toMatchObject({ input: 3, output: 2 })
+        expect(app.usage).toHaveLength(++asked)
+        expect(app.usage.at(-1)?.tokens).toMatchObject({ input: 3, output: 2 })
       }
     })
   }
