@@ -1,7 +1,4 @@
-/**
- * Runs with `--all`: keeps two processes under load for seconds. simulation.test.ts and those of the stores test equal shares with a clock: a process loses its
- * turn when a busy machine gives it no processor in time.
- */
+/** Runs with `--all`: two processes under load for seconds. Tests of the stores have equal shares, with a clock. */
 import { describe, expect, test } from 'bun:test'
 import { databaseNames } from '../support/database.ts'
 import { until } from '../support/until.ts'
