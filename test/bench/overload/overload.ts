@@ -82,6 +82,8 @@ const capacities: readonly Capacity[] = [
 const users = 20
 /** Of a user who is not in a hurry. */
 const quietPerSecond = 100
+/** Other load on the machine changes with time: the quiet user is alone, and beside the flood, in turns. */
+const floodRounds = 5
 /** The load would come from other machines. Here it must not take the processor that the server needs. */
 const floodNiceness = 15
 
@@ -161,12 +163,22 @@ const flooded = async ({ server, capacity, seconds }: Measured, peak: Peak, open
       ...{ url, perSecond: quietPerSecond, connections: 8, seconds: length },
       requests: [requestOf(capacity.model, quiet)],
     })
-  const alone = await asQuiet(2 * seconds)
-  const job = { url, perSecond: 4 * peak.perSecond, connections: 16 * capacity.connections }
-  const running = flooding.ask({ ...job, seconds: 2 * seconds + 1, requests: [requestOf(capacity.model, flood)] })
-  await Bun.sleep(500)
-  const beside = await asQuiet(2 * seconds)
-  return { alone, beside, flood: await running }
+  const job = { url, perSecond: 4 * peak.perSecond, connections: 16 * capacity.connections, seconds: seconds + 1 }
+  const rounds: Round[] = []
+  for (let round = 0; round < floodRounds; round++) {
+    const alone = await asQuiet(seconds)
+    const running = flooding.ask({ ...job, requests: [requestOf(capacity.model, flood)] })
+    await Bun.sleep(500)
+    const beside = await asQuiet(seconds)
+    rounds.push({ alone, beside, flood: await running })
+  }
+  return rounds
+}
+
+interface Round {
+  readonly alone: OpenResult
+  readonly beside: OpenResult
+  readonly flood: OpenResult
 }
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(0)} %`
@@ -282,15 +294,19 @@ const floodColumns = [
   'p99 ms',
 ]
 
-const floodRow = (target: string, { alone, beside, flood }: Awaited<ReturnType<typeof flooded>>): FloodRow => {
+const floodRow = (target: string, rounds: readonly Round[]): FloodRow => {
+  const of = (read: (round: Round) => number): number => medianOf(rounds.map(read))
+  const times = of(({ alone, beside }) => beside.whole.p99 / alone.whole.p99)
   const cells = [
-    ...[alone.whole.p50, alone.whole.p99, beside.whole.p50, beside.whole.p99].map((ms) => ms.toFixed(1)),
-    ...[(beside.whole.p99 / alone.whole.p99).toFixed(2), String(beside.refused + beside.failed)],
-    ...[
-      (flood.good / flood.seconds).toFixed(0),
-      (flood.refused / flood.seconds).toFixed(0),
-      flood.refusal.p99.toFixed(1),
-    ],
+    ...[of(({ alone }) => alone.whole.p50), of(({ alone }) => alone.whole.p99)].map((ms) => ms.toFixed(1)),
+    ...[of(({ beside }) => beside.whole.p50), of(({ beside }) => beside.whole.p99)].map((ms) => ms.toFixed(1)),
+    ...[times.toFixed(2), String(rounds.reduce((sum, { beside }) => sum + beside.refused + beside.failed, 0))],
+    of(({ flood }) => flood.good / flood.seconds).toFixed(0),
+    of(({ flood }) => flood.refused / flood.seconds).toFixed(0),
+    of(({ flood }) => flood.refusal.p99).toFixed(1),
   ]
-  return { target, cells, times: beside.whole.p99 / alone.whole.p99, figures: { alone, beside, flood } }
+  return { target, cells, times, figures: { rounds } }
 }
+
+const medianOf = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
