@@ -230,6 +230,31 @@ repeatOnDatabases('text requests with a library that is larger than its slots', 
   )
 
   test(
+    'keep their assets for as long as a stream goes on',
+    async () => {
+      await using process = await open(1)
+      const ids = await process.added('ann', await process.group('ann', 'stream'), 2)
+      const [first = '', second = ''] = ids
+      const response = process.chat('ann', [first])
+      const call = await callNumber(process, 1)
+      const stream = openStream()
+      call.answer(stream.response)
+      const reader = (await response).body?.getReader()
+      expect((await reader?.read())?.done).toBe(false)
+      for (let nth = 0; nth < 5; nth++) {
+        await process.clock.pass(10_000)
+        expect(await process.assets.place?.([second], 'cgt-2')).toBeUndefined()
+      }
+      expect(ownIdsIn(call)).toEqual([first])
+      stream.end()
+      while (!(await reader?.read())?.done);
+      await until(() => process.uses.size === 0)
+      expect((await process.placed([second], 'cgt-2')).size).toBe(1)
+    },
+    timeoutMs,
+  )
+
+  test(
     'go on in the background with the assets that they have',
     async () => {
       await using process = await open(1)

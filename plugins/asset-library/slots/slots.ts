@@ -24,7 +24,7 @@ const quotaMs = 600_000
 export const processingPauseMs = 2_000
 /** Pause before an asset is created again for which there was no slot, or no call. Milliseconds. */
 export const busyPauseMs = 10_000
-/** Assets that one process creates at once: each may have taken the slot of another one. */
+/** Assets that one process creates at once on an account: each may have taken the slot of another one. */
 const atOnce = 4
 
 /** The parts of the library on which the slots depend. */

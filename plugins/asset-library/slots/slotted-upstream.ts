@@ -45,7 +45,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
   const { upstream, clock, log } = library
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
 
-  /** The asset of an account. One of another account is none: nothing with its id goes to this one. */
+  /** The asset of an account. One of another account is none here: this account may have something else with its id. */
   const find = async (id: string, { account }: Slots): Promise<SlottedAsset | undefined> => {
     const [found] = await inStore(store.slottedAssets([id]))
     return found?.removedAt === undefined && found?.account === account.key ? found : undefined

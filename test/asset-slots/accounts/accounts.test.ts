@@ -112,7 +112,18 @@ repeatOnDatabases('several accounts with slots', ({ kind }) => {
       await addWaitingTask(process.store, 'cgt-2', 'bob', [another])
       expect(await process.assets.place?.([another], 'cgt-2')).toBeUndefined()
       for (const [index, id] of [first, second].entries()) {
+        let isOver = false
         const responding = process.chat('ann', [id])
+        void responding.then(() => {
+          isOver = true
+        })
+        // The task goes on waiting.
+        await until(async () => {
+          if (isOver || process.calls.length > index) return true
+          await process.assets.place?.([another], 'cgt-2')
+          await process.clock.pass(100)
+          return false
+        })
         const call = await callNumber(process, index + 1)
         expect(call.assets.map((asset) => emulator('a').library.asset(asset)?.name.replace(/-\d+$/, ''))).toEqual([id])
         call.answer(completeStream())
@@ -161,14 +172,20 @@ repeatOnDatabases('several accounts with slots', ({ kind }) => {
   test(
     'get new groups where the fewest assets share a slot, and are never full',
     async () => {
-      await using process = await open({ a: 1, b: 4 })
-      await process.added('ann', await process.groupOn('a', 'ann'), 3)
-      await process.added('ann', await process.groupOn('b', 'ann'), 4)
-      expect((await process.store.group(await process.group('bob', 'new')))?.account).toBe('b')
-      await process.added('ann', (await process.store.groupsOf('ann'))[1]?.id ?? '', 12)
-      await process.clock.pass(6_000)
-      // Five assets and groups for each slot of b, and four of a.
-      expect((await process.store.group(await process.group('cat', 'new')))?.account).toBe('a')
+      await using process = await open({ a: 1, b: 10 })
+      const { store } = process
+      const groups = { a: await process.groupOn('a', 'ann'), b: await process.groupOn('b', 'ann') }
+      const record = async (account: 'a' | 'b', count: number) => {
+        for (let at = 0; at < count; at++) await store.recordAsset(`asset-${crypto.randomUUID()}`, groups[account])
+        // For a while a process knows how many there are.
+        await process.clock.pass(6_000)
+      }
+      await record('a', 2)
+      await record('b', 15)
+      // Groups and assets are three times the slots of a, and 1.6 times those of b.
+      expect((await store.group(await process.group('bob', 'new')))?.account).toBe('b')
+      await record('b', 15)
+      expect((await store.group(await process.group('cat', 'new')))?.account).toBe('a')
     },
     timeoutMs,
   )
