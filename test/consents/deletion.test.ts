@@ -90,6 +90,25 @@ describe.each(repeatedDatabases)('a deletion (%s)', (database) => {
     expect(events).toEqual(['consent.withdrawn', 'consent.deleted'])
   }, 60_000)
 
+  test('also removes an asset whose creation began before it, and ended after the assets had been removed', async () => {
+    await using it = await openDeletion(database)
+    const { ann, emulator } = it.fixture
+    const left = () => emulator.library.assets().filter(({ groupId }) => groupId === it.group)
+    const held = emulator.faults.add({ kind: 'hold', action: 'CreateAsset' })
+    const [wanted, url] = [{ GroupId: it.group, GroupType: 'LivenessFace' }, 'https://files.example/late.png']
+    const late = ann.ask('POST', '/assets', { ...wanted, URL: url, AssetType: 'Image' })
+    await held.waitForHits()
+    await it.remove()
+    await until(async () => (await it.consent()).Status === 'deleted')
+    held.release()
+    expect([(await late).status, left().length]).toEqual([200, 1])
+    // Much sooner than the upstream is asked again to delete the empty group.
+    it.clock.pass(120_000)
+    await it.remove()
+    await until(async () => (await it.consent()).Deletion.Assets === 2)
+    expect(left()).toEqual([])
+  }, 60_000)
+
   test('that a stop of the process interrupts has not ended', async () => {
     await using it = await openDeletion(database)
     const { emulator } = it.fixture

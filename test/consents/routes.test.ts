@@ -82,6 +82,9 @@ test('the uses come in pages, and need the scope that reads videos', async () =>
   expect([...first.Items, ...last.Items].map(({ TaskId }) => TaskId)).toEqual(tasks)
   expect([first.TotalCount, last.NextToken]).toEqual([3, ''])
   for (const size of ['0', '101', 'x']) expect((await ann.ask('GET', `${path}?MaxResults=${size}`)).status).toBe(400)
+  // An empty page would say that nothing follows.
+  for (const token of ['x', 'cgt-1', '%00'])
+    expect((await ann.ask('GET', `${path}?NextToken=${token}`)).status).toBe(400)
   const token = createToken()
   const scopes = ['media'] as const
   await store.addToken({ user: ann.id, hash: hashToken(token), start: 'sk-', createdAt: Date.now(), scopes })

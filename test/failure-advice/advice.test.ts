@@ -53,6 +53,19 @@ describe('adviceFor', () => {
     }
   })
 
+  test('a full library and a limit of the operator are no queue of tasks', () => {
+    for (const [message, word] of [
+      ["The account's quota of 50 groups and assets is used up.", 'library'],
+      ['the account has no slot for another asset of a person', 'library'],
+      ['the limit of 5 assets of the user is reached', 'limit'],
+      ['the limit of 5 videos per day of the user is reached; it returns at 2099-01-31T00:00:00.000Z', 'limit'],
+      ['a task may have at most 3 assets of the asset library, besides those of persons', 'fewer'],
+    ] as const) {
+      const advice = adviceFor('QuotaExceeded', message)
+      expect([message, advice?.retry, advice?.text.en]).toEqual([message, false, expect.stringContaining(word)])
+    }
+  })
+
   test('generated audio that is refused is sent again without audio', () => {
     expect(adviceFor('OutputAudioSensitiveContentDetected.PolicyViolation')?.change).toBe('without_audio')
   })

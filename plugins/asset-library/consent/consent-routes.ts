@@ -8,6 +8,7 @@ import { noStoreJson } from '../../shared/http/no-store.ts'
 import { readId } from '../../shared/id.ts'
 import { identityOf } from '../../shared/identity/identify.ts'
 import { requireScope } from '../../shared/identity/require-scope.ts'
+import { isVideoTaskId } from '../../shared/media/video-task-id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { isoOf } from '../lists/group-descriptions.ts'
@@ -77,7 +78,7 @@ export const consentRoutes = (
       const { group } = await ownConsent(context)
       await requireVideoScope(context.request)
       const { after, limit } = readPageRequest(new URL(context.request.url).searchParams)
-      if (after !== undefined && readId(after) === undefined) throw wrongNextToken()
+      if (after !== undefined && !isVideoTaskId(after)) throw wrongNextToken()
       const [found, total] = await storeCall(
         Promise.all([store.consentUses(group, { after, limit: limit + 1 }), store.countConsentUses(group, maxCounted)]),
         consentUnread,

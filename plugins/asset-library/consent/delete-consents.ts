@@ -37,7 +37,7 @@ export const deleteConsents = (
   { store, uses }: DeleteConsentsOptions,
   background: Background,
 ): RunningJob => {
-  const { upstream, clock, log } = library
+  const { upstream, claimMs, clock, log } = library
 
   /** The group, while its owner has it: undefined when it has been deleted. */
   const groupOf = async ({ owner, group }: Consent): Promise<OwnedGroup | undefined> => {
@@ -56,11 +56,12 @@ export const deleteConsents = (
   ): Promise<{ readonly assets: number; readonly more: boolean }> => {
     const { user } = group
     const query = { groupType: group.type, groups: [group], sortBy: 'CreateTime', sortOrder: 'Asc' } as const
-    const response = await upstream.send(
-      { action: 'ListAssets', query: { ...query, paging: { maxResults: stepSize } } },
-      { user },
-    )
-    const items = itemsOf(response)
+    const items = await upstream
+      .send({ action: 'ListAssets', query: { ...query, paging: { maxResults: stepSize } } }, { user })
+      .then(itemsOf, (error: unknown) => {
+        if (error instanceof UpstreamRejectedError && isGone(error)) return []
+        throw error
+      })
     let [seen, assets] = [0, 0]
     for (const item of items) {
       signal.throwIfAborted()
@@ -127,8 +128,13 @@ export const deleteConsents = (
       return { group: id, assetsAt: clock.now(), dueAt: clock.now() }
     }
     if (!deletion.groupAt) {
-      if (group && (await deleteGroup(group)) === 'refused')
-        return { group: id, dueAt: later ?? clock.now() + refusedMs }
+      // A creation that began before the withdrawal may have ended since its assets were listed.
+      const late = group ? await deleteAssets(group, signal) : { assets: 0, more: false }
+      if (late.more) return { group: id, assets: late.assets, dueAt: clock.now() + (late.assets > 0 ? 0 : retryMs) }
+      if (group && (await deleteGroup(group)) === 'refused') {
+        const callsEndAt = deletion.at + claimMs
+        return { group: id, dueAt: later ?? (clock.now() < callsEndAt ? callsEndAt : clock.now() + refusedMs) }
+      }
       return { group: id, groupAt: clock.now(), ...(later !== undefined && { dueAt: later }) }
     }
     return { group: id, ...(later !== undefined && { dueAt: later }) }

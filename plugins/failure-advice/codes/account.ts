@@ -42,6 +42,24 @@ export const accountCodes: FailureEntries = {
   ),
   QuotaExceeded: [
     {
+      message: /^the limit of .* is reached/,
+      by: 'operator',
+      en: 'A limit that the operator has set is reached. The message says which, and when it returns: wait for that, delete what you no longer need, or ask the operator for more.',
+      zh: '已达到管理员设置的限额，错误信息里写明了是哪一项以及何时恢复：请等待恢复、删除不再需要的内容，或请管理员提高限额。',
+    },
+    {
+      message: /may have at most \d+ assets/,
+      change: 'parameter',
+      en: 'The request names more assets than there is room for at once. Send it with fewer.',
+      zh: '请求引用的素材超过了可同时使用的数量：请减少引用的素材。',
+    },
+    {
+      message: /\bassets?\b/i,
+      by: 'operator',
+      en: 'The asset library has no more room. Delete assets that nobody needs, or ask the operator for more room.',
+      zh: '素材库已满：请删除不再需要的素材，或请管理员扩容。',
+    },
+    {
       message: /free trial|5-hour|weekly|monthly/i,
       by: 'operator',
       en: 'What the account has paid for, or may try without payment, is used up. The operator has to buy more.',

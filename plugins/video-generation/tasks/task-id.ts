@@ -27,5 +27,4 @@ const idOf = (time: number, bytes: Uint8Array): string => {
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
-/** Whether a text has the form of an id. No other text is looked up. */
-export const isTaskId = (text: string): boolean => /^cgt-\d{14}-[0-9a-z]{20}$/.test(text)
+export { isVideoTaskId as isTaskId } from '../../shared/media/video-task-id.ts'
