@@ -101,7 +101,7 @@ describe.each(repeatedDatabases)('a deletion (%s)', (database) => {
     await it.remove()
     await until(async () => (await it.consent()).Status === 'deleted')
     held.release()
-    expect([(await late).status, left().length]).toEqual([200, 1])
+    expect((await late).status).toBe(200)
     // Much sooner than the upstream is asked again to delete the empty group.
     it.clock.pass(120_000)
     await it.remove()
