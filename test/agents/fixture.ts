@@ -41,6 +41,8 @@ export interface AgentFixture extends AsyncDisposable {
    * The reasoning that the model has got back with the last upstream call, in order: its text, or `encrypted`. A request for a title has none.
    */
   returnedReasoning(): readonly string[]
+  /** Whether the upstream has an asset with such a name now. */
+  hasAsset(name: string): boolean
   /** The create requests of all videos that the upstream has made. */
   videoTasks(): readonly object[]
   /** Runs an agent to its end in a home folder of its own. Rejects with all that it said, unless it exits with status 0. */
@@ -56,7 +58,11 @@ const maxMs = 240_000
 /** The longest that a test may take, so that it can say what the agent has said until then. */
 export const timeoutMs = 3 * maxMs
 
-export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentFixture> => {
+/** @param environment further variables of the servers */
+export const openAgentFixture = async (
+  runtime: Runtime = 'bun',
+  environment: Readonly<Record<string, string>> = {},
+): Promise<AgentFixture> => {
   const fixture = await openServerFixture('sqlite', {
     text: { msPerDelta: 0, models: models.map((id) => ({ id, reasoning: 'always' })) },
     video: { queuedMs: 0, runningMs: 100 },
@@ -68,6 +74,7 @@ export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentF
         ...{ TEXT_UPSTREAM_URL: url, TEXT_UPSTREAM_KEY: text.key },
         ...{ VIDEO_UPSTREAM_URL: video.url, VIDEO_UPSTREAM_KEY: video.key, VIDEO_POLL_SECONDS: '1' },
         ...{ VIDEO_PRICES: '{"*":{"tokens":1000}}' },
+        ...environment,
       },
       runtime,
     )
@@ -91,6 +98,7 @@ export const openAgentFixture = async (runtime: Runtime = 'bun'): Promise<AgentF
         .slice(firstCall)
         .map(reasoningIn)
         .findLast((all) => all.length > 0) ?? [],
+    hasAsset: (part) => fixture.emulator.library.assets().some(({ name }) => name.includes(part)),
     videoTasks: () => video.tasks().map(({ body }) => body),
     async run(agent, { args, env, files = {}, home = mkdtempSync(join(tmpdir(), `sluice-${agent}-`)) }) {
       homes.push(home)

@@ -2,11 +2,32 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { ScenarioStep } from '../../src/emulator/index.ts'
 import { png } from '../mcp/fixture.ts'
+import { until } from '../support/until.ts'
 import { MODEL } from '../video-generation/fixture.ts'
 import { type AgentFixture, type AgentRun, models, openAgentFixture, timeoutMs } from './fixture.ts'
 import { type AgentName, describeAgent } from './released.ts'
 
-const toolNames = ['create_upload_link', 'create_asset', 'price_video', 'create_video', 'wait_for_video']
+const toolNames = [
+  ...['find_assets', 'create_upload_link', 'create_asset'],
+  ...['price_video', 'create_video', 'wait_for_video'],
+]
+
+/** What the model does: from an asset of the library to a video in the working folder. */
+const stepsFrom = (
+  tool: (name: string, input: object) => ScenarioStep,
+  shell: (command: string) => ScenarioStep,
+): readonly ScenarioStep[] => {
+  const video = { model: MODEL, prompt: 'she waves', duration: 4, resolution: '480p' }
+  const priced = { ...video, reference_images: ['{output.address}'] }
+  return [
+    tool('find_assets', { name: 'first' }),
+    tool('create_video', priced),
+    tool('create_video', { ...priced, confirm: '{output.confirm}' }),
+    tool('wait_for_video', { video_id: '{output.video_id}' }),
+    shell("curl -sS -o video.mp4 '{output.video_url}'"),
+    { say: 'The video is {output.video_id}.' },
+  ]
+}
 
 /** What the model does: from a picture in the working folder to a video in the working folder, and kept by the gateway. */
 const stepsWith = (
@@ -31,10 +52,10 @@ const stepsWith = (
 /** Neither agent knows more of the MCP server than its address and the token. */
 const agents: Readonly<Partial<Record<AgentName, AgentCase>>> = {
   'claude-code': {
-    steps: [
+    steps: (flow) => [
       // It shows the model tools of MCP servers when the model has searched for them.
       { call: 'ToolSearch', arguments: { query: `select:${toolNames.map((name) => `mcp__sluice__${name}`)}` } },
-      ...stepsWith(
+      ...flow(
         (name, input) => ({ call: `mcp__sluice__${name}`, arguments: input }),
         (command) => ({ call: 'Bash', arguments: { command, description: 'curl' } }),
       ),
@@ -56,10 +77,11 @@ const agents: Readonly<Partial<Record<AgentName, AgentCase>>> = {
     }),
   },
   codex: {
-    steps: stepsWith(
-      (name, input) => ({ call: name, namespace: 'mcp__sluice', arguments: input }),
-      (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
-    ),
+    steps: (flow) =>
+      flow(
+        (name, input) => ({ call: name, namespace: 'mcp__sluice', arguments: input }),
+        (cmd) => ({ call: 'exec_command', arguments: { cmd } }),
+      ),
     run: (url, token) => ({
       args: ['exec', '--skip-git-repo-check', '--json', 'Make the video.'],
       env: { SLUICE_KEY: token },
@@ -89,7 +111,7 @@ const agents: Readonly<Partial<Record<AgentName, AgentCase>>> = {
 }
 
 interface AgentCase {
-  readonly steps: readonly ScenarioStep[]
+  readonly steps: (flow: typeof stepsWith) => readonly ScenarioStep[]
   readonly run: (url: string, token: string) => AgentRun
 }
 
@@ -100,7 +122,7 @@ for (const [agent, { steps, run }] of Object.entries(agents) as [AgentName, Agen
         let fixture: AgentFixture
         beforeAll(async () => {
           fixture = await openAgentFixture(runtime)
-          fixture.play({ when: 'Make the video', steps })
+          fixture.play({ when: 'Make the video', steps: steps(stepsWith) })
         }, 300_000)
         afterAll(() => fixture[Symbol.asyncDispose]())
 
@@ -124,5 +146,39 @@ for (const [agent, { steps, run }] of Object.entries(agents) as [AgentName, Agen
         )
       })
     }
+
+    test(
+      'makes a video of an asset that has lost its slot',
+      async () => {
+        await using fixture = await openAgentFixture('bun', { MEDIA_ASSET_SLOTS: '1', MCP_CONFIRM_ABOVE: '0' })
+        fixture.play({ when: 'Make the video', steps: steps(stepsFrom) })
+        const url = fixture.url('native')
+        const authorization = `Bearer ${fixture.token}`
+        const post = async (path: string, body: string | Uint8Array<ArrayBuffer>, type = 'application/json') => {
+          const headers = { authorization, 'content-type': type }
+          const response = await fetch(url + path, { method: 'POST', headers, body })
+          return (await response.json()) as { readonly Result: { readonly Id: string }; upload: { url: string } }
+        }
+        const group = await post('/api/media/proxy/assets/groups', JSON.stringify({ Name: 'people' }))
+        const ids: string[] = []
+        for (const Name of ['the first', 'the second']) {
+          const { upload } = await post('/api/uploads', png, 'image/png')
+          const asset = { GroupId: group.Result.Id, URL: upload.url, AssetType: 'Image', Name }
+          const { Id } = (await post('/api/media/proxy/assets', JSON.stringify(asset))).Result
+          ids.push(Id)
+          await until(async () => {
+            const detail = await fetch(`${url}/api/media/proxy/assets/${Id}`, { headers: { authorization } })
+            return (await detail.text()).includes('"Active"')
+          })
+        }
+        expect(ids.map(fixture.hasAsset)).toEqual([false, true])
+        const { args, env, files } = run(url, fixture.token)
+        const { said, files: written } = await fixture.run(agent, { args, env, ...(files && { files }) })
+        expect({ said, id: /The video is (cgt-[\w-]+)\./.exec(said)?.[1] }).toEqual({ said, id: expect.any(String) })
+        expect(written['video.mp4']?.slice(4, 8)).toBe('ftyp')
+        expect(ids.map(fixture.hasAsset)).toEqual([true, false])
+      },
+      timeoutMs,
+    )
   })
 }
