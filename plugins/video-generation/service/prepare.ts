@@ -4,6 +4,7 @@ import { permitsModel } from '../../shared/identity/models.ts'
 import { composeArray, type Json, toJson } from '../../shared/json/json.ts'
 import { type AssetOwnershipOptions, requireOwnAssets } from '../../shared/media/asset-ownership.ts'
 import type { UsedAsset } from '../../shared/media/asset-uses.ts'
+import { isVideoTaskId } from '../../shared/media/video-task-id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoContext } from '../queue/submit.ts'
@@ -13,7 +14,6 @@ import { consentWithdrawn, rejectParameter, shareEnded, unknownModel, VideoProbl
 import { readTaskFields } from '../tasks/request/fields.ts'
 import { ownNames, readVideoRequest, type VideoRequest } from '../tasks/request/task-request.ts'
 import type { NewVideoTask } from '../tasks/task.ts'
-import { isTaskId } from '../tasks/task-id.ts'
 import type { VideoCaller } from '../tasks/tasks.ts'
 import { accountFor } from '../upstream/accounts.ts'
 import type { VideoServiceOptions } from './options.ts'
@@ -172,7 +172,9 @@ const ownDraft = async (
 ): Promise<OwnDraft | undefined> => {
   if (!draft) return undefined
   const { id } = draft
-  const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), 'failed to check the draft task') : undefined
+  const task = isVideoTaskId(id)
+    ? await storeCall(store.videoTask(user, id), 'failed to check the draft task')
+    : undefined
   if (task?.status === 'succeeded' && task.upstreamId !== undefined) {
     const { lentGroups = [], persons = [] } = readTaskFields(task.fields)
     if (lentGroups.length > 0 && !(await assets?.areLent?.(user, lentGroups))) throw shareEnded

@@ -7,6 +7,7 @@ import { publicBase } from '../../shared/http/origin.ts'
 import { checkUser } from '../../shared/identity/identify.ts'
 import { type Json, toJson } from '../../shared/json/json.ts'
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
+import { isVideoTaskId } from '../../shared/media/video-task-id.ts'
 import { checkAbove0 } from '../../shared/plugin/options.ts'
 import { type Log, noLog } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
@@ -19,7 +20,7 @@ import { queueOn } from '../store/rows/queue.ts'
 import { unknownTask } from '../tasks/problem.ts'
 import { readTaskFields } from '../tasks/request/fields.ts'
 import type { DescribeVideoTask, VideoTask } from '../tasks/task.ts'
-import { createTaskIds, isTaskId } from '../tasks/task-id.ts'
+import { createTaskIds } from '../tasks/task-id.ts'
 import type { QueuePlace, VideoTaskFilter, VideoTaskPage, VideoTasks } from '../tasks/tasks.ts'
 import { type LinkResult, viewOf } from '../tasks/view.ts'
 import { createVideoAccounts, oneVideoAccount } from '../upstream/accounts.ts'
@@ -135,8 +136,8 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
 
     async find(user, id) {
       checkUser(user)
-      const task = isTaskId(id) ? await storeCall(store.videoTask(user, id), readFailed) : undefined
-      if (!task) throw unknownTask(isTaskId(id) ? id : undefined)
+      const task = isVideoTaskId(id) ? await storeCall(store.videoTask(user, id), readFailed) : undefined
+      if (!task) throw unknownTask(isVideoTaskId(id) ? id : undefined)
       return viewOf(task, linkResult, task.phase === 'waiting' ? await placeOf(task) : undefined)
     },
 
@@ -153,7 +154,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       checkUser(user)
       if (mode !== undefined && mode !== 'cancel' && mode !== 'delete')
         throw new TypeError('mode must be cancel or delete')
-      if (!isTaskId(id)) throw unknownTask()
+      if (!isVideoTaskId(id)) throw unknownTask()
       const done = await removeTask(user, id, mode, context)
       poller?.wake()
       audit.note({ action: done === 'deleted' ? 'video.delete' : 'video.cancel', user, target: { kind: 'video', id } })
@@ -173,7 +174,7 @@ export const createVideoService = (options: VideoServiceOptions): VideoService =
       }),
     once: createVideoOnce(options.idempotency, context, (task) => viewOf(task, linkResult)),
     async receiveCallback(id, key) {
-      if (!isTaskId(id) || !isCallbackKey(secret, id, key)) return false
+      if (!isVideoTaskId(id) || !isCallbackKey(secret, id, key)) return false
       const hinted = await storeCall(store.hintVideoTask(id, clock.now()), readFailed)
       if (hinted) poller?.wakeSoon()
       return true
@@ -225,7 +226,7 @@ const leasesPerTimeout = 1.5
 
 /** The filter without texts that are no ids. Undefined: nothing matches. */
 const withKnownIds = (filter: VideoTaskFilter): VideoTaskFilter | undefined => {
-  const ids = filter.ids?.filter(isTaskId)
+  const ids = filter.ids?.filter(isVideoTaskId)
   return ids?.length === 0 ? undefined : { ...filter, ids }
 }
 

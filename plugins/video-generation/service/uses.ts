@@ -1,8 +1,8 @@
 import type { AssetUses } from '../../shared/media/asset-uses.ts'
+import { isVideoTaskId } from '../../shared/media/video-task-id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { VideoAssetUses } from '../store/queue.ts'
-import { isTaskId } from '../tasks/task-id.ts'
 import { type LinkResult, viewOf } from '../tasks/view.ts'
 
 /** Tasks that one count reads. They are kept for 90 days by default, and few assets have more. */
@@ -16,7 +16,8 @@ export const assetUsesOf = (
 ): AssetUses => ({
   async tasks(user, asset, { after, limit }) {
     // An empty page would say that nothing follows.
-    if (after !== undefined && !isTaskId(after)) throw new Problem(400, 'NextToken must be that of the page before')
+    if (after !== undefined && !isVideoTaskId(after))
+      throw new Problem(400, 'NextToken must be that of the page before')
     const found = await read(store.tasksWithAsset(user, asset, { after, limit: limit + 1 }))
     const page = found.slice(0, limit)
     const tasks = page.map((task) => viewOf(task, linkResult).body)

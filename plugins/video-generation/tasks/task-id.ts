@@ -26,5 +26,3 @@ const idOf = (time: number, bytes: Uint8Array): string => {
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
-
-export { isVideoTaskId as isTaskId } from '../../shared/media/video-task-id.ts'
