@@ -108,7 +108,6 @@ export const listenBun = async (
     const framing = framingOf(request.headers)
     const problem = checkFraming(framing) ?? (request.url.startsWith('http') ? undefined : invalid)
     if (problem) return renderError(problem, targetOf(request))
-    setPeerAddress(request, pending)
     inNextTurn(() => pending.keepOpen())
     const body = hasBody(framing)
       ? watchBody(request, (stalls) => {
@@ -167,6 +166,7 @@ export const listenBun = async (
     },
     fetch(request) {
       const pending = new PendingRequest(request, server)
+      setPeerAddress(request, pending)
       const turn = requestTurn(request, () => pending.hasLeft)
       if (!turn) return respond(pending)
       // The caller may disconnect before.

@@ -22,7 +22,7 @@ const fronts: readonly (readonly [name: string, listen: (handle: Handle) => Prom
   ],
 ]
 
-const identify: Identify = ({ headers }) => ({ user: headers.get('authorization') ?? '' })
+const identify: Identify = ({ headers }) => ({ user: headers.get('authorization') ?? headers.get('host') ?? '' })
 
 /** A server, and the users of the requests that it has handled. */
 const serve = async (listen: (typeof fronts)[number][1], onRequest = (_handled: readonly string[]) => {}) => {
@@ -36,8 +36,8 @@ const serve = async (listen: (typeof fronts)[number][1], onRequest = (_handled: 
   return { server, handled }
 }
 
-const dial = async ({ port }: ListeningServer): Promise<Socket> => {
-  const socket = connect(port, '127.0.0.1')
+const dial = async ({ port }: ListeningServer, localAddress = '127.0.0.1'): Promise<Socket> => {
+  const socket = connect({ port, host: '127.0.0.1', localAddress })
   socket.on('error', () => {})
   await once(socket, 'connect')
   return socket
@@ -66,6 +66,20 @@ for (const [front, listen] of fronts) {
         expect(handled.indexOf('quiet')).toBeLessThan(flooding / 3)
         handled.length = 0
       }
+      for (const socket of [...flood, quiet]) socket.destroy()
+    })
+
+    test('without credentials, addresses take turns', async () => {
+      const { server, handled } = await serve(listen)
+      await using _ = server
+      const flood = await dialMany(server, flooding)
+      const quiet = await dial(server, '127.0.0.2')
+      const all = Promise.all([...flood, quiet].map((socket) => once(socket, 'data')))
+      for (const socket of flood) socket.write('GET / HTTP/1.1\r\nHost: flood\r\n\r\n')
+      quiet.write('GET / HTTP/1.1\r\nHost: quiet\r\n\r\n')
+      await all
+      expect(handled).toHaveLength(flooding + 1)
+      expect(handled.indexOf('quiet')).toBeLessThan(flooding / 3)
       for (const socket of [...flood, quiet]) socket.destroy()
     })
 

@@ -66,7 +66,8 @@ export const createIsInNetworks = (networks: readonly string[]): ((address: stri
   return (address) => isIn(list, address)
 }
 
-const peerAddressOf = (request: Delivered): string | undefined => {
+/** The address of the peer of a request; undefined if the server has not set it. */
+export const peerAddressOf = (request: Delivered): string | undefined => {
   const delivered = request[peer]
   return typeof delivered === 'object' ? delivered.address : delivered
 }

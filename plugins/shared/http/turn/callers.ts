@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto'
 import type { Clock } from '../../clock.ts'
+import { peerAddressOf } from '../client-address.ts'
 
 /** Who waits for a turn. */
 export interface RequestCaller {
-  /** Id of a user, or of a credential of which no user is known. */
+  /** Id of a user, or of a credential of which no user is known, or the address of a peer that sends none. */
   readonly key: string
   readonly isUser: boolean
 }
@@ -33,7 +34,8 @@ export class Callers {
   /** The caller of a request that waits. */
   of(request: WithCredential | undefined): RequestCaller {
     const sent = request && credentialOf(request)
-    if (!request || sent === undefined) return anonymous
+    if (!request || sent === undefined)
+      return { key: `peer ${(request && peerAddressOf(request)) ?? ''}`, isUser: false }
     // Not the credential itself: it may be long, and must not stay in memory.
     const id = hash('sha256', sent, 'base64')
     request[credential] = id
@@ -60,9 +62,6 @@ export class Callers {
 /** Credentials in each of the two maps. One takes about 200 bytes. */
 const maxCredentials = 10_000
 const keepMs = 60_000
-
-/** All requests without a credential. */
-const anonymous: RequestCaller = { key: '', isUser: false }
 
 const credentialOf = (request: Request): string | undefined => {
   try {
