@@ -26,7 +26,11 @@ export const readMediaSlots = (
   const floor = read('MEDIA_ASSET_SLOTS_FLOOR', 'must be an integer from 0', integer(0)) ?? 0
   const cap = read('MEDIA_ASSET_SLOTS_CAP', 'must be an integer from 1', integer(1))
   if (cap !== undefined && cap < floor) addProblem('MEDIA_ASSET_SLOTS_CAP must not be below MEDIA_ASSET_SLOTS_FLOOR')
-  if (slots === undefined) return undefined
+  if (slots === undefined) {
+    if (floor > 0 || cap !== undefined)
+      addProblem('MEDIA_ASSET_SLOTS is required for MEDIA_ASSET_SLOTS_FLOOR and MEDIA_ASSET_SLOTS_CAP')
+    return undefined
+  }
   if (!given.hasStorage) addProblem('MEDIA_ASSET_SLOTS needs a storage: STORAGE_URL must not be none')
   if (slots === 'quota' && given.upstream?.kind === 'rest')
     addProblem('MEDIA_ASSET_SLOTS must be a number for a MEDIA_UPSTREAM_URL of kind rest')

@@ -30,6 +30,10 @@ test('a library that is larger than its slots needs a storage, and a number wher
     'MEDIA_ASSET_SLOTS_CAP must not be below MEDIA_ASSET_SLOTS_FLOOR',
     'MEDIA_ASSET_SLOTS needs a storage: STORAGE_URL must not be none',
   ])
+  for (const alone of [{ MEDIA_ASSET_SLOTS_FLOOR: '5' }, { MEDIA_ASSET_SLOTS_CAP: '20' }])
+    expect(problemsOf({ ...ark, ...alone })).toEqual([
+      'MEDIA_ASSET_SLOTS is required for MEDIA_ASSET_SLOTS_FLOOR and MEDIA_ASSET_SLOTS_CAP',
+    ])
   const rest = { MEDIA_UPSTREAM_URL: 'http://u.example', MEDIA_UPSTREAM_KEY: 'key', MEDIA_ASSET_SLOTS: 'quota' }
   expect(problemsOf(rest)).toEqual(['MEDIA_ASSET_SLOTS must be a number for a MEDIA_UPSTREAM_URL of kind rest'])
   const accountsWith = (more: object) => ({
