@@ -13,7 +13,7 @@ import { collect, readingOf, restOf } from './watch.ts'
 
 export interface SoakOptions {
   readonly minutes: number
-  /** Minutes of these that only warm up. */
+  /** Minutes before these, with a tenth of the pauses, in which memory may grow. */
   readonly warmUpMinutes: number
   readonly users: number
   readonly pauseMs: number
@@ -30,7 +30,7 @@ export const soakUsage = `usage: bun run bench soak [OPTION…]
 Mixed traffic with faults of the upstreams; then whether memory, descriptors, sockets and rows have stayed flat. Ends with status 1 if not.
 options
   --minutes N         duration of the traffic. Default: 30
-  --warm-up N         the first minutes of these, in which memory may grow. Default: a sixth of them
+  --warm-up N         minutes before these with a tenth of the pauses, in which memory may grow. Default: a sixth of --minutes
   --users N           users that send requests, each one after the other. Default: 8
   --pause N           milliseconds between two steps of a user, on average. Default: 500
   --memory N          highest growth of the memory that counts as flat, in MiB a minute. Default: 0.1
@@ -76,7 +76,7 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
   const minutes = number('minutes', 30, 0.1, 600)
   return {
     minutes,
-    warmUpMinutes: number('warm-up', minutes / 6, 0, minutes),
+    warmUpMinutes: number('warm-up', minutes / 6, 0.05, 600),
     users: number('users', 8, 1, 100),
     pauseMs: number('pause', 500, 0, 60_000),
     memory: number('memory', 0.1, 0, 100_000),
@@ -101,6 +101,8 @@ export const soak = async (args: readonly string[]): Promise<void> => {
 }
 
 const root = join(import.meta.dir, '../../..')
+/** After a rest, connections and caches are filled again: of 30 minutes the first five. */
+const warmUp = 1 / 6
 /** For how long the number of connections must not change to be that of a server at rest. */
 const steadyMs = 10_000
 
@@ -118,7 +120,7 @@ const run = async ({
 }: SoakOptions): Promise<boolean> => {
   const facts = environment([{ name: 'sluice', path: root }])
   console.log(
-    `${facts.text}\n${minutes} minutes, of which ${warmUpMinutes} warm up, ${users} users, GET_BODIES=${front}${jit === 'off' ? ', without a just-in-time compiler' : ''}`,
+    `${facts.text}\n${minutes} minutes after ${warmUpMinutes} of warm-up, ${users} users, GET_BODIES=${front}${jit === 'off' ? ', without a just-in-time compiler' : ''}`,
   )
   const emulator = await startEmulator({ processingMs: 0, video: { queuedMs: 0, runningMs: 500 } })
   const folder = temporaryFolder()
@@ -127,7 +129,7 @@ const run = async ({
   const tokens = await addUsers(file, users)
   const server = await startServer(emulator, { folder, file, collected, front, jit, leaks })
   const tidiers = tokens.map((token): Client => ({ url: server.url, token, count: () => {}, keepalive: false }))
-  const trafficFor = async (ms: number): Promise<Statuses> => {
+  const trafficFor = async (ms: number, pauseMs: number): Promise<Statuses> => {
     const users = startWorker<TrafficJob, Statuses>('soak/traffic-process.ts')
     const faults = injectFaults(emulator, Math.max(1_000, ms / 60), AbortSignal.timeout(ms))
     const statuses = await users.ask({ url: server.url, tokens, pauseMs, ms })
@@ -135,8 +137,8 @@ const run = async ({
     await faults
     return statuses
   }
-  // First a little of everything: what is opened at its first use is no leak.
-  await trafficFor(Math.min(30_000, minutes * 10_000))
+  // What is opened at its first use is no leak, and neither is the code that the compiler makes of what is called often.
+  await trafficFor(warmUpMinutes * 60_000, pauseMs / 10)
   const resting = { server, file, maxMs: restSeconds * 1_000 }
   const before = await rest(resting, tidiers, undefined)
 
@@ -150,7 +152,7 @@ const run = async ({
     },
     Math.max(200, minutes * 100),
   )
-  const traffic = trafficFor(minutes * 60_000)
+  const traffic = trafficFor(minutes * 60_000, pauseMs)
   let ended = false
   const collecting = collectEvery(minutes * 1_000, async () => {
     collections.push(await collect(server, collected, startedAt))
@@ -162,7 +164,7 @@ const run = async ({
   await collecting
   const after = await rest(resting, leaks.includes('rows') ? [] : tidiers, before)
 
-  const findings = verdictOf(collections, before, after, { memory, warmUp: warmUpMinutes / minutes, idle: users })
+  const findings = verdictOf(collections, before, after, { memory, warmUp, idle: users })
   const answers = Object.entries(statuses).map(([status, times]) => `${times} × ${status === '0' ? 'none' : status}`)
   console.log(`answers: ${answers.join(', ')}`)
   for (const { what, text, flat } of findings) console.log(`${what}: ${text}: ${flat ? 'flat' : 'GROWS'}`)
