@@ -57,6 +57,39 @@ repeatOnDatabases('a library that is larger than its slots', ({ kind }) => {
     for (const id of upstreamAssets()) expect(everything).not.toContain(id)
   })
 
+  test('makes room once for an asset that two attempts create', async () => {
+    await using opened = await open()
+    const { store } = opened
+    const deletions: (() => void)[] = []
+    const begun = Promise.withResolvers<void>()
+    const slowDeletions = async (url: string, init: RequestInit): Promise<Response> => {
+      if (init.method === 'DELETE')
+        await new Promise<void>((goOn) => {
+          deletions.push(goOn)
+          begun.resolve()
+        })
+      return fetch(url, init)
+    }
+    const process = openProcess(store, emulator, { slots: { slots: 2 }, fetch: slowDeletions as typeof fetch })
+    const group = await process.group('ann', 'two attempts')
+    const others: string[] = []
+    for (const name of ['one', 'two']) {
+      const asset = await process.asset('ann', group, name)
+      // What was not seen to be active keeps its slot.
+      expect((await process.ask('ann', 'GET', `/assets/${asset}`)).json.Result.Status).toBe('Active')
+      others.push(asset)
+    }
+    const creating = process.asset('ann', group, 'three')
+    await begun.promise
+    const id = (await process.list('ann')).find((one) => !others.includes(one)) ?? ''
+    await addWaitingTask(store, 'task-of-three', 'ann', [id])
+    expect(await process.assets.place?.([id], 'task-of-three')).toBeUndefined()
+    expect(deletions).toHaveLength(1)
+    deletions[0]?.()
+    expect(await creating).toBe(id)
+    expect(upstreamAssets()).toHaveLength(2)
+  })
+
   test('has the same answer for the ids of the upstream, of other users, and of nobody', async () => {
     await using opened = await open()
     const { store } = opened

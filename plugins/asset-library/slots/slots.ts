@@ -83,6 +83,8 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
   const observeChange = (change: SlotChange) => options.observeChange?.(change, accountName)
   const inStore = <Value>(call: Promise<Value>): Promise<Value> => storeCall(call, 'the asset could not be recorded')
   const creations = new KeyedSemaphore(atOnce)
+  /** Assets that this process is creating. Another attempt meanwhile would delete one more asset to make room. */
+  const inCreation = new Set<string>()
   let refused: { readonly slots: number; readonly freed: number; readonly until: number } | undefined
   let quota: { readonly slots: number; readonly at: number } | undefined
 
@@ -170,38 +172,48 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
     log.error({ asset: claimed.id, upstreamId }, 'an asset may have been created twice: its record has changed')
   }
 
+  const createInTurn = async (
+    asset: SlottedAsset,
+    group: OwnedGroup,
+    need: SlotNeed | undefined,
+    caller: Caller,
+  ): Promise<SlotCreation> => {
+    for (let evictions = 0; ; evictions++) {
+      const now = clock.now()
+      const slots = await slotCount()
+      const lease = { now, leaseUntil: now + claimMs }
+      const claim = await inStore(store.claimSlot({ id: asset.id, account, slots, floor, cap, need, ...lease }))
+      if (claim.outcome === 'evict') {
+        if (evictions >= maxEvictions) return { state: 'waiting' }
+        try {
+          await evict(claim.victim)
+        } catch (err) {
+          log.warn({ err, asset: claim.victim.id }, 'an asset could not be deleted to make room')
+          return { state: 'waiting' }
+        }
+        observeChange('evicted')
+        continue
+      }
+      if (claim.outcome !== 'claimed') return { state: claim.outcome === 'capped' ? 'capped' : 'waiting' }
+      const created = await send(claim.asset, group, caller)
+      if (created) return created
+      refused = { slots: claim.occupied - 1, freed: claim.freed, until: clock.now() + refusedMs }
+      if (evictions >= maxEvictions) return { state: 'waiting' }
+    }
+  }
+
   return {
     ...{ account, accountName, slots: options.slots },
 
-    create: (asset, group, need, caller = { user: asset.user }) =>
-      creations.run('', async () => {
-        for (let evictions = 0; ; evictions++) {
-          const now = clock.now()
-          const slots = await slotCount()
-          const lease = { now, leaseUntil: now + claimMs }
-          const claim = await inStore(store.claimSlot({ id: asset.id, account, slots, floor, cap, need, ...lease }))
-          if (claim.outcome === 'evict') {
-            if (evictions >= maxEvictions) return { state: 'waiting' }
-            const isGone = await evict(claim.victim).then(
-              () => {
-                observeChange('evicted')
-                return true
-              },
-              (err: unknown) => {
-                log.warn({ err, asset: claim.victim.id }, 'an asset could not be deleted to make room')
-                return false
-              },
-            )
-            if (!isGone) return { state: 'waiting' }
-            continue
-          }
-          if (claim.outcome !== 'claimed') return { state: claim.outcome === 'capped' ? 'capped' : 'waiting' }
-          const created = await send(claim.asset, group, caller)
-          if (created) return created
-          refused = { slots: claim.occupied - 1, freed: claim.freed, until: clock.now() + refusedMs }
-          if (evictions >= maxEvictions) return { state: 'waiting' }
-        }
-      }),
+    async create(asset, group, need, caller = { user: asset.user }) {
+      if (inCreation.has(asset.id)) return { state: 'waiting' }
+      inCreation.add(asset.id)
+      try {
+        return await creations.run('', () => createInTurn(asset, group, need, caller))
+      } finally {
+        inCreation.delete(asset.id)
+      }
+    },
 
     async settle(asset, group) {
       const now = clock.now()
