@@ -1,3 +1,4 @@
+import { forgetRequestTurns } from '../../plugins/shared/http/turn/request-turn.ts'
 import { checkEvents, type ReceivedEvents, receiveEvents } from './checks/events.ts'
 import { checkLibrary } from './checks/library.ts'
 import { checkLimits } from './checks/limits.ts'
@@ -40,6 +41,7 @@ export const runSchedule = async (
   seed: number,
   options: { readonly fault?: Fault | undefined; readonly keepTrace?: boolean } = {},
 ): Promise<ScheduleResult> => {
+  forgetRequestTurns()
   const world = new World(seed, options)
   const { timeline, random } = simulated
   const known = { library: new KnownLibrary(), videos: new KnownVideos() }

@@ -2,7 +2,12 @@ import type { Problem } from '../../problem.ts'
 import { RequestTurns } from './request-turns.ts'
 
 /** Of the process: it has one event loop. */
-const turns = new RequestTurns()
+let turns = new RequestTurns()
+
+/** Forgets all requests. For a simulation, which has the lives of several processes in one. */
+export const forgetRequestTurns = (): void => {
+  turns = new RequestTurns()
+}
 
 /**
  * For a listener, before each request: undefined if the request may be handled now, or has had its turn before.
