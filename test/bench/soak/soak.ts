@@ -76,7 +76,7 @@ export const readSoakOptions = (args: readonly string[]): SoakOptions => {
   const minutes = number('minutes', 30, 0.1, 600)
   return {
     minutes,
-    warmUpMinutes: number('warm-up', minutes / 6, 0.05, 600),
+    warmUpMinutes: number('warm-up', minutes / 6, 0.01, 600),
     users: number('users', 8, 1, 100),
     pauseMs: number('pause', 500, 0, 60_000),
     memory: number('memory', 0.1, 0, 100_000),
