@@ -138,4 +138,20 @@ repeatOnDatabases('assets in progress', (database) => {
     expect(await store.dueAssetWatches(Number.MAX_SAFE_INTEGER, 10)).toHaveLength(1)
     await until(async () => (await eventsOf(ann)).length === 2)
   }, 300_000)
+
+  test('are found when more have changed at once than a page of the list has', async () => {
+    await using gateways = await open(kinds.rest)
+    const { first, pass } = gateways
+    const ann = await first.addUser('ann of many assets')
+    const groups = [await newGroup(ann, 'a'), await newGroup(ann, 'b')]
+    for (let count = 0; count < 130; count++) await Promise.all(groups.map((group) => create(ann, group)))
+    gateways.emulator.clearCalls()
+    pass(120_000)
+    await until(async () => (await store.dueAssetWatches(Number.MAX_SAFE_INTEGER, 1)).length === 0)
+    const types = Map.groupBy(await eventsOf(ann), ({ type }) => type)
+    expect([types.get('asset.active')?.length, types.get('asset.processing')?.length]).toEqual([260, 260])
+    expect(gateways.calls('GetAsset')).toBe(0)
+    // What is due at once is 200 assets: each time, at most all pages are read.
+    expect(gateways.calls('ListAssets')).toBeLessThanOrEqual(6)
+  }, 300_000)
 })

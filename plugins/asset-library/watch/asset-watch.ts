@@ -1,4 +1,5 @@
 import { adviceFor } from '../../failure-advice/index.ts'
+import { instantOf } from '../../pagination-normalizer/index.ts'
 import type { Background } from '../../shared/background/background.ts'
 import { divide } from '../../shared/background/divide.ts'
 import { readId } from '../../shared/id.ts'
@@ -6,7 +7,7 @@ import type { Json } from '../../shared/json/json.ts'
 import { asJsonObject } from '../../shared/json/parsed.ts'
 import { Problem } from '../../shared/problem.ts'
 import { scopeOfUpstreamFailure } from '../../shared/upstream/failure-scope.ts'
-import { groupBatches, itemsOf, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
+import { groupBatches, itemsOf, type ListQuery, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import { type Library, locateAsset, type Owners } from '../routes/library.ts'
 import type { AssetEvents, AssetProgress, AssetWatch } from './asset-events.ts'
 
@@ -14,11 +15,14 @@ const everyMs = 2_000
 /** Calls of the background, under the limits that it shares with all callers. */
 const callsPerSecond = 2
 const maxDue = 200
+const pageSize = 100
+/** Pages of a list: more changes than these contain are found by single calls. */
+const maxPages = 10
+/** By how much the clock of the upstream may be behind. */
+const maxClockSkewMs = 300_000
 /** Up to this number of assets, one call for each costs less than a list: the upstream allows ten times as many. */
 const maxSingle = 2
-/**
- * Single calls of a round for assets that no list has shown: deleted or moved ones, or more changes than a page has.
- */
+/** Single calls of a round for assets that no page has shown: deleted or moved ones, or too many changes. */
 const maxUnlisted = 5
 /** Calls of a round, beyond one a batch, that look for the groups for which a list fails. */
 const maxExtraCalls = 20
@@ -98,6 +102,37 @@ export const watchAssets = (
     return item && changeOf(item, clock.now())
   }
 
+  /** Adds the outcomes of the assets that have changed since the oldest of them was created. */
+  const readChanges = async (
+    query: Pick<ListQuery, 'groupType' | 'groups'>,
+    watches: readonly OwnedWatch[],
+    outcomes: Map<string, AssetProgress | 'gone'>,
+    pause: () => Promise<void>,
+  ): Promise<void> => {
+    const missing = new Map(watches.map((watch) => [watch.asset, watch]))
+    const since = Math.min(...watches.map(({ createdAt }) => createdAt)) - maxClockSkewMs
+    for (let pageNumber = 1; pageNumber <= maxPages && missing.size > 0; pageNumber++) {
+      await pause()
+      const response = await upstream.send({
+        action: 'ListAssets',
+        query: {
+          ...{ ...query, statuses: ['Active', 'Failed'], sortBy: 'UpdateTime', sortOrder: 'Desc' },
+          paging: { pageNumber, pageSize },
+        },
+      })
+      const items = itemsOf(response)
+      for (const item of items) {
+        const id = readId(item.get('Id')?.string())
+        const change = changeOf(item, clock.now())
+        if (id === undefined || !change || missing.get(id)?.group !== item.get('GroupId')?.string()) continue
+        outcomes.set(id, change)
+        missing.delete(id)
+      }
+      const changedAt = instantOf(items.at(-1)?.get('UpdateTime')?.string())
+      if (items.length < pageSize || changedAt === undefined || changedAt < since) return
+    }
+  }
+
   /** Adds the outcomes of assets, by their ids. */
   const readLists = async (
     watches: readonly OwnedWatch[],
@@ -106,25 +141,13 @@ export const watchAssets = (
   ): Promise<void> => {
     const budget = { calls: maxExtraCalls, works: false }
     let failed: unknown
-    const groupOf = new Map(watches.map(({ asset, group }) => [asset, group]))
     for (const [groupType, ofType] of Map.groupBy(watches, ({ owned }) => owned.type)) {
       const groups = new Map(ofType.map(({ owned }) => [owned.id, owned]))
       const read = async (some: readonly OwnedWatch['owned'][]): Promise<void> => {
         for (const batch of groupBatches(some)) {
-          await pause()
-          const response = await upstream.send({
-            action: 'ListAssets',
-            query: {
-              ...{ groupType, groups: batch, statuses: ['Active', 'Failed'], sortBy: 'UpdateTime', sortOrder: 'Desc' },
-              paging: { pageNumber: 1, pageSize: 100 },
-            },
-          })
-          for (const item of itemsOf(response)) {
-            const id = readId(item.get('Id')?.string())
-            const change = changeOf(item, clock.now())
-            if (id !== undefined && change && groupOf.get(id) === item.get('GroupId')?.string())
-              outcomes.set(id, change)
-          }
+          const ids = new Set(batch.map(({ id }) => id))
+          const ofBatch = ofType.filter(({ group }) => ids.has(group))
+          await readChanges({ groupType, groups: batch }, ofBatch, outcomes, pause)
         }
       }
       for (const batch of groupBatches([...groups.values()])) {

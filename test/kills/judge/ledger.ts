@@ -80,8 +80,11 @@ const checkPerson = async (
     if (reserved !== 0) problems.push(`${reserved} ${unit} of ${name} are reserved`)
 
   const exists = (statement: string) => tables.count(`${statement} = '${id}'`)
+  // A check whose person has not come back, may still make a group.
+  const openChecks = await exists(`
+    select count(*) from face_verifications where status = 'waiting_user' and kind <> 'reserved' and user_id`)
   const state = {
-    groups: await exists(`select count(*) from groups where state = 'owned' and user_id`),
+    groups: openChecks + (await exists(`select count(*) from groups where state = 'owned' and user_id`)),
     storage_bytes: await exists('select sum(bytes) from files where user_id'),
     running_videos: 0,
     streams: 0,

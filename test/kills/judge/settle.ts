@@ -2,7 +2,7 @@ import type { KillWorld } from '../world.ts'
 import type { Tables } from './tables.ts'
 
 /** What goes on after the kills, and ends by itself: rows of which none is left then. */
-const open: Readonly<Record<string, string>> = {
+const openAt = (now: number): Readonly<Record<string, string>> => ({
   'claims of groups': `select count(*) from groups where state <> 'owned'`,
   videos: `select count(*) from video_tasks where phase <> 'ended'`,
   batches: `select count(*) from asset_batches where ended_at is null`,
@@ -13,7 +13,11 @@ const open: Readonly<Record<string, string>> = {
   'texts whose usage is not known': `select count(*) from text_objects where due_at is not null`,
   deliveries: `select count(*) from deliveries`,
   'reserved amounts': `select count(*) from limit_use where held <> 0`,
-}
+  'face checks whose person has come back': `
+    select count(*) from face_verifications where status in ('callback_received', 'resolving')`,
+  'face checks whose creation was killed': `
+    select count(*) from face_verifications where kind = 'reserved' and expires_at > ${now}`,
+})
 
 /** Longer than the leases of a killed process, which take a minute. */
 const patienceMs = 240_000
@@ -30,7 +34,7 @@ export const settle = async (
     const left: string[] = []
     // Who looks at a limit settles what killed processes have held of it.
     await people[0]?.read('/api/limits')
-    for (const [what, statement] of Object.entries(open)) {
+    for (const [what, statement] of Object.entries(openAt(Date.now()))) {
       const count = await tables.count(statement)
       if (count > 0) left.push(`${what} do not end: ${count}`)
     }
