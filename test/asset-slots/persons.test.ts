@@ -49,7 +49,8 @@ repeatOnDatabases('assets of persons in a library that is larger than its slots'
   }
 
   test('are refused at the cap of their user, and take the place of other assets before that', async () => {
-    await using opened = await open({ slots: { slots: 9, cap: 3 } })
+    const changes: string[] = []
+    await using opened = await open({ slots: { slots: 9, cap: 3, observeChange: (change) => changes.push(change) } })
     const { process, store } = opened
     const group = await process.group('eve', 'things')
     for (const name of ['a', 'b', 'c'])
@@ -63,6 +64,7 @@ repeatOnDatabases('assets of persons in a library that is larger than its slots'
       'you have the maximum number of assets in slots: delete an asset of a person',
     ])
     expect(emulator.library.assets(group)).toHaveLength(0)
+    expect(changes.filter((change) => change === 'evicted')).toHaveLength(3)
     expect(emulator.library.assets(face)).toHaveLength(3)
     // What is deleted makes room, also if the upstream has lost it.
     expect((await process.ask('eve', 'DELETE', `/assets/${ids[0]}`)).status).toBe(200)

@@ -8,7 +8,7 @@ import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { type Upstream, UpstreamRejectedError } from '../../upstream-proxy/index.ts'
 import { requireConsent } from '../consent/require-consent.ts'
-import type { UsableAssets } from '../slots/usable-assets.ts'
+import type { UsableAssets } from '../slots/use/usable-assets.ts'
 import type { Evidence, Owners } from './library.ts'
 
 /**

@@ -8,7 +8,7 @@ import { createAdoption } from './adopt.ts'
 import type { SlotOptions } from './options.ts'
 import type { SlotLibrary } from './slots.ts'
 import { createSlottedUpstream } from './slotted-upstream.ts'
-import { createUsableAssets, type UsableAssets } from './usable-assets.ts'
+import { createUsableAssets, type UsableAssets } from './use/usable-assets.ts'
 import { workOnSlots } from './work.ts'
 
 /** What a library that is larger than its slots has instead of the client of the upstream. */
@@ -56,7 +56,7 @@ export const openSlots = (
         return own ? own.persons.take(user, create) : create()
       },
     },
-    limitOf: (account) => slotAccounts.of(account)?.knownLimit(),
+    limitOf: (account) => slotAccounts.of(account)?.limit.known(),
     workOn(background) {
       for (const residence of slotAccounts.all) workOnSlots({ ...parts, residence }, background)
     },

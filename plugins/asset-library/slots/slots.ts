@@ -2,7 +2,6 @@ import type { OwnedGroup } from '../../ownership/index.ts'
 import { KeyedSemaphore } from '../../shared/background/keyed-semaphore.ts'
 import { JsonBody } from '../../shared/http/body/body.ts'
 import { type Json, readJson, toJson } from '../../shared/json/json.ts'
-import { asJsonObject } from '../../shared/json/parsed.ts'
 import { declareOwned } from '../../shared/owned-id.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { type Caller, type Upstream, UpstreamRejectedError, type UpstreamResponse } from '../../upstream-proxy/index.ts'
@@ -12,14 +11,11 @@ import { createdId, effectOf, type Library } from '../routes/library.ts'
 import { upstreamNameOf } from './item.ts'
 import type { SlotChange, SlotOptions } from './options.ts'
 import { createPersonSlots, maxEvictions, type PersonSlotsOfAccount } from './person-slots.ts'
+import { createSlotLimit, type SlotLimit } from './slot-limit.ts'
 import type { SlotAccount, SlotNeed, SlottedAsset } from './store.ts'
 
 /** How long the link to an original is valid that the upstream gets. Milliseconds. */
 const sourceMs = 3_600_000
-/** How long a refusal of the upstream tells how many slots there are. Milliseconds. */
-const refusedMs = 600_000
-/** How long the answer of the upstream to how many slots there are is used. Milliseconds. */
-const quotaMs = 600_000
 /** Pause before the upstream is asked again about an asset that it processes. Milliseconds. */
 export const processingPauseMs = 2_000
 /** Pause before an asset is created again for which there was no slot, or no call. Milliseconds. */
@@ -50,8 +46,7 @@ export interface Slots {
   readonly account: SlotAccount
   /** The name that ids of the account have. Undefined: the only account. */
   readonly accountName: string | undefined
-  /** How many slots it has: see `SlotOptions`. */
-  readonly slots: SlotOptions['slots']
+  readonly limit: SlotLimit
   /**
    * Creates an absent asset, in the place of others if there is no room. Never throws what the upstream says.
    *
@@ -64,15 +59,6 @@ export interface Slots {
   refresh(asset: SlottedAsset, caller?: Caller): Promise<UpstreamResponse | undefined>
   /** Sends a call that makes something which takes a slot; makes room when the upstream has none. */
   withRoom(user: string, send: () => Promise<UpstreamResponse>): Promise<UpstreamResponse>
-  /** How many slots there are now. Undefined: that is not known. */
-  limit(): Promise<number | undefined>
-  /** The same, as far as this process knows without a call. */
-  knownLimit(): number | undefined
-  /**
-   * Something that took a slot is gone: what a refusal has told about the number of slots holds no more, in any
-   * process. Never rejects.
-   */
-  forgetRefusal(): Promise<void>
   readonly persons: PersonSlotsOfAccount
 }
 
@@ -85,46 +71,27 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
   const creations = new KeyedSemaphore(atOnce)
   /** Assets that this process is creating. Another attempt meanwhile would delete one more asset to make room. */
   const inCreation = new Set<string>()
-  let refused: { readonly slots: number; readonly freed: number; readonly until: number } | undefined
-  let quota: { readonly slots: number; readonly at: number } | undefined
+  const limit = createSlotLimit({ ...options, account, accountName, upstream, clock, log })
+  const slotCount = async (): Promise<number> => (await limit.current()) ?? unlimited
 
-  const slotCount = async (): Promise<number> => {
-    const now = clock.now()
-    const known = options.slots === 'quota' ? await askQuota(now) : options.slots
-    const told = refused
-    if (!told || now >= told.until) return known
-    if ((await inStore(store.freedSlots(account))) === told.freed) return Math.min(known, told.slots)
-    // Another process has made room since then.
-    if (refused === told) refused = undefined
-    return known
-  }
-
-  /** Where the upstream does not tell, its refusals do. */
-  const askQuota = async (now: number): Promise<number> => {
-    if (quota && now < quota.at + quotaMs) return quota.slots
-    const slots = await upstream
-      .send({ action: 'GetAssetQuota', account: accountName })
-      .then(({ fields }) => Number(asJsonObject(fields?.Result)?.max_assets))
-      .catch((err: unknown) => {
-        log.warn({ err, account: accountName }, 'the quota of the asset library could not be read')
-        return Number.NaN
-      })
-    quota = { at: now, slots: Number.isSafeInteger(slots) && slots > 0 ? slots : (quota?.slots ?? unlimited) }
-    return quota.slots
-  }
-
-  /** Deletes an asset that has lost its slot. Rejects when that is not certain: it is tried again later. */
-  const evict = async (victim: SlottedAsset): Promise<void> => {
-    const { user, upstreamId } = victim
+  /** Deletes an asset at the upstream. Rejects when that is not certain: it is tried again later. */
+  const remove = async (marked: SlottedAsset): Promise<void> => {
+    const { user, upstreamId } = marked
     if (upstreamId === undefined) return
-    if (victim.account !== account.key) throw new Error('an asset of another account cannot be deleted here')
+    if (marked.account !== account.key) throw new Error('an asset of another account cannot be deleted here')
     const asset = declareOwned('asset', { id: upstreamId, account: accountName })
     try {
       await upstream.send({ action: 'DeleteAsset', asset }, { user })
     } catch (error) {
       if (!(error instanceof UpstreamRejectedError && error.status === 404)) throw error
     }
-    await inStore(store.confirmDeleted(victim, clock.now()))
+    await inStore(store.confirmDeleted(marked, clock.now()))
+  }
+
+  /** Deletes an asset that has lost its slot to another one. Rejects as `remove` does. */
+  const evict = async (victim: SlottedAsset): Promise<void> => {
+    await remove(victim)
+    observeChange('evicted')
   }
 
   const bodyOf = (asset: SlottedAsset): JsonBody => {
@@ -191,19 +158,18 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
           log.warn({ err, asset: claim.victim.id }, 'an asset could not be deleted to make room')
           return { state: 'waiting' }
         }
-        observeChange('evicted')
         continue
       }
       if (claim.outcome !== 'claimed') return { state: claim.outcome === 'capped' ? 'capped' : 'waiting' }
       const created = await send(claim.asset, group, caller)
       if (created) return created
-      refused = { slots: claim.occupied - 1, freed: claim.freed, until: clock.now() + refusedMs }
+      limit.noteRefusal(claim.occupied - 1, claim.freed)
       if (evictions >= maxEvictions) return { state: 'waiting' }
     }
   }
 
   return {
-    ...{ account, accountName, slots: options.slots },
+    ...{ account, accountName, limit },
 
     async create(asset, group, need, caller = { user: asset.user }) {
       if (inCreation.has(asset.id)) return { state: 'waiting' }
@@ -218,7 +184,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
     async settle(asset, group) {
       const now = clock.now()
       if (!(await inStore(store.takeOver(asset, now, now + claimMs)))) return
-      if (asset.state !== 'creating') return evict(asset)
+      if (asset.state !== 'creating') return remove(asset)
       if (!group) return
       for await (const { id } of assetsNamed({ upstream }, group, upstreamNameOf(asset), asset.user)) {
         log.info({ asset: asset.id }, 'found the asset of a lost response')
@@ -255,26 +221,8 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
           const victim = await inStore(store.claimVictim({ user, account, floor, now, leaseUntil: now + claimMs }))
           if (!victim) throw error
           await evict(victim)
-          observeChange('evicted')
         }
       }
-    },
-
-    async limit() {
-      const slots = await slotCount()
-      return slots < unlimited ? slots : undefined
-    },
-
-    knownLimit() {
-      const { slots } = options.slots === 'quota' ? (quota ?? { slots: unlimited }) : { slots: options.slots }
-      return slots < unlimited ? slots : undefined
-    },
-
-    async forgetRefusal() {
-      refused = undefined
-      await store
-        .noteFreedSlot(account)
-        .catch((err: unknown) => log.warn({ err }, 'other processes do not learn that there is room for assets'))
     },
 
     persons: createPersonSlots({ ...options, account, claimMs, clock, log, slotCount, evict }),
@@ -288,7 +236,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
     const code = item.get('Error')?.get('Code')?.string() ?? ''
     if (status === 'Failed' && asset.status === 'Active' && !isUsable({ state: 'failed', code, message: '' })) {
       log.warn({ asset: asset.id, code }, 'an asset could not be created again')
-      if (await inStore(store.takeOver(asset, now, now + claimMs))) await evict(asset)
+      if (await inStore(store.takeOver(asset, now, now + claimMs))) await remove(asset)
       return
     }
     await inStore(
@@ -303,6 +251,7 @@ export const createSlots = (library: SlotLibrary, options: SlotOptions, account:
   }
 }
 
+/** Of an account whose limit is not known. */
 const unlimited = 1_000_000
 
 /** Whether the upstream has no room. */

@@ -170,7 +170,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
   /** A call that makes room at an account of the upstream. */
   const freeing = async <Result>(residence: Slots, call: Promise<Result>): Promise<Result> => {
     const result = await call
-    await residence.forgetRefusal()
+    await residence.limit.forgetRefusal()
     return result
   }
 
@@ -182,7 +182,6 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       if (!residence) return upstream.send(operation, caller)
       switch (operation.action) {
         case 'CreateAssetGroup':
-          return residence.withRoom(caller.user ?? '', () => upstream.send(operation, caller))
         case 'CreateVisualValidateSession':
           return residence.withRoom(caller.user ?? '', () => upstream.send(operation, caller))
         case 'CreateAsset': {

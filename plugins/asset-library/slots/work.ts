@@ -108,7 +108,7 @@ export const workOnSlots = (
       if (observeCounts && clock.now() >= countAt) {
         countAt = clock.now() + countMs
         const counts = await store.countSlots(account, clock.now())
-        observeCounts({ ...counts, limit: await residence.limit(), account: accountName })
+        observeCounts({ ...counts, limit: await residence.limit.current(), account: accountName })
       }
       const due = await store.dueSlottedAssets(account, clock.now(), maxDue)
       await inLanes(due, lanes, async (asset) => {

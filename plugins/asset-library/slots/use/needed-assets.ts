@@ -79,7 +79,7 @@ export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets =
   }
 
   const requireSlotsOf = async (
-    { account, slots }: Slots,
+    { account, limit }: Slots,
     assets: readonly SlottedAsset[],
     what: 'a task' | 'a request',
     paramOf: ParamOf = ofTask,
@@ -88,9 +88,9 @@ export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets =
     const bounds = [...Map.groupBy(assets, ({ user }) => user)].map(
       ([user, own]) => [own.length, cap - (persons.get(user) ?? 0)] as const,
     )
-    if (slots !== 'quota') {
+    if (limit.configured !== undefined) {
       const all = [...persons.values()].reduce((sum, count) => sum + count, 0)
-      bounds.push([assets.length, slots - all])
+      bounds.push([assets.length, limit.configured - all])
     }
     for (const [count, most] of bounds)
       if (count > most) throw tooMany(what, Math.max(0, most), paramOf(assets[most]?.id ?? ''))

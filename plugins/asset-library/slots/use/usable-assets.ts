@@ -1,7 +1,7 @@
-import type { AssetOwners, PlacedAssets } from '../../shared/media/asset-ownership.ts'
-import { storeCall } from '../../shared/store-call.ts'
-import { createHoldAssets } from './use/held-assets.ts'
-import { createNeededAssets, hasFailed, type UsableAssetsOptions } from './use/needed-assets.ts'
+import type { AssetOwners, PlacedAssets } from '../../../shared/media/asset-ownership.ts'
+import { storeCall } from '../../../shared/store-call.ts'
+import { createHoldAssets } from './held-assets.ts'
+import { createNeededAssets, hasFailed, type UsableAssetsOptions } from './needed-assets.ts'
 
 /**
  * Gets the assets of tasks and of requests to the upstream.
