@@ -37,7 +37,6 @@ import { createAdminTokenStore } from './admin/admin-tokens.ts'
 import { createAdminUserStore } from './admin/admin-users.ts'
 import { createTeamStore } from './admin/teams.ts'
 import { createUserImportStore } from './admin/user-import.ts'
-import { type ChainKey, namedKeys } from './audit/chain.ts'
 import { type AuditRecords, createAuditStore } from './audit/records.ts'
 import { consentPages } from './consents/consent-pages.ts'
 import { createConsentStore } from './consents/consents.ts'
@@ -63,7 +62,7 @@ import { createShareStore } from './library/shares.ts'
 import { createSlottedAssetStore } from './library/slots/slotted-assets.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
-import { countMissing, migrate } from './migrations/migrations.ts'
+import { countMissing, migrate } from './migrations/migrate.ts'
 import { createOverdueStore, type OverdueRecords } from './overdue.ts'
 import { createRateLimitStore, type RateLimitRecords, rateLimitUse } from './rate-limits.ts'
 import { readSecret } from './secrets.ts'
@@ -238,7 +237,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...activityRecords,
     ...createTextObjectStore(database),
     ...createStoredResponseStore(database),
-    ...createAuditStore(database, { readKeys: () => chainKeys(database, auditKeys), clock }),
+    ...createAuditStore(database, { secrets: auditKeys, clock }),
     ...createSessionStore(database),
     ...createAttemptStore(database),
     ...createVerificationStore(database, clock),
@@ -284,16 +283,6 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
       await database.close()
     },
   }
-}
-
-/** The configured keys, then the secret of the database, with which the chain of a store without keys is signed. */
-const chainKeys = async (
-  database: Database,
-  configured: readonly string[],
-): Promise<readonly [ChainKey, ...ChainKey[]]> => {
-  const own = { name: 'database', secret: await readSecret(database, 'audit') }
-  const [first = own, ...others] = [...namedKeys(configured), own]
-  return [first, ...others]
 }
 
 const openDatabase = (url: string, options: DatabaseOptions): Database => {

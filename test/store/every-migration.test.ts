@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto'
 import { type Database, type Row, type Statement, sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { migrate } from '../../src/store/migrations/migrate.ts'
+import { migrations } from '../../src/store/migrations/migrations.ts'
 import { eachEmptyDatabase, type TestDatabase } from '../support/database.ts'
 
 const hash = createHash('sha256').update('sk-old').digest('hex')

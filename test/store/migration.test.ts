@@ -3,7 +3,8 @@ import postgres from 'postgres'
 import { sql } from '../../src/store/database/database.ts'
 import { databaseKinds } from '../../src/store/database/kinds.ts'
 import { openStore } from '../../src/store/index.ts'
-import { countMissing, migrate, migrations } from '../../src/store/migrations/migrations.ts'
+import { countMissing, migrate } from '../../src/store/migrations/migrate.ts'
+import { migrations } from '../../src/store/migrations/migrations.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
 
 eachDatabase('migration', ({ kind }) => {

@@ -3,7 +3,7 @@ import { type WebSessionOptions, webSession } from '../../plugins/web-session/in
 import { createAdminUserStore } from '../../src/store/admin/admin-users.ts'
 import type { Database } from '../../src/store/database/database.ts'
 import { openSqlite } from '../../src/store/database/sqlite.ts'
-import { migrate } from '../../src/store/migrations/migrations.ts'
+import { migrate } from '../../src/store/migrations/migrate.ts'
 import { createAttemptStore } from '../../src/store/users/attempts.ts'
 import { createSessionStore } from '../../src/store/users/sessions.ts'
 import { createTokenStore } from '../../src/store/users/tokens.ts'

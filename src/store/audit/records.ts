@@ -1,7 +1,8 @@
 import type { Clock } from '../../../plugins/shared/clock.ts'
 import type { Database } from '../database/database.ts'
+import { readSecret } from '../secrets.ts'
 import { appendEntries } from './append.ts'
-import type { ChainKey } from './chain.ts'
+import { type ChainKey, namedKeys } from './chain.ts'
 import type { NewAuditEntry } from './entry.ts'
 import { verifyExport } from './export.ts'
 import { type AuditLists, createAuditLists } from './lists.ts'
@@ -29,17 +30,17 @@ export interface AuditRecords extends AuditLists {
 
 /** Options of `createAuditStore`. */
 export interface AuditStoreOptions {
-  /** Called once. Must resolve with the same keys in all processes. */
-  readonly readKeys: () => Promise<readonly [ChainKey, ...ChainKey[]]>
+  /** The configured keys of the chain. The first one signs; without any, a secret of the database does. */
+  readonly secrets: readonly string[]
   readonly clock: Pick<Clock, 'now'>
 }
 
 /** The audit trail. Its table has no foreign keys: entries outlive the users, tokens and groups that they name. */
-export const createAuditStore = (database: Database, { readKeys, clock }: AuditStoreOptions): AuditRecords => {
+export const createAuditStore = (database: Database, { secrets, clock }: AuditStoreOptions): AuditRecords => {
   const lists = createAuditLists(database)
   let known: readonly [ChainKey, ...ChainKey[]] | undefined
   const auditKeys = async () => {
-    known ??= await readKeys()
+    known ??= await chainKeys(database, secrets)
     return known
   }
 
@@ -67,4 +68,14 @@ export const createAuditStore = (database: Database, { readKeys, clock }: AuditS
       return verifyExport(lines, await auditKeys(), head)
     },
   }
+}
+
+/** The configured keys, then the secret of the database, with which the chain of a store without keys is signed. */
+const chainKeys = async (
+  database: Database,
+  configured: readonly string[],
+): Promise<readonly [ChainKey, ...ChainKey[]]> => {
+  const own = { name: 'database', secret: await readSecret(database, 'audit') }
+  const [first = own, ...others] = [...namedKeys(configured), own]
+  return [first, ...others]
 }
