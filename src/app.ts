@@ -70,17 +70,17 @@ export const createRoutes = (options: AppOptions, recorder: Metrics): AnyElysia 
     texts: options.text.upstreams.map(nameOf),
     video: hasVideos(options.video),
   })
-  const observeAssets = ({ account, ...call }: UpstreamCall & { readonly account?: string }) => {
-    states.assets(call.status, account)
-    recorder.upstream(account === undefined ? call : { ...call, upstream: account })
+  const observeAssets = ({ action, status, seconds, account }: UpstreamCall & { readonly account?: string }) => {
+    states.assets(status, account)
+    recorder.upstream({ action, upstream: account, status, seconds })
   }
   const observeText = (call: UpstreamCall & { readonly upstream: string; readonly keyRejected: boolean }) => {
     states.text(call.upstream, call)
     recorder.upstream(call)
   }
-  const observeVideo = ({ account, ...call }: VideoCall) => {
+  const observeVideo = (call: VideoCall) => {
     states.video(call)
-    recorder.upstream(account === undefined ? call : { ...call, upstream: account })
+    recorder.upstream({ ...call, upstream: call.account })
   }
   const { segment = 'media' } = options.gateway
   const errors = problemBody(errorType(segment))

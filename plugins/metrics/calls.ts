@@ -7,7 +7,7 @@ export interface CallMetrics {
    * Counts a completed upstream call; `status` is 0 without a response. `upstream` is a label, and must come from the
    * configuration. For the option `observe` of `upstream-proxy` and `text-generation`.
    */
-  upstream(call: { action: string; upstream?: string; status: number; seconds: number }): void
+  upstream(call: { action: string; upstream?: string | undefined; status: number; seconds: number }): void
   /** Counts a read that was sent again, or was not. For the option `observeRetry` of `upstream-proxy`. */
   retry(outcome: 'sent' | 'refused'): void
 }

@@ -1,6 +1,6 @@
 import { type AnyElysia, Elysia } from 'elysia'
 import type { Audit } from '../shared/audit.ts'
-import type { Awaitable } from '../shared/awaitable.ts'
+import { type Awaitable, isPromise } from '../shared/awaitable.ts'
 import { createErrorHandler, type ErrorsOption, type GuardContext } from '../shared/http/error-handler.ts'
 import { type Identify, type Identity, requireIdentity } from '../shared/identity/identify.ts'
 import { checkCollaborator, checkElysia, checkIdentify } from '../shared/plugin/options.ts'
@@ -81,15 +81,20 @@ export const ownership = <Evidence>(
   if ('rules' in options) checkCollaborator('rules', options.rules)
   const rules = 'rules' in options ? options.rules : createOwnership(options)
   const identify = (request: Request): Awaitable<Identity> => requireIdentity(options.identify, request)
-  /** A guard with an id in a path parameter: what `find` proves about it is added to the context. */
+  /** A guard with an id in a path parameter: what `find` proves about it is added to the context under this name. */
   const guard =
-    <Found extends object>(find: (user: string, id: unknown, request: Request) => Promise<Found>) =>
+    <const Name extends string, Found>(
+      name: Name,
+      find: (user: string, id: unknown, request: Request) => Promise<Found>,
+    ) =>
     (param: string) => ({
       // The names are spelled out, because Elysia reads them in the source of a hook.
       resolve: async ({ request, params, set, status }: GuardContext & { readonly params: unknown }) => {
         try {
-          const { user } = await identify(request)
-          return { user, owners: rules, ...(await find(user, pathParameter(params, param), request)) }
+          const identity = identify(request)
+          const { user } = isPromise(identity) ? await identity : identity
+          const found = await find(user, pathParameter(params, param), request)
+          return { user, owners: rules, [name]: found } as { user: string; owners: typeof rules } & Record<Name, Found>
         } catch (error) {
           return stop(error, { request, set, status })
         }
@@ -99,18 +104,19 @@ export const ownership = <Evidence>(
     caller: (_required: true) => ({
       resolve: async ({ request, set, status }) => {
         try {
-          const { user } = await identify(request)
+          const identity = identify(request)
+          const { user } = isPromise(identity) ? await identity : identity
           return { user, owners: rules }
         } catch (error) {
           return stop(error, { request, set, status })
         }
       },
     }),
-    ownsGroup: guard(async (user, id) => ({ group: await rules.group(user, id) })),
-    ownsAsset: guard(async (user, id, request) => ({ asset: await rules.asset(user, id, request) })),
-    locatesAsset: guard(async (user, id, request) => ({ asset: await rules.locateAsset(user, id, request) })),
-    readsGroup: guard(async (user, id) => ({ group: await rules.readableGroup(user, id) })),
-    readsAsset: guard(async (user, id, request) => ({ asset: await rules.readableAsset(user, id, request) })),
+    ownsGroup: guard('group', (user, id) => rules.group(user, id)),
+    ownsAsset: guard('asset', (user, id, request) => rules.asset(user, id, request)),
+    locatesAsset: guard('asset', (user, id, request) => rules.locateAsset(user, id, request)),
+    readsGroup: guard('group', (user, id) => rules.readableGroup(user, id)),
+    readsAsset: guard('asset', (user, id, request) => rules.readableAsset(user, id, request)),
   } satisfies MacroFunctions<OwnershipMacros<Evidence>>)
   return plugin
 }

@@ -79,7 +79,7 @@ export const handleRequest = (
     drain.ended()
     if (!serverResponse.writableFinished) request?.abort()
   }
-  serverResponse.once('close', onClose)
+  serverResponse.on('close', onClose)
   if (upgrade && request) offerWebSocket(request)
   /** Waits until the caller has read the buffered bytes. They count as bytes in flight until then. */
   const waitForReader = async (event: SendEvent) => {

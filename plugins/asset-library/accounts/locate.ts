@@ -16,21 +16,22 @@ interface LocateOptions {
  *
  * If no account knows the asset and one did not respond, the asset may be there: throws the error of that account.
  */
-export const createLocate =
-  ({ upstream, owners, store }: LocateOptions) =>
-  async (asset: string, { user, request }: AssetCaller): Promise<AssetLocation<Evidence>> => {
-    const caller: Caller = request ? callerOf(request, user) : { user }
-    if (!upstream.accounts) return locateAsset(upstream, asset, caller)
+export const createLocate = ({ upstream, owners, store }: LocateOptions) => {
+  const { accounts } = upstream
+  if (!accounts) return (asset: string, by: AssetCaller) => locateAsset(upstream, asset, callerOfAsset(by))
+  return async (asset: string, by: AssetCaller): Promise<AssetLocation<Evidence>> => {
+    const { user } = by
+    const caller = callerOfAsset(by)
     const [groups, recorded] = await Promise.all([
       owners().selectReadable(user, undefined, undefined, 'all'),
       store.groupOfAsset(asset, user),
     ])
     const first = groups.find(({ id }) => id === recorded)
-    const accounts = new Set((first ? [first] : groups).map(({ account }) => account))
-    if (accounts.size === 0) accounts.add(upstream.accounts.names[0])
+    const asked = new Set((first ? [first] : groups).map(({ account }) => account))
+    if (asked.size === 0) asked.add(accounts.names[0])
     let absent: AssetLocation<Evidence> | undefined
     let failure: unknown
-    for (const account of accounts) {
+    for (const account of asked) {
       try {
         const located = await locateAsset(upstream, asset, caller, account)
         if (located.group !== undefined) return located
@@ -43,3 +44,6 @@ export const createLocate =
     if (failure !== undefined || !absent) throw failure
     return absent
   }
+}
+
+const callerOfAsset = ({ user, request }: AssetCaller): Caller => (request ? callerOf(request, user) : { user })
