@@ -33,16 +33,23 @@ export const withCheck = (
   let isSuspect = false
   let lastProbe: { readonly at: number; readonly ended: Promise<void> } | undefined
   let probes = 0
+  /** When the first of the writes began that have not ended. */
+  let pendingSince: number | undefined
   const probe = async (): Promise<void> => {
     isSuspect = false
     const number = ++probes
+    pendingSince ??= clock.now()
     /** One that ends after a later one has begun tells of the past. */
-    const isLast = () => number === probes
+    const end = (found: unknown) => {
+      if (number !== probes) return
+      failure = found
+      pendingSince = undefined
+    }
     try {
       await writeProbe(storage)
-      if (isLast()) failure = undefined
+      end(undefined)
     } catch (error) {
-      if (isLast()) failure = error
+      end(error)
       throw error
     }
   }
@@ -64,9 +71,15 @@ export const withCheck = (
   }
   const checkAll = async (): Promise<void> => {
     await space.check()
-    if (!isCheap && (isSuspect || failure !== undefined)) await probeAgain()
+    if (!isCheap && (isSuspect || failure !== undefined || pendingSince !== undefined)) await probeAgain()
     // Without room: what the space check knows counts.
     if (failure !== undefined && !hasNoSpace(failure)) throw failure
+  }
+  /** A disk or a network that is busy responds late, and works: until then, what was found before counts. */
+  const whileLate = () => {
+    if (pendingSince !== undefined && Math.abs(clock.now() - pendingSince) >= probeEveryMs)
+      throw new Error('the storage does not respond')
+    if (failure !== undefined) throw failure
   }
   return {
     storage: {
@@ -75,18 +88,19 @@ export const withCheck = (
       find: (key) => noting(storage.find(key)),
       remove: (key) => noting(storage.remove(key)),
     },
-    check: () => unlessLate(checkAll()),
+    check: () => unlessLate(checkAll(), whileLate),
   }
 }
 
+/** The storage is down when a write has not ended in that time either. */
 const probeEveryMs = 10_000
 /** A balancer waits no longer for the state of a process. */
 const maxWaitMs = 1_000
 
-const unlessLate = (checked: Promise<void>): Promise<void> => {
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => late.reject(new Error('the storage has not responded yet')), maxWaitMs)
-  return Promise.race([checked, late.promise]).finally(() => clearTimeout(timer))
+const unlessLate = (checked: Promise<void>, whileLate: () => void): Promise<void> => {
+  const late = Promise.withResolvers<void>()
+  const timer = setTimeout(late.resolve, maxWaitMs)
+  return Promise.race([checked, late.promise.then(whileLate)]).finally(() => clearTimeout(timer))
 }
 
 /** A small file, for a moment: it shows whether the storage works and has room. */

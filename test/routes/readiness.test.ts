@@ -115,34 +115,59 @@ const openFailing = (path: string, isCheap: boolean) => {
   return { state, ...withCheck(storage, { clock: { now: () => state.now }, isCheap }) }
 }
 
-test('/readyz answers without a storage that does not respond, and forgets what it asked before it was back', async () => {
-  const path = mkdtempSync(join(tmpdir(), 'sluice-storage-'))
-  try {
-    const folder = folderStorage(path)
-    const silent = Promise.withResolvers<never>()
-    let isSilent = true
-    let now = 0
-    const { storage, check } = withCheck(
-      {
-        ...folder,
-        put: (...file) => (isSilent ? silent.promise : folder.put(...file)),
-        find: () => Promise.reject(new Error('no answer')),
-      },
-      { clock: { now: () => now }, isCheap: false },
-    )
-    await check()
-    await expect(storage.find('uploads/a.txt')).rejects.toThrow('no answer')
-    expect(await ready({ storage: check })).toMatchObject([200, { storage: 'down' }])
-    await expect(storage.find('uploads/a.txt')).rejects.toThrow('no answer')
-    isSilent = false
-    now += 10_000
-    expect(await ready({ storage: check })).toMatchObject([200, { storage: 'ok' }])
-    silent.reject(new Error('the time limit'))
-    await Bun.sleep(0)
-    expect(await ready({ storage: check })).toMatchObject([200, { storage: 'ok' }])
-  } finally {
-    rmSync(path, { recursive: true })
+/** A storage whose writes take as long as a promise of the test. */
+const openLate = (isCheap: boolean) => {
+  const state = { answer: Promise.resolve(), now: 0 }
+  const storage: Storage = {
+    ...folderStorage('unused'),
+    put: () => state.answer.then(() => 0),
+    find: () => Promise.reject(new Error('no answer')),
+    remove: async () => {},
   }
+  return { state, ...withCheck(storage, { clock: { now: () => state.now }, isCheap }) }
+}
+
+const stateOfStorage = async (storage: () => Promise<void>) =>
+  ((await ready({ storage }))[1] as { storage: string }).storage
+
+test('/readyz answers without a bucket that does not respond, and forgets what it asked before it was back', async () => {
+  const { state, storage, check } = openLate(false)
+  const silent = Promise.withResolvers<void>()
+  state.answer = silent.promise
+  await check()
+  await expect(storage.find('uploads/a.txt')).rejects.toThrow('no answer')
+  expect(await stateOfStorage(check)).toBe('ok')
+  state.now += 10_000
+  expect(await stateOfStorage(check)).toBe('down')
+  state.answer = Promise.resolve()
+  state.now += 10_000
+  expect(await stateOfStorage(check)).toBe('ok')
+  silent.reject(new Error('the time limit'))
+  await Bun.sleep(0)
+  expect(await stateOfStorage(check)).toBe('ok')
+})
+
+test('/readyz says of a folder that responds late what it has found before, and that it is down after ten seconds', async () => {
+  const { state, check } = openLate(true)
+  const first = Promise.withResolvers<void>()
+  state.answer = first.promise
+  expect(await stateOfStorage(check)).toBe('ok')
+  state.now += 9_999
+  expect(await stateOfStorage(check)).toBe('ok')
+  state.now += 1
+  expect(await stateOfStorage(check)).toBe('down')
+  first.resolve()
+  expect(await stateOfStorage(check)).toBe('ok')
+
+  state.answer = Promise.reject(new Error('permission denied'))
+  state.now += 10_000
+  expect(await stateOfStorage(check)).toBe('down')
+  const second = Promise.withResolvers<void>()
+  state.answer = second.promise
+  state.now += 10_000
+  expect(await stateOfStorage(check)).toBe('down')
+  second.resolve()
+  expect(await stateOfStorage(check)).toBe('ok')
 })
 
 test('/readyz says that a folder is down while no file can be written to it', async () => {
@@ -203,14 +228,21 @@ test('before the database was available, /readyz names the storage too', async (
   expect(await response.json()).toMatchObject({ database: 'down', storage: 'full' })
 })
 
-test('the metrics have the states that /readyz reports, also of a part that does not answer', async () => {
-  const metricsOf = async (parts: Pick<Health, 'database' | 'storage'>) => {
-    const registry = new Registry()
-    observeReadiness(registry, parts)
-    return (await registry.metrics()).split('\n').filter((line) => line.endsWith(' 1'))
-  }
-  expect(await metricsOf({ database: ok })).toEqual(['sluice_readiness{part="database",state="ok"} 1'])
-  expect(
-    await metricsOf({ database: () => new Promise<void>(() => {}), storage: () => Promise.reject(full()) }),
-  ).toEqual(['sluice_readiness{part="database",state="down"} 1', 'sluice_readiness{part="storage",state="full"} 1'])
+test('the metrics have the states that /readyz reports, of a part that responds late the one before', async () => {
+  let [database, storage]: Promise<void>[] = [ok(), Promise.reject(full())]
+  const registry = new Registry()
+  observeReadiness(registry, { database: () => database ?? ok(), storage: () => storage ?? ok() })
+  const states = async () =>
+    (await registry.metrics())
+      .split('\n')
+      .filter((line) => line.endsWith(' 1'))
+      .map((line) => line.replaceAll(/sluice_readiness|part=|state=| 1|[{}"]/g, ''))
+  expect(await states()).toEqual(['database,ok', 'storage,full'])
+  const late = Promise.withResolvers<void>()
+  ;[database, storage] = [late.promise, ok()]
+  expect(await states()).toEqual(['database,ok', 'storage,ok'])
+  late.reject(new Error('not in time'))
+  await Bun.sleep(0)
+  database = new Promise(() => {})
+  expect(await states()).toEqual(['database,down', 'storage,ok'])
 })

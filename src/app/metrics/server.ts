@@ -4,7 +4,7 @@ import type { CircuitBreakers } from '../../../plugins/shared/upstream/circuit-b
 import type { UsageLimits } from '../../../plugins/usage-limits/index.ts'
 import { countDroppedLines } from '../../log/metrics.ts'
 import type { LeveledLog } from '../../log.ts'
-import { type Health, type PartState, partStates, stateOf } from '../health.ts'
+import { type Health, partStates, stateOf } from '../health.ts'
 
 /** What the metrics of a server beside those of its plugins are read from. */
 interface ObservedServer {
@@ -60,7 +60,10 @@ const observeCircuits = (registry: Registry, circuits: Pick<CircuitBreakers, 'co
 /** Longest wait for a part at a scrape. The metrics of all workers are read within a second. */
 const maxWaitMs = 500
 
-/** Adds the states of the database and of the storage, as `/readyz` reports them, to a registry. */
+/**
+ * Adds the states of the database and of the storage, as `/readyz` reports them, to a registry. A part that responds
+ * after the scrape has the state that it had before.
+ */
 export const observeReadiness = (registry: Registry, { database, storage }: Pick<Health, 'database' | 'storage'>) => {
   new Gauge({
     name: 'sluice_readiness',
@@ -70,21 +73,19 @@ export const observeReadiness = (registry: Registry, { database, storage }: Pick
     aggregator: 'max',
     registers: [registry],
     async collect() {
-      const parts = Object.entries({ database, storage })
-      const found = await Promise.all(
-        parts.map(async ([part, check]) => [part, check && (await within(check))] as const),
-      )
-      for (const [part, current] of found)
+      const observe = async (part: string, check: (() => Promise<void>) | undefined) => {
+        const current = check && (await stateOf(check))
         if (current) for (const state of partStates) this.set({ part, state }, Number(state === current))
+      }
+      await atMost(maxWaitMs, Promise.all([observe('database', database), observe('storage', storage)]))
     },
   })
 }
 
-const within = (check: () => Promise<void>): Promise<PartState> => {
-  const { promise, resolve } = Promise.withResolvers<PartState>()
-  const timeout = setTimeout(() => resolve('down'), maxWaitMs)
-  void stateOf(check).then(resolve)
-  return promise.finally(() => clearTimeout(timeout))
+const atMost = (ms: number, promise: Promise<unknown>): Promise<unknown> => {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timeout = setTimeout(resolve, ms)
+  return Promise.race([promise, late]).finally(() => clearTimeout(timeout))
 }
 
 /** Adds what is older than it is kept to a registry. */
