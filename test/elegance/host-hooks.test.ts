@@ -1,7 +1,10 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type AnyElysia, Elysia } from 'elysia'
 import { Problem } from 'sluice/shared'
 import { cases, type ErrorCase } from './error-cases.ts'
+
+// The first request of a plugin compiles its routes: on a busy machine, those of the console take seconds.
+setDefaultTimeout(300_000)
 
 /** What a host app's own `onError` does with every error that it sees. */
 const hostile = ({ set }: { set: { status?: number | string } }) => {

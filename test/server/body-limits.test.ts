@@ -1,8 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { connect } from 'node:net'
 import { repetitions } from '../support/repetitions.ts'
 import type { ServerProcess } from '../support/server.ts'
 import { arkOf, type Browser, browse, type Fixture, faces, openFixture } from './fixture.ts'
+
+setDefaultTimeout(300_000)
 
 const small = 10_000
 const large = 40_000
