@@ -49,7 +49,9 @@ const generatedBy = async ({
 const tokensOf = async ({ origin, text }: Emulator, path: string, body: string): Promise<number> => {
   const headers = { authorization: `Bearer ${text.key}`, 'content-type': 'application/json' }
   const answer = await (await fetch(origin + path, { method: 'POST', headers, body })).text()
-  return Number([...answer.matchAll(/"total_tokens":(\d+)/g)].at(-1)?.[1] ?? 0)
+  const total = [...answer.matchAll(/"total_tokens":(\d+)/g)].at(-1)?.[1]
+  if (total === undefined) throw new Error(`the upstream does not repeat ${body}: ${answer}`)
+  return Number(total)
 }
 
 const outside = (what: string, value: number, from: number, to: number): readonly string[] =>
@@ -109,8 +111,9 @@ const checkPerson = async (
   const cut = cutOff(world, id)
   for (const model of Object.values(models)) {
     const sum = generated.get(`${id} ${model}`) ?? { calls: 0, tokens: 0 }
-    const what = `tokens of ${model} of ${name}`
-    const [from, to] = [sum.tokens - maxExcess * cut, sum.tokens + heldOf('tokens', model)]
+    const held = heldOf('tokens', model)
+    const what = `tokens of ${model} of ${name} (${sum.calls} calls, ${held} held)`
+    const [from, to] = [sum.tokens - maxExcess * cut, sum.tokens + held]
     problems.push(...outside(what, of('tokens', model), from, to))
     const reported = `calls of ${model} of ${name} in the reports`
     problems.push(...outside(reported, usedBy(model), sum.calls - cut, sum.calls))
