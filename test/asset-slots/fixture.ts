@@ -139,3 +139,6 @@ export const counter = (emulator: Emulator, action: string): (() => number) => {
   const before = count()
   return () => count() - before
 }
+
+/** The gateway's id of an asset in its name at the upstream. */
+export const ownIdIn = (name: string): string => name.replace(/-\d+$/, '')

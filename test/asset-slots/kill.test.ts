@@ -5,7 +5,7 @@ import { type Emulator, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migratedDatabase, repeatOnDatabases } from '../support/database.ts'
 import { sleepOn, VirtualClock } from '../support/virtual-clock.ts'
-import { memoryOriginals, openProcess, type SlotProcess } from './fixture.ts'
+import { memoryOriginals, openProcess, ownIdIn, type SlotProcess } from './fixture.ts'
 
 const slots = 2
 
@@ -133,7 +133,7 @@ repeatOnDatabases('after a kill at any step, nothing is lost, and nothing is the
           expect(added.length).toBeLessThanOrEqual(1)
           if (told) expect(added).toHaveLength(told.added)
           // Each asset of the upstream is that of one in the list, and no two are of the same.
-          const names = emulator.library.assets(group).map((asset) => asset.name.replace(/-\d+$/, ''))
+          const names = emulator.library.assets(group).map((asset) => ownIdIn(asset.name))
           expect(new Set(names).size).toBe(names.length)
           expect(names.filter((each) => !listed.includes(each))).toEqual([])
           expect(names.length).toBeLessThanOrEqual(slots)

@@ -4,9 +4,10 @@ import { Background } from '../../plugins/shared/background/background.ts'
 import { rest } from '../../plugins/upstream-proxy/index.ts'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
-import { startGateway, type User } from '../support/gateway.ts'
+import { startGateway } from '../support/gateway.ts'
 import { until } from '../support/until.ts'
 import { sleepOn, VirtualClock } from '../support/virtual-clock.ts'
+import { addUploaded, askAbout, detailOf } from './requests.ts'
 
 const metricsToken = 'a token for metrics'
 
@@ -20,18 +21,6 @@ const readSlots = async (url: string): Promise<Readonly<Record<string, number>>>
       Number(value),
     ]),
   )
-}
-
-/** An active asset of an upload. */
-const addAsset = async (url: string, user: User, GroupId: string, Name: string): Promise<string> => {
-  const headers = { authorization: `Bearer ${user.token}` }
-  const body = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(Name)])
-  const uploaded = await fetch(`${url}/api/uploads`, { method: 'POST', headers, body })
-  const { upload } = (await uploaded.json()) as { readonly upload: { readonly url: string } }
-  const made = await user.ask('POST', '/assets', { GroupId, Name, URL: upload.url, AssetType: 'Image' })
-  const { Id: id } = made.json.Result
-  await until(async () => (await user.ask('GET', `/assets/${id}`)).json.Result.Status === 'Active')
-  return id
 }
 
 test.each(['', 'a '])(
@@ -66,25 +55,16 @@ test.each(['', 'a '])(
     await store.adoptGroup({ id: group, user: ann.id, type: 'AIGC', name: 'many', createdAt: 1 })
     const ids: string[] = []
     for (const name of ['a0', 'a1', 'a2']) {
-      ids.push(await addAsset(url, ann, group, name))
+      const id = await addUploaded(url, ann, group, name)
+      await until(async () => (await detailOf(ann, id)).Status === 'Active')
+      ids.push(id)
       await clock.pass(1_000)
     }
     const { [`${prefix}created`]: created, [`${prefix}evicted`]: evicted } = await readSlots(url)
     expect([created, evicted]).toEqual([3, 1])
 
     const hold = emulator.faults.add({ kind: 'hold', action: 'CreateChatCompletion', times: Number.POSITIVE_INFINITY })
-    const chat = async (id = ''): Promise<number> => {
-      const response = await fetch(`${url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${ann.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model: 'doubao-seed-emulated',
-          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `asset://${id}` } }] }],
-        }),
-      })
-      await response.text()
-      return response.status
-    }
+    const chat = (id = '') => askAbout(url, ann, id)
     // Two requests use the slots, and a third one waits.
     const first = chat(ids[0])
     await hold.waitForHits(1)

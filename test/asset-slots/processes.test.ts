@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { eachDatabase, migratedDatabase } from '../support/database.ts'
-import { addWaitingTask, counter, openProcess } from './fixture.ts'
+import { addWaitingTask, counter, openProcess, ownIdIn } from './fixture.ts'
 
 eachDatabase('three processes at the same time', ({ kind }) => {
   test('create no asset twice, and take no more slots than there are', async () => {
@@ -27,7 +27,7 @@ eachDatabase('three processes at the same time', ({ kind }) => {
       const task = `cgt-${at}`
       await addWaitingTask(stores[0] as Store, task, 'ann', wanted)
       const before = creates()
-      const present = new Set(emulator.library.assets(group).map(({ name }) => name.replace(/-\d+$/, '')))
+      const present = new Set(emulator.library.assets(group).map(({ name }) => ownIdIn(name)))
       const placed = await Promise.all(processes.map((process) => process.placed(wanted, task)))
       for (const each of placed) expect(each).toEqual(placed[0] as never)
       expect(creates() - before).toBe(wanted.filter((id) => !present.has(id)).length)

@@ -46,6 +46,11 @@ export const chatOf = (assets: readonly string[], stream = true) => ({
   ],
 })
 
+/** The input of a response about an asset. */
+export const inputOf = (asset: string) => [
+  { role: 'user', content: [{ type: 'input_image', image_url: `asset://${asset}` }] },
+]
+
 export const openTextProcess = (
   store: Store,
   emulator: Emulator,
@@ -88,6 +93,12 @@ export const openTextProcess = (
       return ids
     },
   }
+}
+
+/** Ids of two new assets of ann, in a group of their own. */
+export const twoAssets = async (process: TextProcess, group: string): Promise<readonly [string, string]> => {
+  const [first = '', second = ''] = await process.added('ann', await process.group('ann', group), 2)
+  return [first, second]
 }
 
 /** The call with this number, from 1, as soon as the upstream has it. Requests that wait look again meanwhile. */

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from 'bun:test'
 import { type Emulator, type EmulatorOptions, startEmulator } from '../../src/emulator/index.ts'
 import { openStore, type Store } from '../../src/store/index.ts'
 import { migratedDatabase, type TestDatabase } from '../support/database.ts'
+import { ownIdIn } from './fixture.ts'
 import { openTextProcess, type TextCall, type TextProcess, type TextProcessOptions } from './text-fixture.ts'
 
 export interface TextLibrary {
@@ -43,8 +44,7 @@ export const textLibrary = (kind: TestDatabase['kind']): TextLibrary => {
         },
       }
     },
-    ownIdsIn: ({ assets }) =>
-      assets.map((id) => emulator.library.asset(id)?.name.replace(/-\d+$/, '') ?? `${id} is not there`),
+    ownIdsIn: ({ assets }) => assets.map((id) => ownIdIn(emulator.library.asset(id)?.name ?? `${id} is not there`)),
   }
 }
 
@@ -55,7 +55,7 @@ export const jsonOf = async (response: Response): Promise<any> => response.json(
 export const failing = new Set<string>()
 
 const outcome: EmulatorOptions['outcome'] = ({ name }) =>
-  failing.has(name.replace(/-\d+$/, ''))
+  failing.has(ownIdIn(name))
     ? { status: 'Failed', code: 'FaceMismatch', message: 'another face' }
     : { status: 'Active' }
 

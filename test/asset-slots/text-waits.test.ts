@@ -1,8 +1,8 @@
 import { expect, test } from 'bun:test'
 import { repeatOnDatabases } from '../support/database.ts'
 import { until } from '../support/until.ts'
-import { addWaitingTask } from './fixture.ts'
-import { callNumber, completeStream, openStream, openTextProcess } from './text-fixture.ts'
+import { addWaitingTask, ownIdIn } from './fixture.ts'
+import { callNumber, completeStream, openStream, openTextProcess, twoAssets } from './text-fixture.ts'
 import { failing, jsonOf, textLibrary } from './text-library.ts'
 
 const timeoutMs = 60_000
@@ -15,8 +15,7 @@ repeatOnDatabases('text requests that wait for assets', ({ kind }) => {
     'keep their assets as long as they last, and those of a killed process until its lease ends',
     async () => {
       await using process = await open(1)
-      const ids = await process.added('ann', await process.group('ann', 'leases'), 2)
-      const [first = '', second = ''] = ids
+      const [first, second] = await twoAssets(process, 'leases')
       const response = process.chat('ann', [first])
       const stream = openStream()
       ;(await callNumber(process, 1)).answer(stream.response)
@@ -44,8 +43,7 @@ repeatOnDatabases('text requests that wait for assets', ({ kind }) => {
     'wait no longer than 30 seconds, or the time that the client has',
     async () => {
       await using process = await open(1)
-      const ids = await process.added('ann', await process.group('ann', 'time'), 2)
-      const [first = '', second = ''] = ids
+      const [first, second] = await twoAssets(process, 'time')
       const running = process.chat('ann', [first])
       await callNumber(process, 1)
       for (const [headers, ms] of [
@@ -122,7 +120,7 @@ repeatOnDatabases('text requests that wait for assets', ({ kind }) => {
       expect(
         library.emulator.library
           .assets()
-          .map(({ name }) => name.replace(/-\d+$/, ''))
+          .map(({ name }) => ownIdIn(name))
           .toSorted(),
       ).toEqual([a, b].toSorted())
       await process.store.cancelWaitingVideoTask('ann', task, 1)

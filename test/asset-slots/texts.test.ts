@@ -2,7 +2,16 @@ import { expect, test } from 'bun:test'
 import { repeatOnDatabases } from '../support/database.ts'
 import { until } from '../support/until.ts'
 import { counter } from './fixture.ts'
-import { callNumber, chatOf, completeStream, openStream, type TextCall, type TextProcess } from './text-fixture.ts'
+import {
+  callNumber,
+  chatOf,
+  completeStream,
+  inputOf,
+  openStream,
+  type TextCall,
+  type TextProcess,
+  twoAssets,
+} from './text-fixture.ts'
 import { jsonOf, textLibrary } from './text-library.ts'
 
 const timeoutMs = 60_000
@@ -68,11 +77,9 @@ repeatOnDatabases('text requests with a library that is larger than its slots', 
     'continue a stored response with the asset that it was about, wherever that is by then',
     async () => {
       await using process = await open(1, { bridged: true })
-      const ids = await process.added('ann', await process.group('ann', 'stored'), 2)
-      const [first = '', second = ''] = ids
+      const [first, second] = await twoAssets(process, 'stored')
       const ask = (body: object) => process.send('ann', '/responses', { model: 'm', ...body })
-      const content = [{ type: 'input_image', image_url: `asset://${first}` }]
-      const answering = ask({ input: [{ role: 'user', content }] })
+      const answering = ask({ input: inputOf(first) })
       const call = await callNumber(process, 1)
       expect(ownIdsIn(call)).toEqual([first])
       call.answer(completeStream())
@@ -233,8 +240,7 @@ repeatOnDatabases('text requests with a library that is larger than its slots', 
     'keep their assets for as long as a stream goes on',
     async () => {
       await using process = await open(1)
-      const ids = await process.added('ann', await process.group('ann', 'stream'), 2)
-      const [first = '', second = ''] = ids
+      const [first, second] = await twoAssets(process, 'stream')
       const response = process.chat('ann', [first])
       const call = await callNumber(process, 1)
       const stream = openStream()
@@ -258,10 +264,9 @@ repeatOnDatabases('text requests with a library that is larger than its slots', 
     'go on in the background with the assets that they have',
     async () => {
       await using process = await open(1)
-      const ids = await process.added('ann', await process.group('ann', 'background'), 2)
-      const [first = '', second = ''] = ids
-      const input = [{ role: 'user', content: [{ type: 'input_image', image_url: `asset://${first}` }] }]
-      const answering = process.send('ann', '/responses', { model: 'm', background: true, input })
+      const [first, second] = await twoAssets(process, 'background')
+      const body = { model: 'm', background: true, input: inputOf(first) }
+      const answering = process.send('ann', '/responses', body)
       const call = await callNumber(process, 1)
       call.answer(Response.json({ id: 'resp_1', object: 'response', status: 'queued', background: true, output: [] }))
       expect((await answering).status).toBe(200)

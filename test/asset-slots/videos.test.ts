@@ -4,24 +4,10 @@ import { Background } from '../../plugins/shared/background/background.ts'
 import { temporaryFolder } from '../file-storage/fixture.ts'
 import { repeatOnDatabases } from '../support/database.ts'
 import { MODEL, media, openVideoFixture, text, until, type VideoUser } from '../video-generation/fixture.ts'
-
-const png = (name: string) => Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(name)])
-
-/** Uploads a file, and creates an asset of it. */
-const addAsset = async (url: string, user: VideoUser, group: string, name: string): Promise<string> => {
-  const headers = { authorization: `Bearer ${user.token}` }
-  const uploaded = await fetch(`${url}/api/uploads`, { method: 'POST', headers, body: png(name) })
-  const { upload } = (await uploaded.json()) as { readonly upload: { readonly url: string } }
-  const wanted = { GroupId: group, Name: name, URL: upload.url, AssetType: 'Image' }
-  const { status, text, json } = await user.ask('POST', '/assets', wanted)
-  if (status !== 200) throw new Error(text)
-  return json.Result.Id
-}
+import { addUploaded, askAbout, detailOf, png } from './requests.ts'
 
 const newGroup = async (user: VideoUser, name: string): Promise<string> =>
   (await user.ask('POST', '/assets/groups', { Name: name })).json.Result.Id
-
-const detail = async (user: VideoUser, id: string) => (await user.ask('GET', `/assets/${id}`)).json.Result
 
 repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }) => {
   test('wait until their assets are at the upstream, which gets its own ids', async () => {
@@ -42,10 +28,10 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
     ])
     for (const [user, ids] of owned) {
       const group = await newGroup(user, 'many')
-      for (let at = 0; at < 6; at++) ids.push(await addAsset(gateway.url, user, group, `a${at}`))
+      for (let at = 0; at < 6; at++) ids.push(await addUploaded(gateway.url, user, group, `a${at}`))
     }
     for (const [user, ids] of owned)
-      for (const id of ids) await until(async () => (await detail(user, id)).Status === 'Active')
+      for (const id of ids) await until(async () => (await detailOf(user, id)).Status === 'Active')
     const tasks: { readonly user: VideoUser; readonly id: string; readonly names: readonly string[] }[] = []
     for (let at = 0; at < 8; at++) {
       for (const [user, ids] of owned) {
@@ -75,7 +61,7 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
       expect(json.Result.TotalCount).toBe(6)
       expect(json.Result.Items.map(({ Id }: { Id: string }) => Id).toSorted()).toEqual(ids.toSorted())
       const [first = ''] = ids
-      const { URL: link, Name: name } = await detail(user, first)
+      const { URL: link, Name: name } = await detailOf(user, first)
       expect(Buffer.from(await (await fetch(link)).arrayBuffer())).toEqual(png(name))
       const { json: uses } = await user.ask('GET', `/assets/${first}/uses`)
       expect(uses.Result.TotalCount).toBe(
@@ -112,7 +98,7 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
       more: { slots: { slots: 2 }, files: { storage: folderStorage(folder.path) }, background },
     })
     const { gateway, emulator, ann, bob } = fixture
-    const id = await addAsset(gateway.url, ann, await newGroup(ann, 'own'), 'a')
+    const id = await addUploaded(gateway.url, ann, await newGroup(ann, 'own'), 'a')
     const [upstreamId] = emulator.library.assets().map((asset) => asset.id)
     for (const [user, asset] of [
       [bob, id],
@@ -125,19 +111,7 @@ repeatOnDatabases('videos of a library that is larger than its slots', ({ kind }
         code: 'asset_not_found',
       })
     }
-    const chat = async (user: VideoUser) => {
-      const response = await fetch(`${gateway.url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${user.token}`, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          model: 'doubao-seed-emulated',
-          messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: `asset://${id}` } }] }],
-        }),
-      })
-      await response.text()
-      return response.status
-    }
-    expect([await chat(bob), await chat(ann)]).toEqual([403, 200])
+    expect([await askAbout(gateway.url, bob, id), await askAbout(gateway.url, ann, id)]).toEqual([403, 200])
     const sent = emulator.calls
       .filter(({ action }) => action === 'CreateChatCompletion')
       .map(({ body }) => String(body))

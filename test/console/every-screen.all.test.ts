@@ -4,7 +4,7 @@ import { visitAdmin } from './admin/fixture.ts'
 import { openAxe } from './axe.ts'
 import { describeEveryScreen, openScreen, screenNames, screens, walkScreens } from './every-screen.ts'
 import { malformedAddresses } from './malformed-addresses.ts'
-import { findInLooks, hiddenTabs, looks, tooWide, unreached } from './screen-faults.ts'
+import { hiddenTabs, testInLooks, tooWide } from './screen-faults.ts'
 
 setDefaultTimeout(600_000)
 
@@ -32,26 +32,16 @@ describeEveryScreen('every screen', (shared) => {
     expect(errors).toEqual([])
   })
 
-  for (const locale of ['en-GB', 'zh-CN'] as const) {
-    // Keys are the same in each language.
-    const hasKeys = locale === 'en-GB'
-    const titles = looks[locale].map(({ title }) => title).join('; ')
-    test(`is accessible and fits${hasKeys ? ', and is used by keyboard alone' : ''}, in ${locale}: ${titles}`, async () => {
-      // The script of axe must bypass the content security policy.
-      const { viewport, colorScheme } = looks[locale][0]
-      const options = { viewport, colorScheme, locale, bypassCSP: true }
-      await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', options)
-      const { page } = visiting
-      const violations = await openAxe(page)
-      const find = async () => [...(await violations()), ...(await tooWide(page)), ...(await hiddenTabs(page))]
-      const faults: string[] = []
-      const routes = await walkScreens(page, async (route) => {
-        const found = await findInLooks(page, looks[locale], find)
-        if (hasKeys) found.push(...(await findInLooks(page, looks[locale], () => unreached(page))))
-        faults.push(...found.map((fault) => `${route}: ${fault}`))
-      })
-      expect(faults).toEqual([])
-      expect([...routes].sort()).toEqual([...screens].sort())
+  testInLooks(async ({ options, of }) => {
+    await using visiting = await visitAdmin(shared().browser, shared().fixture, 'overview', options)
+    const { page } = visiting
+    const violations = await openAxe(page)
+    const find = async () => [...(await violations()), ...(await tooWide(page)), ...(await hiddenTabs(page))]
+    const faults: string[] = []
+    const routes = await walkScreens(page, async (route) => {
+      faults.push(...(await of(page, find)).map((fault) => `${route}: ${fault}`))
     })
-  }
+    expect(faults).toEqual([])
+    expect([...routes].sort()).toEqual([...screens].sort())
+  })
 })

@@ -1,4 +1,5 @@
-import type { Page, ViewportSize } from 'playwright-core'
+import { test } from 'bun:test'
+import type { BrowserContextOptions, Page, ViewportSize } from 'playwright-core'
 import { desktop } from './browser.ts'
 import { hasOutline } from './keyboard.ts'
 
@@ -126,4 +127,33 @@ export const findInLooks = async (
   }
   await take(page, first)
   return found
+}
+
+/** What a page is searched for in one language, in each of its looks. */
+export interface LookFaults {
+  readonly locale: 'en-GB' | 'zh-CN'
+  /** Those of a browser that shows the first look, in which axe can run. */
+  readonly options: BrowserContextOptions
+  /** What `find` finds, and what the keyboard does not reach. */
+  of(page: Page, find: () => Promise<readonly string[]>): Promise<readonly string[]>
+}
+
+/** Declares a test in each language, whose title says the looks. */
+export const testInLooks = (body: (faults: LookFaults) => Promise<void>): void => {
+  for (const locale of ['en-GB', 'zh-CN'] as const) {
+    // Keys are the same in each language.
+    const hasKeys = locale === 'en-GB'
+    const titles = looks[locale].map(({ title }) => title).join('; ')
+    const { viewport, colorScheme } = looks[locale][0]
+    test(`is accessible and fits${hasKeys ? ', and is used by keyboard alone' : ''}, in ${locale}: ${titles}`, () =>
+      body({
+        locale,
+        // The script of axe must bypass the content security policy.
+        options: { viewport, colorScheme, locale, bypassCSP: true },
+        async of(page, find) {
+          const found = await findInLooks(page, looks[locale], find)
+          return hasKeys ? [...found, ...(await findInLooks(page, looks[locale], () => unreached(page)))] : found
+        },
+      }))
+  }
 }

@@ -3,6 +3,7 @@ import { rest } from '../../../plugins/upstream-proxy/index.ts'
 import { type Emulator, startEmulator } from '../../../src/emulator/index.ts'
 import { openStore, type Store } from '../../../src/store/index.ts'
 import { migratedDatabase, type TestDatabase } from '../../support/database.ts'
+import { ownIdIn } from '../fixture.ts'
 import { openTextProcess, type TextProcess, type TextProcessOptions } from '../text-fixture.ts'
 
 export const names = ['a', 'b'] as const
@@ -82,6 +83,3 @@ export const twoAccounts = (kind: TestDatabase['kind']): TwoAccountsSuite => {
     },
   }
 }
-
-/** The gateway's id of an asset in its name at the upstream. */
-export const ownIdIn = (name: string): string => name.replace(/-\d+$/, '')

@@ -6,7 +6,8 @@ import type { Runtime } from '../../support/server.ts'
 import { openServerFixture } from '../../support/server-fixture.ts'
 import { until } from '../../support/until.ts'
 import { MODEL, media } from '../../video-generation/fixture.ts'
-import { ownIdIn } from './fixture.ts'
+import { ownIdIn } from '../fixture.ts'
+import { addUploaded, detailOf } from '../requests.ts'
 
 setDefaultTimeout(300_000)
 
@@ -46,14 +47,9 @@ test.each(repetitions<readonly [Runtime, TestDatabase['kind']]>(['bun', 'sqlite'
       await fixture.store.adoptGroup({ id: group, user: user.id, type: 'AIGC', name, account: name, createdAt: index })
       const own: string[] = []
       for (const at of [0, 1, 2]) {
-        const body = Buffer.concat([Buffer.from('\x89PNG\r\n\x1a\n', 'latin1'), Buffer.from(`${name}${at}`)])
-        const uploaded = await fetch(`${server.url}/api/uploads`, { method: 'POST', headers, body })
-        const { upload } = (await uploaded.json()) as { readonly upload: { readonly url: string } }
-        const wanted = { GroupId: group, Name: `${name}${at}`, URL: upload.url, AssetType: 'Image' }
-        const { text, json } = await ann.ask('POST', '/assets', wanted)
-        if (!json.Result) throw new Error(text)
-        own.push(json.Result.Id)
-        await until(async () => (await ann.ask('GET', `/assets/${own.at(-1)}`)).json.Result.Status === 'Active')
+        const id = await addUploaded(server.url, ann, group, `${name}${at}`)
+        await until(async () => (await detailOf(ann, id)).Status === 'Active')
+        own.push(id)
       }
       ids.push(own)
     }
