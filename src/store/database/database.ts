@@ -151,12 +151,24 @@ export type Steps<Result = void> = Generator<Statement | readonly Statement[], R
 /** Whether a step is a list of statements. */
 export const isList = (step: Statement | readonly Statement[]): step is readonly Statement[] => Array.isArray(step)
 
+/** Options of a batch. */
+export interface BatchOptions {
+  /**
+   * Whether the batch resolves only when a power failure cannot undo it. Default true.
+   *
+   * With false, SQLite does not wait for the disk, and the process, which it blocks, goes on at once. A process that is
+   * killed loses nothing then, either; a power failure may undo such a batch until another one has waited. PostgreSQL
+   * always waits: that blocks nobody.
+   */
+  readonly waitsForDisk?: boolean
+}
+
 /** A connection to a database. Every method rejects with StoreError, within its deadline. */
 export interface Database {
   /** Runs one statement. @param deadlineMs default: the deadline of the database */
   query<Result = Row>(statement: Statement, deadlineMs?: number): Promise<Result[]>
   /** Runs the statements in one transaction. Returns the rows of each. */
-  batch(statements: readonly Statement[]): Promise<Row[][]>
+  batch(statements: readonly Statement[], options?: BatchOptions): Promise<Row[][]>
   /**
    * Runs the steps in one transaction, and returns what they return. It may run them again, after a deadlock.
    *
@@ -182,8 +194,8 @@ export const notifyOnCommit = (
   committed: (statements: readonly Statement[]) => void,
 ): Database => ({
   ...database,
-  async batch(statements) {
-    const rows = await database.batch(statements)
+  async batch(statements, options) {
+    const rows = await database.batch(statements, options)
     committed(statements)
     return rows
   },

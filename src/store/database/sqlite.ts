@@ -94,6 +94,17 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
     }
   }
 
+  /** The setting has no effect within a transaction. See https://sqlite.org/pragma.html#pragma_synchronous */
+  const withoutDisk = <Result>(work: () => Result): Result => {
+    const database = openedConnection()
+    database.exec('pragma synchronous = normal')
+    try {
+      return work()
+    } finally {
+      database.exec('pragma synchronous = full')
+    }
+  }
+
   const runSteps = <Result>(steps: Steps<Result>): Result => {
     let step = steps.next()
     while (!step.done) step = steps.next(isList(step.value) ? step.value.flatMap(execute) : execute(step.value))
@@ -118,7 +129,10 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
 
   return {
     query: <Result>(statement: Statement) => (reads(statement) ? run : write)(() => execute(statement) as Result[]),
-    batch: (statements) => write(() => transaction(() => statements.map(execute))),
+    batch(statements, { waitsForDisk = true } = {}) {
+      const run = () => transaction(() => statements.map(execute))
+      return write(waitsForDisk ? run : () => withoutDisk(run))
+    },
     transaction: (steps) => write(() => transaction(() => runSteps(steps()))),
     exclusively: (steps) => write(() => transaction(() => runSteps(steps()))),
     close: async () => {

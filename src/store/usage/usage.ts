@@ -101,7 +101,8 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
   const buffer = new UsageBuffer({
     ...options,
     // A duplicate batch id: an earlier attempt, whose outcome was unknown, has written the batch.
-    write: (batch) => database.batch(statementsOf(batch)).then(() => {}, ignoreDuplicateBatch),
+    // There are twenty a second, and to wait for the disk that often would delay many other requests.
+    write: (batch) => database.batch(statementsOf(batch), { waitsForDisk: false }).then(() => {}, ignoreDuplicateBatch),
   })
   const rollup = new UsageRollup(database, options)
   /** While the database has no room, reports have what was written before. */

@@ -19,10 +19,10 @@ const fail = (outcome: Exclude<Outcome, 'done'>): never => {
 export const seenBy = (gateway: Sender, database: Database, channel: Channel): Database => ({
   query: (statement, deadlineMs) =>
     channel.send(gateway, textOf(statement), () => database.query(statement, deadlineMs), fail),
-  batch: (statements) =>
+  batch: (statements, options) =>
     statements.length === 0
-      ? database.batch(statements)
-      : channel.send(gateway, statements.map(textOf).join('; '), () => database.batch(statements), fail),
+      ? database.batch(statements, options)
+      : channel.send(gateway, statements.map(textOf).join('; '), () => database.batch(statements, options), fail),
   transaction: (steps, deadlineMs) =>
     channel.send(gateway, firstOf(steps().next().value), () => database.transaction(steps, deadlineMs), fail),
   exclusively: (steps) => database.exclusively(steps),
