@@ -123,7 +123,7 @@ for (const [front, listen] of fronts) {
       await all
       await stopped
       await until(() => requestTurnCounts().waiting === 0)
-      expect(handled.length).toBeLessThanOrEqual(32)
+      expect(handled.length).toBeLessThanOrEqual(64)
     })
 
     test('a request is refused while too many wait', async () => {

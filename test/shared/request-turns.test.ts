@@ -2,8 +2,8 @@ import { describe, expect, test } from 'bun:test'
 import { RequestTurns } from '../../plugins/shared/http/turn/request-turns.ts'
 import type { Problem } from '../../plugins/shared/problem.ts'
 
-const maxPerTurn = 16
-const minPerTurn = 2
+const maxPerTurn = 32
+const minPerTurn = 4
 const maxWaiting = 4_096
 /** Milliseconds. */
 const longTurn = 2
@@ -33,8 +33,14 @@ const createLoop = () => {
     else handle()
     return request
   }
+  /** An upstream has responded to a request of this user. */
+  const respond = (name: string, user: string | undefined): void => {
+    const wait = turns.resume(() => user)
+    if (wait) void wait.then(() => handled.push(name))
+    else handled.push(name)
+  }
   return {
-    ...{ turns, handled, refused, ask },
+    ...{ turns, handled, refused, ask, respond },
     /** Whether a turn is due. */
     isDue: () => due.length > 0,
     async turn(ms = longTurn): Promise<void> {
@@ -67,10 +73,10 @@ const slow = async (loop: Loop): Promise<void> => {
 
 test('requests of a turn are handled at once, up to a number, and further ones in the following turns', async () => {
   const loop = createLoop()
-  times(40, (nth) => loop.ask(`${nth}`))
+  times(80, (nth) => loop.ask(`${nth}`))
   expect(loop.handled).toHaveLength(maxPerTurn)
   expect(await loop.handledInTurn(0)).toHaveLength(maxPerTurn)
-  expect(await loop.handledInTurn(0)).toHaveLength(8)
+  expect(await loop.handledInTurn(0)).toHaveLength(16)
   expect(loop.turns.waiting).toBe(0)
   expect(loop.isDue()).toBeFalse()
 })
@@ -81,12 +87,12 @@ test('after long turns fewer requests are begun in each, and after short turns m
   const perTurn: number[] = []
   for (let nth = 0; nth < 5; nth++) perTurn.push((await loop.handledInTurn(longTurn)).length)
   for (let nth = 0; nth < 4; nth++) perTurn.push((await loop.handledInTurn(0.5)).length)
-  expect(perTurn).toEqual([8, 4, 2, 2, 2, 3, 4, 5, 6])
+  expect(perTurn).toEqual([16, 8, minPerTurn, minPerTurn, minPerTurn, 5, 6, 7, 8])
 })
 
 test('while one caller only waits, long turns do not become shorter', async () => {
   const loop = createLoop()
-  times(100, (nth) => loop.ask(`${nth}`, { token: 'a' }))
+  times(200, (nth) => loop.ask(`${nth}`, { token: 'a' }))
   for (let nth = 0; nth < 4; nth++) expect(await loop.handledInTurn(longTurn)).toHaveLength(maxPerTurn)
 })
 
@@ -97,7 +103,7 @@ describe('beside a user who floods', () => {
     await loop.turn()
     for (let nth = 0; nth < 3; nth++) {
       loop.ask('quiet', { token: 'b', user: 'bob' })
-      expect((await loop.handledInTurn()).slice(0, minPerTurn)).toContain('quiet')
+      expect((await loop.handledInTurn()).slice(0, 2)).toContain('quiet')
     }
   })
 
@@ -108,17 +114,12 @@ describe('beside a user who floods', () => {
     for (let nth = 0; nth < 60; nth++) await loop.turn()
     loop.ask('quiet', { token: 'b', user: 'bob' })
     loop.ask('other', { token: 'c', user: 'cid' })
-    const handled = [...(await loop.handledInTurn()), ...(await loop.handledInTurn()), ...(await loop.handledInTurn())]
+    const handled = [...(await loop.handledInTurn()), ...(await loop.handledInTurn())]
     expect(handled).toContain('quiet')
     expect(handled).toContain('other')
     loop.ask('quiet again', { token: 'b', user: 'bob' })
     loop.ask('other again', { token: 'c', user: 'cid' })
-    expect([...(await loop.handledInTurn()), ...(await loop.handledInTurn())]).toEqual([
-      'flood',
-      'quiet again',
-      'other again',
-      'flood',
-    ])
+    expect(await loop.handledInTurn()).toEqual(['flood', 'quiet again', 'other again', 'flood'])
   })
 
   test('users who wait are served in circles', async () => {
@@ -126,7 +127,7 @@ describe('beside a user who floods', () => {
     for (const name of ['a', 'b', 'c']) times(50, () => loop.ask(name, { user: name }))
     await slow(loop)
     const handled: string[] = []
-    for (let nth = 0; nth < 6; nth++) handled.push(...(await loop.handledInTurn()))
+    for (let nth = 0; nth < 3; nth++) handled.push(...(await loop.handledInTurn()))
     for (const name of ['a', 'b', 'c']) expect(handled.filter((each) => each === name)).toHaveLength(4)
   })
 })
@@ -137,7 +138,7 @@ test('invented tokens, each of one request, get half of the turns while a user w
   times(1_000, (nth) => loop.ask('invented', { token: `x${nth}` }))
   await slow(loop)
   const handled: string[] = []
-  for (let nth = 0; nth < 20; nth++) handled.push(...(await loop.handledInTurn()))
+  for (let nth = 0; nth < 10; nth++) handled.push(...(await loop.handledInTurn()))
   expect(handled.filter((name) => name === 'user')).toHaveLength(20)
 })
 
@@ -219,4 +220,63 @@ test('a request waits only once', async () => {
   expect(loop.turns.begin(request, () => false)).toBeUndefined()
   await loop.turn()
   expect(loop.handled).toContain('waits')
+})
+
+describe('responses of upstreams', () => {
+  test('are handled at once up to a number for each turn, together with the requests', async () => {
+    const loop = createLoop()
+    times(12, (nth) => loop.ask(`${nth}`))
+    times(60, () => loop.respond('response', 'ann'))
+    expect(loop.handled).toHaveLength(maxPerTurn)
+    expect(await loop.handledInTurn(0)).toHaveLength(maxPerTurn)
+    expect(await loop.handledInTurn(0)).toHaveLength(8)
+    expect(loop.isDue()).toBeFalse()
+  })
+
+  test('come before the requests of the same user that wait', async () => {
+    const loop = createLoop()
+    times(100, () => loop.ask('request', { token: 'a', user: 'ann' }))
+    await loop.turn()
+    times(20, () => loop.respond('response', 'ann'))
+    expect(loop.turns.waiting).toBe(100 - 2 * maxPerTurn)
+    expect(await loop.handledInTurn(0)).toEqual([...Array(20).fill('response'), ...Array(12).fill('request')])
+  })
+
+  test('to a user who floods do not delay another user’s, nor the other user’s requests', async () => {
+    const loop = createLoop()
+    times(100, () => loop.ask('flood', { token: 'a', user: 'ann' }))
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    await slow(loop)
+    times(128, () => loop.respond('response to the flood', 'ann'))
+    loop.respond('response', 'bob')
+    expect((await loop.handledInTurn()).slice(0, 2)).toContain('response')
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    expect((await loop.handledInTurn()).slice(0, 2)).toContain('quiet')
+  })
+
+  test('make turns shorter when another user’s request has to wait for them', async () => {
+    const loop = createLoop()
+    times(200, () => loop.respond('response', 'ann'))
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    for (const count of [16, 8, minPerTurn]) expect(await loop.handledInTurn()).toHaveLength(count)
+  })
+
+  test('wait while as many requests as possible wait, and none is refused', async () => {
+    const loop = createLoop()
+    times(maxPerTurn + maxWaiting, () => loop.ask('waiting', { token: 'a', user: 'ann' }))
+    times(200, () => loop.respond('response', 'bob'))
+    while (loop.isDue()) await loop.turn()
+    expect(loop.refused).toEqual([])
+    expect(loop.handled.filter((name) => name === 'response')).toHaveLength(200)
+    expect(loop.handled).toHaveLength(maxPerTurn + maxWaiting + 200)
+  })
+
+  test('of no user do not wait', async () => {
+    const loop = createLoop()
+    times(100, () => loop.ask('flood', { token: 'a' }))
+    loop.respond('response', undefined)
+    expect(loop.handled).toHaveLength(maxPerTurn + 1)
+    await loop.turn()
+    expect(loop.isDue()).toBeTrue()
+  })
 })

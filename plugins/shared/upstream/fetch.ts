@@ -1,3 +1,5 @@
+import type { Awaitable } from '../awaitable.ts'
+import { responseTurn } from '../http/turn/request-turn.ts'
 import { inSteps } from './large-body.ts'
 import type { Fetch } from './upstream-error.ts'
 
@@ -16,9 +18,9 @@ let unpooledClient: object | undefined
  * there. Bun's own `fetch` respects `keepalive`.
  */
 export const fetchOnce: Fetch = (url, init) => {
-  if (!deno || init.keepalive !== false) return fetch(url, init)
+  if (!deno || init.keepalive !== false) return fetch(url, init).then(inTurn)
   unpooledClient ??= deno.createHttpClient({ poolMaxIdlePerHost: 0 })
-  return fetch(url, { ...init, body: inSteps(init.body), client: unpooledClient } as RequestInit)
+  return fetch(url, { ...init, body: inSteps(init.body), client: unpooledClient } as RequestInit).then(inTurn)
 }
 
 /**
@@ -29,7 +31,12 @@ export const fetchOnce: Fetch = (url, init) => {
  * remains rare, tell `connectionLost` of the failure.
  */
 export const fetchPooledPost: Fetch = (url, init) =>
-  bun && init.method === 'POST' ? fetch(url, { ...init, keepalive: mayUsePool(url) }) : fetchOnce(url, init)
+  bun && init.method === 'POST'
+    ? fetch(url, { ...init, keepalive: mayUsePool(url) }).then(inTurn)
+    : fetchOnce(url, init)
+
+/** Users take turns for responses, too: all of one user's may arrive in one turn of the event loop. */
+const inTurn = (response: Response): Awaitable<Response> => responseTurn()?.then(() => response) ?? response
 
 /** POST requests to an origin that use new connections after one of them was lost. Then the pool is tried again. */
 const newConnections = 1000

@@ -1,4 +1,5 @@
 import type { Problem } from '../../problem.ts'
+import { currentUser } from '../current-request.ts'
 import { RequestTurns } from './request-turns.ts'
 
 /** Of the process: it has one event loop. */
@@ -28,6 +29,12 @@ export const requestTurn = (
 
 /** The same for a message of a WebSocket connection. @param handshake the request that has opened it */
 export const messageTurn: typeof requestTurn = (handshake, hasLeft) => turns.next(handshake, hasLeft)
+
+/**
+ * For the response of an upstream to a request of the current user: undefined if it may be handled now, otherwise wait.
+ * Responses to many requests may arrive in one turn.
+ */
+export const responseTurn = (): Promise<unknown> | undefined => turns.resume(currentUser)
 
 /** Notes the user of a request, so that requests that wait with the same credential take turns as this user's. */
 export const noteTurnUser = (request: Request, user: string): void => turns.identified(request, user)

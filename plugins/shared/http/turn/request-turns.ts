@@ -30,8 +30,8 @@ const begun = Symbol('begun')
 type Begun = Request & { [begun]?: true }
 
 /**
- * Turns of the event loop, each of which handles some requests only. Further ones wait, and users take turns: a user
- * who sends many requests delays mostly the own ones.
+ * Turns of the event loop, each of which handles some requests and responses of upstreams only. Further ones wait, and
+ * users take turns: a user who sends many requests delays mostly the own ones.
  */
 export class RequestTurns {
   readonly #clock: Pick<Clock, 'now'>
@@ -40,11 +40,11 @@ export class RequestTurns {
   readonly #callers: Callers
   readonly #waiting = new TurnQueue<WaitingRequest>(maxWaiting)
   /**
-   * Requests of this turn, and perhaps of earlier ones: only each 16th looks for the end of its turn, because that
-   * costs an immediate.
+   * Requests and responses of this turn, and perhaps of earlier ones: only each 32nd looks for the end of its turn,
+   * because that costs an immediate.
    */
   #begun = 0
-  /** Whether later requests must wait for the next turn. */
+  /** Whether later ones must wait for the next turn. */
   #isFull = false
   #perTurn = maxPerTurn
   #turnAt = 0
@@ -84,18 +84,30 @@ export class RequestTurns {
   /** The same for each of several pieces of work of a request. */
   next(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> | undefined {
     if (this.#isFull) return this.#wait(request, hasLeft)
-    if (++this.#begun >= maxPerTurn) {
-      this.#isFull = true
-      this.#turnAt = this.#clock.now()
-      this.#inNextTurn(this.#beginNext)
-    }
-    return undefined
+    return this.#count()
+  }
+
+  /**
+   * The same for the response of an upstream to a user's request: it comes before this user's requests that wait.
+   * Without a user it does not wait: other requests may wait for it.
+   */
+  resume(userOf: () => string | undefined): Promise<unknown> | undefined {
+    const user = this.#isFull ? userOf() : undefined
+    if (user === undefined) return this.#count()
+    return new Promise((end) => this.#waiting.resume(user, { hasLeft: hasNotLeft, end }))
   }
 
   /** The user of a request is known. */
   identified(request: Request, user: string): void {
     const credential = this.#callers.identified(request, user)
     if (credential !== undefined) this.#waiting.identified(credential, user)
+  }
+
+  #count(): undefined {
+    if (++this.#begun < maxPerTurn || this.#isFull) return
+    this.#isFull = true
+    this.#turnAt = this.#clock.now()
+    this.#inNextTurn(this.#beginNext)
   }
 
   #wait(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> {
@@ -127,20 +139,25 @@ export class RequestTurns {
         next.end()
       }
     }
-    this.#isFull = this.#waiting.size > 0 || this.#begun >= maxPerTurn
+    this.#isFull = !this.#waiting.isEmpty || this.#begun >= maxPerTurn
     if (this.#isFull) this.#afterIo(this.#beginNext)
   }
 }
 
-/** Most requests of the default server take a fraction of a millisecond at once. */
-const maxPerTurn = 16
-const minPerTurn = 2
+const hasNotLeft = () => false
+
 /**
- * After a longer turn, the next one begins half as many requests: what arrives is not read before its end. Short turns
- * make a request 5 to 9 % more expensive, so turns are only short when a caller needs it.
+ * Requests and responses. Most requests of the default server take a fraction of a millisecond at once, in two parts:
+ * until the upstream is called, and from its response on.
+ */
+const maxPerTurn = 32
+const minPerTurn = 4
+/**
+ * After a longer turn, the next one begins half as many: what arrives is not read before its end. Short turns make a
+ * request 5 to 9 % more expensive, so turns are only short when a caller needs it.
  */
 const longTurnMs = 1
-/** For how long after a caller with nothing waiting has found requests of others waiting. */
+/** For how long after a caller with nothing waiting has found others waiting. */
 const shortTurnsMs = 10_000
 /** Callers who have disconnected meanwhile: that costs little. */
 const maxLeftPerTurn = 64

@@ -12,6 +12,7 @@ export class TurnQueue<Item> {
   readonly #users = new Circle<Item>()
   readonly #others = new Circle<Item>()
   #size = 0
+  #resumed = 0
   #wasUser = false
 
   /** @param maxSize maximum number of items of all callers */
@@ -19,13 +20,18 @@ export class TurnQueue<Item> {
     this.#maxSize = maxSize
   }
 
+  /** Number of items without those that were resumed. */
   get size(): number {
     return this.#size
   }
 
+  get isEmpty(): boolean {
+    return this.#size === 0 && this.#resumed === 0
+  }
+
   /** Whether there are items, and none of this caller. */
   hasOnlyOthers({ key, isUser }: RequestCaller): boolean {
-    return this.#size > 0 && (isUser ? this.#users : this.#others).lengthOf(key) === 0
+    return !this.isEmpty && !(isUser ? this.#users : this.#others).has(key)
   }
 
   /**
@@ -46,15 +52,22 @@ export class TurnQueue<Item> {
     return dropped
   }
 
+  /** Adds an item of a user before all that were added with `add`. There is always room for it. */
+  resume(user: string, item: Item): void {
+    this.#resumed++
+    this.#users.resume(user, item)
+  }
+
   /** Removes the item whose turn it is. */
   take(): Item | undefined {
-    const item = this.#wasUser
+    const next = this.#wasUser
       ? (this.#others.take() ?? this.#users.take())
       : (this.#users.take() ?? this.#others.take())
-    if (item === undefined) return undefined
+    if (next === undefined) return undefined
     this.#wasUser = !this.#wasUser
-    this.#size--
-    return item
+    if (next.isResumed) this.#resumed--
+    else this.#size--
+    return next.item
   }
 
   /** The user of a credential is known from now on. Its items come after those of the user that wait already. */
@@ -64,48 +77,73 @@ export class TurnQueue<Item> {
   }
 }
 
+/** What waits of a caller. */
+class CallerItems<Item> {
+  /** They come first. */
+  readonly resumed = new Fifo<Item>()
+  readonly added = new Fifo<Item>()
+
+  get isEmpty(): boolean {
+    return this.resumed.length === 0 && this.added.length === 0
+  }
+}
+
 /** Items of callers who are served one after the other. */
 class Circle<Item> {
-  readonly #items = new Map<string, Fifo<Item>>()
+  readonly #items = new Map<string, CallerItems<Item>>()
   /** The items of callers in the order of their turns, and perhaps some that were removed. */
-  readonly #order = new Fifo<readonly [key: string, items: Fifo<Item>]>()
+  readonly #order = new Fifo<readonly [key: string, items: CallerItems<Item>]>()
 
   add(key: string, item: Item): void {
-    let items = this.#items.get(key)
-    if (!items) {
-      items = new Fifo()
-      this.#items.set(key, items)
-      this.#order.push([key, items])
-    }
-    items.push(item)
+    this.#of(key).added.push(item)
   }
 
-  take(): Item | undefined {
+  resume(key: string, item: Item): void {
+    this.#of(key).resumed.push(item)
+  }
+
+  take(): { readonly item: Item; readonly isResumed: boolean } | undefined {
     for (let next = this.#order.shift(); next !== undefined; next = this.#order.shift()) {
       const [key, items] = next
       if (this.#items.get(key) !== items) continue
-      const item = items.shift()
-      if (items.length > 0) this.#order.push(next)
+      const isResumed = items.resumed.length > 0
+      const item = (isResumed ? items.resumed : items.added).shift()
+      if (!items.isEmpty) this.#order.push(next)
       else this.#items.delete(key)
-      return item
+      return item && { item, isResumed }
     }
     return undefined
   }
 
+  /** Only of a caller of whom nothing was resumed. */
   remove(key: string): Fifo<Item> | undefined {
     const items = this.#items.get(key)
     this.#items.delete(key)
-    return items
+    return items?.added
+  }
+
+  has(key: string): boolean {
+    return this.#items.has(key)
   }
 
   lengthOf(key: string): number {
-    return this.#items.get(key)?.length ?? 0
+    return this.#items.get(key)?.added.length ?? 0
   }
 
   longest(): Fifo<Item> | undefined {
     let longest: Fifo<Item> | undefined
-    for (const items of this.#items.values()) longest = longestOf(longest, items)
+    for (const { added } of this.#items.values()) longest = longestOf(longest, added)
     return longest
+  }
+
+  #of(key: string): CallerItems<Item> {
+    let items = this.#items.get(key)
+    if (!items) {
+      items = new CallerItems()
+      this.#items.set(key, items)
+      this.#order.push([key, items])
+    }
+    return items
   }
 }
 
