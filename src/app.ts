@@ -27,7 +27,7 @@ import type { AppOptions } from './app/options.ts'
 import { withRequestIds } from './app/request/id.ts'
 import { logPathOf, measured } from './app/request/log.ts'
 import { missingPrefixRoutes } from './app/request/missing-prefix.ts'
-import { errorType, problemBodyOf, renderRejection } from './app/request/rejection.ts'
+import { errorType, problemBodies, renderRejection } from './app/request/rejection.ts'
 import { createUpstreamStates } from './app/upstreams/states.ts'
 import { documentation } from './documentation/index.ts'
 import { withObservations } from './operators/admin-options.ts'
@@ -236,11 +236,12 @@ export const createWaitingApp = (
   options: Pick<AppOptions, 'health' | 'log'> & { readonly segment: string; readonly reason: () => unknown },
 ): FetchHandler => {
   const { segment, reason } = options
+  const bodyOf = problemBodies(segment)
   const unavailable = () => new Problem(500, 'database is not available', { cause: reason() })
   const app = bare()
     .onError(renderProblems(problemBody(errorType(segment)), options.log))
     .use(health({ ...options.health, database: () => Promise.reject(unavailable()), upstreams: () => ({}) }))
-    .all('/*', ({ path }) => unavailable().toResponse(problemBodyOf(path, segment)), { parse: 'none' })
+    .all('/*', ({ path }) => unavailable().toResponse(bodyOf(path)), { parse: 'none' })
   return withRequestIds((request) => andThen<Response, Response>(app.fetch(request), withInertHeaders))
 }
 

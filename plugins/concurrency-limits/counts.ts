@@ -74,9 +74,9 @@ export class CountedRequest implements InFlight {
     if (this.#user || this.#responded) return
     const { limits, users } = this.#counts
     const user = users.get(name) ?? noCounts()
-    if (user.requests >= limits.user.maxRequests) throw tooMany('requests')
-    if (user.bodyBytes + this.#bodyBytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
-    if (this.#streams && user.streams >= limits.user.maxStreams) throw tooMany('streams')
+    if (user.requests >= limits.user.maxRequests) throw tooManyRequests
+    if (user.bodyBytes + this.#bodyBytes > limits.user.maxUnreadBodyBytes) throw tooManyBytes
+    if (this.#streams && user.streams >= limits.user.maxStreams) throw tooManyStreams
     user.requests++
     user.bodyBytes += this.#bodyBytes
     if (this.#streams) user.streams++
@@ -88,7 +88,7 @@ export class CountedRequest implements InFlight {
   reading(bytes: number): void {
     const { limits, all } = this.#counts
     const user = this.#user
-    if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
+    if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooManyBytes
     if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy
     // The counts of this request have been released already, so nothing would release these bytes.
     if (this.#responded && !this.#streams) return
@@ -107,7 +107,7 @@ export class CountedRequest implements InFlight {
     if (this.#streams || this.#responded) return
     const { limits, all } = this.#counts
     const user = this.#user
-    if (user && user.streams >= limits.user.maxStreams) throw tooMany('streams')
+    if (user && user.streams >= limits.user.maxStreams) throw tooManyStreams
     if (all.streams >= limits.process.maxStreams) throw busy
     all.streams++
     if (user) user.streams++
@@ -137,7 +137,7 @@ export class CountedRequest implements InFlight {
     const { limits, all, users } = this.#counts
     // The request may have been released, and the counts of its user deleted.
     const user = this.#user && (users.get(this.#userName) ?? this.#user)
-    if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooMany('bytes of bodies')
+    if (user && user.bodyBytes + bytes > limits.user.maxUnreadBodyBytes) throw tooManyBytes
     if (all.bodyBytes + bytes > limits.process.maxUnreadBodyBytes) throw busy
     all.bodyBytes += bytes
     this.#unsentBytes += bytes
@@ -178,3 +178,8 @@ const tooMany = (what: string) =>
     ...retryAfter,
     event: { action: 'limit.reach', target: { kind: what } },
   })
+
+// One shared instance each: a request that is refused must cost much less than one that is handled.
+const tooManyRequests = tooMany('requests')
+const tooManyBytes = tooMany('bytes of bodies')
+const tooManyStreams = tooMany('streams')

@@ -10,7 +10,10 @@ export interface Metrics extends CallMetrics, TextMetrics, VideoMetrics, SlotMet
   readonly registry: Registry
   /** Counts a response. */
   request(response: { method: string; status: number; seconds: number }): void
-  /** Adds metrics whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. */
+  /**
+   * Adds metrics whose values come from `counts` at each scrape. For `counts` of `concurrency-limits`. What it has
+   * refused because too many waited counts as a response, too: a server refuses it before the app.
+   */
   inFlight(counts: () => InFlightCounts): void
 }
 
@@ -36,6 +39,7 @@ export const createMetrics = (): Metrics => {
   const registry = new Registry()
   const registers = [registry]
   const requests = new StatusCounts()
+  let waitingRefused = () => 0
   new Counter({
     name: 'sluice_requests_total',
     help: 'Responses to callers; status 499: the caller disconnected before the response.',
@@ -44,6 +48,8 @@ export const createMetrics = (): Metrics => {
     collect() {
       this.reset()
       for (const { name: method, status, count } of requests.all()) this.inc({ method, status }, count)
+      const refused = waitingRefused()
+      if (refused > 0) this.inc({ method: 'other', status: 503 }, refused)
     },
   })
   const requestSeconds = new ObservationBuffer((seconds) => histogram.observe(seconds))
@@ -73,6 +79,7 @@ export const createMetrics = (): Metrics => {
     ...createVideoMetrics(registers),
     ...createSlotMetrics(registers),
     inFlight(counts) {
+      waitingRefused = () => counts().refused ?? 0
       for (const [name, help, read] of [
         ['sluice_requests_in_flight', 'Requests whose response has not started.', () => counts().requests],
         ['sluice_requests_waiting', 'Requests that are not handled yet.', () => counts().waiting ?? 0],

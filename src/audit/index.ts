@@ -10,7 +10,7 @@ import { type Log, noLog, Problem } from '../../plugins/shared/problem.ts'
 import { isOfOneRow } from '../store/database/error.ts'
 import type { NewAuditEntry, Store } from '../store/index.ts'
 import { Reads } from './reads.ts'
-import { Repetitions } from './repetitions.ts'
+import { Repetitions, type SortOfUser } from './repetitions.ts'
 
 /** Options of `createAudit`. */
 export interface AuditOptions {
@@ -93,17 +93,11 @@ export const createAudit = ({
     return {
       id: randomUUID(),
       at: clock.now(),
-      action: event.action,
-      // A host app may use user ids that a database cannot store. The entry is then written without the id, so that its
-      // batch does not fail.
-      user: storableOrUndefined(event.user ?? identity?.user),
+      ...sortOf(event, request),
       name: nameOf(event.name),
       token: storableOrUndefined(event.token ?? identity?.token),
-      kind: event.target?.kind,
       target: publicId(event.target?.id),
       address: storableOrUndefined(request && addressOf(request)),
-      status: event.status,
-      reason: event.reason,
       fields: event.fields,
       times: 1,
     }
@@ -198,10 +192,13 @@ export const createAudit = ({
   return {
     note(event, request) {
       if (keepMs === 0) return
+      const isRead = event.action === 'admin.read'
+      const isRepeatable = repeatable.has(event.action)
+      if (isRepeatable && !isRead && userRepetitions.repeat(sortOf(event, request))) return
       const entry = entryOf(event, request)
-      if (!repeatable.has(event.action)) enqueue(entry)
+      if (!isRepeatable) enqueue(entry)
       else if (entry.user === undefined) anonymousRepetitions.add(entry)
-      else if (event.action === 'admin.read') reads.add(entry)
+      else if (isRead) reads.add(entry)
       else userRepetitions.add(entry)
     },
     async record(event, request) {
@@ -223,6 +220,16 @@ export const createAudit = ({
     },
   }
 }
+
+const sortOf = ({ action, user, target, status, reason }: AuditEvent, request: Request | undefined): SortOfUser => ({
+  action,
+  // A host app may use user ids that a database cannot store. The entry is then written without the id, so that its
+  // batch does not fail.
+  user: storableOrUndefined(user ?? (request && identityOf(request)?.user)),
+  kind: target?.kind,
+  status,
+  reason,
+})
 
 /** SQLite runs synchronously: this lets requests run between two batches. */
 const yieldToEventLoop = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))

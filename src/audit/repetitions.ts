@@ -61,6 +61,16 @@ export class Repetitions {
     }
   }
 
+  /**
+   * Counts an entry of a user of whose sort no more are written. False: the entry itself is needed, for `add`. Of a
+   * flood, most events cost no more than this.
+   */
+  repeat(sort: SortOfUser): boolean {
+    const rest = this.#sorts.get(keyOf(sort))?.rest
+    if (rest) rest.times++
+    return rest !== undefined
+  }
+
   /** Writes the counts, and ends the window. */
   close(): void {
     this.#cancelTimer?.()
@@ -82,8 +92,9 @@ export class Repetitions {
     this.#cancelTimer = clock.at(now + windowMs, () => this.close())
   }
 
-  #sortOf({ action, user, name, kind, address, status, reason }: NewAuditEntry): { sort: Sort; hasOwnSort: boolean } {
-    const key = JSON.stringify([action, user, kind, status, reason, ...(user === undefined ? [name, address] : [])])
+  #sortOf(entry: NewAuditEntry): { sort: Sort; hasOwnSort: boolean } {
+    const { action, user, name, address } = entry
+    const key = user === undefined ? keyOf(entry, name, address) : keyOf(entry)
     const hasOwnSort = this.#sorts.has(key) || (this.#sorts.size < maxSorts && this.#budget > 0)
     return { sort: this.#at(hasOwnSort ? key : action), hasOwnSort }
   }
@@ -96,6 +107,12 @@ export class Repetitions {
     return sort
   }
 }
+
+/** What tells the entries of one sort of users apart from others. */
+export type SortOfUser = Pick<NewAuditEntry, 'action' | 'user' | 'kind' | 'status' | 'reason'>
+
+const keyOf = ({ action, user, kind, status, reason }: SortOfUser, ...more: readonly unknown[]): string =>
+  JSON.stringify([action, user, kind, status, reason, ...more])
 
 /** Removes what differs between the entries of one sort: a user may have many tokens and addresses. */
 const withoutDetails = (entry: NewAuditEntry): NewAuditEntry =>

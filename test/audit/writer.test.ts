@@ -225,6 +225,30 @@ describe('a repeatable event of one user', () => {
     expect(written()).toHaveLength(12)
   })
 
+  test('needs nothing of its request while it is only counted', async () => {
+    const written: NewAuditEntry[] = []
+    let addresses = 0
+    const trail = createAudit({
+      store: { recordAudit: async (entries) => void written.push(...entries), sweepAudit: async () => 0 },
+      keepMs: 1_000,
+      addressOf: () => `${addresses++}`,
+      clock: new VirtualClock(),
+    })
+    const request = new Request('http://localhost/')
+    await requireIdentity(() => ({ user: 'ann' }), request)
+    const event: AuditEvent = { action: 'limit.reach', target: { kind: 'requests' }, status: 429 }
+    for (let nth = 0; nth < 5_000; nth++) trail.note(event, request)
+    for (let nth = 0; nth < 20; nth++) trail.note({ ...event, user: 'bob' }, request)
+    // Of each user, ten entries that are written, and the first that is counted.
+    expect(addresses).toBe(22)
+    await trail.close()
+    const times = (of: string) => written.filter(({ user }) => user === of).map((entry) => entry.times)
+    expect([times('ann'), times('bob')]).toEqual([
+      [...Array(10).fill(1), 4_990],
+      [...Array(10).fill(1), 10],
+    ])
+  })
+
   test('does not hide events of other users', async () => {
     const { trail, clock, written } = open()
     for (let index = 0; index < 50; index++) trail.note(refusal)

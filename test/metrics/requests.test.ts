@@ -41,6 +41,25 @@ test('unknown methods share one label', async () => {
   ])
 })
 
+test('a request that was refused because too many waited counts as a response, once, with any number of scrapes', async () => {
+  const metrics = createMetrics()
+  let refused = 0
+  metrics.inFlight(() => ({ requests: 0, streams: 0, bodyBytes: 0, refused }))
+  expect(await linesOf(metrics, 'sluice_requests_total')).toEqual([])
+  metrics.request({ method: 'BREW', status: 503, seconds: 0 })
+  for (const more of [1, 2]) {
+    refused += more
+    for (let look = 0; look < 2; look++) {
+      expect(await linesOf(metrics, 'sluice_requests_total')).toEqual([
+        `sluice_requests_total{method="other",status="503"} ${1 + refused}`,
+      ])
+      expect(await linesOf(metrics, 'sluice_waiting_requests_refused_total')).toEqual([
+        `sluice_waiting_requests_refused_total ${refused}`,
+      ])
+    }
+  }
+})
+
 test('every upstream call is counted once, by action, with any number of scrapes', async () => {
   const metrics = createMetrics()
   let count = 0
