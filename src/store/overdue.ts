@@ -1,4 +1,4 @@
-import { clause, type Database, joinClauses, type Statement, sql } from './database/database.ts'
+import { clause, type Database, type Statement, sql } from './database/database.ts'
 
 /** What is removed after some time. */
 export const retainedKinds = [
@@ -47,11 +47,7 @@ const oldRows: Readonly<Record<Exclude<RetainedKind, 'events'>, OldRows>> = {
 export const countRows = (kind: RetainedKind, before: number, max: number): Statement =>
   kind === 'events'
     ? countEvents(before, max)
-    : joinClauses(
-        clause`select count(*) as count from (select 1 as one from `,
-        oldRows[kind](before),
-        clause` limit ${max}) counted`,
-      )
+    : clause`select count(*) as count from (select 1 as one from ${oldRows[kind](before)} limit ${max}) counted`
 
 /** The newest of each user stays. Those that are removed last are the newest of the old ones. */
 const countEvents = (before: number, max: number): Statement => sql`

@@ -2,7 +2,9 @@ import { beforeAll, expect, test } from 'bun:test'
 import {
   clause,
   type Database,
+  fragment,
   joinClauses,
+  limitTo,
   type Statement,
   sql,
   valueList,
@@ -18,6 +20,22 @@ const names = Array.from({ length: 1_000 }, (_, nth) => `thing ${String(nth).pad
 
 test('lists of a thousand lengths are eleven statements', () => {
   expect(new Set(names.map((_, nth) => named(names.slice(nth)).strings)).size).toBe(11)
+})
+
+test('a clause has its parameters where it stands, and is one statement with each other clause', () => {
+  const columns = fragment`id, name`
+  const some = (id: number, from: Statement, max: number) =>
+    clause`select ${columns} from (${from}) found where ${null} is null and id > ${id} ${limitTo(max)}`
+  const things = (name: string) => clause`select * from things where name = ${name} or name = ${undefined}`
+  const { strings, values } = some(1, things('a'), 9)
+  expect(strings.join('?')).toBe(
+    'select id, name from (select * from things where name = ? or name = ?) found where ? is null and id > ? limit 9',
+  )
+  expect(values).toEqual(['a', null, null, 1])
+  expect(some(2, things('b'), 9).strings).toBe(strings)
+  expect(some(2, clause`select * from others`, 9).strings.join('?')).toBe(
+    'select id, name from (select * from others) found where ? is null and id > ? limit 9',
+  )
 })
 
 eachDatabase('a list of values', (tested) => {

@@ -1,5 +1,5 @@
 import type { AdminConsent, ConsentRecords } from '../../../plugins/admin/consents.ts'
-import { clause, type Database, joinClauses, limitTo, type Statement } from '../database/database.ts'
+import { clause, type Database, limitTo, type Statement } from '../database/database.ts'
 import { type ConsentRow, consentColumns, consentFrom } from './consent-rows.ts'
 
 /** The list of consents, for operators. */
@@ -32,64 +32,50 @@ const listedFrom = ({ id, user, ownerName, ...row }: ListedRow): AdminConsent =>
  * The ledger, and the groups of persons that it does not have yet. Each part is read up to the limit, so that a page
  * costs the same wherever it begins.
  */
-export const selectAll = (after: string, limit: number): Statement =>
-  joinClauses(
-    clause`
-    with recorded as (
-      select *
-      from consents
-      where group_id > ${after}
-      order by group_id
-      `,
-    limitTo(limit),
-    clause`
-    )
-    select found.id, groups.user_id as "user", users.name as "ownerName", ${consentColumns}
+export const selectAll = (after: string, limit: number): Statement => clause`
+  with recorded as (
+    select *
+    from consents
+    where group_id > ${after}
+    order by group_id
+    ${limitTo(limit)}
+  )
+  select found.id, groups.user_id as "user", users.name as "ownerName", ${consentColumns}
+  from (
+    select id
     from (
-      select id
+      select group_id as id
+      from recorded
+      union
+      select owned.id
       from (
         select group_id as id
-        from recorded
-        union
-        select owned.id
-        from (
-          select group_id as id
-          from groups
-          where group_id > ${after}
-          and state = 'owned'
-          and type = 'LivenessFace'
-          order by group_id
-          `,
-    limitTo(limit),
-    clause`
-        ) owned
-      ) either
-      order by id
-      `,
-    limitTo(limit),
-    clause`
-    ) found
-    left join recorded consents on consents.group_id = found.id
-    left join groups on groups.group_id = found.id and groups.state = 'owned'
-    left join users on users.id = coalesce(groups.user_id, consents.owner_id)
-    order by found.id`,
-  )
+        from groups
+        where group_id > ${after}
+        and state = 'owned'
+        and type = 'LivenessFace'
+        order by group_id
+        ${limitTo(limit)}
+      ) owned
+    ) either
+    order by id
+    ${limitTo(limit)}
+  ) found
+  left join recorded consents on consents.group_id = found.id
+  left join groups on groups.group_id = found.id and groups.state = 'owned'
+  left join users on users.id = coalesce(groups.user_id, consents.owner_id)
+  order by found.id`
 
-export const selectWithdrawn = (after: string, limit: number): Statement =>
-  joinClauses(
-    clause`
-    select consents.group_id as id, groups.user_id as "user", users.name as "ownerName", ${consentColumns}
-    from (
-      select *
-      from consents
-      where group_id > ${after}
-      and withdrawn_at is not null
-      order by group_id
-      `,
-    limitTo(limit),
-    clause`
-    ) consents
-    left join groups on groups.group_id = consents.group_id and groups.state = 'owned'
-    left join users on users.id = coalesce(groups.user_id, consents.owner_id)
-    order by consents.group_id`,
-  )
+export const selectWithdrawn = (after: string, limit: number): Statement => clause`
+  select consents.group_id as id, groups.user_id as "user", users.name as "ownerName", ${consentColumns}
+  from (
+    select *
+    from consents
+    where group_id > ${after}
+    and withdrawn_at is not null
+    order by group_id
+    ${limitTo(limit)}
+  ) consents
+  left join groups on groups.group_id = consents.group_id and groups.state = 'owned'
+  left join users on users.id = coalesce(groups.user_id, consents.owner_id)
+  order by consents.group_id`

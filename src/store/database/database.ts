@@ -25,38 +25,72 @@ export const fragment = (strings: TemplateStringsArray, ...parts: readonly Fragm
   new Fragment(strings.map((text, at) => text + (parts[at]?.text ?? '')).join(''))
 
 /**
+ * Template tag for a part of a statement, with parameters: `` clause`where name = ${name}` ``; and for a statement with
+ * such parts in it: `` clause`select id from users ${part}` ``.
+ */
+export const clause = (
+  strings: TemplateStringsArray,
+  ...values: readonly (Value | Fragment | Statement | undefined)[]
+): Statement => {
+  if (!values.some(isPart)) return { strings, values: (values as readonly (Value | undefined)[]).map(toColumnValue) }
+  const texts = textsAround(strings, values)
+  const clauses: Statement[] = []
+  let own: Value[] = []
+  const addText = () => clauses.push({ strings: texts[clauses.length / 2] ?? strings, values: own })
+  for (const value of values) {
+    if (value instanceof Fragment) continue
+    if (!isPart(value)) own.push(toColumnValue(value))
+    else {
+      addText()
+      clauses.push(value)
+      own = []
+    }
+  }
+  addText()
+  const [only = { strings, values: own }, ...others] = clauses
+  return others.length === 0 ? only : joinClauses(...clauses)
+}
+
+const isPart = (value: Value | Fragment | Statement | undefined): value is Fragment | Statement =>
+  typeof value === 'object' && value !== null
+
+/** By template. A template has the same fragments, and clauses in the same places, each time. */
+const knownTexts = new WeakMap<TemplateStringsArray, readonly TemplateStringsArray[]>()
+
+/** The texts of a template before, between and behind its clauses, with its fragments in them. */
+const textsAround = (
+  strings: TemplateStringsArray,
+  values: readonly (Value | Fragment | Statement | undefined)[],
+): readonly TemplateStringsArray[] => {
+  const known = knownTexts.get(strings)
+  if (known) return known
+  const texts: string[][] = []
+  let parts: string[] = []
+  let text = ''
+  for (const [index, start] of strings.entries()) {
+    const value = values[index]
+    text += start
+    if (value instanceof Fragment) {
+      text += value.text
+      continue
+    }
+    parts.push(text)
+    text = ''
+    if (index < values.length && !isPart(value)) continue
+    texts.push(parts)
+    parts = []
+  }
+  const made = texts.map((each) => Object.assign(each, { raw: each }))
+  knownTexts.set(strings, made)
+  return made
+}
+
+/**
  * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter,
  * and a fragment part of the text. Throws TypeError for a value that a database would not store unchanged.
  */
-export const sql = (strings: TemplateStringsArray, ...values: readonly (Value | Fragment | undefined)[]): Statement =>
-  values.some(isFragment)
-    ? { strings: withFragments(strings, values), values: values.filter(isValue).map(toColumnValue) }
-    : { strings, values: (values as readonly (Value | undefined)[]).map(toColumnValue) }
-
-const isFragment = (value: unknown): value is Fragment => value instanceof Fragment
-
-const isValue = (value: Value | Fragment | undefined): value is Value | undefined => !(value instanceof Fragment)
-
-/** By template. A template has the same fragments each time. */
-const inserted = new WeakMap<TemplateStringsArray, TemplateStringsArray>()
-
-const withFragments = (strings: TemplateStringsArray, values: readonly unknown[]): TemplateStringsArray => {
-  const known = inserted.get(strings)
-  if (known) return known
-  const texts = ['']
-  for (const [index, text] of strings.entries()) {
-    texts[texts.length - 1] += text
-    const value = values[index]
-    if (value instanceof Fragment) texts[texts.length - 1] += value.text
-    else if (index < values.length) texts.push('')
-  }
-  const whole = Object.assign(texts, { raw: texts })
-  inserted.set(strings, whole)
-  return whole
-}
-
-/** Template tag for a part of a statement, with parameters: see `joinClauses`. */
-export const clause = sql
+export const sql: (strings: TemplateStringsArray, ...values: readonly (Value | Fragment | undefined)[]) => Statement =
+  clause
 
 /** Texts of joined clauses that are kept. Those of the program are fewer. */
 const maxJoined = 2_000
@@ -72,7 +106,7 @@ const numberOf = (strings: TemplateStringsArray): number => {
 }
 
 /**
- * One statement of several clauses, for statements of which some parts vary. The same templates give the same text,
+ * One statement of several clauses, for one with a number of them that varies. The same templates give the same text,
  * which a connection prepares once: a program has few combinations.
  */
 export const joinClauses = (...clauses: readonly Statement[]): Statement => {

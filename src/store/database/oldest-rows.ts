@@ -1,4 +1,4 @@
-import { clause, joinClauses, limitTo, type Statement } from './database.ts'
+import { clause, limitTo, type Statement } from './database.ts'
 
 /** Old rows of a table. */
 export interface OldRows {
@@ -18,46 +18,17 @@ export interface OldRows {
  * The keys alone would do. The range of the times is for PostgreSQL, which expects that it has few rows, whatever the
  * values are, and uses the index. For the keys of a subquery it would read the whole table.
  */
-export const deleteOldest = ({ table, time, key, where }: OldRows, max: number): Statement =>
-  joinClauses(
-    clause`
-    with oldest as (
-      select `,
-    time,
-    clause` as time, `,
-    key,
-    clause`
-      from `,
-    table,
-    clause`
-      where `,
-    where,
-    clause`
-      order by `,
-    time,
-    clause`, `,
-    key,
-    clause`
-      `,
-    limitTo(max),
-    clause`
-    )
-    delete from `,
-    table,
-    clause`
-    where `,
-    where,
-    clause`
-    and `,
-    time,
-    clause` >= (select min(time) from oldest)
-    and `,
-    time,
-    clause` <= (select max(time) from oldest)
-    and (`,
-    key,
-    clause`) in (select `,
-    key,
-    clause` from oldest)
-    returning 1 as deleted`,
+export const deleteOldest = ({ table, time, key, where }: OldRows, max: number): Statement => clause`
+  with oldest as (
+    select ${time} as time, ${key}
+    from ${table}
+    where ${where}
+    order by ${time}, ${key}
+    ${limitTo(max)}
   )
+  delete from ${table}
+  where ${where}
+  and ${time} >= (select min(time) from oldest)
+  and ${time} <= (select max(time) from oldest)
+  and (${key}) in (select ${key} from oldest)
+  returning 1 as deleted`

@@ -1,6 +1,6 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import { isScope, type Scope } from '../../../plugins/shared/identity/scopes.ts'
-import { clause, fragment, joinClauses, limitTo, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, limitTo, type Statement, sql } from '../database/database.ts'
 
 /** Revoked and expired tokens stay in the list for this time. */
 const endedKeptMs = 30 * 86_400_000
@@ -33,34 +33,24 @@ const nameOfToken = fragment`
 export const sweepTokens = (now: number): readonly Statement[] => {
   const before = now - endedKeptMs
   return [
-    ...sweep(clause`revoked_at < ${before} order by revoked_at `),
-    ...sweep(clause`expires_at < ${before} order by expires_at `),
+    ...sweep(clause`revoked_at < ${before} order by revoked_at`),
+    ...sweep(clause`expires_at < ${before} order by expires_at`),
   ]
 }
 
 /** @param ended which tokens, in the order of an index */
 const sweep = (ended: Statement): readonly Statement[] => [
-  joinClauses(
-    clause`
-      insert into deleted_names (kind, id, name, start)
-      select 'token', id, label, start
-      from tokens
-      where id in (select id from tokens where `,
-    ended,
-    limitTo(maxRowsPerSweep),
-    clause`)
-      and ${usageOfToken} is not null
-      on conflict (kind, id) do nothing`,
-  ),
-  joinClauses(
-    clause`
-      delete from tokens
-      where id in (select id from tokens where `,
-    ended,
-    limitTo(maxRowsPerSweep),
-    clause`)
-      and (${nameOfToken} is not null or ${usageOfToken} is null)`,
-  ),
+  clause`
+    insert into deleted_names (kind, id, name, start)
+    select 'token', id, label, start
+    from tokens
+    where id in (select id from tokens where ${ended} ${limitTo(maxRowsPerSweep)})
+    and ${usageOfToken} is not null
+    on conflict (kind, id) do nothing`,
+  clause`
+    delete from tokens
+    where id in (select id from tokens where ${ended} ${limitTo(maxRowsPerSweep)})
+    and (${nameOfToken} is not null or ${usageOfToken} is null)`,
 ]
 
 /** The columns of a token that hold a list. */
