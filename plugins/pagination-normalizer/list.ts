@@ -3,7 +3,7 @@ import { type Position, positionOf } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import type { ListRequest } from './parameters.ts'
 import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
-import type { RowRange, Start } from './walk/range.ts'
+import { type RowRange, type Start, startAt } from './walk/range.ts'
 import { estimate, type Rank, rankOf, rankOfEnd } from './walk/rank-search.ts'
 import { createRowReader } from './walk/row-reader.ts'
 import { scanAll } from './walk/scan.ts'
@@ -77,12 +77,6 @@ const readPage = async <Row extends Position>(options: ListOptions<Row>): Promis
   return sources.length === 1 ? reader.pageOfOneSource(offset) : reader.pageOfSeveralSources(offset)
 }
 
-const startAt = (after: Position | undefined, [keyOffset = 0, tieRank = 0]: readonly number[] = []): Start => ({
-  after,
-  keyOffset,
-  tieRank,
-})
-
 const createPageReader = <Row extends Position>(
   { sources, request, caller, cursors, walkCache }: ListOptions<Row>,
   order: Order,
@@ -100,12 +94,13 @@ const createPageReader = <Row extends Position>(
     const rows = merge(ranges, order).slice(skip, skip + pageSize)
     const last = rows.at(-1)
     await Promise.all(sources.map((source, index) => proveTotal(source, ranges[index], !last)))
-    const left = sum(ranges.map((range) => range.total - range.offset)) - skip
+    const totalCount = rankOfEnd(ranges).rank
+    const left = totalCount - rankOf(ranges).rank - skip
     const offsets = (row: Row) => ranges.map((range, index) => offsetIn(range, starts[index], row, order))
     return {
       items: rows,
       nextToken: last && left > pageSize ? cursors.issue(request, caller, last, offsets(last)) : '',
-      totalCount: sum(ranges.map((range) => range.total)),
+      totalCount,
     }
   }
 
@@ -166,9 +161,9 @@ const createPageReader = <Row extends Position>(
           below = bookmarkAt(ranges, starts, last, rank + step)
           addBookmark(below)
         }
-        const estimated =
-          reads < maxEstimates && (await estimateTowards(offset, below, above ?? rankOfEnd(ranges), reads))
-        bookmark = estimated || below
+        const behind = above ?? rankOfEnd(ranges)
+        const estimated = reads < maxEstimates ? await estimateTowards(offset, below, behind, reads) : undefined
+        bookmark = estimated ?? below
       }
     },
   }
@@ -228,8 +223,6 @@ const maxStep = 97
 
 /** Maximum number of estimates for one page. A list that is mixed evenly takes one or two. */
 const maxEstimates = 24
-
-const sum = (numbers: readonly number[]): number => numbers.reduce((total, number) => total + number, 0)
 
 /**
  * Merges the rows of all ranges in exact order, up to the first end of a range that is not complete: later rows of that

@@ -1,3 +1,5 @@
+import { withoutByteOrderMark } from '../../shared/http/body/byte-order-mark.ts'
+
 /** A line of a CSV file: its fields by the names of their columns, or why it has none. */
 export type CsvRecord = { readonly line: number } & (
   | { readonly fields: Readonly<Record<string, string>> }
@@ -24,7 +26,7 @@ const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
  */
 export function* csvRecords(bytes: Uint8Array, columns: readonly string[], required: string): Generator<CsvRecord> {
   let header: readonly string[] | undefined
-  for (const { line, fields, problem } of linesOf(bytes)) {
+  for (const { line, fields, problem } of linesOf(withoutByteOrderMark(bytes))) {
     if (!header) {
       header = fields ?? []
       const isTable = header.every((name, index) => columns.includes(name) && header?.indexOf(name) === index)
@@ -45,10 +47,9 @@ interface Line {
 }
 
 const [lineFeed, carriageReturn] = [0x0a, 0x0d]
-const byteOrderMark = [0xef, 0xbb, 0xbf]
 
 function* linesOf(bytes: Uint8Array): Generator<Line> {
-  let from = byteOrderMark.every((byte, index) => bytes[index] === byte) ? byteOrderMark.length : 0
+  let from = 0
   for (let line = 1; from < bytes.length; line++) {
     // Quickly: a file may have a million empty lines.
     for (let length = emptyLine(bytes, from); length > 0; length = emptyLine(bytes, from)) {

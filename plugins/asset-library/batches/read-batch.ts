@@ -1,5 +1,6 @@
 import { nextTurn, Pace } from '../../shared/background/turns.ts'
 import { readBytes } from '../../shared/http/body/body.ts'
+import { withoutByteOrderMark } from '../../shared/http/body/byte-order-mark.ts'
 import { type Json, JsonError, readJson, toJson } from '../../shared/json/json.ts'
 import { Problem } from '../../shared/problem.ts'
 import { ownershipMembersOf, rejectAllDuplicateKeys } from '../schema/duplicate-keys.ts'
@@ -34,7 +35,8 @@ export const readBatch = async (
   const lineOfName = new Map<string, number>()
   const pace = new Pace(itemsPerTurn)
   let number = 0
-  for (const line of linesOf(bytes)) {
+  // RFC 8259, section 8.1 lets a reader ignore the mark.
+  for (const line of linesOf(withoutByteOrderMark(bytes))) {
     number++
     if (isBlank(line)) continue
     if (items.length === maxItems) throw new Problem(400, `a batch has at most ${maxItems} items`)
@@ -49,10 +51,8 @@ export const readBatch = async (
   return { items, bytes }
 }
 
-/** Without a byte order mark, with which some programs begin a file: RFC 8259, section 8.1 lets a reader ignore it. */
 function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
-  const marked = byteOrderMark.every((byte, index) => bytes[index] === byte)
-  for (let from = marked ? byteOrderMark.length : 0; from < bytes.length; ) {
+  for (let from = 0; from < bytes.length; ) {
     const end = bytes.indexOf(lineFeed, from)
     yield bytes.subarray(from, end < 0 ? bytes.length : end)
     if (end < 0) return
@@ -60,7 +60,6 @@ function* linesOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-const byteOrderMark = [0xef, 0xbb, 0xbf]
 const lineFeed = 0x0a
 const blanks: ReadonlySet<number> = new Set([0x09, 0x0d, 0x20])
 const isBlank = (line: Uint8Array): boolean => line.every((byte) => blanks.has(byte))

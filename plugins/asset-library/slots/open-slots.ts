@@ -58,7 +58,7 @@ export const openSlots = (
     },
     limitOf: (account) => slotAccounts.of(account)?.limit.known(),
     workOn(background) {
-      for (const residence of slotAccounts.all) workOnSlots({ ...parts, residence }, background)
+      for (const accountSlots of slotAccounts.all) workOnSlots({ ...parts, accountSlots }, background)
     },
   }
 }

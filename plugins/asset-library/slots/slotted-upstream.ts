@@ -57,7 +57,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     { group: { id }, body }: Operation & { action: 'CreateAsset' },
     caller: Caller,
     group: OwnedGroup,
-    residence: Slots,
+    accountSlots: Slots,
   ): Promise<UpstreamResponse> => {
     const { user } = group
     const now = clock.now()
@@ -75,7 +75,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     let own = newAssetId(now)
     const original = await originals.keep({ url, name: own, type, user, signal: caller.signal }).catch(notKept)
     try {
-      const account = residence.account.key
+      const account = accountSlots.account.key
       const added = { user, group: id, account, name, createdAt: wholeSeconds(now), body: rest.raw, original }
       while (!(await inStore(store.addSlottedAsset({ ...added, id: own })))) own = newAssetId(now)
     } catch (error) {
@@ -83,7 +83,7 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
       throw error
     }
     const [asset] = await inStore(store.slottedAssets([own]))
-    const created = asset && (await residence.create(asset, group, undefined, caller))
+    const created = asset && (await accountSlots.create(asset, group, undefined, caller))
     if (created?.state === 'rejected') {
       await inStore(store.removeSlottedAsset(own, clock.now()))
       throw created.error
@@ -95,27 +95,27 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
   const getAsset = async (
     operation: Operation & { action: 'GetAsset' },
     caller: Caller,
-    residence: Slots,
+    accountSlots: Slots,
   ): Promise<UpstreamResponse> => {
     const { id } = operation
-    const asset = await find(id, residence)
+    const asset = await find(id, accountSlots)
     if (asset) {
       if (asset.state === 'present' && (asset.status === 'Processing' || asset.original === undefined)) {
-        const fresh = await residence.refresh(asset, caller)
+        const fresh = await accountSlots.refresh(asset, caller)
         const [noted = asset] = fresh ? await inStore(store.slottedAssets([id])) : []
         return shown(noted)
       }
       return shown(asset)
     }
     // The upstream's id of one of them is no id of an asset here.
-    if (await inStore(store.isHiddenId(id, residence.account))) throw noSuchAsset(id)
+    if (await inStore(store.isHiddenId(id, accountSlots.account))) throw noSuchAsset(id)
     const response = await noticing(id, upstream.send(operation, caller))
     const group = response.json?.get('Result')?.get('GroupId')?.string()
     const owner = group === undefined ? undefined : await inStore(groupOf(group))
     // Two accounts may have groups with the same id.
-    if (!owner || !isSlotted(owner) || !isOn(residence, owner)) return response
+    if (!owner || !isSlotted(owner) || !isOn(accountSlots, owner)) return response
     await adoptGroups([await owners().group(owner.user, group)], caller)
-    const adopted = await find(id, residence)
+    const adopted = await find(id, accountSlots)
     if (!adopted) throw noSuchAsset(id)
     return shown(adopted)
   }
@@ -168,35 +168,35 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
     })
 
   /** A call that makes room at an account of the upstream. */
-  const freeing = async <Result>(residence: Slots, call: Promise<Result>): Promise<Result> => {
+  const freeing = async <Result>(accountSlots: Slots, call: Promise<Result>): Promise<Result> => {
     const result = await call
-    await residence.limit.forgetRefusal()
+    await accountSlots.limit.forgetRefusal()
     return result
   }
 
   return {
     ...upstream,
     async send(operation, caller = {}) {
-      const residence = accounts.of(accountOf(operation))
+      const accountSlots = accounts.of(accountOf(operation))
       // The client rejects what is of no account.
-      if (!residence) return upstream.send(operation, caller)
+      if (!accountSlots) return upstream.send(operation, caller)
       switch (operation.action) {
         case 'CreateAssetGroup':
         case 'CreateVisualValidateSession':
-          return residence.withRoom(caller.user ?? '', () => upstream.send(operation, caller))
+          return accountSlots.withRoom(caller.user ?? '', () => upstream.send(operation, caller))
         case 'CreateAsset': {
           const group = await owners().group(caller.user ?? '', operation.group.id)
-          if (isSlotted(group)) return createAsset(operation, caller, group, residence)
-          return residence.withRoom(group.user, () => upstream.send(operation, caller))
+          if (isSlotted(group)) return createAsset(operation, caller, group, accountSlots)
+          return accountSlots.withRoom(group.user, () => upstream.send(operation, caller))
         }
         case 'GetAsset':
-          return getAsset(operation, caller, residence)
+          return getAsset(operation, caller, accountSlots)
         case 'ListAssets':
           return operation.query.groupType === 'AIGC'
             ? listAssets(operation.query, caller)
             : upstream.send(operation, caller)
         case 'UpdateAsset': {
-          const asset = await find(operation.asset.id, residence)
+          const asset = await find(operation.asset.id, accountSlots)
           if (!asset) return upstream.send(operation, caller)
           const name = operation.body.json.get('Name')
           if (!name?.isString || [...(name.string() ?? '')].length > maxNameLength)
@@ -205,18 +205,18 @@ export const createSlottedUpstream = (options: SlottedUpstreamOptions): Upstream
           return toUpstreamResponse(toJson({ Id: asset.id }))
         }
         case 'DeleteAsset': {
-          const asset = await find(operation.asset.id, residence)
-          if (!asset) return freeing(residence, noticing(operation.asset.id, upstream.send(operation, caller)))
+          const asset = await find(operation.asset.id, accountSlots)
+          if (!asset) return freeing(accountSlots, noticing(operation.asset.id, upstream.send(operation, caller)))
           if (!(await inStore(store.removeSlottedAsset(asset.id, clock.now())))) throw noSuchAsset(asset.id)
           // It has left the lists. What fails here is done in the background.
           if (asset.state === 'present')
-            await freeing(residence, residence.settle(asset, undefined)).catch((err: unknown) =>
+            await freeing(accountSlots, accountSlots.settle(asset, undefined)).catch((err: unknown) =>
               log.warn({ err, asset: asset.id }, 'a deleted asset is still at the upstream'),
             )
           return toUpstreamResponse(toJson({}))
         }
         case 'DeleteAssetGroup':
-          return freeing(residence, upstream.send(operation, caller))
+          return freeing(accountSlots, upstream.send(operation, caller))
         default:
           return upstream.send(operation, caller)
       }

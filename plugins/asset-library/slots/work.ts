@@ -24,7 +24,7 @@ const retryMs = 30_000
 interface SlotWorkOptions extends Pick<SlotOptions, 'store' | 'originals' | 'observeCounts'> {
   readonly library: SlotLibrary
   /** Of one account: the work of another one does not wait for its calls. */
-  readonly residence: Slots
+  readonly accountSlots: Slots
   readonly owners: () => Pick<Ownership, 'group'>
 }
 
@@ -33,11 +33,11 @@ interface SlotWorkOptions extends Pick<SlotOptions, 'store' | 'originals' | 'obs
  * outcome was lost, deletions, and originals of assets from before.
  */
 export const workOnSlots = (
-  { store, originals, library, residence, owners, observeCounts }: SlotWorkOptions,
+  { store, originals, library, accountSlots, owners, observeCounts }: SlotWorkOptions,
   background: Background,
 ): void => {
   const { clock, log } = library
-  const { account, accountName } = residence
+  const { account, accountName } = accountSlots
 
   const groupOf = async ({ user, group }: SlottedAsset): Promise<OwnedGroup | undefined> => {
     try {
@@ -50,7 +50,7 @@ export const workOnSlots = (
 
   /** An asset that has never been active. */
   const createFirst = async (asset: SlottedAsset, group: OwnedGroup): Promise<number | undefined> => {
-    const created = await residence.create(asset, group)
+    const created = await accountSlots.create(asset, group)
     if (created.state === 'present') return undefined
     if (created.state !== 'rejected') return clock.now() + busyPauseMs
     const { code, message } = codeOf(created.error)
@@ -61,7 +61,7 @@ export const workOnSlots = (
   }
 
   const keepOriginal = async (asset: SlottedAsset): Promise<void> => {
-    const response = await residence.refresh(asset)
+    const response = await accountSlots.refresh(asset)
     const item = response?.json?.get('Result')
     const [url, type] = [item?.get('URL')?.string(), item?.get('AssetType')?.string()]
     if (url === undefined || (type !== 'Image' && type !== 'Video' && type !== 'Audio')) return
@@ -78,7 +78,7 @@ export const workOnSlots = (
   const step = async (asset: SlottedAsset): Promise<{ readonly dueAt: number | undefined } | undefined> => {
     const { state, removedAt, status } = asset
     if (state === 'creating' || state === 'deleting' || removedAt !== undefined) {
-      await residence.settle(asset, await groupOf(asset))
+      await accountSlots.settle(asset, await groupOf(asset))
       return undefined
     }
     const group = await groupOf(asset)
@@ -92,7 +92,7 @@ export const workOnSlots = (
       await keepOriginal(asset)
       return { dueAt: undefined }
     }
-    if (status === 'Processing' || !asset.isReady) await residence.refresh(asset)
+    if (status === 'Processing' || !asset.isReady) await accountSlots.refresh(asset)
     return status === 'Failed' ? { dueAt: undefined } : undefined
   }
 
@@ -108,7 +108,7 @@ export const workOnSlots = (
       if (observeCounts && clock.now() >= countAt) {
         countAt = clock.now() + countMs
         const counts = await store.countSlots(account, clock.now())
-        observeCounts({ ...counts, limit: await residence.limit.current(), account: accountName })
+        observeCounts({ ...counts, limit: await accountSlots.limit.current(), account: accountName })
       }
       const due = await store.dueSlottedAssets(account, clock.now(), maxDue)
       await inLanes(due, lanes, async (asset) => {

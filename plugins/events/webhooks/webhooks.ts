@@ -55,9 +55,7 @@ export const createWebhooks = (options: WebhookRoutesOptions) => {
       }
       // Before the response: nothing is delivered for long that is not in the audit trail.
       await audit.record({ action: 'webhook.create', target: { kind: 'webhook', id: webhook.id } }, request)
-      return success({
-        webhook: { ...toJson({ ...webhook, waiting: 0 }), secret: webhook.secret },
-      })
+      return success({ webhook: { ...toJson({ ...webhook, waiting: 0 }), secret: webhook.secret } })
     },
 
     async remove(request: Request, id: unknown): Promise<Response> {

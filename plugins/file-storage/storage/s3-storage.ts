@@ -48,56 +48,53 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
   checkAbove0({ timeoutMs })
   let connecting: Promise<Connection> | undefined
   const connected = (): Promise<Connection> => {
-    connecting ??= connect(options).catch((error: unknown) => {
+    connecting ??= connect(options, timeoutMs).catch((error: unknown) => {
       connecting = undefined
       throw error
     })
     return connecting
   }
   const target = (key: string) => ({ Bucket, Key: prefix + checkFileKey(key) })
-  const within = <Result>(call: (abortSignal: AbortSignal) => Promise<Result>, signal?: AbortSignal) =>
-    inTime(timeoutMs, call, signal)
 
   return {
     putBytes: 2 * partBytes,
 
     async put(key, body, { contentType: ContentType, signal, maxBytes }) {
-      const { sdk, client } = await connected()
+      const { sdk, send } = await connected()
       const object = target(key)
       const parts = partsOf(limited(body, { maxBytes, signal }))
       const first = (await parts.next()).value ?? new Uint8Array(0)
       let next = await parts.next()
       if (next.done) {
         const command = new sdk.PutObjectCommand({ ...object, ContentType, Body: first })
-        await within((abortSignal) => client.send(command, { abortSignal }), signal)
+        await send(command, { abortSignal: signal })
         return first.length
       }
       const create = new sdk.CreateMultipartUploadCommand({ ...object, ContentType })
-      const { UploadId } = await within((abortSignal) => client.send(create, { abortSignal }), signal)
+      const { UploadId } = await send(create, { abortSignal: signal })
       const multipart = { ...object, UploadId }
       const failed = new AbortController()
-      const ended = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
+      const abortSignal = signal ? AbortSignal.any([signal, failed.signal]) : failed.signal
       const sent: { PartNumber: number; ETag: string | undefined }[] = []
-      const send = async (Body: Uint8Array) => {
+      const sendPart = async (Body: Uint8Array) => {
         const PartNumber = sent.length + 1
-        const command = new sdk.UploadPartCommand({ ...multipart, PartNumber, Body })
-        const { ETag } = await within((abortSignal) => client.send(command, { abortSignal }), ended)
+        const { ETag } = await send(new sdk.UploadPartCommand({ ...multipart, PartNumber, Body }), { abortSignal })
         sent.push({ PartNumber, ETag })
       }
       let sending: Promise<void> | undefined
       try {
-        await send(first)
+        await sendPart(first)
         let length = first.length
         while (!next.done) {
           length += next.value.length
           // The next part is filled while this one is sent.
-          sending = send(next.value)
+          sending = sendPart(next.value)
           sending.catch(() => {})
           next = await parts.next()
           await sending
         }
         const complete = new sdk.CompleteMultipartUploadCommand({ ...multipart, MultipartUpload: { Parts: sent } })
-        await within((abortSignal) => client.send(complete, { abortSignal }), ended)
+        await send(complete, { abortSignal })
         return length
       } catch (error) {
         await parts.return(undefined)
@@ -105,18 +102,16 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
         // A part that arrives after the abortion would remain.
         await sending?.catch(() => {})
         // If this fails too, `removeUnfinished` does it later.
-        const abort = new sdk.AbortMultipartUploadCommand(multipart)
-        const aborted = within((abortSignal) => client.send(abort, { abortSignal })).catch(() => {})
+        const aborted = send(new sdk.AbortMultipartUploadCommand(multipart)).catch(() => {})
         if (!(error instanceof StorageTimeoutError)) await aborted
         throw error
       }
     },
 
     async find(key) {
-      const { sdk, client } = await connected()
+      const { sdk, send } = await connected()
       try {
-        const command = new sdk.HeadObjectCommand(target(key))
-        const found = await within((abortSignal) => client.send(command, { abortSignal }))
+        const found = await send(new sdk.HeadObjectCommand(target(key)))
         const { ContentLength: size = 0, LastModified, ETag: etag = '' } = found
         return { size, modifiedAt: LastModified?.getTime() ?? 0, etag }
       } catch (error) {
@@ -126,36 +121,32 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
     },
 
     read: (key, info, { first, last }) =>
-      sourceOfBody({ length: last - first + 1, stallMs: timeoutMs }, async (signal) => {
-        const { sdk, client } = await connected()
+      sourceOfBody({ length: last - first + 1, stallMs: timeoutMs }, async (abortSignal) => {
+        const { sdk, send } = await connected()
         const command = new sdk.GetObjectCommand({
           ...target(key),
           Range: `bytes=${first}-${last}`,
           IfMatch: info.etag,
         })
-        const { Body } = await within((abortSignal) => client.send(command, { abortSignal }), signal)
+        const { Body } = await send(command, { abortSignal })
         return Body?.transformToWebStream()
       }),
 
     async remove(key) {
-      const { sdk, client } = await connected()
-      const command = new sdk.DeleteObjectCommand(target(key))
-      await within((abortSignal) => client.send(command, { abortSignal }))
+      const { sdk, send } = await connected()
+      await send(new sdk.DeleteObjectCommand(target(key)))
     },
 
     async removeUnfinished(before) {
-      const { sdk, client } = await connected()
+      const { sdk, send } = await connected()
       let removed = 0
       let markers: { KeyMarker?: string; UploadIdMarker?: string } | undefined = {}
       while (markers) {
         const list = new sdk.ListMultipartUploadsCommand({ Bucket, Prefix: prefix, ...markers })
-        const page: ListMultipartUploadsCommandOutput = await within((abortSignal) =>
-          client.send(list, { abortSignal }),
-        )
+        const page: ListMultipartUploadsCommandOutput = await send(list)
         for (const { Key, UploadId, Initiated } of page.Uploads ?? []) {
           if ((Initiated?.getTime() ?? Number.POSITIVE_INFINITY) >= before) continue
-          const abort = new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId })
-          await within((abortSignal) => client.send(abort, { abortSignal }))
+          await send(new sdk.AbortMultipartUploadCommand({ Bucket, Key, UploadId }))
           removed++
         }
         markers = page.IsTruncated
@@ -169,15 +160,14 @@ export const s3Storage = (options: S3StorageOptions): Storage => {
 
 interface Connection {
   readonly sdk: typeof import('@aws-sdk/client-s3')
-  readonly client: S3Client
+  /** That of the client, with the time limit. */
+  readonly send: S3Client['send']
 }
 
-const connect = async ({
-  endpoint,
-  region = 'us-east-1',
-  style,
-  ...options
-}: S3StorageOptions): Promise<Connection> => {
+const connect = async (
+  { endpoint, region = 'us-east-1', style, ...options }: S3StorageOptions,
+  timeoutMs: number,
+): Promise<Connection> => {
   const sdk = await import('@aws-sdk/client-s3').catch((cause: unknown) => {
     throw new Error('a storage on S3 needs the package @aws-sdk/client-s3: add it to your project', { cause })
   })
@@ -206,7 +196,9 @@ const connect = async ({
     disableClockSkewCorrection: false,
     defaultUserAgentProvider: async () => [['sluice', '1']],
   })
-  return { sdk, client }
+  const send = (command: Parameters<S3Client['send']>[0], { abortSignal: given }: { abortSignal?: AbortSignal } = {}) =>
+    inTime(timeoutMs, (abortSignal) => client.send(command, { abortSignal }), given)
+  return { sdk, send: send as S3Client['send'] }
 }
 
 /** https://docs.aws.amazon.com/general/latest/gr/s3.html */

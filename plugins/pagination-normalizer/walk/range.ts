@@ -24,6 +24,12 @@ export interface Start {
   readonly tieRank: number
 }
 
+export const startAt = (after: Position | undefined, [keyOffset = 0, tieRank = 0]: readonly number[] = []): Start => ({
+  after,
+  keyOffset,
+  tieRank,
+})
+
 /** Adjacent rows of a source, in exact order: each key is present with all its rows. */
 export interface RowRange<Row> {
   readonly rows: readonly Row[]

@@ -1,6 +1,6 @@
 import { type Position, positionOf } from '../order.ts'
 import { type Order, readSlice, type Source } from '../source.ts'
-import type { RowRange } from './range.ts'
+import { type RowRange, startAt } from './range.ts'
 import type { Bookmark } from './walk-cache.ts'
 
 /** How many rows come before a place in a list of several sources. */
@@ -68,10 +68,8 @@ export const estimate = async <Row extends Position>(
   if (!pivot) return undefined
   const after = positionOf(pivot.row)
   // It has that rank at least.
-  return { after, rank: below.rank, starts: probes.map(({ at }) => startAt(after, at)) }
+  return { after, rank: below.rank, starts: probes.map(({ at }) => startAt(after, [at])) }
 }
-
-const startAt = (after: Position, keyOffset: number) => ({ after, keyOffset, tieRank: 0 })
 
 /** Reads one row in page mode, from the end of the list that is near enough. */
 const readRow = async <Row extends Position>(

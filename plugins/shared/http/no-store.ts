@@ -13,5 +13,5 @@ export const noStoreText = (json: string, headers: Readonly<Record<string, strin
 /** A JSON response that must not be cached. */
 export const noStoreJson = (content: object): Response => noStoreText(JSON.stringify(content))
 
-/** The response of a route that has done what it was asked: `success`, and what it has to say. */
+/** The response of a route that has done what it was asked for: `content`, and `success: true`. */
 export const success = (content: object = {}): Response => noStoreJson({ success: true, ...content })

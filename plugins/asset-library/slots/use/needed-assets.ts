@@ -98,18 +98,18 @@ export const createNeededAssets = (options: UsableAssetsOptions): NeededAssets =
 
   const advance = async (asset: SlottedAsset, need: SlotNeed, paramOf: ParamOf): Promise<void> => {
     if (asset.state === 'present' && asset.isReady) return
-    const residence = accounts.ofRecord(asset)
+    const accountSlots = accounts.ofRecord(asset)
     const group = await owners().group(asset.user, asset.group)
-    if (asset.state === 'present') return void (await residence.refresh(asset))
+    if (asset.state === 'present') return void (await accountSlots.refresh(asset))
     if (asset.state !== 'absent') {
-      if (clock.now() >= asset.leaseUntil) await residence.settle(asset, group)
+      if (clock.now() >= asset.leaseUntil) await accountSlots.settle(asset, group)
       return
     }
-    const created = await residence.create(asset, group, need)
+    const created = await accountSlots.create(asset, group, need)
     if (created.state === 'rejected') throw rejected(created.error, paramOf(asset.id))
     if (created.state !== 'present') return
     const [present] = await read([asset.id])
-    if (present) await residence.refresh(present)
+    if (present) await accountSlots.refresh(present)
   }
 
   return {

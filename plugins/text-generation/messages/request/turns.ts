@@ -215,7 +215,7 @@ class AssistantTurn {
 
 const toToolCall = (block: PresentField, names: ToolNames): Json => {
   const input = requireField(memberOf(block, 'input'))
-  if (!input.json.isObject) rejectField(input.param, 'must be an object')
+  checkObject(input)
   return composeObject({
     id: stringIn(block, 'id'),
     type: toJson('function'),
