@@ -68,8 +68,8 @@ export const oidcDocs = {
     parameters: [
       queryParameter('code', 'The code of the identity provider'),
       queryParameter('state', 'The state of the login'),
-      queryParameter('iss', 'The issuer (RFC 9207)', Type.String()),
-      queryParameter('error', 'Why nobody was logged in (RFC 6749 section 4.1.2.1)', Type.String()),
+      queryParameter('iss', 'The issuer (RFC 9207)'),
+      queryParameter('error', 'Why nobody was logged in (RFC 6749 section 4.1.2.1)'),
     ],
     responses: {
       303: redirect('Logged in', 'The cookie of the session'),

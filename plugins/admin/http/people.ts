@@ -5,7 +5,7 @@ import { optional, readWord } from '../fields.ts'
 import type { TeamOperations } from '../operations/teams.ts'
 import { type IssuedToken, readTokenQuery, type TokenOperations } from '../operations/tokens.ts'
 import type { Invitation, UserOperations } from '../operations/users.ts'
-import type { AdminToken, Team } from '../store.ts'
+import type { AdminToken, AdminUser, Team } from '../store.ts'
 import { toTeamView, toTokenView, toUserView } from '../views/people.ts'
 import { isoTime } from '../views/time.ts'
 import type { AdminHandler } from './call.ts'
@@ -42,14 +42,11 @@ export const userRoutes = ({ users, limits, invitationUrl, createOnce, signer }:
 
     async add({ actor, identity, request }) {
       const { input, bytes } = await readInput(request)
-      const kept = ({ user, invitation }: NonNullable<Awaited<ReturnType<UserOperations['added']>>>) => ({
+      const kept = ({ user, invitation }: { user: AdminUser; invitation?: Pick<Invitation, 'expiresAt'> }) => ({
         ...{ success: true, user: toUserView(user) },
         ...(invitation && { invitation: { url: null, expires_at: isoTime(invitation.expiresAt) } }),
       })
-      const find = async (id: string) => {
-        const found = await users.added(actor, input, id)
-        return found && kept(found)
-      }
+      const find = (id: string) => users.added(actor, input, id).then((found) => found && kept(found))
       return createOnce(request, { user: identity.user, route: 'POST /users', bytes, find }, async (id) => {
         const added = await users.add(actor, input, id)
         const { invitation } = added
@@ -101,10 +98,7 @@ export const teamRoutes = ({ teams, createOnce, signer }: PeopleRoutesOptions) =
     async add({ actor, identity, request }) {
       const { input, bytes } = await readInput(request)
       const shown = (team: Team) => ({ success: true, team: toTeamView(team) })
-      const find = async (id: string) => {
-        const found = await teams.added(actor, input, id)
-        return found && shown(found)
-      }
+      const find = (id: string) => teams.added(actor, input, id).then((found) => found && shown(found))
       return createOnce(request, { user: identity.user, route: 'POST /teams', bytes, find }, async (id) => ({
         shown: shown(await teams.add(actor, input, id)),
       }))
@@ -146,10 +140,7 @@ export const tokenRoutes = ({ tokens, createOnce, signer }: PeopleRoutesOptions)
       const user = pathId(params)
       const { input, bytes } = await readInput(request)
       const route = `POST /users/${user}/tokens`
-      const find = async (id: string) => {
-        const found = await tokens.added(actor, input, id)
-        return found && kept(found)
-      }
+      const find = (id: string) => tokens.added(actor, input, id).then((found) => found && kept(found))
       return createOnce(request, { user: identity.user, route, bytes, find }, async (id) =>
         shownOnce(await tokens.add(actor, user, input, id)),
       )

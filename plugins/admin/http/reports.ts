@@ -102,9 +102,7 @@ export const auditExportRoute =
       if (!bytes) throw new Problem(413, `the file is longer than ${maxExportBytes} bytes`)
       return linesOf(bytes)
     }
-    return success({
-      verification: toVerificationView(await audit.verifyExport(actor, readLines, head)),
-    })
+    return success({ verification: toVerificationView(await audit.verifyExport(actor, readLines, head)) })
   }
 
 /** Bytes whose lines are verified in one turn of the event loop. */
