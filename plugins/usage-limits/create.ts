@@ -1,4 +1,4 @@
-import { type Awaitable, andThen } from '../shared/awaitable.ts'
+import { type Awaitable, isPromise } from '../shared/awaitable.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { RevisionClock } from '../shared/identity/revision-clock.ts'
 import { checkCollaborator } from '../shared/plugin/options.ts'
@@ -112,7 +112,10 @@ export const usageLimits = (options: UsageLimitsOptions): UsageLimits => {
   }
 
   return {
-    reserve: (call) => andThen(limitsOf(call.user, call.token), (limits) => reserveFor(limits, call)),
+    reserve(call) {
+      const limits = limitsOf(call.user, call.token)
+      return isPromise(limits) ? limits.then((found) => reserveFor(found, call)) : reserveFor(limits, call)
+    },
 
     async report({ user, token }) {
       const limits = await limitsOf(user, token)

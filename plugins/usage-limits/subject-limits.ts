@@ -1,7 +1,8 @@
-import { type Awaitable, andThen, orFail } from '../shared/awaitable.ts'
+import { type Awaitable, isPromise } from '../shared/awaitable.ts'
 import { RevisionCache } from '../shared/identity/revision-cache.ts'
 import type { RevisionClock } from '../shared/identity/revision-clock.ts'
 import { Problem } from '../shared/problem.ts'
+import { copyText } from '../shared/text.ts'
 import type { CounterSubject, UsageCounter } from './ledger/counter.ts'
 import { coversModel, type Limit } from './limit.ts'
 import type { LimitStore } from './store.ts'
@@ -27,6 +28,11 @@ export interface CallerLimits {
 
 /** Models whose limits a caller's entry remembers. */
 const maxModels = 100
+/** Tokens of a user whose limits are cached. Callers may ask with ids that no token has. */
+const maxTokens = 10_000
+
+/** By token; undefined: without one. */
+type UserLimits = Map<string | undefined, CallerLimits>
 
 /**
  * Finds the limits of callers: synchronous if they are cached. A change in the store takes effect within a second.
@@ -36,8 +42,9 @@ export const createSubjectLimits = (
   options: SubjectLimitsOptions,
 ): ((user: string, token: string | undefined) => Awaitable<CallerLimits>) => {
   const { store, revisionClock, accountLimits, userLimits, counterOf } = options
-  // Not by other changes, such as new groups: they are frequent.
-  const cache = new RevisionCache<CallerLimits>(revisionClock, { clearedBy: ['user', 'team', 'token', 'limits'] })
+  // Not by other changes, such as new groups: they are frequent. A change drops the limits of all tokens with their user.
+  const cache = new RevisionCache<UserLimits>(revisionClock, { clearedBy: ['user', 'team', 'token', 'limits'] })
+  const noTokens = async (): Promise<UserLimits> => new Map()
 
   const load = async (user: string, token: string | undefined): Promise<CallerLimits> => {
     const found = await store.limitSubjects(user, token)
@@ -56,15 +63,17 @@ export const createSubjectLimits = (
     throw cause instanceof Problem ? cause : new Problem(500, 'the limits could not be read', { cause })
   }
 
+  const find = (known: UserLimits | undefined, user: string, token: string | undefined): Awaitable<CallerLimits> =>
+    known?.get(token) ??
+    load(user, token).then((limits) => {
+      if (known && known.size < maxTokens) known.set(token === undefined ? token : copyText(token), limits)
+      return limits
+    }, fail)
+
+  // No closure and no composed key where all is cached: each call comes here, with limits or without.
   return (user, token) => {
-    const key = token === undefined ? user : `${user}\0${token}`
-    return andThen(
-      orFail(
-        cache.get(key, () => load(user, token)),
-        fail,
-      ),
-      (limits) => limits ?? fail(new Error('a cache has lost its entry')),
-    )
+    const known = cache.get(user, noTokens)
+    return isPromise(known) ? known.then((loaded) => find(loaded, user, token), fail) : find(known, user, token)
   }
 }
 

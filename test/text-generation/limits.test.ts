@@ -157,6 +157,29 @@ describe('a call reserves', () => {
     expect(limits.asked[0]?.uses.tokens).toBeGreaterThan(1_000)
     expect(limits.asked[4]?.uses.tokens).toBeWithin(400, 600)
   })
+
+  test('as many times the estimate of its input as upstreams have reported lately, at most four times', async () => {
+    const limits = memoryLimits({ tokens: 1_000_000 })
+    let reported = 0
+    const respond = () =>
+      streaming([
+        ...answer().slice(0, -2),
+        { ...usageChunk, usage: { prompt_tokens: reported, completion_tokens: 4, total_tokens: reported + 4 } },
+        '[DONE]',
+      ])
+    const app = openApp(respond, { limits })
+    const body = { ...chat, max_tokens: 1, messages: [{ role: 'user', content: 'word '.repeat(800) }] }
+    const reserve = async (tokens: number) => {
+      reported = tokens
+      await (await app.post('/chat/completions', body)).text()
+      return limits.asked.at(-1)?.uses.tokens
+    }
+    expect(await reserve(2_000)).toBeWithin(1_000, 1_050)
+    expect(await reserve(100_000)).toBeWithin(1_980, 2_050)
+    expect(await reserve(0)).toBeWithin(4_000, 4_200)
+    // A lower one takes away little of it.
+    expect(await reserve(0)).toBeWithin(3_800, 4_050)
+  })
 })
 
 describe('a call settles', () => {

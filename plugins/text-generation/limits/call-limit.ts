@@ -159,13 +159,12 @@ class ReservedCall implements CallLimit, ModelUser {
   onEnd(tokens: Tokens | undefined): void {
     if (this.#ended) return
     this.#ended = true
-    const { history, inputHistory, countHistory, costOf } = this.#options
+    const { history, costOf } = this.#options
     const { input, estimated, choices, countFactor } = this.#expected
     if (tokens) {
-      history.add(this, tokens.output / choices)
-      inputHistory.add(this, estimated, tokens.input)
+      history.add(this, tokens.output / choices, { estimated, reported: tokens.input })
       // Of short outputs, what the last events have beside text is a large part.
-      if (tokens.output >= minTaught) countHistory.add(this, this.#output / countFactor, tokens.output)
+      if (tokens.output >= minTaught) history.addCount(this, this.#output / countFactor, tokens.output)
     }
     const used = tokens ?? { ...noTokens, input, output: this.#outputAtEnd() }
     // Also a call that nobody waits for any more has reached the upstream.

@@ -3,7 +3,7 @@ import type { Json } from '../../shared/json/json.ts'
 import type { Amounts, LimitedCall } from '../../usage-limits/index.ts'
 import type { CostOf } from '../usage/prices.ts'
 import { noTokens } from '../usage/tokens.ts'
-import { type EstimateHistory, maxFactor, type OutputHistory } from './history.ts'
+import { type CallExpectation, type CallHistory, maxFactor } from './history.ts'
 import { inputTokensOf } from './input-tokens.ts'
 
 /** A call that is about to be sent. */
@@ -30,10 +30,7 @@ export interface LimitedTextCall {
 
 /** What is known of earlier calls and of prices. */
 export interface CallNeedsOptions {
-  readonly history: OutputHistory
-  readonly inputHistory: EstimateHistory
-  /** How far the output that was counted while it passed was from what upstreams have reported. */
-  readonly countHistory: EstimateHistory
+  readonly history: CallHistory
   /** Undefined: no model has a price. */
   readonly costOf: CostOf | undefined
   /** Tokens. The maximum of chat requests that set none. */
@@ -106,27 +103,27 @@ export class CallNeeds implements LimitedCall {
 
   #expect(): Expected {
     const { request, inputOnly, unstoppable, maxTokens } = this.call
-    const { inputHistory, countHistory, defaultMaxTokens } = this.#options
+    const { history, defaultMaxTokens } = this.#options
+    const known = history.expect(this)
+    const { countFactor } = known
     const estimated = this.call.input ?? inputTokensOf(request)
-    const input = Math.ceil(estimated * inputHistory.factor(this))
+    const input = Math.ceil(estimated * known.inputFactor)
     const choices = choicesOf(request)
     const maximum = inputOnly ? 0 : maximumOf(request, { choices, defaultMaxTokens, maxTokens })
-    const countFactor = countHistory.factor(this)
-    const output = this.#outputOf(choices, maximum, countFactor)
+    const output = this.#outputOf(known, choices, maximum)
     // An estimate refuses nobody: a stream begins with little, and takes more while there is some.
     const least = unstoppable ? output : Math.min(output, leastOutput)
     return { input, estimated, output, least, maximum, choices, countFactor }
   }
 
   /** What is reserved for the output. */
-  #outputOf(choices: number, maximum: number, countFactor: number): number {
-    const { history, defaultMaxTokens = unnamedMaximum } = this.#options
-    const usual = history.estimate(this)
+  #outputOf(known: CallExpectation, choices: number, maximum: number): number {
+    const { defaultMaxTokens = unnamedMaximum } = this.#options
     // Most of the output is generated where nobody sees it, so that it cannot be stopped in time.
-    const isHidden = countFactor >= maxFactor
+    const isHidden = known.countFactor >= maxFactor
     const { unstoppable } = this.call
-    if (!unstoppable && !isHidden) return Math.min(maximum, usual * choices)
-    const most = Math.max(usual, history.most(this))
+    if (!unstoppable && !isHidden) return Math.min(maximum, known.output * choices)
+    const most = Math.max(known.output, known.most)
     if (!unstoppable) return Math.min(maximum, most * choices)
     return maximum < Number.POSITIVE_INFINITY ? maximum : Math.max(most, defaultMaxTokens) * choices
   }

@@ -1,5 +1,5 @@
 import type { Clock } from '../../shared/clock.ts'
-import { createUserValues, type ModelUser } from './user-values.ts'
+import { type ModelUser, type UserNumber, UserValue, UserValues } from './user-values.ts'
 
 /** Without history: tokens that a response usually has. */
 const usualTokens = 1_000
@@ -7,81 +7,112 @@ const usualTokens = 1_000
 const weight = 0.2
 /** How much of the distance to it each lower call takes away from the most. */
 const mostDecay = 0.01
-
-interface Usual {
-  /** Moving average of the output of calls, in tokens. */
-  readonly mean: number
-  /** Moving average of the distance from it. */
-  readonly deviation: number
-  /** The most, which falls slowly. */
-  readonly most: number
-}
-
-/** What calls used lately: for estimates of what the next one will use. */
-export interface OutputHistory {
-  /** Tokens that a call of this user and model will probably generate. Above 0. */
-  estimate(of: ModelUser): number
-  /** The most that calls of this user and model have generated lately. 0: nobody knows. */
-  most(of: ModelUser): number
-  /** Adds the output of a call, in tokens. */
-  add(of: ModelUser, tokens: number): void
-}
-
-/**
- * Keeps the usual output of each user and model. A user without history has that of most users of the model.
- *
- * The estimate is the average and its usual deviation: most calls fit, and it is far from the maximum that they allow.
- */
-export const createOutputHistory = (clock: Pick<Clock, 'now'>, withoutHistory = usualTokens): OutputHistory => {
-  const estimateOf = ({ mean, deviation }: Usual) => Math.max(1, Math.ceil(mean + deviation))
-  const usual = createUserValues<Usual>({
-    ...{ clock, withoutHistory, numberOf: estimateOf },
-    next(known, tokens) {
-      if (!known) return { mean: tokens, deviation: tokens / 4, most: tokens }
-      const distance = Math.abs(tokens - known.mean)
-      return {
-        mean: known.mean + weight * (tokens - known.mean),
-        deviation: known.deviation + weight * (distance - known.deviation),
-        most: Math.max(tokens, known.most - mostDecay * (known.most - tokens)),
-      }
-    },
-  })
-  return {
-    estimate(of) {
-      const known = usual.own(of)
-      return known ? estimateOf(known) : usual.usual(of.model)
-    },
-    most: (of) => Math.ceil(usual.own(of)?.most ?? 0),
-    add: (of, tokens) => usual.teach(of, tokens),
-  }
-}
-
 /** An estimate that is further from the truth says nothing about the next one. */
 export const maxFactor = 4
 /** How much of a high factor each lower one takes away. */
-const decay = 0.05
-
-/** How far estimates of one kind, such as those of the input, were from what upstreams have reported. */
-export interface EstimateHistory {
-  /** By what the estimate of a call has to be multiplied to be enough for most calls. From 1. */
-  factor(of: ModelUser): number
-  /** Adds a call. Tokens. */
-  add(of: ModelUser, estimated: number, reported: number): void
-}
+const factorDecay = 0.05
 
 /**
- * Keeps the highest ratio of each user and model, which falls slowly: many calls that run at the end of a limit must
- * not each have reserved too little. A user without history has that of most users of the model.
+ * By what the estimates of a user and model have to be multiplied to be enough for most calls: the highest ratio of
+ * what upstreams have reported, from 1. It falls slowly: many calls that run at the end of a limit must not each have
+ * reserved too little.
  */
-export const createEstimateHistory = (clock: Pick<Clock, 'now'>): EstimateHistory => {
-  const factors = createUserValues<number>({
-    ...{ clock, withoutHistory: 1, numberOf: (factor) => factor },
-    next: (known = 1, factor) => (factor > known ? factor : known - decay * (known - factor)),
-  })
-  return {
-    factor: (of) => factors.own(of) ?? factors.usual(of.model),
-    add(of, estimated, reported) {
-      if (estimated > 0) factors.teach(of, Math.min(Math.max(1, reported / estimated), maxFactor))
-    },
+class EstimateFactor extends UserValue {
+  /** Undefined: not known yet. */
+  factor: number | undefined
+
+  addEstimate(estimated: number, reported: number): void {
+    if (estimated <= 0) return
+    const latest = Math.min(Math.max(1, reported / estimated), maxFactor)
+    const known = this.factor ?? 1
+    this.factor = latest > known ? latest : known - factorDecay * (known - latest)
   }
 }
+
+/** What calls of a user and model have used. Its factor is that of the estimates of the input. */
+class CallValues extends EstimateFactor {
+  /** Moving average of the output, in tokens. */
+  #mean: number
+  /** Moving average of the distance from it. */
+  #deviation: number
+  /** The most output, which falls slowly. */
+  most: number
+
+  constructor(output: number) {
+    super()
+    this.#mean = output
+    this.#deviation = output / 4
+    this.most = output
+  }
+
+  /** The average and its usual deviation: most calls fit, and it is far from the maximum that they allow. */
+  get output(): number {
+    return Math.max(1, Math.ceil(this.#mean + this.#deviation))
+  }
+
+  addOutput(tokens: number): void {
+    const distance = tokens - this.#mean
+    this.#mean += weight * distance
+    this.#deviation += weight * (Math.abs(distance) - this.#deviation)
+    this.most = Math.max(tokens, this.most - mostDecay * (this.most - tokens))
+  }
+}
+
+/** What the next call of a user and model will probably use. */
+export interface CallExpectation {
+  /** Tokens that it will probably generate. Above 0. */
+  readonly output: number
+  /** The most that such calls have generated lately. 0: nobody knows. */
+  readonly most: number
+  /** By what the estimate of its input has to be multiplied. From 1. */
+  readonly inputFactor: number
+  /** The same of the output that is counted while it passes. */
+  readonly countFactor: number
+}
+
+/** What calls used lately, by user and model. A user without history has that of most users of the model. */
+export class CallHistory {
+  readonly #clock: Pick<Clock, 'now'>
+  readonly #output: UserNumber<CallValues>
+  readonly #calls = new UserValues<CallValues>()
+  /** Apart from the calls: most have a short output, which teaches nothing about the count. */
+  readonly #counts = new UserValues<EstimateFactor>()
+
+  /** @param usualOutput tokens of a response without history */
+  constructor(clock: Pick<Clock, 'now'>, usualOutput = usualTokens) {
+    this.#clock = clock
+    this.#output = { numberOf: ({ output }) => output, withoutHistory: usualOutput }
+  }
+
+  expect(of: ModelUser): CallExpectation {
+    const now = this.#clock.now()
+    const known = this.#calls.own(of, now)
+    return {
+      output: known?.output ?? this.#calls.usual(of.model, now, this.#output),
+      most: Math.ceil(known?.most ?? 0),
+      inputFactor: known?.factor ?? this.#calls.usual(of.model, now, factor),
+      countFactor: this.#counts.own(of, now)?.factor ?? this.#counts.usual(of.model, now, factor),
+    }
+  }
+
+  /** Adds the output of a call, in tokens. With `input`, also what was estimated of it, and what it was. */
+  add(of: ModelUser, output: number, input?: { readonly estimated: number; readonly reported: number }): void {
+    const now = this.#clock.now()
+    const known = this.#calls.own(of, now)
+    known?.addOutput(output)
+    const values = known ?? new CallValues(output)
+    if (input) values.addEstimate(input.estimated, input.reported)
+    this.#calls.place(of, values, now)
+  }
+
+  /** Adds how much of an output was counted while it passed, and how much it was. */
+  addCount(of: ModelUser, counted: number, reported: number): void {
+    if (counted <= 0) return
+    const now = this.#clock.now()
+    const count = this.#counts.own(of, now) ?? new EstimateFactor()
+    count.addEstimate(counted, reported)
+    this.#counts.place(of, count, now)
+  }
+}
+
+const factor: UserNumber<EstimateFactor> = { numberOf: ({ factor }) => factor, withoutHistory: 1 }

@@ -1,5 +1,3 @@
-import type { Clock } from '../../shared/clock.ts'
-
 /** Users and models whose values are kept. The oldest go first. */
 const maxEntries = 10_000
 /** Users whose values say what is usual for a model: the latest ones. */
@@ -8,15 +6,8 @@ const maxUsers = 31
 const withoutHistoryUsers = 2
 /** After that time without a call, a user's value says nothing any more. */
 const keptMs = 3_600_000
-
-/** Within it, another value of the same user and model replaces the last one in its place. */
-const replacedMs = 1_000
-
-interface Entry<Value> {
-  value: Value
-  /** When it took its place among the others. */
-  readonly at: number
-}
+/** Within it, the value of a user and model keeps its place among the others. */
+const placedMs = 1_000
 
 /** A user who calls a model. */
 export interface ModelUser {
@@ -24,69 +15,63 @@ export interface ModelUser {
   readonly model: string
 }
 
-/** A value that calls of users and models teach, for estimates of later calls. */
-export interface UserValues<Value> {
-  /** The value of this user for the model. Undefined: the user has not called it lately. */
-  own(of: ModelUser): Value | undefined
-  /** What is usual for a model: the median of its users. Each counts once, however much a user calls. */
-  usual(model: string): number
-  /** Replaces the value of this user, see `next`. @param observed in a call */
-  teach(of: ModelUser, observed: number): void
+/** A value, which later calls change in place: each call with limits has one. */
+export class UserValue {
+  /** When it took its place among the others. */
+  placedAt = Number.NEGATIVE_INFINITY
 }
 
-/** Options of `createUserValues`. */
-export interface UserValuesOptions<Value> {
-  readonly clock: Pick<Clock, 'now'>
+/** A number of a value, such as the usual output. */
+export interface UserNumber<Value> {
+  /** Undefined: this value does not say it. */
+  readonly numberOf: (value: Value) => number | undefined
   /** What is usual for a model that nobody has called. */
   readonly withoutHistory: number
-  readonly numberOf: (value: Value) => number
-  /** The value after a call. `known`: the one before; undefined: there is none. */
-  readonly next: (known: Value | undefined, observed: number) => Value
 }
 
-/** Keeps values by user and model. No user decides alone what is usual for others. */
-export const createUserValues = <Value>(options: UserValuesOptions<Value>): UserValues<Value> => {
-  const { clock, withoutHistory, numberOf, next } = options
-  const values = new Map<string, Entry<Value>>()
-  const users = new Map<string, Map<string, Entry<Value>>>()
-  const find = (of: ModelUser): Entry<Value> | undefined => {
+/**
+ * Keeps what calls of users and models teach, for estimates of later calls. No user decides alone what is usual for
+ * others.
+ */
+export class UserValues<Value extends UserValue> {
+  readonly #values = new Map<string, Value>()
+  readonly #users = new Map<string, Map<string, Value>>()
+
+  /** The value of this user for the model. Undefined: the user has not called it lately. */
+  own(of: ModelUser, now: number): Value | undefined {
     // A model without users has no values either. Most calls are of the latest users.
-    const ofModel = users.get(of.model)
-    return ofModel && (ofModel.get(of.user) ?? values.get(keyOf(of)))
+    const ofModel = this.#users.get(of.model)
+    const value = ofModel && (ofModel.get(of.user) ?? this.#values.get(keyOf(of)))
+    return value && !isLate(value, now) ? value : undefined
   }
-  const isLate = ({ at }: Entry<unknown>, now: number) => Math.abs(now - at) > keptMs
-  return {
-    own(of) {
-      const entry = find(of)
-      return entry && !isLate(entry, clock.now()) ? entry.value : undefined
-    },
-    usual(model) {
-      const ofModel = users.get(model)
-      if (!ofModel || ofModel.size <= withoutHistoryUsers) return withoutHistory
-      const now = clock.now()
-      const known = [...ofModel.values()].filter((entry) => !isLate(entry, now))
-      if (known.length <= withoutHistoryUsers) return withoutHistory
-      const numbers = known.map(({ value }) => numberOf(value))
-      for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
-      return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? withoutHistory
-    },
-    teach(of, observed) {
-      const at = clock.now()
-      const entry = find(of)
-      const value = next(entry && !isLate(entry, at) ? entry.value : undefined, observed)
-      if (entry && Math.abs(at - entry.at) < replacedMs) {
-        entry.value = value
-        return
-      }
-      const latest = { value, at }
-      const { user, model } = of
-      put(values, keyOf(of), latest, maxEntries)
-      const ofModel = users.get(model) ?? new Map<string, Entry<Value>>()
-      put(users, model, ofModel, maxEntries)
-      put(ofModel, user, latest, maxUsers)
-    },
+
+  /** What is usual for a model: the median of its users. Each counts once, however much a user calls. */
+  usual(model: string, now: number, { numberOf, withoutHistory }: UserNumber<Value>): number {
+    const ofModel = this.#users.get(model)
+    if (!ofModel || ofModel.size <= withoutHistoryUsers) return withoutHistory
+    const numbers: number[] = []
+    for (const value of ofModel.values()) {
+      const known = isLate(value, now) ? undefined : numberOf(value)
+      if (known !== undefined) numbers.push(known)
+    }
+    if (numbers.length <= withoutHistoryUsers) return withoutHistory
+    for (let user = 0; user < withoutHistoryUsers; user++) numbers.push(withoutHistory)
+    return numbers.sort((a, b) => a - b)[Math.floor((numbers.length - 1) / 2)] ?? withoutHistory
+  }
+
+  /** Places the value of this user, which `own` has returned or which is new, as the latest one. */
+  place(of: ModelUser, value: Value, now: number): void {
+    if (Math.abs(now - value.placedAt) < placedMs) return
+    value.placedAt = now
+    const { user, model } = of
+    put(this.#values, keyOf(of), value, maxEntries)
+    const ofModel = this.#users.get(model) ?? new Map<string, Value>()
+    put(this.#users, model, ofModel, maxEntries)
+    put(ofModel, user, value, maxUsers)
   }
 }
+
+const isLate = ({ placedAt }: UserValue, now: number): boolean => Math.abs(now - placedAt) > keptMs
 
 /** Adds an entry as the latest one. */
 const put = <Value>(entries: Map<string, Value>, key: string, value: Value, max: number): void => {
