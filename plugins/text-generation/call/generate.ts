@@ -194,10 +194,8 @@ const reserve = (
 ): Awaitable<CallLimit | undefined> => {
   const inputOnly = exchange.action === 'CreateEmbedding'
   const unstoppable = route.streams === false || exchange.unassembled === true || exchange.respondsAtOnce === true
-  const limited = {
-    ...{ user, token, model, request, input: undefined, stream, inputOnly, unstoppable, signal },
-    maxTokens: route.maxTokens,
-  }
+  const { maxTokens } = route
+  const limited = { user, token, model, request, input: undefined, stream, inputOnly, unstoppable, maxTokens, signal }
   if (!isLarge(request)) return reserveCall(limited, callLimits)
   return runInTurns(estimateInputTokens(request)).then((input) => reserveCall({ ...limited, input }, callLimits))
 }
