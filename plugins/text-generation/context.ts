@@ -2,7 +2,7 @@ import { backgroundOf } from '../shared/background/background.ts'
 import type { GenerationOptions } from './call/generate.ts'
 import { createProtocols, type Protocols } from './call/protocols.ts'
 import { type ResponseRoutesOptions, retrieve } from './call/response-routes.ts'
-import { CallHistory } from './limits/history.ts'
+import { TokenHistory } from './limits/history.ts'
 import { createModelRouting } from './models/routing.ts'
 import { createBackgroundUsageRecorder, pollBackgroundResponses } from './objects/background-responses.ts'
 import { createObjectOwnership } from './objects/ownership.ts'
@@ -30,7 +30,7 @@ export const createTextContext = (settings: TextSettings): TextContext => {
     models: [...routing.named.keys(), ...Object.keys(settings.prices ?? {})],
   })
   const { limits, usualOutputTokens, defaultMaxTokens } = settings
-  const history = limits && new CallHistory(clock, usualOutputTokens)
+  const history = limits && new TokenHistory(clock, usualOutputTokens)
   const recordBackground = store
     ? createBackgroundUsageRecorder({ store, record, costOf, history, clock, log })
     : async () => {}

@@ -42,7 +42,7 @@ export const createSubjectLimits = (
   options: SubjectLimitsOptions,
 ): ((user: string, token: string | undefined) => Awaitable<CallerLimits>) => {
   const { store, revisionClock, accountLimits, userLimits, counterOf } = options
-  // Not by other changes, such as new groups: they are frequent. A change drops the limits of all tokens with their user.
+  // Not by other changes, such as new groups: they are frequent.
   const cache = new RevisionCache<UserLimits>(revisionClock, { clearedBy: ['user', 'team', 'token', 'limits'] })
   const noTokens = async (): Promise<UserLimits> => new Map()
 

@@ -3,7 +3,7 @@ import type { Json } from '../../shared/json/json.ts'
 import type { Amounts, LimitedCall } from '../../usage-limits/index.ts'
 import type { CostOf } from '../usage/prices.ts'
 import { noTokens } from '../usage/tokens.ts'
-import { type CallExpectation, type CallHistory, maxFactor } from './history.ts'
+import { type CallExpectation, maxFactor, type TokenHistory } from './history.ts'
 import { inputTokensOf } from './input-tokens.ts'
 
 /** A call that is about to be sent. */
@@ -30,7 +30,7 @@ export interface LimitedTextCall {
 
 /** What is known of earlier calls and of prices. */
 export interface CallNeedsOptions {
-  readonly history: CallHistory
+  readonly history: TokenHistory
   /** Undefined: no model has a price. */
   readonly costOf: CostOf | undefined
   /** Tokens. The maximum of chat requests that set none. */

@@ -71,7 +71,7 @@ export interface CallExpectation {
 }
 
 /** What calls used lately, by user and model. A user without history has that of most users of the model. */
-export class CallHistory {
+export class TokenHistory {
   readonly #clock: Pick<Clock, 'now'>
   readonly #output: UserNumber<CallValues>
   readonly #calls = new UserValues<CallValues>()

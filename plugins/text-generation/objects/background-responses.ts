@@ -3,7 +3,7 @@ import { inLanes } from '../../shared/background/in-lanes.ts'
 import type { Clock } from '../../shared/clock.ts'
 import type { Log } from '../../shared/problem.ts'
 import { UpstreamRejectedError } from '../../shared/upstream/upstream-error.ts'
-import type { CallHistory } from '../limits/history.ts'
+import type { TokenHistory } from '../limits/history.ts'
 import type { CostOf } from '../usage/prices.ts'
 import { type RecordUsage, readTokens } from '../usage/usage.ts'
 import { asOwnedResponse, type OwnedResponse } from './ownership.ts'
@@ -16,7 +16,7 @@ export interface BackgroundUsageOptions {
   /** Undefined: no model has a price. */
   readonly costOf?: CostOf | undefined
   /** Learns what users and models use, for estimates of later calls. Undefined: there are no limits. */
-  readonly history?: Pick<CallHistory, 'add'> | undefined
+  readonly history?: Pick<TokenHistory, 'add'> | undefined
   readonly clock: Clock
   readonly log: Log
 }
