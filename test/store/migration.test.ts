@@ -6,6 +6,7 @@ import { openStore } from '../../src/store/index.ts'
 import { countMissing, migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'
 import { eachDatabase, freshDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 eachDatabase('migration', ({ kind }) => {
   const fresh = async () => {
@@ -70,8 +71,10 @@ eachDatabase('migration', ({ kind }) => {
     test('a migration may wait and work for longer than a query, and a process that starts meanwhile tries again', async () => {
       const { url, connect, remove } = await fresh()
       const [reader, other] = [postgres(url, { max: 1 }), connect()]
-      const database = databaseKinds.postgres.open(url, { deadlineMs: 1_000 })
-      await database.exclusively(() => migrate(1))
+      await other.exclusively(() => migrate(1))
+      // PostgreSQL ends a connection that is idle in a transaction for twice that time, as one of a busy machine may be.
+      const deadlineMs = 2_000
+      const database = databaseKinds.postgres.open(url, { deadlineMs })
       const long = [...migrations, [sql`alter table users add column later bigint`]]
       const [read, done] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
       const reading = reader.begin(async (transaction) => {
@@ -79,29 +82,28 @@ eachDatabase('migration', ({ kind }) => {
         read.resolve()
         await done.promise
       })
-      await read.promise
-      let ended = false
-      const migrating = database
-        .exclusively(() => migrate(2, long), 60_000)
-        .finally(() => {
-          ended = true
-        })
-      migrating.catch(() => {})
-      const waits = sql`select count(*) as n from pg_locks where not granted and locktype = 'relation'`
-      while (!ended && Number((await other.query(waits))[0]?.n) === 0) await Bun.sleep(10)
+      try {
+        await Promise.race([read.promise, reading])
+        const migrating = database.exclusively(() => migrate(2, long), 120_000)
+        const waits = sql`select count(*) as n from pg_locks where not granted and locktype = 'relation'`
+        const isWaiting = () => until(async () => Number((await other.query(waits))[0]?.n) > 0)
+        await Promise.race([isWaiting(), migrating])
 
-      let missing = 0
-      const count = function* () {
-        missing = yield* countMissing(long)
+        let missing = 0
+        const count = function* () {
+          missing = yield* countMissing(long)
+        }
+        await expect(other.exclusively(count, 200)).rejects.toThrow('the database did not respond in time')
+        // More than the deadline of a query, of a statement and of the wait for a lock.
+        await Promise.race([Bun.sleep(1.5 * deadlineMs), migrating])
+        done.resolve()
+        await Promise.all([reading, migrating])
+        await other.exclusively(count)
+        expect(missing).toBe(0)
+      } finally {
+        done.resolve()
+        await Promise.all([reader.end({ timeout: 5 }), database.close(), other.close()])
+        await remove()
       }
-      await expect(other.exclusively(count, 200)).rejects.toThrow('the database did not respond in time')
-      // More than the deadline of a query, of a statement and of the wait for a lock.
-      await Bun.sleep(1_500)
-      done.resolve()
-      await Promise.all([reading, migrating])
-      await other.exclusively(count)
-      expect(missing).toBe(0)
-      await Promise.all([reader.end(), database.close(), other.close()])
-      await remove()
-    }, 60_000)
+    }, 300_000)
 })
