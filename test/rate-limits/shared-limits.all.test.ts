@@ -21,20 +21,28 @@ for (const kind of databaseNames) {
       const floods = flooding.map((reader, nth) =>
         read(reader, servers[nth < 15 ? 0 : 1], { atOnce: 10, until: () => stopped }),
       )
-      await pause(1_500)
-      /** Calls of other users that reached the upstream while the rare user's call waited. */
+      /** Calls of other users that reached the upstream while the rare user's call waited in the gateway. */
       const overtaken: number[] = []
-      const [rare] = readers.slice(20)
-      for (const server of [servers[0], servers[1], servers[0]]) {
-        const before = base.emulator.calls.length
-        expect((await rare?.at(server).ask('GET', `/assets/${rare.assets[0]}`))?.status).toBe(200)
-        const arrived = base.emulator.calls.findLastIndex(({ path }) => path.endsWith(rare?.assets[0] ?? ' '))
-        overtaken.push(arrived - before)
-        await pause(900)
+      try {
+        await pause(1_500)
+        const [rare] = readers.slice(20)
+        for (const server of [servers[0], servers[1], servers[0]]) {
+          const user = rare?.at(server)
+          const answer = user?.ask('GET', `/assets/${rare?.assets[0]}`)
+          // A busy machine delays both on their way. This one needs no call: when it is answered, the other one waits for its turn.
+          expect((await user?.ask('DELETE', '/assets/groups/nothing'))?.status).toBe(403)
+          const before = base.emulator.calls.length
+          expect((await answer)?.status).toBe(200)
+          const arrived = base.emulator.calls.findLastIndex(({ path }) => path.endsWith(rare?.assets[0] ?? ' '))
+          overtaken.push(arrived - before)
+          await pause(900)
+        }
+        const counts = () => callsPerReader(fixture, startedAt, Number.POSITIVE_INFINITY).slice(0, 20)
+        await until(() => Math.min(...counts()) >= 5)
+      } finally {
+        stopped = true
+        await Promise.allSettled(floods)
       }
-      const counts = () => callsPerReader(fixture, startedAt, Number.POSITIVE_INFINITY).slice(0, 20)
-      await until(() => Math.min(...counts()) >= 5)
-      stopped = true
       const readings = (await Promise.all(floods)).flat()
 
       expect(base.emulator.maxCallsPerSecond('GetAsset')).toBeLessThanOrEqual(40)
@@ -44,7 +52,7 @@ for (const kind of databaseNames) {
         [...new Set(readings.map(({ status }) => status))].filter((status) => ![200, 429].includes(status)),
       ).toEqual([])
       // In a queue of 200 calls, or in a round of 20 users, this number would be larger.
-      // The median: a busy machine may delay one of the calls on its way to the gateway.
+      // The median: a busy machine may delay one of the calls all the same.
       expect(overtaken.toSorted((a, b) => a - b)[1]).toBeLessThan(20)
     }, 300_000)
 
