@@ -98,6 +98,5 @@ test('on Deno with GET_BODIES off, the upstream call is aborted when the caller 
   socket.write(body)
   await until(() => fixture.emulator.calls.length === 1)
   socket.destroy()
-  const aborted = until(() => fixture.emulator.calls[0]?.aborted === true).then(() => true)
-  expect(await Promise.race([aborted, new Promise((resolve) => setTimeout(resolve, 3000, false))])).toBe(true)
+  await until(() => fixture.emulator.calls[0]?.aborted === true)
 }, 300_000)

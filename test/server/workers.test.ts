@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -9,7 +10,7 @@ import { VirtualClock } from '../support/virtual-clock.ts'
 
 /**
  * Starts two workers that run a script. It can use `worker`, the number of the worker, `start`, which counts its starts,
- * and `listen`. For port 0, it reports 4321.
+ * and `listen`. For port 0, it reports 4321. As soon as a worker was seen to listen, there is a file `seen-1`.
  */
 const startTwo = async (
   script: string,
@@ -25,7 +26,6 @@ const startTwo = async (
     const listen = () => {
       const port = process.env.PORT === '0' ? '4321' : process.env.PORT
       console.log('listening on ' + port)
-      writeFileSync('listens-' + worker + '-' + start, '')
       setInterval(() => {}, 1000)
     }
     ${script}`,
@@ -54,6 +54,7 @@ const startTwo = async (
       const [, found] = /listening on (\d+)/.exec(line) ?? []
       if (found === undefined) return undefined
       seen++
+      writeFileSync(join(folder, `seen-${seen}`), '')
       return Number(found)
     },
     restartMs: 1,
@@ -91,11 +92,8 @@ test('a worker that exits before it listens is started again, after pauses that 
   await using two = await startTwo(`
     if (worker === 1 || start > 7) listen()
     else {
-      const otherListens = setInterval(() => {
-        if (!readdirSync('.').includes('listens-1-1')) return
-        clearInterval(otherListens)
-        // The first process reads the line of the other worker in the meantime.
-        setTimeout(() => process.exit(3), start === 1 ? 300 : 0)
+      setInterval(() => {
+        if (readdirSync('.').includes('seen-1')) process.exit(3)
       }, 5)
     }`)
   await two.workers.listening
