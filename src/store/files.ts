@@ -56,30 +56,21 @@ export const createFileStore = (database: Database): Required<FileStore> => ({
   },
 
   async claimExpiredFiles(now, retryAt, max) {
-    const claimed = await database.query<{ key: string }>(sql`
-      update files
-      set expires_at = ${retryAt}
-      where key in (
-        select key
-        from files
-        where expires_at <= ${now}
-        order by expires_at
-        limit ${max}
-      )
-      and expires_at <= ${now}
-      returning key`)
-    return claimed.map(({ key }) => key)
+    // One statement a row: for the keys of a subquery, PostgreSQL may read the whole table.
+    const claimed = await database.batch(
+      (await selectExpired(database, now, max)).map(
+        (key) => sql`
+          update files
+          set expires_at = ${retryAt}
+          where key = ${key}
+          and expires_at <= ${now}
+          returning key`,
+      ),
+    )
+    return claimed.flat().map(({ key }) => String(key))
   },
 
-  async expiredFiles(now, max) {
-    const expired = await database.query<{ key: string }>(sql`
-      select key
-      from files
-      where expires_at <= ${now}
-      order by expires_at
-      limit ${max}`)
-    return expired.map(({ key }) => key)
-  },
+  expiredFiles: (now, max) => selectExpired(database, now, max),
 
   async fileOwner(key) {
     const [file] = await database.query<{ user_id: string }>(sql`
@@ -101,6 +92,16 @@ export const createFileStore = (database: Database): Required<FileStore> => ({
     }
   },
 })
+
+const selectExpired = async (database: Database, now: number, max: number): Promise<readonly string[]> => {
+  const expired = await database.query<{ key: string }>(sql`
+    select key
+    from files
+    where expires_at <= ${now}
+    order by expires_at
+    limit ${max}`)
+  return expired.map(({ key }) => key)
+}
 
 /** Adds or replaces the record of a file, for a transaction of another part of the store. */
 export const addFile = ({ key, user, kind, bytes, createdAt, expiresAt }: NewFile): Statement => sql`

@@ -42,6 +42,7 @@ const harms: readonly (readonly [string, RegExp])[] = [
     `delete from events where sequence = (select max(sequence) from events where type = 'video.succeeded')`,
     /events of the end of/,
   ],
+  [`update library_counts set assets = assets + 1 where assets > 0`, /^the counts of .* counted \d+ groups with/],
   [`create table notes (id text primary key, user_id text not null)`, /^whose the rows of notes are is not known/],
 ]
 

@@ -25,6 +25,7 @@ const rows: Readonly<Record<string, readonly Row[] | 'program'>> = {
   usage_rollup_turns: 'program',
   metric_counts: 'program',
   first_account: 'program',
+  library_counts: 'program',
   users: [
     { id: 'u1', name: 'Ann', password: 'hash', created_at: 1 },
     { id: 'u2', name: 'Bob', created_at: 2, disabled_at: 3 },

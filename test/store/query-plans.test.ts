@@ -115,13 +115,12 @@ const expected = [
   'video/counts.ts: video_tasks_waiting',
   // The same, when an operator asks.
   'video/slot-use.ts: video_tasks_waiting',
-  // What exists of all users together, for a limit of the account: as many as the limit allows.
-  'limits/existing.ts of account: one_group_a_name',
-  'limits/existing.ts of account: one_owner_a_group',
+  // A row for each user who has groups: for a limit of the account, and for the accounts whose slots are known, once in
+  // five seconds at most.
+  'limits/existing.ts of account: library_counts',
+  'library/account-use.ts: library_counts',
   // The running tasks only.
   'limits/existing.ts of account: video_tasks_unfinished',
-  // All groups of accounts whose slots are known, which are few: once in five seconds at most, when a group is created.
-  'library/account-use.ts: one_owner_a_group',
   // The groups of persons, whose assets have slots of the same account; and those of their assets that are being created.
   'library/slots/held-slots.ts: groups_of_persons',
   'library/slots/held-slots.ts: person_slots',

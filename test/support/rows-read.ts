@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite'
 import postgres from 'postgres'
-import { type Database, renderStatement, type Statement } from '../../src/store/database/database.ts'
+import { type Database, notifyOnCommit, renderStatement, type Statement } from '../../src/store/database/database.ts'
 import type { TestDatabase } from './database.ts'
 
-/** A database that records the statements of `query`. */
+/** A database that records statements, but for those of `exclusively`. */
 export interface RecordedDatabase extends Database {
   /** Takes those since the last call. */
   taken(): readonly Statement[]
@@ -13,7 +13,7 @@ export interface RecordedDatabase extends Database {
 export const recordStatements = (database: Database): RecordedDatabase => {
   let statements: Statement[] = []
   return {
-    ...database,
+    ...notifyOnCommit(database, (executed) => void statements.push(...executed)),
     query(statement, deadlineMs) {
       statements.push(statement)
       return database.query(statement, deadlineMs)

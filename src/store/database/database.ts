@@ -10,7 +10,12 @@ export type Row = Readonly<Record<string, string | number>>
 export interface Statement {
   readonly strings: TemplateStringsArray
   readonly values: readonly Value[]
+  /** The kind of database that executes it. Default: both. */
+  readonly only?: 'postgres' | 'sqlite'
 }
+
+/** A statement of a migration for which the two databases have no common form. The other one does not execute it. */
+export const onlyOn = (only: 'postgres' | 'sqlite', statement: Statement): Statement => ({ ...statement, only })
 
 /** A constant part of statements, without parameters. */
 export class Fragment {

@@ -142,6 +142,7 @@ type Queryable = Pick<Connection, 'unsafe'>
 const codeOf = (cause: unknown): unknown => (cause instanceof Error && 'code' in cause ? cause.code : undefined)
 
 const execute = async (connection: Queryable, statement: Statement): Promise<Row[]> => {
+  if (statement.only === 'sqlite') return []
   const rows = await connection.unsafe(textOf(statement), [...statement.values], { prepare: true })
   return rows.map(toRow)
 }

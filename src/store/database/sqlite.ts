@@ -60,6 +60,7 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
   }
 
   const execute = (statement: Statement): Row[] => {
+    if (statement.only === 'postgres') return []
     let compiled = prepared.get(statement.strings)
     if (!compiled) {
       compiled = openedConnection().prepare(textOf(statement))

@@ -3,14 +3,18 @@ import { eventJson } from '../../../plugins/events/frames.ts'
 import type { DeliveryLimits, DeliveryStore, LeasedDelivery } from '../../../plugins/events/webhooks/delivery-store.ts'
 import { clause, type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
+import { createDueSearch } from './due-deliveries.ts'
 
 /**
  * Deliveries to webhooks and callbacks. A process that sends one holds the lease of its webhook, or of the callback.
  */
-export const createDeliveryStore = (database: Database): DeliveryStore => ({
-  async isDeliveryDue(now) {
-    // In the order of the index: otherwise PostgreSQL expects to find one at once in any order, and reads all of them.
-    const due = await database.query(sql`
+export const createDeliveryStore = (database: Database): DeliveryStore => {
+  const findDue = createDueSearch()
+  return {
+    async isDeliveryDue(now) {
+      // In the order of the index: otherwise PostgreSQL expects to find one at once in any order, and reads all of
+      // them.
+      const due = await database.query(sql`
       select id
       from (
         select id
@@ -30,40 +34,40 @@ export const createDeliveryStore = (database: Database): DeliveryStore => ({
         order by due_at
         limit 1
       ) due`)
-    return due.length > 0
-  },
+      return due.length > 0
+    },
 
-  leaseDeliveries: (now, until, limits) => database.transaction(() => lease(now, until, limits)),
+    leaseDeliveries: (now, until, limits) => database.transaction(() => lease(now, until, limits, findDue)),
 
-  deliverySucceeded: ({ kind, id, lease: held, sequence }, at, recovered) =>
-    database.transaction(function* (): Steps {
-      if (kind === 'callback') return void (yield deleteCallback(id, held))
-      const [webhook] = yield sql`
+    deliverySucceeded: ({ kind, id, lease: held, sequence }, at, recovered) =>
+      database.transaction(function* (): Steps {
+        if (kind === 'callback') return void (yield deleteCallback(id, held))
+        const [webhook] = yield sql`
         update webhooks
         set delivered_at = ${at}, failing_since = null, failures = 0, paused_until = 0, last_error = null
         where id = ${id}
         and lease_id = ${held}
         returning id`
-      if (!webhook) return
-      yield deleteDelivery(id, sequence)
-      if (recovered) {
-        yield sql`
+        if (!webhook) return
+        yield deleteDelivery(id, sequence)
+        if (recovered) {
+          yield sql`
           update deliveries
           set due_at = ${at}
           where webhook_id = ${id}
           and due_at > ${at}`
-      }
-      yield release(id)
-    }),
+        }
+        yield release(id)
+      }),
 
-  deliveryFailed: ({ kind, id, lease: held, sequence }, { at, error, dueAt, pausedUntil, disables }) =>
-    database.transaction(function* (): Steps {
-      if (kind === 'callback') {
-        yield deleteReplaced(id, held)
-        yield dueAt === undefined ? deleteCallback(id, held) : retryCallback(id, held, dueAt)
-        return
-      }
-      const [webhook] = yield sql`
+    deliveryFailed: ({ kind, id, lease: held, sequence }, { at, error, dueAt, pausedUntil, disables }) =>
+      database.transaction(function* (): Steps {
+        if (kind === 'callback') {
+          yield deleteReplaced(id, held)
+          yield dueAt === undefined ? deleteCallback(id, held) : retryCallback(id, held, dueAt)
+          return
+        }
+        const [webhook] = yield sql`
         update webhooks
         set failing_since = coalesce(failing_since, ${at}), failures = failures + 1, last_error = ${error},
           paused_until = ${pausedUntil},
@@ -71,27 +75,28 @@ export const createDeliveryStore = (database: Database): DeliveryStore => ({
         where id = ${id}
         and lease_id = ${held}
         returning id`
-      if (!webhook) return
-      if (disables) {
-        yield sql`
+        if (!webhook) return
+        if (disables) {
+          yield sql`
           delete from deliveries
           where webhook_id = ${id}`
-      } else if (dueAt === undefined) yield deleteDelivery(id, sequence)
-      else {
-        yield sql`
+        } else if (dueAt === undefined) yield deleteDelivery(id, sequence)
+        else {
+          yield sql`
           update deliveries
           set due_at = ${dueAt}, attempts = attempts + 1
           where webhook_id = ${id}
           and event_sequence = ${sequence}`
-      }
-      yield release(id)
-    }),
+        }
+        yield release(id)
+      }),
 
-  async sweepDeliveries(before, max) {
-    const [deliveries = [], callbacks = []] = await database.batch(sweepStatements(before, max))
-    return Math.max(deliveries.length, callbacks.length)
-  },
-})
+    async sweepDeliveries(before, max) {
+      const [deliveries = [], callbacks = []] = await database.batch(sweepStatements(before, max))
+      return Math.max(deliveries.length, callbacks.length)
+    },
+  }
+}
 
 /** Deletes old deliveries, and callbacks that are long due. */
 export const sweepStatements = (before: number, max: number): readonly Statement[] => [
@@ -146,49 +151,29 @@ const release = (id: string) => sql`
   )
   where id = ${id}`
 
-function* lease(now: number, until: number, { max, maxPerUser }: DeliveryLimits): Steps<readonly LeasedDelivery[]> {
+function* lease(
+  now: number,
+  until: number,
+  { max, maxPerUser }: DeliveryLimits,
+  findDue: ReturnType<typeof createDueSearch>,
+): Steps<readonly LeasedDelivery[]> {
   // Locks the row: two processes do not choose at once.
   yield sql`update delivery_turns set turn = turn + 1`
   const sent = yield sql`
-    select user_id as "user", count(*) as count
-    from (
-      select user_id
-      from webhooks
-      where lease_id is not null
-      and lease_until > ${now}
-      union all
-      select user_id
-      from callbacks
-      where lease_id is not null
-      and lease_until > ${now}
-    ) leased
-    group by user_id`
-  const due = yield sql`
-    select kind, id, user_id as "user", turn
-    from (
-      select kind, id, user_id, due_at, row_number() over (partition by user_id order by due_at, id) as turn
-      from (
-        select 'webhook' as kind, id, user_id, due_at
-        from webhooks
-        where due_at <= ${now}
-        and lease_until <= ${now}
-        union all
-        select 'callback' as kind, id, user_id, due_at
-        from callbacks
-        where due_at <= ${now}
-        and lease_until <= ${now}
-        and not exists (
-          select 1
-          from callbacks sent
-          where sent.subject = callbacks.subject
-          and sent.lease_until > ${now}
-        )
-      ) all_due
-    ) ranked
-    where turn <= ${maxPerUser}
-    order by turn, due_at
-    limit ${10 * max}`
-  const sending = new Map(sent.map(({ user, count }) => [String(user), Number(count)]))
+    select user_id as "user", null as subject
+    from webhooks
+    where lease_id is not null
+    and lease_until > ${now}
+    union all
+    select user_id, subject
+    from callbacks
+    where lease_id is not null
+    and lease_until > ${now}`
+  // An older state of an object is not sent beside a newer one.
+  const subjects = new Set(sent.flatMap(({ subject }) => subject ?? []))
+  const due = (yield* findDue(now)).filter(({ subject }) => subject === undefined || !subjects.has(subject))
+  const sending = new Map<string, number>()
+  for (const { user } of sent) sending.set(String(user), (sending.get(String(user)) ?? 0) + 1)
   const leased: LeasedDelivery[] = []
   for (const { kind, id, user } of fewestFirst(due, sending)) {
     if (leased.length === max) break
@@ -208,8 +193,13 @@ function* lease(now: number, until: number, { max, maxPerUser }: DeliveryLimits)
 
 /** Due deliveries in turn: the first of each user, then the second. A user for whom some are being sent comes later. */
 const fewestFirst = (due: readonly Row[], sending: ReadonlyMap<string, number>): readonly Row[] => {
-  const turnOf = ({ user, turn }: Row) => Number(turn) + (sending.get(String(user)) ?? 0)
-  return due.toSorted((a, b) => turnOf(a) - turnOf(b))
+  const turns = new Map(sending)
+  const inTurn = due.map((row) => {
+    const turn = (turns.get(String(row.user)) ?? 0) + 1
+    turns.set(String(row.user), turn)
+    return { row, turn }
+  })
+  return inTurn.sort((a, b) => a.turn - b.turn).map(({ row }) => row)
 }
 
 /** An event that has failed this often comes after all others: perhaps the receiver rejects only this one. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Claim, ClaimStore } from '../../../plugins/ownership/store.ts'
-import { type Database, sql } from '../database/database.ts'
+import { type Database, type Statement, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged, groupsChanged } from '../database/revision.ts'
 
@@ -8,6 +8,12 @@ interface CreatedGroup {
   readonly id: string
   readonly createdAt: number
 }
+
+const lockCount = ({ user, account = '' }: Pick<Claim, 'user' | 'account'>): Statement => sql`
+  insert into library_counts (user_id, account, groups, assets)
+  values (${user}, ${account}, 0, 0)
+  on conflict (user_id, account) do update
+  set groups = library_counts.groups`
 
 /**
  * Claims: names that are reserved before the gateway calls the upstream.
@@ -248,7 +254,9 @@ export const createClaimStore = (database: Database): ClaimStore => {
       }
       const adopted = await unlessUniqueViolation(() =>
         database.batch([
-          // First: while the owner of the group removes its record, this waits, and then sees that change.
+          // In the order of `confirm`, so that the two cannot deadlock: the group changes the count, too.
+          lockCount(claim),
+          // Before the group: while its owner removes its record, this waits, and then sees that change.
           ...groupsChanged(claim.user),
           sql`
             insert into groups (id, group_id, user_id, type, name, description, account, state, created_at, due_at)

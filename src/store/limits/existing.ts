@@ -2,18 +2,17 @@ import type { LimitCounter } from '../../../plugins/usage-limits/store.ts'
 import { clause, joinClauses, type Statement, sql } from '../database/database.ts'
 
 /**
- * Counts what exists of a unit, as `counted`: up to one more than `amount`. What a token may have is what its user has,
- * but for running videos.
+ * Counts what exists of a unit, as `counted`: of running videos up to one more than `amount`. What a token may have is
+ * what its user has, but for running videos.
  *
  * Streams are not in the database: only the blocks of the processes count.
  */
 export const countExisting = (counter: LimitCounter, amount: number, now: number): Statement => {
   const { unit } = counter
-  const atMost = Math.min(amount, maxCounted)
-  if (unit === 'groups') return countGroups(counter, atMost, now)
-  if (unit === 'assets') return countRows(rowsOf(counter, assets), atMost)
+  if (unit === 'groups') return countGroups(counter, now)
+  if (unit === 'assets') return countAssets(counter)
   if (unit === 'storage_bytes') return sumStorage(counter, now)
-  if (unit === 'running_videos') return countRows(rowsOf(counter, runningVideos), atMost)
+  if (unit === 'running_videos') return countRows(rowsOf(counter, runningVideos), Math.min(amount, maxCounted))
   return sql`select 0 as counted`
 }
 
@@ -49,23 +48,23 @@ const and = clause` and `
 const countRows = (rows: Statement, atMost: number): Statement =>
   joinClauses(clause`select count(*) as counted from (select 1 from `, rows, clause` limit ${atMost + 1}) counted`)
 
+/** What users have: a row for each account on which they have groups. */
+const libraries: CountedRows = {
+  rows: clause`library_counts`,
+  joinUsers: clause` join users on users.id = library_counts.user_id`,
+  isOf: (user) => clause`library_counts.user_id = ${user}`,
+  counts: clause`library_counts.groups > 0`,
+}
+
 /**
- * A name that a new group claims counts as a group, also while it is not known whether the group exists.
- *
- * The condition on the state is that of the index of names, word for word. Those that it leaves out are few, and
- * counted apart: otherwise each count would read the groups of all users.
+ * A name that a new group claims counts as a group, also while it is not known whether the group exists. An index has
+ * the open claims.
  */
-const groups: CountedRows = {
+const claims: CountedRows = {
   rows: clause`groups`,
   joinUsers: clause` join users on users.id = groups.user_id`,
   isOf: (user) => clause`groups.user_id = ${user}`,
-  counts: clause`groups.state <> 'unresolved' and (groups.state = 'owned' or groups.renames is null)`,
-}
-
-/** An index has the open claims. */
-const unresolvedClaims: CountedRows = {
-  ...groups,
-  counts: clause`groups.state <> 'owned' and groups.state = 'unresolved' and groups.renames is null`,
+  counts: clause`groups.state <> 'owned' and groups.renames is null`,
 }
 
 /**
@@ -92,23 +91,19 @@ const lateResultMs = 600_000
 /** No verification may be open for longer. */
 const longestVerificationMs = 86_400_000
 
-const countGroups = (counter: LimitCounter, atMost: number, now: number): Statement =>
+const countGroups = (counter: LimitCounter, now: number): Statement =>
   joinClauses(
-    clause`select (`,
-    countRows(rowsOf(counter, groups), atMost),
+    clause`select (select coalesce(sum(groups), 0) from `,
+    rowsOf(counter, libraries),
     clause`) + (select count(*) from `,
-    rowsOf(counter, unresolvedClaims),
+    rowsOf(counter, claims),
     clause`) + (select count(*) from `,
     rowsOf(counter, verifications(now)),
     clause`) as counted`,
   )
 
-const assets: CountedRows = {
-  rows: clause`groups join assets on assets.group_id = groups.group_id`,
-  joinUsers: clause` join users on users.id = groups.user_id`,
-  isOf: (user) => clause`groups.user_id = ${user}`,
-  counts: clause`groups.state = 'owned' and groups.state <> 'unresolved' and assets.deleted_at is null`,
-}
+const countAssets = (counter: LimitCounter): Statement =>
+  joinClauses(clause`select coalesce(sum(assets), 0) as counted from `, rowsOf(counter, libraries))
 
 const files = (now: number): CountedRows => ({
   rows: clause`files`,

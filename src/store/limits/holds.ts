@@ -1,6 +1,7 @@
 import { isConsumed, type LimitUnit } from '../../../plugins/usage-limits/limit.ts'
 import type { Amounts } from '../../../plugins/usage-limits/usage-limits.ts'
-import { type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { clause, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { deleteOldest } from '../database/oldest-rows.ts'
 import { bookStep } from './exchange.ts'
 
 /**
@@ -128,15 +129,11 @@ const useBlock = ({ counter, bucket, unit, stepMs, lengthMs, held }: Row, now: n
 }
 
 /** Deletes counts of past windows that no holder needs. */
-export const deletePast = (now: number): Statement => sql`
-  delete from limit_use
-  where (counter, bucket) in (
-    select counter, bucket
-    from limit_use
-    where ends_at < ${now}
-    and held = 0
-    order by ends_at
-    limit ${maxRows}
+export const deletePast = (now: number): Statement =>
+  deleteOldest(
+    {
+      ...{ table: clause`limit_use`, time: clause`ends_at`, key: clause`counter, bucket` },
+      where: clause`ends_at < ${now} and held = 0`,
+    },
+    maxRows,
   )
-  and held = 0
-  and ends_at < ${now}`

@@ -1,7 +1,8 @@
 import { type Statement, type Steps, sql } from '../database/database.ts'
+import { libraryCountTables } from './library-counts.ts'
 import { auditChainTables, auditReportTables } from './tables/audit.ts'
 import { consentLinkMakers, consentListIndexes, consentTables, personsOfEarlierTexts } from './tables/consents.ts'
-import { eventTables } from './tables/events.ts'
+import { callbackIndexes, eventTables } from './tables/events.ts'
 import { fileTables } from './tables/files.ts'
 import { idempotencyTables } from './tables/idempotency.ts'
 import {
@@ -28,7 +29,9 @@ import { videoDecisionTables, videoRequestTables, videoTables } from './tables/v
 /** Statements, or steps where a later statement depends on the rows of an earlier one. */
 export type Migration = readonly Statement[] | (() => Steps)
 
-/** All migrations, in SQL that both databases accept. Never change a released one: append a new one. */
+/**
+ * All migrations, in SQL that both databases accept, but for triggers. Never change a released one: append a new one.
+ */
 export const migrations: readonly Migration[] = [
   [
     sql`
@@ -275,4 +278,6 @@ export const migrations: readonly Migration[] = [
   slotUseTables,
   slotAccountColumns,
   personsOfEarlierTexts,
+  libraryCountTables,
+  callbackIndexes,
 ]

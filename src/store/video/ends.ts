@@ -9,7 +9,12 @@ import type { Notices } from './notices.ts'
 import { forgetRequest, sweepPieces } from './requests.ts'
 import { selectTask, taskOf } from './task-rows.ts'
 
-/** Ends of tasks that the upstream never saw, and the deletion of those that have ended. */
+/**
+ * Ends of tasks that the upstream never saw, and the deletion of those that have ended.
+ *
+ * What one step changes is found first, and then changed row by row: for the keys of a subquery, PostgreSQL may read
+ * the whole table.
+ */
 export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
   async cancelWaitingVideoTask(user, id, at) {
     const cancelled = await database.transaction(function* () {
@@ -41,19 +46,22 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
   // One with the object of a failed task has ended for the reason in it.
   async expireWaitingVideoTasks(now, max) {
     const expired = await database.transaction(function* () {
-      const rows = yield sql`
-        update video_tasks
-        set phase = 'ended', status = case when task is null then 'expired' else 'failed' end, ended_at = ${now},
-          due_at = null, request = null
-        where id in (
-          select id
-          from video_tasks
-          where phase = 'waiting'
-          and expires_at <= ${now}
-          limit ${max}
-        )
-        and phase = 'waiting'
-        returning id, bytes`
+      const due = yield sql`
+        select id
+        from video_tasks
+        where phase = 'waiting'
+        and expires_at <= ${now}
+        order by expires_at
+        limit ${max}`
+      const rows = yield due.map(
+        ({ id }) => sql`
+          update video_tasks
+          set phase = 'ended', status = case when task is null then 'expired' else 'failed' end, ended_at = ${now},
+            due_at = null, request = null
+          where id = ${id}
+          and phase = 'waiting'
+          returning id, bytes`,
+      )
       for (const { id } of rows) yield* endTaskHold(String(id))
       yield* notices.tellStatuses(
         rows.map(({ id }) => String(id)),
@@ -86,23 +94,28 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
   sweepVideoRequests: (now, max) => sweepPieces(database, now, max),
 
   async sweepVideoPools(unusedSince, max) {
-    const swept = await database.query(sql`
-      delete from video_pools
-      where pool in (
-        select unused.pool
-        from video_pools unused
-        where unused.used_at < ${unusedSince}
-        and not exists (
-          select 1
-          from video_tasks
-          where video_tasks.pool = unused.pool
-          and phase = 'waiting'
-        )
-        limit ${max}
+    const unused = await database.query(sql`
+      select pool
+      from video_pools
+      where used_at < ${unusedSince}
+      and not exists (
+        select 1
+        from video_tasks
+        where video_tasks.pool = video_pools.pool
+        and phase = 'waiting'
       )
-      and used_at < ${unusedSince}
-      returning pool`)
-    return swept.length
+      order by used_at
+      limit ${max}`)
+    const swept = await database.batch(
+      unused.map(
+        ({ pool }) => sql`
+          delete from video_pools
+          where pool = ${pool}
+          and used_at < ${unusedSince}
+          returning pool`,
+      ),
+    )
+    return swept.flat().length
   },
 })
 

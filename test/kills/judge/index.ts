@@ -1,4 +1,5 @@
 import type { KillWorld } from '../world.ts'
+import { checkCounts } from './counts.ts'
 import { checkDeliveries } from './deliveries.ts'
 import { checkLedger } from './ledger.ts'
 import { checkOwners } from './owners.ts'
@@ -20,6 +21,7 @@ export const judge = async (world: KillWorld): Promise<readonly string[]> => {
     ...(await checkUploads(world, tables)),
     ...(await checkUpstream(world, tables)),
     ...(await checkOwners(history, tables)),
+    ...(await checkCounts(tables)),
     ...(await checkTrail(world, tables)),
     ...(await checkDeliveries(world, tables)),
     ...(await checkLedger(world, tables)),

@@ -40,6 +40,7 @@ const tablesOfOwners: Readonly<Record<string, string | null>> = {
   idempotency_keys: 'user_id',
   invitations: 'user_id',
   leases: null,
+  library_counts: 'user_id',
   limit_blocks: null,
   limit_holders: null,
   limit_use: null,

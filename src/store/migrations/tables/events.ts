@@ -74,3 +74,8 @@ export const eventTables: readonly Statement[] = [
   sql`create table delivery_turns (id integer primary key check (id = 1), turn bigint not null)`,
   sql`insert into delivery_turns (id, turn) values (1, 0)`,
 ]
+
+/** A migration: the callbacks of a user that are due, from one user to the next. Never change it. */
+export const callbackIndexes: readonly Statement[] = [
+  sql`create index callbacks_of_user_by_due on callbacks (user_id, due_at)`,
+]
