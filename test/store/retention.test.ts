@@ -5,6 +5,7 @@ import { createDeliveryStore } from '../../src/store/events/deliveries.ts'
 import { createEventSweep } from '../../src/store/events/event-sweep.ts'
 import type { Store } from '../../src/store/index.ts'
 import { createOverdueStore, type RetainedKind, retainedKinds } from '../../src/store/overdue.ts'
+import { createSqlVideoQueue } from '../../src/store/video-queue.ts'
 import { eachDatabase } from '../support/database.ts'
 import { readingsOf, recordStatements } from '../support/rows-read.ts'
 
@@ -151,6 +152,37 @@ eachDatabase('what is old', (tested) => {
       insert into files (key, user_id, kind, bytes, created_at, expires_at)
       select 'file-' || i, 'ann', 'upload', 1, 1, i from numbers where i <= 30`,
   }
+
+  test('of video tasks: a step of a hundred takes few round trips to the database', async () => {
+    await database.query(sql`
+      insert into video_tasks (
+        id, user_id, model, service_tier, phase, status, created_at, expires_at, ended_at, lease_until, attempts, bytes,
+        fields, result
+      )
+      select 'old-' || i, 'ann', 'm', 'default', 'ended', 'succeeded', 1, 1, i, 0, 1, 1, '{}',
+        '{"video":"results/' || i || '"}'
+      from numbers
+      where i <= 150`)
+    await database.query(sql`
+      insert into files (key, user_id, kind, bytes, created_at, expires_at)
+      select 'results/' || i, 'ann', 'result', 1, 1, 9999 from numbers where i <= 150`)
+    let trips = 0
+    const counted: Database = {
+      ...database,
+      transaction: (steps, ms) =>
+        database.transaction(function* () {
+          const made = steps()
+          let step = made.next()
+          for (; !step.done; step = made.next(yield step.value)) trips++
+          return step.value
+        }, ms),
+    }
+    const swept = await createSqlVideoQueue(counted).sweepVideoTasks(1_000, 100)
+    expect(swept.map(({ id }) => id)).toEqual(Array.from({ length: 100 }, (_, at) => `old-${at + 1}`))
+    expect(trips).toBeLessThanOrEqual(4)
+    const [files] = await database.query(sql`select count(*) as n from files where expires_at = 1000`)
+    expect(files?.n).toBe(100)
+  })
 
   test('of every kind is counted up to a number, from the end of an index', async () => {
     await database.query(sql`delete from face_verifications`)

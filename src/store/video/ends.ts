@@ -37,7 +37,7 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
 
   async deleteVideoTask(user, id, at) {
     return database.transaction(function* () {
-      const deleted = yield* deleteEnded(id, at, user)
+      const [deleted] = yield* deleteEnded([id], at, user)
       if (deleted) yield* notices.tellDeletion(deleted, at)
       return deleted
     })
@@ -82,12 +82,10 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
         and ended_at < ${endedBefore}
         order by ended_at, id
         limit ${max}`
-      const swept: VideoTask[] = []
-      for (const { id } of old) {
-        const task = yield* deleteEnded(String(id), endedBefore)
-        if (task) swept.push(task)
-      }
-      return swept
+      return yield* deleteEnded(
+        old.map(({ id }) => String(id)),
+        endedBefore,
+      )
     })
   },
 
@@ -119,21 +117,27 @@ export const videoEnds = (database: Database, notices: Notices): VideoEnds => ({
   },
 })
 
-/** Deletes a task that has ended. The copies of its result expire, so that the next sweep removes them. */
-function* deleteEnded(id: string, at: number, user?: string): Steps<VideoTask | undefined> {
-  const [task] = yield selectTask(id)
-  if (user !== undefined && task?.user !== user) return undefined
-  const [deleted] = yield sql`
-    delete from video_tasks
-    where id = ${id}
-    and phase = 'ended'
-    returning id`
-  if (!task || !deleted) return undefined
-  // Nobody decides about it any more.
-  if (task.undecidedAt !== undefined) yield* endTaskHold(id)
-  for (const key of filesIn(task.result)) yield expireFile(key, at)
-  if (usesPersons(task.fields)) yield keepTaskEnd(id, String(task.status), taskOf(task).endedAt)
-  return taskOf(task)
+/**
+ * Deletes tasks that have ended, in few round trips. The copies of their results expire, so that the next sweep removes
+ * them. Returns those that were deleted.
+ */
+function* deleteEnded(ids: readonly string[], at: number, user?: string): Steps<VideoTask[]> {
+  const found = (yield ids.map(selectTask)).filter((task) => user === undefined || task.user === user)
+  const deleted = yield found.map(
+    ({ id }) => sql`
+      delete from video_tasks
+      where id = ${id}
+      and phase = 'ended'
+      returning id`,
+  )
+  const gone = found.filter(({ id }) => deleted.some((row) => row.id === id))
+  // Nobody decides about them any more.
+  for (const { id, undecidedAt } of gone) if (undecidedAt !== undefined) yield* endTaskHold(String(id))
+  yield gone.flatMap((task) => [
+    ...filesIn(task.result).map((key) => expireFile(key, at)),
+    ...(usesPersons(task.fields) ? [keepTaskEnd(String(task.id), String(task.status), taskOf(task).endedAt)] : []),
+  ])
+  return gone.map(taskOf)
 }
 
 /** The files of a result. None of a damaged one: else it would keep all later tasks from being removed. */
