@@ -15,7 +15,7 @@ const roundOf = async (
   const events = {
     takeLease: async () => true,
     releaseLease: async () => {},
-    dueAssetWatches: async () => watches.map((watch) => ({ ...watch, user: 'ann', createdAt: now })),
+    dueAssetWatches: async () => watches.map((watch) => ({ ...watch, user: 'ann', createdAt: now, dueAt: now })),
     endAssetWatch: async () => {},
     postponeAssetWatches: async (due: readonly { readonly asset: string; readonly dueAt: number }[]) => {
       done.resolve(due)

@@ -41,7 +41,7 @@ repeatOnDatabases('assets in progress', (database) => {
     for (const [index, asset] of assets.entries()) {
       const change = { type: 'asset.processing', data: '{}', at: Date.now() } as const
       const added = { asset, group: groupOf(asset), user: `user of ${asset}`, createdAt: Date.now() }
-      await store.watchAsset(added, 1 + index, change)
+      await store.watchAsset({ ...added, dueAt: 1 + index }, change)
     }
     const itemOf = (asset: string) => ({ Id: asset, GroupId: groupOf(asset), Status: 'Active' })
     const responseOf = (Result: object) => {

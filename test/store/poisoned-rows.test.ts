@@ -31,9 +31,9 @@ eachDatabase('rows of several users in one transaction', (database) => {
   test('of watches of assets: one that the database does not accept fails alone', async () => {
     const store = await database.open()
     const change = { type: 'asset.processing', data: '{}', at } as const
-    const watchOf = (group: string) => ({ asset: randomUUID(), group, user: 'ann', createdAt: at })
+    const watchOf = (group: string) => ({ asset: randomUUID(), group, user: 'ann', createdAt: at, dueAt: at })
     const watches = [watchOf(absent), watchOf('g'), watchOf('g')]
-    const results = await Promise.allSettled(watches.map((watch) => store.watchAsset(watch, at, change)))
+    const results = await Promise.allSettled(watches.map((watch) => store.watchAsset(watch, change)))
     expect(results.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled'])
     const due = (await store.dueAssetWatches(at, 10)).map(({ asset }) => asset)
     expect(due.toSorted()).toEqual([...watches.slice(1).map(({ asset }) => asset)].toSorted())

@@ -7,6 +7,8 @@ export interface AssetWatch {
   /** Who has created it. */
   readonly user: string
   readonly createdAt: number
+  /** When it is polled next. */
+  readonly dueAt: number
   /** Polls that found it still processing. */
   readonly polls: number
 }
@@ -25,7 +27,7 @@ export interface AssetProgress {
 /** Store port: assets in progress, and the events of all assets. Each change and its event are one transaction. */
 export interface AssetWatchStore {
   /** Adds a watch, and the event that the asset is being processed; nothing when there is one already. */
-  watchAsset(watch: Omit<AssetWatch, 'polls'>, dueAt: number, change: AssetProgress): Promise<void>
+  watchAsset(watch: Omit<AssetWatch, 'polls'>, change: AssetProgress): Promise<void>
   /** The watches that are due longest. */
   dueAssetWatches(now: number, max: number): Promise<readonly AssetWatch[]>
   /** Sets when each is due again, and counts a poll. */

@@ -16,10 +16,10 @@ const everyMs = 2_000
 const callsPerSecond = 2
 const maxDue = 200
 const pageSize = 100
-/** Pages of a list: more changes than these contain are found by single calls. */
-const maxPages = 10
+/** The upstream shows no page behind these. */
+const maxPages = 100
 /** By how much the clock of the upstream may be behind. */
-const maxClockSkewMs = 300_000
+const maxClockSkewMs = 60_000
 /** Up to this number of assets, one call for each costs less than a list: the upstream allows ten times as many. */
 const maxSingle = 2
 /** Single calls of a round for assets that no page has shown: deleted or moved ones, or too many changes. */
@@ -60,7 +60,7 @@ export const watchAsset = async (
     at,
   } as const
   await events
-    ?.watchAsset({ asset, group, user, createdAt: at }, at + pollDelayMs(0), change)
+    ?.watchAsset({ asset, group, user, createdAt: at, dueAt: at + pollDelayMs(0) }, change)
     .catch((err: unknown) => log.warn({ err, asset }, 'asset cannot be watched'))
 }
 
@@ -102,7 +102,7 @@ export const watchAssets = (
     return item && changeOf(item, clock.now())
   }
 
-  /** Adds the outcomes of the assets that have changed since the oldest of them was created. */
+  /** Adds the outcomes of the assets that have changed since the first of them was polled or created. */
   const readChanges = async (
     query: Pick<ListQuery, 'groupType' | 'groups'>,
     watches: readonly OwnedWatch[],
@@ -110,7 +110,7 @@ export const watchAssets = (
     pause: () => Promise<void>,
   ): Promise<void> => {
     const missing = new Map(watches.map((watch) => [watch.asset, watch]))
-    const since = Math.min(...watches.map(({ createdAt }) => createdAt)) - maxClockSkewMs
+    const since = Math.min(...watches.map(({ dueAt, polls }) => dueAt - pollDelayMs(polls))) - maxClockSkewMs
     for (let pageNumber = 1; pageNumber <= maxPages && missing.size > 0; pageNumber++) {
       await pause()
       const response = await upstream.send({

@@ -14,7 +14,7 @@ const endWatch = (asset: string): Statement => sql`
 
 type WatchParameters = Parameters<AssetWatchStore['watchAsset']>
 
-function* addWatch([{ asset, group, user, createdAt }, dueAt, change]: WatchParameters): Steps {
+function* addWatch([{ asset, group, user, createdAt, dueAt }, change]: WatchParameters): Steps {
   const added = yield sql`
     insert into asset_watches (asset_id, group_id, user_id, created_at, due_at, polls)
     values (${asset}, ${group}, ${user}, ${createdAt}, ${dueAt}, 0)
@@ -67,7 +67,8 @@ export const createAssetWatchStore = (database: Database): AssetWatchStore => ({
 
   async dueAssetWatches(now, max) {
     return database.query<AssetWatch>(sql`
-      select asset_id as asset, group_id as "group", user_id as "user", created_at as "createdAt", polls
+      select asset_id as asset, group_id as "group", user_id as "user", created_at as "createdAt", due_at as "dueAt",
+        polls
       from asset_watches
       where due_at <= ${now}
       order by due_at, asset_id
