@@ -96,7 +96,14 @@ test('assets in progress of one account are told of while another one does not r
   }
   const watches = ['a', 'b'].flatMap((account) =>
     [0, 1, 2, 3].map((nth) => ({
-      ...{ asset: `${account}-${nth}`, group: `group-${account}`, user: 'ann', createdAt: Date.now(), dueAt: 0, polls: 0 },
+      ...{
+        asset: `${account}-${nth}`,
+        group: `group-${account}`,
+        user: 'ann',
+        createdAt: Date.now(),
+        dueAt: 0,
+        polls: 0,
+      },
     })),
   )
   const events = {
