@@ -30,72 +30,61 @@ export const fragment = (strings: TemplateStringsArray, ...parts: readonly Fragm
   new Fragment(strings.map((text, at) => text + (parts[at]?.text ?? '')).join(''))
 
 /**
+ * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter,
+ * and a fragment part of the text. Throws TypeError for a value that a database would not store unchanged.
+ */
+export const sql = (strings: TemplateStringsArray, ...parts: readonly (Value | Fragment | undefined)[]): Statement =>
+  parts.some(isFragment)
+    ? { strings: textsAround(strings, parts)[0] ?? strings, values: parts.filter(isValue).map(toColumnValue) }
+    : { strings, values: (parts as readonly (Value | undefined)[]).map(toColumnValue) }
+
+type Part = Value | Fragment | Statement | undefined
+
+const isFragment = (part: Part): part is Fragment => part instanceof Fragment
+
+const isValue = (part: Part): part is Value | undefined => typeof part !== 'object' || part === null
+
+const isClause = (part: Part): part is Statement => !isValue(part) && !isFragment(part)
+
+/**
  * Template tag for a part of a statement, with parameters: `` clause`where name = ${name}` ``; and for a statement with
  * such parts in it: `` clause`select id from users ${part}` ``.
  */
-export const clause = (
-  strings: TemplateStringsArray,
-  ...values: readonly (Value | Fragment | Statement | undefined)[]
-): Statement => {
-  if (!values.some(isPart)) return { strings, values: (values as readonly (Value | undefined)[]).map(toColumnValue) }
-  const texts = textsAround(strings, values)
+export const clause = (strings: TemplateStringsArray, ...parts: readonly Part[]): Statement => {
+  if (!parts.some(isClause)) return sql(strings, ...(parts as readonly (Value | Fragment | undefined)[]))
+  const texts = textsAround(strings, parts)
   const clauses: Statement[] = []
-  let own: Value[] = []
-  const addText = () => clauses.push({ strings: texts[clauses.length / 2] ?? strings, values: own })
-  for (const value of values) {
-    if (value instanceof Fragment) continue
-    if (!isPart(value)) own.push(toColumnValue(value))
-    else {
-      addText()
-      clauses.push(value)
-      own = []
-    }
+  let from = 0
+  for (const text of texts) {
+    const next = parts.findIndex((part, index) => index >= from && isClause(part))
+    const end = next === -1 ? parts.length : next
+    clauses.push({ strings: text, values: parts.slice(from, end).filter(isValue).map(toColumnValue) })
+    clauses.push(...parts.slice(end, end + 1).filter(isClause))
+    from = end + 1
   }
-  addText()
-  const [only = { strings, values: own }, ...others] = clauses
-  return others.length === 0 ? only : joinClauses(...clauses)
+  return joinClauses(...clauses)
 }
-
-const isPart = (value: Value | Fragment | Statement | undefined): value is Fragment | Statement =>
-  typeof value === 'object' && value !== null
 
 /** By template. A template has the same fragments, and clauses in the same places, each time. */
 const knownTexts = new WeakMap<TemplateStringsArray, readonly TemplateStringsArray[]>()
 
 /** The texts of a template before, between and behind its clauses, with its fragments in them. */
-const textsAround = (
-  strings: TemplateStringsArray,
-  values: readonly (Value | Fragment | Statement | undefined)[],
-): readonly TemplateStringsArray[] => {
+const textsAround = (strings: TemplateStringsArray, parts: readonly Part[]): readonly TemplateStringsArray[] => {
   const known = knownTexts.get(strings)
   if (known) return known
-  const texts: string[][] = []
-  let parts: string[] = []
-  let text = ''
+  const texts = [['']]
   for (const [index, start] of strings.entries()) {
-    const value = values[index]
-    text += start
-    if (value instanceof Fragment) {
-      text += value.text
-      continue
-    }
-    parts.push(text)
-    text = ''
-    if (index < values.length && !isPart(value)) continue
-    texts.push(parts)
-    parts = []
+    const text = texts.at(-1) ?? []
+    text[text.length - 1] += start
+    const part = parts[index]
+    if (isFragment(part)) text[text.length - 1] += part.text
+    else if (isClause(part)) texts.push([''])
+    else if (index < parts.length) text.push('')
   }
   const made = texts.map((each) => Object.assign(each, { raw: each }))
   knownTexts.set(strings, made)
   return made
 }
-
-/**
- * Template tag for a statement: `` sql`select id from users where name = ${name}` ``. Each `${…}` becomes a parameter,
- * and a fragment part of the text. Throws TypeError for a value that a database would not store unchanged.
- */
-export const sql: (strings: TemplateStringsArray, ...values: readonly (Value | Fragment | undefined)[]) => Statement =
-  clause
 
 /** Texts of joined clauses that are kept. Those of the program are fewer. */
 const maxJoined = 2_000
