@@ -33,9 +33,13 @@ export const createPersonSlotStore = (
     }),
 
   async releasePersonSlot(id) {
-    await database.query(sql`
-      delete from person_slots
-      where id = ${id}`)
+    await database.batch([
+      // A claim that counts meanwhile would see neither the asset, which it has counted before, nor its slot.
+      lockSlots,
+      sql`
+        delete from person_slots
+        where id = ${id}`,
+    ])
   },
 
   personSlots: (account, now) => database.transaction(() => personSlots(account, now)),
