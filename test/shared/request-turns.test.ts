@@ -4,6 +4,7 @@ import type { Problem } from '../../plugins/shared/problem.ts'
 
 const maxPerTurn = 32
 const minPerTurn = 4
+const maxAtOnce = 4
 const maxWaiting = 4_096
 /** Milliseconds. */
 const longTurn = 2
@@ -97,14 +98,46 @@ test('while one caller only waits, long turns do not become shorter', async () =
 })
 
 describe('beside a user who floods', () => {
-  test('a quiet user’s request is among the first two of the next turn, however many of the other’s wait', async () => {
+  test('a quiet user’s request is handled at once, however many of the other’s wait', async () => {
     const loop = createLoop()
     times(1_000, () => loop.ask('flood', { token: 'a', user: 'ann' }))
     await loop.turn()
+    loop.ask('first', { token: 'b', user: 'bob' })
+    // The user of the token is not known yet.
+    expect((await loop.handledInTurn()).slice(0, 2)).toContain('first')
     for (let nth = 0; nth < 3; nth++) {
       loop.ask('quiet', { token: 'b', user: 'bob' })
-      expect((await loop.handledInTurn()).slice(0, 2)).toContain('quiet')
+      expect(loop.handled.at(-1)).toBe('quiet')
+      await loop.turn()
     }
+  })
+
+  test('a few requests of quiet users are handled at once in each turn, and the others are the first of the next', async () => {
+    const loop = createLoop()
+    times(1_000, () => loop.ask('flood', { token: 'a', user: 'ann' }))
+    const askAll = () => times(6, (nth) => loop.ask(`${nth}`, { user: `user ${nth}` }))
+    askAll()
+    for (let nth = 0; nth < 6; nth++) await loop.turn()
+    for (let nth = 0; nth < 2; nth++) {
+      loop.handled.length = 0
+      askAll()
+      expect(loop.handled).toEqual(['0', '1', '2', '3'])
+      expect((await loop.handledInTurn()).toSorted()).toEqual(['4', '5', 'flood', 'flood'])
+    }
+  })
+
+  test('a user who has requests waiting has none handled at once', async () => {
+    const loop = createLoop()
+    times(1_000, () => loop.ask('flood', { token: 'a', user: 'ann' }))
+    loop.ask('quiet', { token: 'b', user: 'bob' })
+    await slow(loop)
+    loop.handled.length = 0
+    times(2, () => loop.ask('flood', { token: 'a', user: 'ann' }))
+    expect(loop.handled).toEqual([])
+    times(10, () => loop.ask('quiet', { token: 'b', user: 'bob' }))
+    expect(loop.handled).toHaveLength(maxAtOnce)
+    times(10, () => loop.ask('quiet', { token: 'b', user: 'bob' }))
+    expect(loop.handled).toHaveLength(maxAtOnce)
   })
 
   test('all tokens of a user are one caller', async () => {
@@ -119,7 +152,8 @@ describe('beside a user who floods', () => {
     expect(handled).toContain('other')
     loop.ask('quiet again', { token: 'b', user: 'bob' })
     loop.ask('other again', { token: 'c', user: 'cid' })
-    expect(await loop.handledInTurn()).toEqual(['flood', 'quiet again', 'other again', 'flood'])
+    expect(loop.handled.slice(-2)).toEqual(['quiet again', 'other again'])
+    expect(await loop.handledInTurn()).toEqual(Array(minPerTurn).fill('flood'))
   })
 
   test('users who wait are served in circles', async () => {
@@ -249,9 +283,11 @@ describe('responses of upstreams', () => {
     await slow(loop)
     times(128, () => loop.respond('response to the flood', 'ann'))
     loop.respond('response', 'bob')
+    expect(loop.handled.at(-1)).toBe('response')
+    times(4, () => loop.respond('response', 'bob'))
     expect((await loop.handledInTurn()).slice(0, 2)).toContain('response')
     loop.ask('quiet', { token: 'b', user: 'bob' })
-    expect((await loop.handledInTurn()).slice(0, 2)).toContain('quiet')
+    expect(loop.handled.at(-1)).toBe('quiet')
   })
 
   test('make turns shorter when another user’s request has to wait for them', async () => {

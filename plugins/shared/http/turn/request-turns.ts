@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers'
 import { afterIo } from '../../background/turns.ts'
 import type { Clock } from '../../clock.ts'
 import { Problem } from '../../problem.ts'
-import { Callers } from './callers.ts'
+import { Callers, type RequestCaller } from './callers.ts'
 import { TurnQueue } from './turn-queue.ts'
 
 /** Problem 503. One shared instance: it has no cause and no event. */
@@ -46,6 +46,8 @@ export class RequestTurns {
   #begun = 0
   /** Whether later ones must wait for the next turn. */
   #isFull = false
+  /** Of this turn, although it was full. */
+  #atOnce = 0
   #perTurn = maxPerTurn
   #turnAt = 0
   #shortUntil = 0
@@ -83,8 +85,14 @@ export class RequestTurns {
 
   /** The same for each of several pieces of work of a request. */
   next(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> | undefined {
-    if (this.#isFull) return this.#wait(request, hasLeft)
-    return this.#count()
+    const caller = this.#isFull ? this.#callers.of(request) : undefined
+    if (caller === undefined || this.#mayBeginAtOnce(caller)) return this.#count()
+    return new Promise((end) => {
+      const refused = this.#waiting.add(caller, { hasLeft, end })
+      if (!refused) return
+      this.#refused++
+      refused.end(busy)
+    })
   }
 
   /**
@@ -93,7 +101,7 @@ export class RequestTurns {
    */
   resume(userOf: () => string | undefined): Promise<unknown> | undefined {
     const user = this.#isFull ? userOf() : undefined
-    if (user === undefined) return this.#count()
+    if (user === undefined || this.#mayBeginAtOnce({ key: user, isUser: true })) return this.#count()
     return new Promise((end) => this.#waiting.resume(user, { hasLeft: hasNotLeft, end }))
   }
 
@@ -110,15 +118,14 @@ export class RequestTurns {
     this.#inNextTurn(this.#beginNext)
   }
 
-  #wait(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> {
-    const caller = this.#callers.of(request)
-    if (this.#waiting.hasOnlyOthers(caller)) this.#shortUntil = this.#clock.now() + shortTurnsMs
-    return new Promise((end) => {
-      const refused = this.#waiting.add(caller, { hasLeft, end })
-      if (!refused) return
-      this.#refused++
-      refused.end(busy)
-    })
+  /**
+   * Whether the caller is a user who finds only others waiting. A few in each turn need not wait for the next one: to
+   * read what others have sent meanwhile may take longer than all that a turn begins.
+   */
+  #mayBeginAtOnce(caller: RequestCaller): boolean {
+    if (!this.#waiting.hasOnlyOthers(caller)) return false
+    this.#shortUntil = this.#clock.now() + shortTurnsMs
+    return caller.isUser && this.#atOnce++ < maxAtOnce
   }
 
   readonly #beginNext = (): void => {
@@ -127,6 +134,7 @@ export class RequestTurns {
     else if (now - this.#turnAt > longTurnMs) this.#perTurn = Math.max(minPerTurn, this.#perTurn >> 1)
     else if (this.#perTurn < maxPerTurn) this.#perTurn++
     this.#turnAt = now
+    this.#atOnce = 0
     let left = 0
     for (this.#begun = 0; this.#begun < this.#perTurn && left < maxLeftPerTurn; ) {
       const next = this.#waiting.take()
@@ -152,6 +160,8 @@ const hasNotLeft = () => false
  */
 const maxPerTurn = 32
 const minPerTurn = 4
+/** Of users who find only others waiting. */
+const maxAtOnce = 4
 /**
  * After a longer turn, the next one begins half as many: what arrives is not read before its end. Short turns make a
  * request 5 to 9 % more expensive, so turns are only short when a caller needs it.
