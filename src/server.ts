@@ -20,6 +20,7 @@ import { ignoreNewConnections } from './server/new-connections.ts'
 import { openApp } from './server/open-app.ts'
 import { stopOnSignal } from './server/stop-on-signal.ts'
 import { expectNoArguments, serverUsage } from './server/usage.ts'
+import { DatabaseLockedError } from './store/database/error.ts'
 import { openStore } from './store/index.ts'
 import { startTracing } from './tracing.ts'
 import { connectToSupervisor } from './workers/metrics.ts'
@@ -77,7 +78,8 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
   }
   let reason: unknown = new Error('the database is being opened')
   const retry = (err: unknown): void => {
-    log.error({ err }, 'the database is not available; the server tries again every second')
+    if (err instanceof DatabaseLockedError) log.warn({ err }, `${err.message}; the server waits for it`)
+    else log.error({ err }, 'the database is not available; the server tries again every second')
     reason = err
     const onFailure = (error: unknown) => {
       reason = error

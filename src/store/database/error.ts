@@ -26,6 +26,13 @@ export class DatabaseBusyError extends StoreError {
   }
 }
 
+/** Another process holds the lock of `exclusively` for long, as one does that migrates a large database. */
+export class DatabaseLockedError extends StoreError {
+  override name = 'DatabaseLockedError'
+  /** The code that `retrySecondsOf` of `plugins/shared` looks for. */
+  readonly code = 'EAGAIN'
+}
+
 /** A unique index rejected a row: another statement has inserted the same key first. */
 export class UniqueViolationError extends StoreError {
   override name = 'UniqueViolationError'

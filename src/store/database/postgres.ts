@@ -12,7 +12,7 @@ import {
   type Steps,
   toRow,
 } from './database.ts'
-import { type ErrorCodes, storeError } from './error.ts'
+import { DatabaseLockedError, type ErrorCodes, StoreError, storeError } from './error.ts'
 
 /** PostgreSQL. */
 export const postgresDatabase: DatabaseKind = {
@@ -28,6 +28,8 @@ const maxConnections = 10
 /** Slow requests of one user leave connections for those of others. */
 const maxConnectionsPerUser = 5
 const exclusiveMs = 30_000
+/** The part of its deadline for which `exclusively` waits for its lock. It then knows what it has waited for. */
+const lockShare = 4 / 5
 const closeSeconds = 2
 /** Key of the advisory lock. Any number that no other program is likely to use. */
 const migrationLock = 7_584_231_906
@@ -48,7 +50,8 @@ const maxRetries = 3
 /**
  * SQLSTATE deadlock_detected and lock_not_available: the server has rolled the transaction back, so a retry is safe.
  */
-const retryableCodes: readonly unknown[] = ['40P01', '55P03']
+const lockNotAvailable = '55P03'
+const retryableCodes: readonly unknown[] = ['40P01', lockNotAvailable]
 
 const textOf = renderStatement('$')
 
@@ -120,7 +123,7 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
     transaction: <Result>(steps: () => Steps<Result>, ms = deadlineMs) =>
       run((connection) => begin(connection, (tx) => runSteps(tx, steps())), ms),
     exclusively: (steps, ms = exclusiveMs) =>
-      run((connection) => begin(connection, (tx) => runExclusively(tx, steps())), ms),
+      run((connection) => begin(connection, (tx) => runExclusively(tx, steps(), Math.min(ms, exclusiveMs))), ms),
     close: async () => {
       // Without a timeout the driver may wait for ever for a dead connection.
       await Promise.allSettled(pool?.all.map((connection) => connection.end({ timeout: closeSeconds })) ?? [])
@@ -174,20 +177,26 @@ const runSteps = async <Result>(tx: Queryable, steps: Steps<Result>): Promise<Re
   return step.value
 }
 
-const runExclusively = async (tx: Queryable, steps: Steps): Promise<void> => {
+const runExclusively = async (tx: Queryable, steps: Steps, waitMs: number): Promise<void> => {
   await tx.unsafe('set local statement_timeout = 0')
+  // The server ends the wait: when the connection is dropped, its session would wait on.
+  await tx.unsafe(`set local lock_timeout = ${Math.ceil(waitMs * lockShare)}`)
+  await tx.unsafe('select pg_advisory_xact_lock($1)', [migrationLock]).catch((cause: unknown) => {
+    if (codeOf(cause) !== lockNotAvailable) throw cause
+    throw new DatabaseLockedError('another process migrates the database', { cause })
+  })
   await tx.unsafe('set local lock_timeout = 0')
-  await tx.unsafe('select pg_advisory_xact_lock($1)', [migrationLock])
   await runSteps(tx, steps)
 }
 
 /**
- * Whether an error is of the connection: of the system, or of the driver, and none that the server has sent.
+ * Whether an error is of the connection: of the system, or of the driver, and none that the server has sent, or that is ours.
  *
  * The driver would connect again. But it goes on with the answer that has broken off: a later statement may get a row
  * of nothing before its own (`rows` in `connection.js` of postgres 3.4), or no answer at all.
  */
-const isBroken = (error: unknown): boolean => /^(?:E[A-Z]{3,}|CONNECT)/.test(String(codeOf(error)))
+const isBroken = (error: unknown): boolean =>
+  !(error instanceof StoreError) && /^(?:E[A-Z]{3,}|CONNECT)/.test(String(codeOf(error)))
 
 /**
  * Closes a connection whose server does not respond. The driver rejects all its pending queries; their callers have

@@ -14,7 +14,7 @@ import {
   type Steps,
   toRow,
 } from './database.ts'
-import { type ErrorCodes, StoreError, storeError } from './error.ts'
+import { DatabaseLockedError, type ErrorCodes, StoreError, storeError } from './error.ts'
 
 const textOf = renderStatement('?')
 /** Statements that stay prepared: more than the program has. Those that are composed could be more. */
@@ -40,6 +40,9 @@ const errorCodes: ErrorCodes = {
   // SQLITE_TOOBIG, SQLITE_CONSTRAINT with its kinds, SQLITE_MISMATCH, SQLITE_RANGE.
   isRejectedValue: (code) => typeof code === 'number' && [18, 19, 20, 25].includes(code & 0xff),
 }
+
+/** SQLITE_BUSY: the deadline of `busy_timeout` is over. */
+const busyCode = 5
 
 /**
  * A database on SQLite: a file, or `:memory:`.
@@ -135,7 +138,7 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
       return write(waitsForDisk ? run : () => withoutDisk(run))
     },
     transaction: (steps) => write(() => transaction(() => runSteps(steps()))),
-    exclusively: (steps) => write(() => transaction(() => runSteps(steps()))),
+    exclusively: (steps) => write(() => whenUnlocked(() => transaction(() => runSteps(steps())))),
     close: async () => {
       closed = true
       prepared.clear()
@@ -143,6 +146,16 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
       connection?.close()
       connection = undefined
     },
+  }
+}
+
+/** Runs a transaction. Throws DatabaseLockedError when another process has written for too long. */
+const whenUnlocked = <Result>(run: () => Result): Result => {
+  try {
+    return run()
+  } catch (cause) {
+    if ((cause as { readonly errcode?: unknown }).errcode !== busyCode) throw cause
+    throw new DatabaseLockedError('another process migrates the database, or writes to it for long', { cause })
   }
 }
 
