@@ -5,6 +5,7 @@ import { Problem } from '../plugins/shared/problem.ts'
 import { SettingsError, UsageError } from './admin/arguments.ts'
 import { type Commands, parseCommand } from './admin/command.ts'
 import { accountCommands } from './admin/commands/accounts.ts'
+import { batchCommands } from './admin/commands/batches.ts'
 import { consentCommands } from './admin/commands/consents.ts'
 import { groupCommands } from './admin/commands/groups.ts'
 import { importCommands } from './admin/commands/imports.ts'
@@ -26,6 +27,7 @@ const commands: Commands = {
   ...teamCommands,
   ...tokenCommands,
   ...groupCommands,
+  ...batchCommands,
   ...consentCommands,
   ...accountCommands,
   ...videoCommands,

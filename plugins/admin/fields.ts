@@ -1,7 +1,7 @@
 import { FieldProblem } from '../shared/field-problem.ts'
 import { isTokenModel, maxTokenModelLength, maxTokenModels } from '../shared/identity/models.ts'
 import { defaultScopes, isScope, type Role, type Scope, scopes } from '../shared/identity/scopes.ts'
-import type { OperationTools } from './operations/tools.ts'
+import type { OperationTools } from './operation-tools.ts'
 
 /** What a client or a command gives for the fields of an object: parsed JSON, not checked yet. */
 export type Input = Readonly<Record<string, unknown>>

@@ -25,6 +25,7 @@ import type { Log } from '../shared/problem.ts'
 import { type LimitReport, parseLimits } from '../usage-limits/index.ts'
 import { hashPassword } from '../web-session/index.ts'
 import type { ActivityView, AlertsView } from './activity.ts'
+import { type AssetBatchRoutes, assetBatchDocs } from './docs/asset-batches.ts'
 import { adminConsentDocs, type ConsentRoutes } from './docs/consents.ts'
 import { adminTokenDocs, type PeopleRoutes, teamDocs, userDocs } from './docs/people.ts'
 import {
@@ -36,6 +37,7 @@ import {
   videoTaskDocs,
 } from './docs/reports.ts'
 import { type Area, createAccess } from './http/access.ts'
+import { assetBatchRoutes } from './http/asset-batches.ts'
 import type { AdminCall, AdminHandler } from './http/call.ts'
 import { adminConsentRoutes } from './http/consents.ts'
 import { createOnceWith } from './http/create-once.ts'
@@ -59,6 +61,7 @@ export type { ErrorsOption } from '../shared/http/error-handler.ts'
 export type { Identify, Identity } from '../shared/identity/identify.ts'
 export type { Role, Scope } from '../shared/identity/scopes.ts'
 export type { ActivityCounts, ActivityView, AlertsView, AlertView } from './activity.ts'
+export type { AdminAssetBatch, AssetBatchFilter, AssetBatchRecords } from './asset-batches.ts'
 export type { AuditPageStore, AuditRecord, AuditVerification } from './audit-pages.ts'
 export type { AdminConsent, ConsentFilter, ConsentRecords } from './consents.ts'
 export type { AddedUser, InvitationLink, IssuedTokenResponse, PeopleRoutes } from './docs/people.ts'
@@ -99,6 +102,7 @@ export type {
 } from './usage-sums.ts'
 export type { ImportedUser, RejectedUser, UserImportStore } from './user-import/store.ts'
 export type { AdminVideo, AdminVideoFilter, AdminVideos, VideoTaskStatus } from './videos.ts'
+export type { AdminAssetBatchView } from './views/asset-batches.ts'
 export type { AuditEntryView, AuditVerificationView } from './views/audit.ts'
 export type { AdminConsentView } from './views/consents.ts'
 export type { PendingGroupView, VideoView } from './views/decisions.ts'
@@ -149,7 +153,7 @@ export interface AdminOptions {
 }
 
 /** The routes of `admin` below its prefix, for Eden. */
-export type AdminRoutes = PeopleRoutes & ReportRoutes & SystemRoutes & ConsentRoutes
+export type AdminRoutes = PeopleRoutes & ReportRoutes & SystemRoutes & ConsentRoutes & AssetBatchRoutes
 
 /**
  * The routes of operators: users, teams, tokens, usage, the audit trail, groups and videos that need a decision, the
@@ -198,6 +202,7 @@ export const admin = <const Prefix extends string = '/api/admin'>(
   const people = { ...operations, limits: options.limits, invitationUrl, createOnce, signer }
   const [users, teams, tokens] = [userRoutes(people), teamRoutes(people), tokenRoutes(people)]
   const groups = groupRoutes(operations.groups, signer)
+  const assetBatches = assetBatchRoutes(operations.assetBatches, signer)
   const consents = adminConsentRoutes(operations.consents, signer)
   const videos = videoTaskRoutes(operations.videos, signer)
   const system = systemRoutes(operations.system)
@@ -237,6 +242,8 @@ export const admin = <const Prefix extends string = '/api/admin'>(
     .get('/groups/pending', of('operation', groups.pending), groupDocs.pending)
     .post('/groups/pending/:id/adopt', of('operation', groups.adopt), groupDocs.adopt)
     .post('/groups/pending/:id/release', of('operation', groups.release), groupDocs.release)
+    .get('/batches', of('operation', assetBatches.list), assetBatchDocs.list)
+    .post('/batches/:id/cancel', of('operation', assetBatches.cancel), assetBatchDocs.cancel)
     .get('/consents', of('operation', consents.list), adminConsentDocs.list)
     .get('/consents/:id', of('operation', consents.get), adminConsentDocs.get)
     .post('/consents/:id/withdraw', of('operation', consents.withdraw), adminConsentDocs.withdraw)

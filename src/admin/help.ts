@@ -49,6 +49,10 @@ export const helpOf = (program: string) => `usage: ${program} COMMAND
                                              (running_too_long)
   video adopt ID --upstream-id UPSTREAM_ID   decides that an undecided task is that task of the upstream
   video release ID                           gives an undecided task up: it fails
+  batch list [--user NAME] [--state running] [--json]
+                                             lists batches of assets: id, user, group, times, and the number of items in
+                                             each state
+  batch cancel ID                            cancels the items of a batch that wait; what has been created stays
   usage [NAME] [--since DATE] [--until DATE] [--team TEAM] [--token ID] [--model MODEL] [--kind text|video]
         [--group-by day,user,team,token,model] [--json | --csv]
                                              sums calls, tokens and cost, by user, token, model and day (UTC) unless

@@ -1,5 +1,6 @@
 import type { UpstreamView } from '../../plugins/admin/views/system.ts'
-import { isoTime } from '../../plugins/admin/views/time.ts'
+import { isoOrNull, isoTime } from '../../plugins/admin/views/time.ts'
+import type { MetricsSnapshot } from '../../plugins/metrics/index.ts'
 import type { Clock } from '../../plugins/shared/clock.ts'
 import { storedAction } from '../../plugins/upstream-proxy/rate-limit/by-action.ts'
 import type { UpstreamCallReport } from '../app/upstreams/states.ts'
@@ -9,17 +10,31 @@ import type { Store } from '../store/index.ts'
 /** What a report about upstreams needs. */
 export interface UpstreamReportOptions {
   readonly config: Pick<Config, 'media' | 'video'>
-  readonly store: Pick<Store, 'rateLimitUse' | 'videoSlotUse'>
+  readonly store: Pick<Store, 'rateLimitUse' | 'videoSlotUse' | 'assetSlotUse'>
   readonly clock: Pick<Clock, 'now'>
 }
 
-/** Creates the report about the upstreams, from what this process and the store know. */
+/**
+ * Creates the report about the upstreams, from what this process and the store know.
+ *
+ * @param readMetrics the metrics of this process, which know the quota of an account. Default: none
+ */
 export const createUpstreamReport =
   ({ config, store, clock }: UpstreamReportOptions) =>
-  async (calls: readonly UpstreamCallReport[]): Promise<readonly UpstreamView[]> => {
+  async (
+    calls: readonly UpstreamCallReport[],
+    readMetrics: () => Promise<MetricsSnapshot> = async () => [],
+  ): Promise<readonly UpstreamView[]> => {
     const limitsOfCall = ({ family, account }: UpstreamCallReport) =>
       family === 'assets' ? limitsOf(config, store, clock, account) : []
-    const [limits, slots] = await Promise.all([Promise.all(calls.map(limitsOfCall)), slotsOf(config, store)])
+    const metrics = config.media.slots ? await readMetrics() : []
+    const assetSlotsOfCall = ({ family, account }: UpstreamCallReport) =>
+      family === 'assets' ? assetSlotsOf(account, { config, store, clock }, metrics) : null
+    const [limits, assetSlots, slots] = await Promise.all([
+      Promise.all(calls.map(limitsOfCall)),
+      Promise.all(calls.map(assetSlotsOfCall)),
+      slotsOf(config, store),
+    ])
     return calls.map((call, index) => ({
       name: call.name,
       kind: call.family === 'assets' ? kindOf(config, call) : call.family,
@@ -30,6 +45,7 @@ export const createUpstreamReport =
       errors: call.errors,
       limits: limits[index] ?? [],
       slots: call.family === 'video' ? slots : [],
+      asset_slots: assetSlots[index] ?? null,
     }))
   }
 
@@ -61,6 +77,31 @@ const limitsOf = async (
     return { action, per_second: perSecond, calls, waiting }
   })
 }
+
+/** The slots of the assets of an account. The first account has the empty key, and the only one no name either. */
+const assetSlotsOf = async (
+  account: string | undefined,
+  { config: { media }, store, clock }: UpstreamReportOptions,
+  metrics: MetricsSnapshot,
+): Promise<UpstreamView['asset_slots']> => {
+  if (!media.slots) return null
+  const index = media.accounts?.findIndex(({ name }) => name === account) ?? 0
+  const name = account ?? ''
+  const use = await store.assetSlotUse({ key: index === 0 ? '' : name, name }, clock.now())
+  const slots = media.accounts?.[index]?.slots ?? media.slots.slots
+  return {
+    slots: slots === 'quota' ? quotaOf(account, metrics) : slots,
+    ...{ used: use.used, persons: use.persons, pinned: use.pinned, waiting: use.waiting },
+    last_evicted_at: isoOrNull(use.lastEvictedAt),
+    users: use.users.map(({ user, userName, used, persons }) => ({ user, user_name: userName ?? null, used, persons })),
+  }
+}
+
+/** The quota of an account, as the metrics of this process know it. */
+const quotaOf = (account: string | undefined, metrics: MetricsSnapshot): number | null =>
+  metrics
+    .find(({ name }) => name === 'sluice_asset_slots')
+    ?.values.find(({ labels }) => labels.state === 'limit' && labels.upstream === account)?.value ?? null
 
 /** The configured pools, and those with tasks. */
 const slotsOf = async (

@@ -1,3 +1,4 @@
+import type { AssetBatchRecords } from '../../plugins/admin/asset-batches.ts'
 import type { ConsentRecords } from '../../plugins/admin/consents.ts'
 import type { AdminStore } from '../../plugins/admin/store.ts'
 import type { UserImportStore } from '../../plugins/admin/user-import/store.ts'
@@ -59,6 +60,7 @@ import { createGroupStore, type GroupRecords } from './library/groups.ts'
 import { type OpenClaimRecords, openClaims } from './library/open-claims.ts'
 import { createPictureStore } from './library/pictures.ts'
 import { createShareStore } from './library/shares.ts'
+import type { AssetSlotRecords } from './library/slots/slot-use.ts'
 import { createSlottedAssetStore } from './library/slots/slotted-assets.ts'
 import { createLimitStore } from './limits/limits.ts'
 import { createMetricCountStore, type MetricCountRecords } from './metrics/metric-counts.ts'
@@ -120,6 +122,7 @@ type Records = UserRecords &
   AuditRecords &
   RateLimitRecords &
   VideoSlotRecords &
+  AssetSlotRecords &
   MetricCountRecords &
   OverdueRecords &
   EventRecords
@@ -154,6 +157,7 @@ export interface Store
     SlottedAssetStore,
     ShareStore,
     ConsentStore,
+    AssetBatchRecords,
     ConsentRecords,
     Required<FileStore>,
     WebhookStore,

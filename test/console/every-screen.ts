@@ -22,7 +22,8 @@ export const screens = [
   ...['videos', 'videos/new', 'videos/*', 'face', 'chat', 'usage', 'account'],
   ...['tokens', 'tokens/connect', 'tokens/webhooks'],
   ...['admin', 'admin/overview', 'admin/users', 'admin/users/*', 'admin/teams', 'admin/tokens', 'admin/usage'],
-  ...['admin/audit', 'admin/decisions', 'admin/decisions/groups', 'admin/decisions/videos', 'admin/settings'],
+  ...['admin/audit', 'admin/decisions', 'admin/decisions/groups', 'admin/decisions/videos'],
+  ...['admin/decisions/batches', 'admin/settings'],
   ...['admin/consents', 'admin/consents/*'],
 ]
 

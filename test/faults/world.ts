@@ -332,6 +332,16 @@ export const newClaim = async (world: NewWorld): Promise<{ readonly id: string; 
   return { id: claim?.id ?? '', user }
 }
 
+/** A batch of assets on which nothing works. */
+export const newBatch = async (world: NewWorld): Promise<string> => {
+  const { store } = world
+  const [id, now] = [newName(), Date.now()]
+  const batch = { id, user: await newUser(world), group: newName(), groupType: 'AIGC', createdAt: now }
+  await store.addAssetBatch(batch, [{ name: 'a', body: '{}' }], 10)
+  await store.postponeAssetBatch(id, now + 86_400_000)
+  return id
+}
+
 /** A video whose create call had an unknown outcome. */
 export const newUndecidedVideo = async (world: NewWorld): Promise<string> => {
   const { store } = world

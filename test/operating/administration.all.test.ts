@@ -70,6 +70,15 @@ const before: Readonly<Record<string, (fixture: ServerFixture, url: string) => P
     await store.moveVideoTasks([{ ...move, overruns: true }], now + 1)
   },
 
+  async 'Batches of assets'({ store }) {
+    const id = `batch-${'0'.repeat(32)}`
+    const batch = { id, user: await idOf(store, 'bob'), group: 'group-20990101000000-cats1', groupType: 'AIGC' }
+    const items = ['a', 'b'].map((name) => ({ name, body: '{}' }))
+    await store.addAssetBatch({ ...batch, createdAt: Date.now() }, items, 10)
+    // The server does not work on it.
+    await store.postponeAssetBatch(id, Date.now() + day)
+  },
+
   async 'Consents of persons'({ store }) {
     const user = await idOf(store, 'bob')
     const group = { id: 'group-20990101000000-faces', user, type: 'LivenessFace', name: 'a face' }

@@ -80,6 +80,7 @@ const routes = [
   ['POST', '/api/admin/groups/adopt', 'session', 0, 403],
   ['POST', '/api/admin/groups/pending/unknown/adopt', 'session', 0, 403],
   ['POST', '/api/admin/groups/pending/unknown/release', 'session', 0, 403],
+  ['POST', '/api/admin/batches/unknown/cancel', 'session', 0, 403],
   ['POST', '/api/admin/consents/unknown/withdraw', 'session', 0, 403],
   ['POST', '/api/admin/consents/unknown/delete', 'session', 0, 403],
   ['POST', '/api/admin/videos/unknown/adopt', 'session', 0, 403],

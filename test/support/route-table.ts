@@ -164,6 +164,8 @@ export const adminRoutes = [
   ['GET', '/groups/pending', 'operation'],
   ['POST', '/groups/pending/:id/adopt', 'operation'],
   ['POST', '/groups/pending/:id/release', 'operation'],
+  ['GET', '/batches', 'operation'],
+  ['POST', '/batches/:id/cancel', 'operation'],
   ['GET', '/consents', 'operation'],
   ['GET', '/consents/:id', 'operation'],
   ['POST', '/consents/:id/withdraw', 'operation'],

@@ -225,6 +225,12 @@ export const consentQuery = [
   ...pageQuery,
 ]
 
+export const assetBatchQuery = [
+  queryParameter('user', 'Id of a user'),
+  queryParameter('state', 'Only those that have not ended', enumOf(['running'])),
+  ...pageQuery,
+]
+
 export const verificationQuery = [
   queryParameter('head', 'The `head` of an earlier verification, which must still be in the trail'),
 ]

@@ -218,6 +218,29 @@ export const upstreamSchema: SchemaOf<UpstreamView> = Type.Object(
         users: Type.Array(Type.Object({ user: text, user_name: nullable(text), running: count, waiting: count })),
       }),
     ),
+    asset_slots: nullable(
+      Type.Object(
+        {
+          slots: nullable(
+            Type.Integer({ description: 'Null: the quota of the account, which this process does not know' }),
+          ),
+          used: count,
+          persons: Type.Integer({ minimum: 0, description: 'Of assets of persons: nobody can take them away' }),
+          pinned: Type.Integer({
+            minimum: 0,
+            description: 'Others that nobody can take now: something uses the asset',
+          }),
+          waiting: Type.Integer({ minimum: 0, description: 'Video tasks and requests for which there is none' }),
+          last_evicted_at: nullable(
+            Type.String({ format: 'date-time', description: 'When an asset last lost its slot to another one' }),
+          ),
+          users: Type.Array(Type.Object({ user: text, user_name: nullable(text), used: count, persons: count }), {
+            description: 'Those with the most slots, at most 20',
+          }),
+        },
+        { description: 'Of the assets of an account. Null: assets stay where they are' },
+      ),
+    ),
   },
   { title: 'UpstreamReport', description: 'As the process that answers has seen it; slots are those of all processes' },
 )

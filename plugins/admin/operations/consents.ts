@@ -5,9 +5,9 @@ import { readId } from '../../shared/id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import type { AdminConsent, ConsentFilter, ConsentRecords } from '../consents.ts'
+import type { OperationTools } from '../operation-tools.ts'
 import type { AdminStore, PageOf, PageRequest } from '../store.ts'
 import type { AdminActor } from './actor.ts'
-import type { OperationTools } from './tools.ts'
 
 /** Operations on the consents of persons, for them. They throw Problem. */
 export interface ConsentOperations {

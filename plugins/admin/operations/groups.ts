@@ -2,10 +2,10 @@ import { readId } from '../../shared/id.ts'
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { checkFields, fault, type Input, readLine, readReference, readWord } from '../fields.ts'
+import type { OperationTools } from '../operation-tools.ts'
 import type { PendingGroup, PendingGroupStore } from '../pending-groups.ts'
 import type { AdminStore, PageOf, PageRequest } from '../store.ts'
 import { type AdminActor, readBy } from './actor.ts'
-import type { OperationTools } from './tools.ts'
 
 /** Types of groups. */
 const groupTypes = ['AIGC', 'LivenessFace'] as const

@@ -1,9 +1,9 @@
 import { Problem } from '../../shared/problem.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { checkFields, type Input, limitsReader, optional, readName, valueOrNull } from '../fields.ts'
+import type { OperationTools } from '../operation-tools.ts'
 import type { AdminStore, PageOf, PageRequest, Team } from '../store.ts'
 import { type AdminActor, onlyAdmins, readBy } from './actor.ts'
-import type { OperationTools } from './tools.ts'
 
 /** Operations on teams. They throw Problem. */
 export interface TeamOperations {

@@ -18,9 +18,9 @@ import {
   readWord,
   valueOrNull,
 } from '../fields.ts'
+import type { OperationTools } from '../operation-tools.ts'
 import type { AdminStore, AdminToken, PageOf, PageRequest, TokenFilter, TokenOutcome } from '../store.ts'
 import { type AdminActor, conditionsOf, onlyAdmins, readBy } from './actor.ts'
-import type { OperationTools } from './tools.ts'
 import { userNotFound } from './users.ts'
 
 /** A token, and its secret, which is shown once. */

@@ -17,9 +17,9 @@ import {
   readText,
   valueOrNull,
 } from '../fields.ts'
+import type { OperationTools } from '../operation-tools.ts'
 import type { AdminStore, AdminUser, PageOf, PageRequest, UserFilter } from '../store.ts'
 import { type AdminActor, conditionsOf, onlyAdmins, readBy } from './actor.ts'
-import type { OperationTools } from './tools.ts'
 
 /** A link with which its holder sets the password. */
 export interface Invitation {

@@ -38,6 +38,27 @@ export interface UpstreamView {
       readonly waiting: number
     }[]
   }[]
+  /** The slots of the assets of an account, of all processes. Null: assets stay where they are. */
+  readonly asset_slots: {
+    /** Null: as many as the quota of the account says, and this process does not know it. */
+    readonly slots: number | null
+    readonly used: number
+    /** Those of assets of persons: nobody can take them away. */
+    readonly persons: number
+    /** Others that nobody can take now, because something uses the asset. */
+    readonly pinned: number
+    /** Video tasks and requests for which there is none. */
+    readonly waiting: number
+    /** When an asset last lost its slot to another one. Null: none has. */
+    readonly last_evicted_at: string | null
+    /** The users with the most slots. */
+    readonly users: readonly {
+      readonly user: string
+      readonly user_name: string | null
+      readonly used: number
+      readonly persons: number
+    }[]
+  } | null
 }
 
 /** The settings in force, by variable. A secret is `set` or `unset`. */

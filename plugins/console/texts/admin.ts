@@ -7,6 +7,7 @@ import adminAuditVerification from '../page/admin/audit/verification.js' with { 
 import adminConsentsConsent from '../page/admin/consents/consent.js' with { type: 'text' }
 import adminConsentsConsents from '../page/admin/consents/consents.js' with { type: 'text' }
 import adminConsentsKeys from '../page/admin/consents/keys.js' with { type: 'text' }
+import adminDecisionsBatches from '../page/admin/decisions/batches.js' with { type: 'text' }
 import adminDecisionsDecisions from '../page/admin/decisions/decisions.js' with { type: 'text' }
 import adminDecisionsGroups from '../page/admin/decisions/groups.js' with { type: 'text' }
 import adminDecisionsVideos from '../page/admin/decisions/videos.js' with { type: 'text' }
@@ -74,6 +75,7 @@ export const adminModules: Readonly<Record<string, string>> = {
   'admin/consents/consent.js': adminConsentsConsent,
   'admin/consents/consents.js': adminConsentsConsents,
   'admin/consents/keys.js': adminConsentsKeys,
+  'admin/decisions/batches.js': adminDecisionsBatches,
   'admin/decisions/decisions.js': adminDecisionsDecisions,
   'admin/decisions/groups.js': adminDecisionsGroups,
   'admin/decisions/videos.js': adminDecisionsVideos,

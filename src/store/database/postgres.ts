@@ -190,7 +190,8 @@ const runExclusively = async (tx: Queryable, steps: Steps, waitMs: number): Prom
 }
 
 /**
- * Whether an error is of the connection: of the system, or of the driver, and none that the server has sent, or that is ours.
+ * Whether an error is of the connection: of the system, or of the driver, and none that the server has sent. Ours are
+ * not of the connection.
  *
  * The driver would connect again. But it goes on with the answer that has broken off: a later statement may get a row
  * of nothing before its own (`rows` in `connection.js` of postgres 3.4), or no answer at all.

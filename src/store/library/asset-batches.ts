@@ -1,3 +1,4 @@
+import type { AssetBatchRecords } from '../../../plugins/admin/asset-batches.ts'
 import type {
   AssetBatch,
   AssetBatchItem,
@@ -9,6 +10,7 @@ import { UniqueViolationError } from '../database/error.ts'
 import { deleteOldest } from '../database/oldest-rows.ts'
 import { lockUser } from '../database/user-locks.ts'
 import { addEvent } from '../events/events.ts'
+import { assetBatchPages, countItems, countsOf } from './asset-batch-pages.ts'
 import { assetBatchRetries, countOpen, lockBatch, mayOpen } from './asset-batch-retries.ts'
 
 const selectBatches = fragment`
@@ -24,20 +26,15 @@ const selectItems = fragment`
 const batchOf = (row: Row): AssetBatch => row as unknown as AssetBatch
 const itemOf = (row: Row): AssetBatchItem => row as unknown as AssetBatchItem
 
-const countItems = (id: string): Statement => sql`
-  select state, count(*) as count
-  from asset_batch_items
-  where batch_id = ${id}
-  group by state`
-
 const withCounts = (batch: Row, counts: readonly Row[]): CountedAssetBatch => ({
   ...batchOf(batch),
-  counts: Object.fromEntries(counts.map(({ state, count }) => [state, Number(count)])),
+  counts: countsOf(counts),
 })
 
 /** Batches of assets, and their items. */
-export const createAssetBatchStore = (database: Database): AssetBatchStore => ({
+export const createAssetBatchStore = (database: Database): AssetBatchStore & AssetBatchRecords => ({
   ...assetBatchRetries(database),
+  ...assetBatchPages(database),
 
   async addAssetBatch({ id, user, token, group, groupType, createdAt }, items, maxOpen) {
     return database.transaction(function* (): Steps<boolean> {

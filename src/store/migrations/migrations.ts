@@ -9,11 +9,13 @@ import {
   accountColumns,
   assetBatchTables,
   assetUseTables,
+  assetWatchTables,
   batchRetries,
   firstAccountTable,
   personSlotTables,
   pictureTables,
   renamingIndexes,
+  runningBatchIndexes,
   shareTables,
   slotAccountColumns,
   slottedAssetTables,
@@ -233,19 +235,7 @@ export const migrations: readonly Migration[] = [
   // What the last task of a user in a pool has added to the pass.
   [sql`alter table video_turns add column stride bigint not null default 0`],
   [sql`create index video_pools_by_use on video_pools (used_at)`],
-  [
-    // Assets that the upstream processes. The users may be users of a host app, so `user_id` is no foreign key.
-    sql`
-      create table asset_watches (
-        asset_id text primary key,
-        group_id text not null,
-        user_id text not null,
-        created_at bigint not null,
-        due_at bigint not null,
-        polls bigint not null
-      )`,
-    sql`create index asset_watches_by_due on asset_watches (due_at)`,
-  ],
+  assetWatchTables,
   videoRequestTables,
   storedPieceTables,
   hostUserTables,
@@ -280,4 +270,5 @@ export const migrations: readonly Migration[] = [
   personsOfEarlierTexts,
   libraryCountTables,
   callbackIndexes,
+  runningBatchIndexes,
 ]

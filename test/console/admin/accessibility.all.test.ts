@@ -118,6 +118,7 @@ describeWithBrowser('axe finds no violation, and everything fits', () => {
       await dialog('an adoption', '.rows .actions button:nth-child(1)')
       await dialog('a group for a user', '.list-actions button')
       await open('decisions/videos', '.empty')
+      await open('decisions/batches', '.empty')
       await open('settings', 'tbody tr')
       await open('nothing', '.empty')
     })

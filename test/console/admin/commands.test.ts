@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { batchCommands } from '../../../src/admin/commands/batches.ts'
 import { groupCommands } from '../../../src/admin/commands/groups.ts'
 import { importCommands } from '../../../src/admin/commands/imports.ts'
 import { reportCommands } from '../../../src/admin/commands/reports.ts'
@@ -12,7 +13,7 @@ import { videoCommands } from '../../../src/admin/commands/videos.ts'
 
 const commands = {
   ...{ ...userCommands, ...teamCommands, ...tokenCommands, ...groupCommands },
-  ...{ ...videoCommands, ...reportCommands, ...importCommands, ...serverCommands },
+  ...{ ...batchCommands, ...videoCommands, ...reportCommands, ...importCommands, ...serverCommands },
 }
 
 /** The test that does the same as a command in a browser, by a part of its title. */
@@ -42,6 +43,8 @@ const tests: Readonly<Record<string, string>> = {
   'group adopt': 'gives a group to a user',
   'group pending': 'adopts and releases groups whose outcome is unknown',
   'group release': 'adopts and releases groups whose outcome is unknown',
+  'batch list': 'sees the batches of all users',
+  'batch cancel': 'and cancels what waits',
   'video list': 'sees the videos of all users',
   'video adopt': 'adopts and releases those that run for too long',
   'video release': 'adopts and releases those that run for too long',

@@ -1,5 +1,6 @@
 import {
   type FaultWorld,
+  newBatch,
   newClaim,
   newCookie,
   newFace,
@@ -82,6 +83,8 @@ export const adminRequests: Requests = Object.fromEntries(
       return { as: 'admin', path: `${base}/groups/pending/${id}/adopt`, body }
     },
     'POST /groups/pending/{}/release': to(async (world) => `/groups/pending/${(await newClaim(world)).id}/release`),
+    'GET /batches': to('/batches'),
+    'POST /batches/{}/cancel': to(async (world) => `/batches/${await newBatch(world)}/cancel`),
     'GET /consents': to('/consents'),
     'GET /consents/{}/export': to(({ known }) => `/consents/${known.face}/export`),
     'GET /consents/{}': to(({ known }) => `/consents/${known.face}`),

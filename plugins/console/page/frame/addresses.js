@@ -13,7 +13,7 @@ export const addresses = /** @satisfies {Readonly<Record<string, readonly string
   tokens: ['', 'connect', 'webhooks'],
   admin: [
     ...['', 'overview', 'users', 'users/:', 'teams', 'tokens', 'usage', 'audit', 'settings'],
-    ...['decisions', 'decisions/groups', 'decisions/videos', 'consents', 'consents/:'],
+    ...['decisions', 'decisions/groups', 'decisions/videos', 'decisions/batches', 'consents', 'consents/:'],
   ],
 })
 

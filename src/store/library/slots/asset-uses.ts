@@ -1,6 +1,7 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
+import { countWaiting } from './slot-use.ts'
 import { forgetWait } from './slot-waits.ts'
 import { lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
@@ -81,11 +82,7 @@ export const createAssetUseStore = (database: Database): AssetUseStore => ({
   countSlots: (account, now) =>
     database.transaction(function* () {
       const { all } = yield* heldSlots(account, now)
-      const [waiting] = yield sql`
-        select count(*) as count
-        from slot_waits
-        where lease_until > ${now}
-        and account = ${account.key}`
+      const [waiting] = yield countWaiting(account, now)
       return { used: sumOf(all), waiting: Number(waiting?.count ?? 0) }
     }),
 })

@@ -2,12 +2,16 @@ import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.
 import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
 import { createAssetUseStore } from './asset-uses.ts'
 import { createPersonSlotStore } from './person-slots.ts'
+import { type AssetSlotRecords, assetSlotUse } from './slot-use.ts'
 import { createSlotStore } from './slots.ts'
 import { listStatements } from './slotted-lists.ts'
 import { forgetSlotted, keepForever, lockSlots, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** The assets of a library that is larger than its slots. */
-export const createSlottedAssetStore = (database: Database): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> => ({
+export const createSlottedAssetStore = (
+  database: Database,
+): Omit<SlottedAssetStore, 'takeLease' | 'releaseLease'> & AssetSlotRecords => ({
+  ...assetSlotUse(database),
   ...createSlotStore(database),
   ...createPersonSlotStore(database),
   ...createAssetUseStore(database),

@@ -1,4 +1,4 @@
-import type { SlottedAsset } from '../../../../plugins/asset-library/index.ts'
+import type { SlotAccount, SlottedAsset } from '../../../../plugins/asset-library/index.ts'
 import { fragment, type Row, type Statement, type Steps, sql } from '../../database/database.ts'
 import { expireFile } from '../../files.ts'
 
@@ -16,6 +16,15 @@ export const lockSlots: Statement = sql`
   values ('', 1)
   on conflict (group_id) do update
   set turn = slotted_groups.turn + 1`
+
+/** Where it is recorded when an asset of an account last lost its slot to another one. No group has such an id. */
+export const evictedOf = ({ key }: Pick<SlotAccount, 'key'>): string => ` evicted ${key}`
+
+export const noteEviction = (account: Pick<SlotAccount, 'key'>, now: number): Statement => sql`
+  insert into slotted_groups (group_id, turn)
+  values (${evictedOf(account)}, ${now})
+  on conflict (group_id) do update
+  set turn = excluded.turn`
 
 /** The end of the year 9999. */
 const forever = 253_402_300_799_000

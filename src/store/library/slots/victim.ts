@@ -1,7 +1,7 @@
 import type { SlotClaim, SlottedAsset } from '../../../../plugins/asset-library/index.ts'
 import { type Steps, sql } from '../../database/database.ts'
 import type { SlotsByUser } from './held-slots.ts'
-import { slottedColumns, slottedFrom } from './slotted-rows.ts'
+import { noteEviction, slottedColumns, slottedFrom } from './slotted-rows.ts'
 
 /** An asset of which the processing was never seen to end keeps its slot for so long. Milliseconds. */
 const processingMs = 3_600_000
@@ -86,5 +86,7 @@ export function* chooseVictim(
     where id = ${chosen.id}
     and state = 'present'
     returning ${slottedColumns}`
-  return victim && slottedFrom(victim)
+  if (!victim) return undefined
+  yield noteEviction(account, now)
+  return slottedFrom(victim)
 }

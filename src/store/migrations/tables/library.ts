@@ -212,3 +212,23 @@ export const slotUseTables: readonly Statement[] = [
     )`,
   sql`create index slot_waits_by_lease on slot_waits (lease_until)`,
 ]
+
+/** A migration: the batches of all users that have not ended, for operators. Never change it. */
+export const runningBatchIndexes: readonly Statement[] = [
+  sql`create index asset_batches_running on asset_batches (id) where ended_at is null`,
+]
+
+/** A migration: assets that the upstream processes. Never change it. */
+export const assetWatchTables: readonly Statement[] = [
+  // The users may be users of a host app, so `user_id` is no foreign key.
+  sql`
+    create table asset_watches (
+      asset_id text primary key,
+      group_id text not null,
+      user_id text not null,
+      created_at bigint not null,
+      due_at bigint not null,
+      polls bigint not null
+    )`,
+  sql`create index asset_watches_by_due on asset_watches (due_at)`,
+]

@@ -17,11 +17,17 @@ import { w } from '../words/words.js'
  * @property {number} errors
  * @property {readonly RateLimit[]} limits
  * @property {readonly Pool[]} slots
+ * @property {AssetSlots | null} asset_slots
  */
 /** @typedef {{ action: string, per_second: number, calls: number, waiting: number }} RateLimit */
 /**
  * @typedef {{ pool: string, slots: number | null, running: number, waiting: number, users: readonly { user: string,
  * user_name: string | null, running: number, waiting: number }[] }} Pool
+ */
+/**
+ * @typedef {{ slots: number | null, used: number, persons: number, pinned: number, waiting: number, last_evicted_at:
+ * string | null, users: readonly { user: string, user_name: string | null, used: number, persons: number }[] }}
+ * AssetSlots
  */
 
 /**
@@ -41,7 +47,7 @@ const badgeOf = (/** @type {string} */ state) =>
 
 /** @param {{ upstream: Upstream }} props */
 const Row = ({ upstream }) => {
-  const { name, kind, state, since, last_error, calls, errors, limits, slots } = upstream
+  const { name, kind, state, since, last_error, calls, errors, limits, slots, asset_slots } = upstream
   return html`
     <li class="stacked">
       <div class="item-text">
@@ -54,9 +60,36 @@ const Row = ({ upstream }) => {
       </div>
       ${limits.length > 0 && html`<${Table} caption=${`${w.overview.limits}${t.colon}${name}`} columns=${limitColumns} rows=${limits} keyOf=${(/** @type {RateLimit} */ { action }) => action} />`}
       ${slots.length > 0 && html`<${Table} caption=${`${w.overview.slots}${t.colon}${name}`} columns=${slotColumns} rows=${slots} keyOf=${(/** @type {Pool} */ { pool }) => pool} />`}
+      ${asset_slots && html`<${Table} caption=${`${w.overview.assetSlots}${t.colon}${name}`} columns=${assetSlotColumns} rows=${[asset_slots]} keyOf=${() => name} />`}
     </li>
   `
 }
+
+const ofSlots = (/** @type {number} */ used, /** @type {number | null} */ slots, /** @type {string} */ unknown) =>
+  w.overview.ofSlots(formatNumber(used), slots === null ? unknown : formatNumber(slots))
+
+/** @type {readonly import('../parts/table.js').Column<AssetSlots>[]} */
+const assetSlotColumns = [
+  {
+    name: 'used',
+    label: w.overview.assetSlots,
+    cell: ({ used, slots }) => ofSlots(used, slots, w.overview.quota),
+  },
+  { name: 'persons', label: w.overview.persons, figure: true, cell: ({ persons }) => formatNumber(persons) },
+  { name: 'pinned', label: w.overview.pinned, figure: true, cell: ({ pinned }) => formatNumber(pinned) },
+  { name: 'waiting', label: w.overview.waiting, figure: true, cell: ({ waiting }) => formatNumber(waiting) },
+  {
+    name: 'evicted',
+    label: w.overview.evicted,
+    cell: ({ last_evicted_at }) => html`<${Time} at=${last_evicted_at} fallback=${w.overview.neverEvicted} />`,
+  },
+  {
+    name: 'users',
+    label: w.overview.users,
+    cell: ({ users }) =>
+      users.map(({ user, user_name, used }) => `${user_name ?? user}${t.colon}${formatNumber(used)}`).join('; '),
+  },
+]
 
 /** @type {readonly import('../parts/table.js').Column<RateLimit>[]} */
 const limitColumns = [
@@ -77,8 +110,7 @@ const slotColumns = [
     name: 'running',
     label: w.overview.running,
     figure: true,
-    cell: ({ running, slots }) =>
-      w.overview.ofSlots(formatNumber(running), slots === null ? w.overview.noMaximum : formatNumber(slots)),
+    cell: ({ running, slots }) => ofSlots(running, slots, w.overview.noMaximum),
   },
   { name: 'waiting', label: w.overview.waiting, figure: true, cell: ({ waiting }) => formatNumber(waiting) },
   {

@@ -71,6 +71,7 @@ const Profile = ({ user, onChange }) => html`
         <a href=${linkToAdmin(['usage'], { user: user.id })}>${w.user.usage}</a>
         <a href=${linkToAdmin(['audit'], { user: user.id })}>${w.user.audit}</a>
         <a href=${linkToAdmin(['decisions', 'videos'], { user: user.id })}>${w.user.videos}</a>
+        <a href=${linkToAdmin(['decisions', 'batches'], { user: user.id })}>${w.user.batches}</a>
       </dd>
     </div>
   </dl>

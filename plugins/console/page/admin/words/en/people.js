@@ -87,6 +87,7 @@ export const people = {
     usage: 'Usage',
     audit: 'Audit trail',
     videos: 'Videos',
+    batches: 'Batches',
   },
   teams: {
     create: 'New team',

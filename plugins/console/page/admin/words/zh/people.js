@@ -85,6 +85,7 @@ export const people = {
     usage: '用量',
     audit: '审计记录',
     videos: '视频',
+    batches: '批次',
   },
   teams: {
     create: '新建团队',

@@ -1,5 +1,5 @@
-import type { Clock } from '../../shared/clock.ts'
-import type { InvalidLimits, Limit } from '../../usage-limits/index.ts'
+import type { Clock } from '../shared/clock.ts'
+import type { InvalidLimits, Limit } from '../usage-limits/index.ts'
 
 /**
  * What operations need besides the store: the clock, and functions of other plugins, whose routes a command line must
