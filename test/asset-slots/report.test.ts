@@ -61,9 +61,10 @@ for (const kind of repeatedDatabases)
     const { id: group } = emulator.library.addGroup({ name: 'things' })
     await store.adoptGroup({ id: group, user: ann, type: 'AIGC', name: 'things', account: 'a', createdAt: 1 })
     const ids: string[] = []
-    for (const name of ['x', 'y', 'z']) ids.push(await slotProcess.asset(ann, group, name))
     // The first one is the least recently used.
-    for (const id of ids) {
+    for (const name of ['x', 'y', 'z']) {
+      const id = await slotProcess.asset(ann, group, name)
+      ids.push(id)
       await slotProcess.ask(ann, 'GET', `/assets/${id}`)
       await clock.pass(1_000)
     }
