@@ -81,6 +81,33 @@ describe.each(repeatedDatabases)('the uses of an asset (%s)', (kind) => {
       expect((await ann.ask('GET', `/assets/${asset}/uses?MaxResults=${size}`)).status).toBe(400)
   })
 
+  test('come in pages that go on when the task is gone with which the page before ended: its id is a place in the order', async () => {
+    await using fixture = await openVideoFixture({ database: kind, gateway: oneSlot })
+    const { ann, bob, gateway } = fixture
+    const asset = await newAsset(ann, await newGroup(ann, 'people'))
+    const ids: string[] = []
+    for (let nth = 0; nth < 4; nth++) ids.unshift(await ann.created(`task ${nth}`, using(asset)))
+    const other = await bob.created('of bob')
+    const videos = async (query: string) => {
+      const response = await fetch(`${gateway.url}/v1/videos?${query}`, {
+        headers: { authorization: `Bearer ${ann.token}` },
+      })
+      const json = (await response.json()) as { data: { id: string }[] }
+      return { status: response.status, ids: json.data?.map(({ id }) => id) }
+    }
+    const { NextToken: next } = await usesOf(ann, asset, '?MaxResults=2')
+    expect(next).toBe(ids[1] ?? '')
+    for (const mode of ['cancel', 'delete'])
+      expect((await ann.send('DELETE', `/${next}?mode=${mode}`)).status).toBe(200)
+    expect((await usesOf(ann, asset, `?NextToken=${next}`)).ids).toEqual(ids.slice(2))
+    expect((await videos(`after=${next}`)).ids).toEqual(ids.slice(2))
+    // So any id is a place, also one that no page has had. It shows nothing of whose it is.
+    expect((await usesOf(ann, asset, `?NextToken=${other}`)).ids).toEqual([ids[0], ...ids.slice(2)])
+    expect((await videos(`after=${other}`)).ids).toEqual([ids[0] ?? '', ...ids.slice(2)])
+    // What is no id is none: a text after all ids would begin again, without end.
+    for (const text of ['zzz', `${next}x`, 'x'.repeat(200)]) expect((await videos(`after=${text}`)).status).toBe(400)
+  })
+
   test('need the scope that reads videos', async () => {
     await using fixture = await openVideoFixture({ database: kind })
     const { ann, gateway, store } = fixture

@@ -1,4 +1,5 @@
 import { FieldProblem } from '../../shared/field-problem.ts'
+import { isVideoTaskId } from '../../shared/media/video-task-id.ts'
 import type { VideoTasks } from '../tasks/tasks.ts'
 import type { VideoPage } from './route-types.ts'
 import { toVideo } from './video.ts'
@@ -32,12 +33,10 @@ const readQuery = (query: URLSearchParams) => {
     throw new FieldProblem(400, 'order must be asc or desc', { param: 'order' })
   }
   const after = query.get('after') || undefined
-  if (after !== undefined && after.length > maxIdLength) {
+  if (after !== undefined && !isVideoTaskId(after)) {
     throw new FieldProblem(400, 'after must be the id of a video', { param: 'after' })
   }
   return { limit: Number(limit), order, after } as const
 }
 
 const maxLimit = 100
-/** Longer than any id. */
-const maxIdLength = 128
