@@ -7,6 +7,7 @@ import { storeCall } from '../../shared/store-call.ts'
 import { type Caller, itemsOf, UpstreamInvalidError } from '../../upstream-proxy/index.ts'
 import type { SlotAccounts } from './accounts.ts'
 import { wholeSeconds } from './item.ts'
+import { newAssetId } from './new-id.ts'
 import type { SlotLibrary } from './slots.ts'
 import type { AdoptedAsset, SlottedAssetStore } from './store.ts'
 
@@ -24,7 +25,7 @@ export type AdoptGroups = (groups: readonly OwnedGroup[], caller?: Caller) => Pr
 
 /**
  * The library knows the assets of a group as soon as somebody asks for one: those that were there before it had slots.
- * They keep their ids.
+ * They keep their ids, except one that has the id of an asset of another account.
  */
 export const createAdoption = (
   { upstream, clock, log }: Pick<SlotLibrary, 'upstream' | 'clock' | 'log'>,
@@ -43,7 +44,8 @@ export const createAdoption = (
       const query = { groupType: group.type, groups: [group], sortBy: 'CreateTime', sortOrder: 'Asc' } as const
       const paging = { maxResults: pageSize, nextToken }
       const response = await upstream.send({ action: 'ListAssets', query: { ...query, paging } }, caller)
-      for (const item of itemsOf(response)) if (item.get('GroupId')?.string() === group.id) assets.push(adopted(item))
+      for (const item of itemsOf(response))
+        if (item.get('GroupId')?.string() === group.id) assets.push(adopted(item, clock.now()))
       nextToken = response.json?.get('Result')?.get('NextToken')?.string() || undefined
       if (nextToken === undefined) return assets
     }
@@ -86,7 +88,7 @@ const tooManyAssets = (): Problem =>
 /** Bound of the groups that a process remembers. */
 const maxKnown = 100_000
 
-const adopted = (item: Json): AdoptedAsset => {
+const adopted = (item: Json, now: number): AdoptedAsset => {
   const id = readId(item.get('Id')?.string())
   if (id === undefined) throw new UpstreamInvalidError('an asset of a list has no Id')
   const status = item.get('Status')?.string()
@@ -94,6 +96,7 @@ const adopted = (item: Json): AdoptedAsset => {
   const type = item.get('AssetType')
   return {
     id,
+    otherId: newAssetId(now),
     name: item.get('Name')?.string() ?? '',
     status: status === 'Active' || status === 'Failed' ? status : 'Processing',
     createdAt,

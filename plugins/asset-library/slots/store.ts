@@ -61,7 +61,13 @@ export type NewSlottedAsset = Pick<
 >
 
 /** An asset that the upstream had before it had an id of the gateway's own: that of the upstream becomes its id. */
-export type AdoptedAsset = Pick<SlottedAsset, 'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'>
+export type AdoptedAsset = Pick<
+  SlottedAsset,
+  'id' | 'name' | 'status' | 'createdAt' | 'updatedAt' | 'body' | 'item'
+> & {
+  /** The id that it gets when an asset of another account has its own. */
+  readonly otherId: string
+}
 
 /** A video task or a request that needs assets, and waits for their slots. */
 export interface SlotNeed {
@@ -177,7 +183,7 @@ export interface SlottedAssetStore extends LeaseStore {
   addSlottedAsset(asset: NewSlottedAsset): Promise<boolean>
   /** Which of these groups have assets that are not known yet. */
   unadoptedGroups(groups: readonly string[]): Promise<readonly string[]>
-  /** Adds the assets that the upstream has of a group, unless that was done before. */
+  /** Adds the assets that the upstream has of a group, unless that was done before. No two have the same id. */
   adoptAssets(
     group: { readonly id: string; readonly user: string; readonly account: string },
     assets: readonly AdoptedAsset[],

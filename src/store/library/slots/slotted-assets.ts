@@ -1,5 +1,5 @@
-import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
+import type { AdoptedAsset, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
+import { clause, type Database, joinClauses, type Statement, sql, valueList } from '../../database/database.ts'
 import { createAssetUseStore } from './asset-uses.ts'
 import { createPersonSlotStore } from './person-slots.ts'
 import { type AssetSlotRecords, assetSlotUse } from './slot-use.ts'
@@ -73,13 +73,17 @@ export const createSlottedAssetStore = (
         returning group_id`
       // Another process has done it, and may have created assets since then.
       if (adopted.length === 0) return
-      for (const { id, name, status, createdAt, updatedAt, body, item } of assets)
-        yield sql`
-          insert into slotted_assets (id, user_id, group_id, account, state, upstream_id, attempts, lease_until, status,
-            ready, name, created_at, updated_at, used_at, due_at, body, item)
-          values (${id}, ${user}, ${group}, ${account}, 'present', ${id}, 0, 0, ${status}, ${status === 'Active' ? 1 : 0},
-            ${name}, ${createdAt}, ${updatedAt}, ${createdAt}, ${createdAt}, ${body}, ${item})
-          on conflict (id) do nothing`
+      for (const asset of assets) {
+        const { id } = asset
+        const added = yield insertAdopted(id, asset, { group, user, account })
+        if (added.length === 1) continue
+        const elsewhere = yield sql`
+          select id
+          from slotted_assets
+          where id = ${id}
+          and account <> ${account}`
+        if (elsewhere.length === 1) yield insertAdopted(asset.otherId, asset, { group, user, account })
+      }
     })
   },
 
@@ -169,3 +173,16 @@ export const createSlottedAssetStore = (
       where id = ${id}`)
   },
 })
+
+/** Adds an asset that the upstream has, under an id of the gateway. Nothing when an asset has that id. */
+const insertAdopted = (
+  ownId: string,
+  { id, name, status, createdAt, updatedAt, body, item }: AdoptedAsset,
+  { group, user, account }: { readonly group: string; readonly user: string; readonly account: string },
+): Statement => sql`
+  insert into slotted_assets (id, user_id, group_id, account, state, upstream_id, attempts, lease_until, status, ready,
+    name, created_at, updated_at, used_at, due_at, body, item)
+  values (${ownId}, ${user}, ${group}, ${account}, 'present', ${id}, 0, 0, ${status}, ${status === 'Active' ? 1 : 0},
+    ${name}, ${createdAt}, ${updatedAt}, ${createdAt}, ${createdAt}, ${body}, ${item})
+  on conflict (id) do nothing
+  returning id`
