@@ -37,7 +37,8 @@ export const openBatchFixture = async (
   const background = new Background()
   let offset = 0
   const clock = { ...systemClock, now: () => Date.now() + offset }
-  const options = { emulator, store, clock, events: store, ...more }
+  const files = more.files && { clock, ...more.files }
+  const options = { emulator, store, clock, events: store, ...more, ...(files && { files }) }
   const gateway = await startGateway({ ...options, background })
   return {
     ...{ gateway, emulator, store, options, ann: await gateway.addUser('ann'), bob: await gateway.addUser('bob') },

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../file-storage/fixture.ts'
 import { newGroup } from '../routes/fixture.ts'
 import { databaseNames } from '../support/database.ts'
 import type { User } from '../support/gateway.ts'
-import { batchesPath, ended, itemsOf, openBatchFixture, progressOf } from './fixture.ts'
+import { batchesPath, ended, itemOf, itemsOf, newBatch, openBatchFixture, progressOf } from './fixture.ts'
 
 const png = new Uint8Array(drawPng(() => [38, 118, 158]))
 
@@ -74,6 +74,35 @@ describe.each(databaseNames)('a batch of files in a form (%s)', (kind) => {
     expect(sent.map(({ AssetType, GroupId }) => [AssetType, GroupId])).toEqual(Array(3).fill(['Image', it.group]))
     for (const { URL: url } of sent)
       expect(new Uint8Array(await (await fetch(url)).arrayBuffer()).length).toBe(png.length)
+  })
+
+  test('ends its files an hour after its end, so that the next form has room; those of failed items can be tried again', async () => {
+    await using it = await openForms(kind, 4)
+    // An upload of the same user is not of the form, also where a batch names it.
+    const uploaded = await fetch(`${it.gateway.url}/api/uploads`, {
+      ...{ method: 'POST', headers: { authorization: `Bearer ${it.ann.token}` }, body: png },
+    })
+    const { upload } = (await uploaded.json()) as { upload: { url: string } }
+    await ended(it.ann, await newBatch(it.ann, it.group, [itemOf('line', { URL: upload.url })]))
+    it.emulator.faults.add({ kind: 'status', action: 'CreateAsset', status: 400, after: 1 })
+    const formWith = (...names: readonly string[]) => it.post(formOf(names.map((name) => [name, png])))
+    const { json } = await formWith('a.png', 'b.png', 'c.png')
+    const { Id: id } = json.Result
+    await ended(it.ann, id)
+    expect((await progressOf(it.ann, id)).Counts).toMatchObject({ Created: 2, Failed: 1 })
+
+    it.pass(3_500_000)
+    expect((await formWith('d.png')).status).toBe(429)
+    it.pass(200_000)
+    // The upload and the file of the failed item are left.
+    expect((await fetch(upload.url)).status).toBe(200)
+    expect((await formWith('d.png', 'e.png', 'f.png')).status).toBe(429)
+    expect((await it.ann.ask('POST', `${batchesPath}/${id}/retry`)).status).toBe(200)
+    await ended(it.ann, id)
+    expect((await progressOf(it.ann, id)).Counts).toMatchObject({ Created: 3, Failed: 0 })
+    const url = (it.emulator.calls.filter(({ action }) => action === 'CreateAsset').at(-1)?.json as Sent).URL
+    expect((await fetch(url)).status).toBe(200)
+    expect((await formWith('d.png', 'e.png')).status).toBe(202)
   })
 
   test('is one batch for one Idempotency-Key, and the files of a repetition do not stay', async () => {

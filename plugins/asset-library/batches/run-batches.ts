@@ -1,10 +1,12 @@
 import type { Background, RunningJob } from '../../shared/background/background.ts'
 import { inLanes } from '../../shared/background/in-lanes.ts'
 import type { LeaseStore } from '../../shared/background/lease-store.ts'
+import { readJson } from '../../shared/json/json.ts'
+import type { FormFiles } from '../../shared/media/form-files.ts'
 import type { Library, Owners } from '../routes/library.ts'
 import type { AssetProgress } from '../watch/asset-events.ts'
 import { createBatchItems } from './batch-items.ts'
-import type { AssetBatch, AssetBatchStore, CountedAssetBatch } from './store.ts'
+import type { AssetBatch, AssetBatchItem, AssetBatchStore, CountedAssetBatch } from './store.ts'
 import { viewOfBatch } from './view.ts'
 
 const everyMs = 1_000
@@ -17,6 +19,10 @@ const lanes = 8
 const userMs = 5_000
 /** Items that have no outcome so long after the batch was created, or its failed items were tried again, fail. */
 const giveUpMs = 259_200_000
+/** How long after the end of a batch the upstream may still fetch its files. */
+const fetchMs = 3_600_000
+/** Items of an ended batch that are read at once. */
+const itemsAtOnce = 100
 /** How long a batch can be read after its end. */
 const keepMs = 2_592_000_000
 const sweepEveryMs = 600_000
@@ -31,7 +37,7 @@ const maxSwept = 20
 export const runBatches = (
   library: Library,
   owners: Owners,
-  store: AssetBatchStore & LeaseStore,
+  { store, files }: { readonly store: AssetBatchStore & LeaseStore; readonly files: FormFiles | undefined },
   background: Background,
 ): RunningJob => {
   const { clock, log, events } = library
@@ -59,7 +65,21 @@ export const runBatches = (
   const end = async (batch: AssetBatch, now: number): Promise<number | undefined> => {
     const ended = await store.endAssetBatch(batch.id, now, events && describe(now))
     if (typeof ended === 'number') return ended
-    return ended === 'ended' ? undefined : now
+    if (ended !== 'ended') return now
+    if (files) await endFiles(batch, files, now + fetchMs)
+    return undefined
+  }
+
+  /** The upstream has been told of them, or never will be. Those of failed items may be tried again. */
+  const endFiles = async ({ id, user }: AssetBatch, files: FormFiles, at: number): Promise<void> => {
+    for (const state of ['created', 'cancelled'] as const) {
+      for (let after: number | undefined = 0; after !== undefined; ) {
+        const items: readonly AssetBatchItem[] = await store.assetBatchItems(id, { after, limit: itemsAtOnce, state })
+        const urls = items.map(({ body }) => readJson(body).get('URL')?.string()).filter((url) => url !== undefined)
+        await files.end(urls, user, at)
+        after = items.length < itemsAtOnce ? undefined : items.at(-1)?.position
+      }
+    }
   }
 
   const turn = async (batch: AssetBatch, until: number, job: AbortSignal): Promise<void> => {

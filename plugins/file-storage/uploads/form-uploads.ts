@@ -23,7 +23,7 @@ const maxFields = 100
  * assetLibrary({ kind, store, identify, secrets, batches: store, batchFiles, background: true })
  */
 export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
-  const { receiver, storage, timeoutMs, clock } = uploadParts(options)
+  const { receiver, storage, store, links, prefix, timeoutMs, clock, log } = uploadParts(options)
   /** The keys of files that have been handed out: only those are removed. */
   const keys = new WeakMap<FormFile, string>()
 
@@ -64,7 +64,29 @@ export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
       }
     },
 
+    async end(urls, user, at) {
+      try {
+        const keys: string[] = []
+        for (const url of urls) {
+          const key = formKeyOf(url)
+          if (key !== undefined && (await store.fileOwner?.(key)) === user) keys.push(key)
+        }
+        await store.expireFiles(keys, at)
+      } catch (err) {
+        log.warn({ err }, 'files of a form could not be ended; they expire later')
+      }
+    },
+
     discard: (files) => receiver.discard(keysOf(files)),
+  }
+
+  /** The key of a file of a form, from the link to it. Undefined: it is no such link. */
+  function formKeyOf(text: string): string | undefined {
+    const { pathname, searchParams } = URL.parse(text) ?? {}
+    const begin = pathname?.indexOf(`${prefix}/uploads/${formPrefix}`) ?? -1
+    if (begin < 0 || !pathname || !searchParams) return undefined
+    const key = pathname.slice(begin + prefix.length + 1)
+    return links.expiryOf(key, searchParams, clock.now()) === undefined ? undefined : key
   }
 
   async function storePart(
@@ -75,13 +97,15 @@ export const createFormUploads = (options: UploadStorageOptions): FormFiles => {
     const { head, bytes } = await withHead(part.bytes)
     const hash = createHash('sha256')
     const file = { head, bytes: hashed(bytes, hash), end: async () => {}, close: () => {} }
-    const { key, type, url } = await receiver.receive(file, sender, announced)
+    const { key, type, url } = await receiver.receive(file, sender, announced, formPrefix)
     const stored = { name: baseName(part.filename ?? ''), media: type.media, url, digest: hash.digest('hex') }
     keys.set(stored, key)
     return stored
   }
 }
 
+/** The beginning of the ids of files of forms. */
+const formPrefix = 'up_form_'
 /** A file may be read ahead by one piece of the body, which counts as read. */
 const headBytes = 2 ** 20
 

@@ -63,8 +63,9 @@ export interface FileReceiver {
    * 413, 415, and 429 above the quota.
    *
    * @param announced how many bytes the file has at most. Undefined: it is not known
+   * @param prefix the beginning of its id. Default `up_`
    */
-  receive(file: UploadedFile, sender: FileSender, announced: number | undefined): Promise<ReceivedFile>
+  receive(file: UploadedFile, sender: FileSender, announced: number | undefined, prefix?: string): Promise<ReceivedFile>
   /**
    * Removes files and their records. What cannot be removed expires, and is left to the sweep. Never rejects.
    *
@@ -125,12 +126,12 @@ export const createFileReceiver = (options: ReceiveOptions): FileReceiver => {
   }
 
   return {
-    async receive(file, sender, announced) {
+    async receive(file, sender, announced, prefix = 'up_') {
       const { user, request } = sender
       const type = sniffFileType(file.head)
       if (!type) throw new Problem(415, `the file is none of ${acceptedExtensions}`)
       const limit = limits[type.media]
-      const id = `up_${randomBytes(16).toString('hex')}`
+      const id = `${prefix}${randomBytes(16).toString('hex')}`
       const key = `uploads/${id}.${type.extension}`
       const now = clock.now()
       const bytes = Math.min(announced ?? limit, limit)

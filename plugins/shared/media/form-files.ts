@@ -25,6 +25,13 @@ export interface FormFiles {
     caller: { readonly user: string; readonly token?: string | undefined },
     maxFiles: number,
   ): Promise<readonly FormFile[]>
+  /**
+   * Lets files of forms of a user end at a time, unless they do so earlier: nothing needs them any more. Other links are
+   * left alone. Never rejects.
+   *
+   * @param at milliseconds since 1970
+   */
+  end(urls: readonly string[], user: string, at: number): Promise<void>
   /** Removes files that `receive` has stored. Never rejects: what cannot be removed now expires. */
   discard(files: readonly FormFile[]): Promise<void>
 }
