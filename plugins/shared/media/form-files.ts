@@ -26,8 +26,8 @@ export interface FormFiles {
     maxFiles: number,
   ): Promise<readonly FormFile[]>
   /**
-   * Lets files of forms of a user end at a time, unless they do so earlier: nothing needs them any more. Other links are
-   * left alone. Never rejects.
+   * Lets files of forms of a user end at a time, unless they do so earlier: nothing needs them any more. It leaves
+   * other links alone. Never rejects.
    *
    * @param at milliseconds since 1970
    */
