@@ -104,7 +104,8 @@ export const openLibrary = (options: GatewayOptions): OpenLibrary => {
     }
   }
   if (background) slots?.workOn(background)
-  const running = background && batches && runBatches(library, owners, { store: batches, files: options.batchFiles }, background)
+  const running =
+    background && batches && runBatches(library, owners, { store: batches, files: options.batchFiles }, background)
   if (background && options.events) watchAssets(library, options.events, owners, background)
   const deletions =
     background && consents && deleteConsents(library, owners, { store: consents.store, uses: options.uses }, background)

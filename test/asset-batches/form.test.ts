@@ -100,8 +100,8 @@ describe.each(databaseNames)('a batch of files in a form (%s)', (kind) => {
     expect((await it.ann.ask('POST', `${batchesPath}/${id}/retry`)).status).toBe(200)
     await ended(it.ann, id)
     expect((await progressOf(it.ann, id)).Counts).toMatchObject({ Created: 3, Failed: 0 })
-    const url = (it.emulator.calls.filter(({ action }) => action === 'CreateAsset').at(-1)?.json as Sent).URL
-    expect((await fetch(url)).status).toBe(200)
+    const sent = it.emulator.calls.filter(({ action }) => action === 'CreateAsset').at(-1)?.json as Sent | undefined
+    expect((await fetch(sent?.URL ?? '')).status).toBe(200)
     expect((await formWith('d.png', 'e.png')).status).toBe(202)
   })
 
