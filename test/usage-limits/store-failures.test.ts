@@ -130,6 +130,18 @@ test('while the database is slow, no call is told that a limit is used up', asyn
   expect(await refusal).toBeDefined()
 })
 
+test('after a database that was slow for longer than the lease, no call is told that a limit is used up', async () => {
+  const { clock, limits, pause, resume } = openSlow([day(10_000)])
+  await limits.reserve({ user, uses: { tokens: 100 } })
+  pause()
+  const begun = limits.reserve({ user, uses: { tokens: 5_000 } })
+  await clock.pass(40_000)
+  await store.limits.sweepLimits(clock.now())
+  resume()
+  await clock.pass(1_000)
+  expect((await begun)?.reserved).toEqual({ tokens: 5_000 })
+})
+
 test('while the database is slow, a stream gets all that it asks for, if there is room', async () => {
   const { clock, limits, pause, resume } = openSlow([day(3_000)])
   const [first, second] = [

@@ -90,10 +90,13 @@ export class Exchanges {
     }
   }
 
-  /** Sends the prepared exchange. Resolves with the reason when it has failed. Never rejects. */
-  async send(): Promise<{ readonly cause: unknown } | undefined> {
+  /**
+   * Sends the prepared exchange. Resolves with the reason when it has failed, and with `lost` when the lease has ended
+   * before it. Never rejects.
+   */
+  async send(): Promise<'applied' | 'lost' | { readonly cause: unknown }> {
     const pending = this.#pending
-    if (!pending) return undefined
+    if (!pending) return 'applied'
     const { exchange, blocks, moves } = pending
     let counts: readonly LimitCounts[] | undefined
     try {
@@ -109,7 +112,7 @@ export class Exchanges {
     this.#pending = undefined
     if (!counts) {
       this.#lose(pending)
-      return undefined
+      return 'lost'
     }
     this.#holder = { id: exchange.holder, seq: exchange.seq, leaseUntil: exchange.leaseUntil }
     for (const [index, block] of blocks.entries()) {
@@ -117,7 +120,7 @@ export class Exchanges {
       if (change && count) this.#apply(block, change, { ...count, at: exchange.now })
     }
     for (const { moved } of moves) moved()
-    return undefined
+    return 'applied'
   }
 
   #apply(block: UsageBlock, change: LimitChange, counts: LimitCounts & { readonly at: number }): void {

@@ -181,12 +181,12 @@ export class Ledger {
       this.#serve()
       if (this.#exchanges.isPending) this.#again = true
       else if (!this.#prepare(this.#clock.now())) continue
-      const failure = await this.#exchanges.send()
-      if (failure) {
-        this.#fail(failure.cause)
+      const outcome = await this.#exchanges.send()
+      if (typeof outcome === 'object') {
+        this.#fail(outcome.cause)
         return
       }
-      this.#waiting.answered()
+      if (outcome === 'applied') this.#waiting.answered()
       this.#serve()
       void this.sweep()
     } while (this.#again)
