@@ -14,6 +14,8 @@ export interface UpstreamCall {
   tokens: number
   /** Undefined: it is running. */
   endedAt?: number
+  /** When its process was cut off from the store for longer than a lease. What it had by then counts from that time on. */
+  lostAt?: number
 }
 
 /** A limit, and whose calls it counts. */
@@ -59,8 +61,10 @@ export const createJudge = (timeZone: string) => {
       else if (unit === 'requests') {
         const startedAt = grants[0]?.at ?? 0
         if (startedAt >= start && startedAt < end) sum++
-      } else if (length !== undefined) sum += isRunning ? tokensIn(call, start, end) : tokens
-      else sum += tokensIn(call, start, end)
+      } else if (length !== undefined) {
+        const lost = call.lostAt === undefined ? 0 : tokensIn(call, start, Math.min(call.lostAt, at - length))
+        sum += (isRunning ? tokensIn(call, start, end) : tokens) - lost
+      } else sum += tokensIn(call, start, end)
     }
     return sum
   }

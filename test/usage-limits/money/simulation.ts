@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Limit, LimitStore, UsageLimits, UsageReservation } from 'sluice/usage-limits'
 import { usageLimits } from 'sluice/usage-limits'
+import { RevisionClock } from '../../../plugins/shared/identity/revision-clock.ts'
 import { StoreClock } from '../fixture.ts'
 import { createJudge, type JudgedLimit, type UpstreamCall } from './judge.ts'
 import { type Random, randomFrom } from './random.ts'
@@ -53,6 +54,9 @@ const accountLimits: readonly Limit[] = [
 ]
 const teamLimits: readonly Limit[] = [{ unit: 'tokens', amount: 200_000, window: 'week' }]
 const tokenLimits: readonly Limit[] = [{ unit: 'tokens', amount: 60_000 }]
+
+/** What is left of a lease when it is about to be extended. */
+const shortestLeaseMs = 20_000
 
 const users = ['ann', 'bob', 'cid'] as const
 const models = ['small', 'large-1', 'large-2'] as const
@@ -107,13 +111,20 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
   const violations = new Set<string>()
   const counts = { granted: 0, refused: 0, failed: 0 }
 
+  // Lists are read again by the clock of the simulation, so that a seed is the same run on a busy machine.
+  let revision = 0
   const startProcess = (nth: number): SimulatedProcess => {
+    const revisionClock = new RevisionClock(async () => ++revision, {
+      refreshAfterMs: 1_000,
+      staleAfterMs: 1_000,
+      clock,
+    })
     const state = { isKilled: false, cutOffUntil: 0 }
     const store = stores[nth]
     if (!store) throw new Error('no store')
     const limits = usageLimits({
       store: clock.watched(unreliable(store, random, state, clock)),
-      ...{ clock, timeZone, userLimits, accountLimits },
+      ...{ clock, revisionClock, timeZone, userLimits, accountLimits },
     })
     return Object.assign(state, { limits })
   }
@@ -219,13 +230,19 @@ export const simulate = async (options: SimulationOptions): Promise<SimulationRe
     processes[nth] = startProcess(nth)
   }
 
+  const cutOff = (process: SimulatedProcess, ms: number): void => {
+    process.cutOffUntil = clock.now() + ms
+    if (ms < shortestLeaseMs) return
+    for (const call of running) if (call.process === process) call.record.lostAt = clock.now()
+  }
+
   for (let step = 0; step < steps; step++) {
     for (let calling = random.integer(0, 4); calling > 0; calling--) void begin(random.pick(processes))
     for (const aborting of waiting) if (random.chance(0.02)) aborting.abort(new Error('the client has left'))
     for (const call of running) if (random.chance(0.5)) void advance(call)
     for (const call of running) if (!call.isExtending && random.chance(0.02)) end(call)
     if (random.chance(0.01)) kill(random.integer(0, processes.length - 1))
-    if (random.chance(0.02)) random.pick(processes).cutOffUntil = clock.now() + random.integer(5_000, 120_000)
+    if (random.chance(0.02)) cutOff(random.pick(processes), random.integer(5_000, 120_000))
     const ms = random.integer(1, random.pick([100, 300, 1_000, 1_000, 10_000, random.chance(0.2) ? 1_800_000 : 300]))
     await clock.pass(ms)
     check()
