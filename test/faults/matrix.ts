@@ -181,6 +181,9 @@ const signsOfLife = [
   'GET /api/session/oidc',
 ]
 
+/** Its code is used up at the provider, also when the gateway could not record the session. */
+const usedUpByErrors: readonly string[] = ['GET /api/session/oidc/callback']
+
 /** What one try to use a route has found. Undefined: it works. */
 type Problem = string | undefined
 
@@ -198,7 +201,7 @@ const createTry = (world: FaultWorld, route: string): (() => Promise<Problem>) =
     }
     const reply = request && (await world.send(methodOf(route), request).catch(() => undefined))
     if (reply && isUsual(route, reply)) return undefined
-    if (reply && reply.status < 500) request = undefined
+    if (reply && (reply.status < 500 || usedUpByErrors.includes(route))) request = undefined
     return `${route} is not back: ${shown(reply)}`
   }
 }
