@@ -55,6 +55,8 @@ export const peopleEffects: Effects = {
   [`POST ${admin}/groups/pending/{}/adopt`]: isAdopted,
   [`POST ${admin}/groups/pending/{}/release`]: async ({ store }, { request }) =>
     (await store.pendingGroup(lastOf(request, '/release'))) === undefined,
+  [`POST ${admin}/batches/{}/cancel`]: async ({ store }, { request }) =>
+    (await store.assetBatchOf(lastOf(request, '/cancel')))?.cancelledAt !== undefined,
   [`POST ${admin}/videos/{}/adopt`]: isDecided('/adopt'),
   [`POST ${admin}/videos/{}/release`]: isDecided('/release'),
 }
