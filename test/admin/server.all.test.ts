@@ -54,8 +54,8 @@ test('settings and upstreams print what the admin API shows, but for what only a
   expect(lines.join()).not.toContain(emulator.text.key)
 
   const { upstreams = [] } = await send('/api/admin/upstreams')
-  const known = (upstreams as readonly Record<string, unknown>[]).map(({ name, kind, limits, slots }) => ({
-    ...{ name, kind, limits, slots },
+  const known = (upstreams as readonly Record<string, unknown>[]).map(({ name, kind, limits, slots, asset_slots }) => ({
+    ...{ name, kind, limits, slots, asset_slots },
   }))
   expect(known.map(({ kind }) => kind)).toEqual(['rest', 'text', 'video'])
   expect(parsed(await run('upstreams', '--json'))).toEqual(known)
