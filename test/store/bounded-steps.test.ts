@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { createDeliveryStore } from '../../src/store/events/deliveries.ts'
 import { createFileStore } from '../../src/store/files.ts'
 import { createLimitStore } from '../../src/store/limits/limits.ts'
 import { createSqlVideoQueue } from '../../src/store/video-queue.ts'
 import { eachDatabase } from '../support/database.ts'
 import { readingsOf, recordStatements } from '../support/rows-read.ts'
+import { openWithNumbers } from './numbers.ts'
 
 interface Step {
   readonly table: string
@@ -76,15 +76,7 @@ const steps: Readonly<Record<string, Step>> = {
 eachDatabase('a large table', (tested) => {
   let database: Database
   beforeAll(async () => {
-    await tested.open()
-    const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('there is no such kind of database')
-    database = opened
-    await database.query(sql`create table numbers (i integer primary key)`)
-    await database.query(sql`
-      insert into numbers (i)
-      with recursive counted (i) as (select 1 union all select i + 1 from counted where i < ${count})
-      select i from counted`)
+    database = await openWithNumbers(tested, count)
     await database.query(
       sql`insert into video_pools (pool, turn, pass, paused_until, pauses, used_at) values ('pool', 1, 1, 1, 1, ${3 * now})`,
     )

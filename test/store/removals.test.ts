@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { deleteUnchained } from '../../src/store/audit/sweep.ts'
 import { type Database, type Statement, sql } from '../../src/store/database/database.ts'
-import { databaseKindOf } from '../../src/store/database/kinds.ts'
 import { sweepStatements } from '../../src/store/events/deliveries.ts'
 import { createEventSweep } from '../../src/store/events/event-sweep.ts'
 import { deleteOldVerifications } from '../../src/store/face-verifications.ts'
@@ -13,6 +12,7 @@ import { deleteExpiredSessions } from '../../src/store/users/sessions.ts'
 import { sweepTokens } from '../../src/store/users/token-rows.ts'
 import { eachDatabase } from '../support/database.ts'
 import { readingsOf, recordStatements } from '../support/rows-read.ts'
+import { openWithNumbers } from './numbers.ts'
 
 interface Removal {
   readonly table: string
@@ -119,15 +119,7 @@ const removals: readonly Removal[] = [
 eachDatabase('what is removed in steps', (tested) => {
   let database: Database
   beforeAll(async () => {
-    await tested.open()
-    const opened = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 })
-    if (!opened) throw new Error('there is no such kind of database')
-    database = opened
-    await database.query(sql`create table numbers (i integer primary key)`)
-    await database.query(sql`
-      insert into numbers (i)
-      with recursive counted (i) as (select 1 union all select i + 1 from counted where i < ${count})
-      select i from counted`)
+    database = await openWithNumbers(tested, count)
   })
   afterAll(() => database.close())
 
