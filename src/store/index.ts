@@ -97,7 +97,10 @@ export type { User } from './users/users.ts'
 
 /** Options of `openStore`. */
 export interface StoreOptions {
-  /** Deadline of a PostgreSQL query, including the wait for a connection. Milliseconds, default 3,000. */
+  /**
+   * Deadline of a PostgreSQL query, including the wait for a connection, and of a write on SQLite that waits for other
+   * processes. Milliseconds, default 3,000.
+   */
   readonly deadlineMs?: number
   /** Default: the system clock. */
   readonly clock?: Pick<Clock, 'now'>

@@ -39,26 +39,22 @@ test('with a frozen database requests get the documented 500, the process stays 
   expect(fixture.emulator.library.groups().map((group) => group.name)).not.toContain('during')
 }, 300_000)
 
-/** A lock of SQLite blocks the server for longer than it keeps idle connections. */
-const newConnection = { connection: 'close' }
-
 // A claim that nobody ends falls due after a minute, which is longer than this test may take.
 
 test('once another process no longer locks the SQLite file, its names are free, and a group that was created meanwhile has its owner', async () => {
   await using fixture = await openServerFixture('sqlite')
   const ann = await fixture.addUser('ann')
-  const user = ann.at(await fixture.start())
+  const user = ann.at(await fixture.start(defaultTimeout))
   const other = new DatabaseSync(fixture.environment.DATABASE_URL?.slice('sqlite:'.length) ?? '')
   // The server may be writing when the lock is asked for.
   other.exec('pragma busy_timeout = 60000')
   other.exec('begin immediate')
-  expect((await user.ask('POST', '/assets/groups', { Name: 'locked' }, newConnection)).status).toBe(500)
+  expect((await user.ask('POST', '/assets/groups', { Name: 'locked' })).status).toBe(500)
   other.exec('commit')
-  while ((await user.ask('POST', '/assets/groups', { Name: 'locked' }, newConnection)).status !== 200)
-    await Bun.sleep(100)
+  while ((await user.ask('POST', '/assets/groups', { Name: 'locked' })).status !== 200) await Bun.sleep(100)
 
   const hold = fixture.emulator.faults.add({ kind: 'hold', when: 'after', action: 'CreateAssetGroup' })
-  const creating = user.ask('POST', '/assets/groups', { Name: 'made' }, newConnection)
+  const creating = user.ask('POST', '/assets/groups', { Name: 'made' })
   while (fixture.emulator.library.count().groups < 2) await Bun.sleep(5)
   other.exec('begin immediate')
   hold.release()
@@ -66,7 +62,7 @@ test('once another process no longer locks the SQLite file, its names are free, 
   other.exec('commit')
   other.close()
   while ((await fixture.store.openClaims()).length > 0) await Bun.sleep(100)
-  expect((await user.ask('GET', '/assets/groups', undefined, newConnection)).json.Result.TotalCount).toBe(2)
+  expect((await user.ask('GET', '/assets/groups')).json.Result.TotalCount).toBe(2)
 }, 300_000)
 
 test('a server that starts without a reachable database waits for it', async () => {

@@ -48,7 +48,7 @@ test('who waits for the migrations of another process is told so, and leaves no 
 test('who waits for the writes of another process is told so (sqlite)', async () => {
   const { url, remove } = await freshDatabase('sqlite')
   const path = url.slice('sqlite:'.length)
-  const database = openSqlite(path)
+  const database = openSqlite(path, { deadlineMs: 200 })
   await database.exclusively(nothing)
   const other = new DatabaseSync(path)
   other.exec('begin immediate')
@@ -66,7 +66,7 @@ for (const runtime of ['bun', 'deno'] as const)
     await using fixture = await openServerFixture('sqlite')
     const other = new DatabaseSync((fixture.environment.DATABASE_URL ?? '').slice('sqlite:'.length))
     other.exec('begin immediate')
-    const server = await fixture.start({}, runtime)
+    const server = await fixture.start({ DATABASE_TIMEOUT_SECONDS: undefined }, runtime)
     expect(server.stderr()).toContain(
       'another process migrates the database, or writes to it for long; the server waits',
     )

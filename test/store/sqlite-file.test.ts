@@ -77,10 +77,11 @@ test('a folder that cannot be created is no error before the first query', async
   await store.close()
 })
 
-test('commits are synchronous, and readers do not wait for writers', async () => {
+test('commits are synchronous, readers do not wait for writers, and no lock blocks the process', async () => {
   const database = openSqlite(join(folder, 'pragmas.db'))
   expect(await database.query(sql`pragma synchronous`)).toEqual([{ synchronous: 2 }])
   expect(await database.query(sql`pragma journal_mode`)).toEqual([{ journal_mode: 'wal' }])
+  expect(await database.query(sql`pragma busy_timeout`)).toEqual([{ timeout: 0 }])
   await database.close()
 })
 

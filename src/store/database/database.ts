@@ -206,7 +206,8 @@ export interface Database {
   /**
    * Runs the steps in one transaction, under a lock that one process holds at a time.
    *
-   * @param deadlineMs default: 30 seconds. On SQLite, the steps block the process until they end
+   * @param deadlineMs default: 30 seconds. On SQLite, the deadline of the database is that of the lock, and the steps
+   * block the process until they end
    */
   exclusively(steps: () => Steps, deadlineMs?: number): Promise<void>
   /** Never rejects. Takes at most 3 seconds. */

@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, realpathSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync, type StatementSync } from 'node:sqlite'
-import { setImmediate } from 'node:timers'
+import { setTimeout } from 'node:timers'
 import { afterIo } from '../../../plugins/shared/background/turns.ts'
 import {
   type Database,
@@ -27,7 +27,7 @@ export const sqliteDatabase: DatabaseKind = {
   passwordOf: () => undefined,
   fileOf: (url) => (pathOf(url) === ':memory:' ? undefined : pathOf(url)),
   isShareable: (url) => pathOf(url) !== ':memory:',
-  open: (url, { onError }) => openSqlite(pathOf(url), onError),
+  open: (url, options) => openSqlite(pathOf(url), options),
 }
 
 const pathOf = (url: string): string => url.slice('sqlite:'.length)
@@ -41,17 +41,28 @@ const errorCodes: ErrorCodes = {
   isRejectedValue: (code) => typeof code === 'number' && [18, 19, 20, 25].includes(code & 0xff),
 }
 
-/** SQLITE_BUSY: the deadline of `busy_timeout` is over. */
+/** SQLITE_BUSY, with its kinds. */
 const busyCode = 5
+/** The longest time between two attempts to write while another process does. Milliseconds. */
+const maxPauseMs = 2
+/**
+ * Whoever has written would write again before others try, and these would wait for seconds. So while several processes
+ * write, each leaves a pause after a write, as long as others usually take to try. Milliseconds.
+ */
+const othersMs = 2
+/** The number of writes after which a process leaves such pauses, since it has last found another one writing. */
+const writesForOthers = 100
 
 /**
  * A database on SQLite: a file, or `:memory:`.
  *
- * Several processes may share a file: one writes at a time, and the others wait for up to two seconds, which is the
- * deadline. Each call runs synchronously, so requests of one process never see each other's open transactions. One
- * write runs in a turn of the event loop.
+ * Several processes may share a file: one writes at a time. A write of the others tries again in later turns of the
+ * event loop, until its deadline. Each call runs synchronously, so requests of one process never see each other's open
+ * transactions. One write runs in a turn of the event loop.
+ *
+ * @param options default deadline: 3 seconds
  */
-export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): Database => {
+export const openSqlite = (path: string, { deadlineMs = 3_000, onError }: Partial<DatabaseOptions> = {}): Database => {
   let connection: DatabaseSync | undefined
   let closed = false
   const prepared = new Map<TemplateStringsArray, StatementSync>()
@@ -115,30 +126,48 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
     return step.value
   }
 
-  const run = async <Result>(work: () => Result): Promise<Result> => {
-    try {
-      return work()
-    } catch (cause) {
-      const error = storeError(cause, errorCodes)
-      onError?.(error)
-      throw error
+  const turns = new WriteTurns()
+
+  /** Work fails for a lock before it has changed anything, so it may run again. */
+  const run = async <Result>(work: () => Result, until: number): Promise<Result> => {
+    for (;;) {
+      try {
+        return work()
+      } catch (cause) {
+        if (!isLocked(cause) || performance.now() >= until) {
+          const error = storeError(cause, errorCodes)
+          onError?.(error)
+          throw error
+        }
+      }
+      turns.leaveTimeForOthers()
+      // A random pause: else processes that write equally often could always meet.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * maxPauseMs))
     }
   }
 
-  const turns = new WriteTurns()
-  const write = <Result>(work: () => Result): Promise<Result> => {
+  const read = <Result>(work: () => Result, ms = deadlineMs): Promise<Result> => run(work, performance.now() + ms)
+
+  const write = async <Result>(work: () => Result, ms = deadlineMs): Promise<Result> => {
+    const until = performance.now() + ms
     const turn = turns.next()
-    return turn ? turn.then(() => run(work)) : run(work)
+    if (turn) await turn
+    try {
+      return await run(work, until)
+    } finally {
+      turns.end()
+    }
   }
 
   return {
-    query: <Result>(statement: Statement) => (reads(statement) ? run : write)(() => execute(statement) as Result[]),
+    query: <Result>(statement: Statement, ms?: number) =>
+      (reads(statement) ? read : write)(() => execute(statement) as Result[], ms),
     batch(statements, { waitsForDisk = true } = {}) {
       const run = () => transaction(() => statements.map(execute))
       return write(waitsForDisk ? run : () => withoutDisk(run))
     },
-    transaction: (steps) => write(() => transaction(() => runSteps(steps()))),
-    exclusively: (steps) => write(() => whenUnlocked(() => transaction(() => runSteps(steps())))),
+    transaction: (steps, ms) => write(() => transaction(() => runSteps(steps())), ms),
+    exclusively: (steps) => whenUnlocked(write(() => transaction(() => runSteps(steps())))),
     close: async () => {
       closed = true
       prepared.clear()
@@ -149,15 +178,16 @@ export const openSqlite = (path: string, onError?: DatabaseOptions['onError']): 
   }
 }
 
-/** Runs a transaction. Throws DatabaseLockedError when another process has written for too long. */
-const whenUnlocked = <Result>(run: () => Result): Result => {
-  try {
-    return run()
-  } catch (cause) {
-    if ((cause as { readonly errcode?: unknown }).errcode !== busyCode) throw cause
+const isLocked = (cause: unknown): boolean =>
+  (Number((cause as { readonly errcode?: unknown }).errcode) & 0xff) === busyCode
+
+/** Rejects with DatabaseLockedError when another process has written for too long. */
+const whenUnlocked = <Result>(written: Promise<Result>): Promise<Result> =>
+  written.catch((error: StoreError) => {
+    if (!isLocked(error.cause)) throw error
+    const { cause } = error
     throw new DatabaseLockedError('another process migrates the database, or writes to it for long', { cause })
-  }
-}
+  })
 
 const reads = ({ strings }: Statement): boolean => {
   const [start = ''] = strings
@@ -171,7 +201,8 @@ const connect = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path)
   try {
     // As `control`: errors of `exec` have no `errcode` on Deno.
-    for (const setting of ['busy_timeout = 2000', 'journal_mode = wal', 'synchronous = full', 'foreign_keys = on'])
+    // SQLite itself must not wait for a lock: that would block the process.
+    for (const setting of ['busy_timeout = 0', 'journal_mode = wal', 'synchronous = full', 'foreign_keys = on'])
       database.prepare(`pragma ${setting}`).all()
     return database
   } catch (error) {
@@ -213,22 +244,31 @@ const rollBack = (database: DatabaseSync): void => {
 class WriteTurns {
   readonly #waiting: (() => void)[] = []
   #isTaken = false
+  #pausesLeft = 0
 
-  /** Undefined: the caller may write now. */
+  /** Undefined: the caller may write now. It calls `end` afterwards. */
   next(): Promise<void> | undefined {
-    if (!this.#isTaken) {
-      this.#isTaken = true
-      setImmediate(this.#turn)
-      return undefined
-    }
-    return new Promise((resolve) => this.#waiting.push(resolve))
+    if (this.#isTaken) return new Promise((resolve) => this.#waiting.push(resolve))
+    this.#isTaken = true
+    return undefined
   }
 
-  readonly #turn = (): void => {
+  end(): void {
+    if (this.#pausesLeft === 0) afterIo(this.#startNext)
+    else {
+      this.#pausesLeft--
+      setTimeout(this.#startNext, othersMs)
+    }
+  }
+
+  /** For the next writes, because another process writes, too. */
+  leaveTimeForOthers(): void {
+    this.#pausesLeft = writesForOthers
+  }
+
+  readonly #startNext = (): void => {
     const next = this.#waiting.shift()
-    if (next) {
-      next()
-      afterIo(this.#turn)
-    } else this.#isTaken = false
+    if (next) next()
+    else this.#isTaken = false
   }
 }
