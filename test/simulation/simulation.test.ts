@@ -29,5 +29,7 @@ test('a seed determines everything that happens', async () => {
   const [[all = []], some] = await Promise.all([runAll(), simulate('--seed', '9', '--schedules', `${again}`)])
   expect(some).toEqual(all.slice(8, 8 + again))
   expect(new Set(all.map(({ hash }) => hash)).size).toBe(each)
-  for (const { requests } of all) expect(requests).toBeGreaterThan(10)
+  const requests = all.map((result) => result.requests)
+  expect(Math.min(...requests)).toBeGreaterThan(0)
+  expect(requests.reduce((sum, count) => sum + count)).toBeGreaterThan(20 * each)
 }, 3_600_000)
