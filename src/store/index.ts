@@ -41,7 +41,7 @@ import { createUserImportStore } from './admin/user-import.ts'
 import { type AuditRecords, createAuditStore } from './audit/records.ts'
 import { consentPages } from './consents/consent-pages.ts'
 import { createConsentStore } from './consents/consents.ts'
-import { type Database, type DatabaseOptions, notifyOnCommit, sql } from './database/database.ts'
+import { type Database, type DatabaseOptions, notifyOnCommit, sql, withoutDisk } from './database/database.ts'
 import { databaseKindOf, databaseUrlForms } from './database/kinds.ts'
 import { raisesRevision, readRevision } from './database/revision.ts'
 import { createDeliveryStore } from './events/deliveries.ts'
@@ -221,8 +221,10 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     if (addsEvents(statements)) for (const added of eventListeners) added()
     if (addsUsage(statements)) rollUpUsage()
   })
+  /** For what many requests share, and a power failure may undo. */
+  const unsynced = withoutDisk(database)
   const { closeUsage, rollUpUsage, ...usageRecords } = createUsageStore(database, { log })
-  const { closeUses, ...activityRecords } = createActivityStore(database, { log })
+  const { closeUses, ...activityRecords } = createActivityStore(unsynced, { log })
   const adminUsers = createAdminUserStore(database)
   return {
     ...adminUsers,
@@ -249,7 +251,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createAttemptStore(database),
     ...createVerificationStore(database, clock),
     ...createSqlVideoQueue(database),
-    ...createLeaseStore(database),
+    ...createLeaseStore(unsynced),
     ...createAssetWatchStore(database),
     ...createAssetBatchStore(database),
     ...createPictureStore(database),
@@ -263,11 +265,11 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
     ...createFileStore(database),
     ...rateLimitUse(database),
     ...videoSlotUse(database),
-    ...createMetricCountStore(database),
+    ...createMetricCountStore(unsynced),
     ...createOverdueStore(database),
-    rateLimits: createRateLimitStore(database),
+    rateLimits: createRateLimitStore(unsynced),
     idempotency: createIdempotencyStore(database),
-    limits: createLimitStore(database, { log }),
+    limits: createLimitStore(unsynced, { log }),
     onRaise: (raised) => void raiseListeners.add(raised),
     revision: ((since?: number) => readRevision(database, since)) as Store['revision'],
     secret: (name) => readSecret(database, name),
@@ -281,7 +283,7 @@ export const openStore = (url: string, options: StoreOptions = {}): Store => {
       rollUpUsage()
     },
     ready: async () => {
-      await database.query(sql`select 1 as ready`, readyDeadlineMs)
+      await database.query(sql`select 1 as ready`, { deadlineMs: readyDeadlineMs })
       await space.check()
     },
     requireRoom: () => space.require(),

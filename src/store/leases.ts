@@ -39,13 +39,13 @@ export const writeProbe = async (database: Database, ms: number): Promise<void> 
       values ('room', ${probeText}, 0)
       on conflict (name) do update
       set holder = excluded.holder`,
-    ms,
+    { deadlineMs: ms },
   )
   await database.query(
     sql`
       delete from leases
       where name = 'room'`,
-    ms,
+    { deadlineMs: ms },
   )
 }
 

@@ -90,11 +90,11 @@ test('a write that waits for another process fails at its deadline, which begins
 
 test('a write has the deadline that its caller asks for', async () => {
   const { database, other } = await openLocked('own-deadline.db', 600_000)
-  expect(await failed(database.query(insert(1), 1))).toBeInstanceOf(StoreError)
+  expect(await failed(database.query(insert(1), { deadlineMs: 1 }))).toBeInstanceOf(StoreError)
   const nothing = function* () {
     yield insert(1)
   }
-  expect(await failed(database.transaction(nothing, 1))).toBeInstanceOf(StoreError)
+  expect(await failed(database.transaction(nothing, { deadlineMs: 1 }))).toBeInstanceOf(StoreError)
   other.exec('commit')
   other.close()
   await database.close()

@@ -45,7 +45,7 @@ const whileFrozen = async (work: () => Promise<void>) => {
 test('on a frozen server every query rejects within the deadline, and queries succeed once it runs again', async () => {
   const direct = openPostgres(database.url, { deadlineMs })
   const [groups, claims] = [createGroupStore(direct), createClaimStore(direct)]
-  const read = (ms?: number) => direct.query(sql`select value from revision`, ms)
+  const read = (ms?: number) => direct.query(sql`select value from revision`, { deadlineMs: ms ?? deadlineMs })
   const claim = (user: string) => claims.claim({ user, type: 'AIGC', name: 'cats', createdAt: 1, dueAt: 2 })
   await many(30, () => read())
   await whileFrozen(async () => {
@@ -114,12 +114,12 @@ test('closing takes at most 3 seconds, with and without pending queries', async 
 test('the server ends a slow statement, and other queries are not affected', async () => {
   const direct = openPostgres(database.url, { deadlineMs })
   // The callers wait longer than the statement takes: only the server's timeout, which is shorter than `deadlineMs`, can end it.
-  const patientMs = 10_000
-  const one = () => direct.query(sql`select 1 as one`, patientMs)
+  const patient = { deadlineMs: 10_000 }
+  const one = () => direct.query(sql`select 1 as one`, patient)
   // Opens the connections, which takes long on a busy machine.
   await many(10, one)
   let isSlowPending = true
-  const slow = direct.query(sql`select pg_sleep(${5})`, patientMs).finally(() => {
+  const slow = direct.query(sql`select pg_sleep(${5})`, patient).finally(() => {
     isSlowPending = false
   })
   const failure = slow.catch((error: unknown) => error)

@@ -48,7 +48,9 @@ export const createUserImportStore = (database: Database): Omit<UserImportStore,
       await database.query(rememberIds(name, idsOf(some), createdAt))
       for (const chunk of chunksOf(some, partsChunkSize)) await database.query(addPartsOf(chunk))
     }
-    const rejected = await again(() => database.transaction(() => importUsersSteps(added, createdAt, rows), importMs))
+    const rejected = await again(() =>
+      database.transaction(() => importUsersSteps(added, createdAt, rows), { deadlineMs: importMs }),
+    )
     if (rejected.length === 0) return { ids: idsOf(added) }
     for (const chunk of chunksOf(added)) await database.query(deletePartsOf(idsOf(chunk)))
     for (const chunk of chunksOf(rows)) await database.query(forgetIds(chunk))

@@ -179,13 +179,15 @@ export type Steps<Result = void> = Generator<Statement | readonly Statement[], R
 /** Whether a step is a list of statements. */
 export const isList = (step: Statement | readonly Statement[]): step is readonly Statement[] => Array.isArray(step)
 
-/** Options of a batch. */
-export interface BatchOptions {
+/** Options of a query, a batch or a transaction. */
+export interface WriteOptions {
+  /** Default: the deadline of the database, which holds for each statement of a transaction in any case. Milliseconds. */
+  readonly deadlineMs?: number
   /**
-   * Whether the batch resolves only when a power failure cannot undo it. Default true.
+   * Whether it resolves only when a power failure cannot undo it. Default true.
    *
    * With false, SQLite does not wait for the disk, and the process, which it blocks, goes on at once. A process that is
-   * killed loses nothing then, either; a power failure may undo such a batch until another one has waited. PostgreSQL
+   * killed loses nothing then, either; a power failure may undo such a write until another one has waited. PostgreSQL
    * always waits: that blocks nobody.
    */
   readonly waitsForDisk?: boolean
@@ -193,16 +195,12 @@ export interface BatchOptions {
 
 /** A connection to a database. Every method rejects with StoreError, within its deadline. */
 export interface Database {
-  /** Runs one statement. @param deadlineMs default: the deadline of the database */
-  query<Result = Row>(statement: Statement, deadlineMs?: number): Promise<Result[]>
+  /** Runs one statement. */
+  query<Result = Row>(statement: Statement, options?: WriteOptions): Promise<Result[]>
   /** Runs the statements in one transaction. Returns the rows of each. */
-  batch(statements: readonly Statement[], options?: BatchOptions): Promise<Row[][]>
-  /**
-   * Runs the steps in one transaction, and returns what they return. It may run them again, after a deadlock.
-   *
-   * @param deadlineMs default: the deadline of the database, which holds for each statement in any case
-   */
-  transaction<Result>(steps: () => Steps<Result>, deadlineMs?: number): Promise<Result>
+  batch(statements: readonly Statement[], options?: WriteOptions): Promise<Row[][]>
+  /** Runs the steps in one transaction, and returns what they return. It may run them again, after a deadlock. */
+  transaction<Result>(steps: () => Steps<Result>, options?: WriteOptions): Promise<Result>
   /**
    * Runs the steps in one transaction, under a lock that one process holds at a time.
    *
@@ -228,15 +226,23 @@ export const notifyOnCommit = (
     committed(statements)
     return rows
   },
-  async transaction(steps, deadlineMs) {
+  async transaction(steps, options) {
     let executed: Statement[] = []
     const result = await database.transaction(() => {
       executed = []
       return record(steps(), executed)
-    }, deadlineMs)
+    }, options)
     committed(executed)
     return result
   },
+})
+
+/** The same database, for writes that need not wait for the disk: see `waitsForDisk`. */
+export const withoutDisk = (database: Database): Database => ({
+  ...database,
+  query: (statement, options) => database.query(statement, { ...options, waitsForDisk: false }),
+  batch: (statements, options) => database.batch(statements, { ...options, waitsForDisk: false }),
+  transaction: (steps, options) => database.transaction(steps, { ...options, waitsForDisk: false }),
 })
 
 function* record<Result>(steps: Steps<Result>, executed: Statement[]): Steps<Result> {

@@ -11,6 +11,7 @@ import {
   type Statement,
   type Steps,
   toRow,
+  type WriteOptions,
 } from './database.ts'
 import { DatabaseLockedError, type ErrorCodes, StoreError, storeError } from './error.ts'
 
@@ -94,6 +95,8 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
     return opened
   }
 
+  const deadlineOf = (options?: WriteOptions): number => options?.deadlineMs ?? deadlineMs
+
   const run = async <Result>(work: (connection: Connection) => Promise<Result>, ms: number): Promise<Result> => {
     const until = performance.now() + ms
     const user = currentUser()
@@ -113,15 +116,15 @@ export const openPostgres = (url: string, { deadlineMs, onError }: DatabaseOptio
   }
 
   return {
-    query: <Result>(statement: Statement, ms = deadlineMs) =>
-      run((connection) => execute(connection, statement) as Promise<Result[]>, ms),
-    batch: (statements) =>
+    query: <Result>(statement: Statement, options?: WriteOptions) =>
+      run((connection) => execute(connection, statement) as Promise<Result[]>, deadlineOf(options)),
+    batch: (statements, options) =>
       run(
         (connection) => begin(connection, (tx) => Promise.all(statements.map((each) => execute(tx, each)))),
-        deadlineMs,
+        deadlineOf(options),
       ),
-    transaction: <Result>(steps: () => Steps<Result>, ms = deadlineMs) =>
-      run((connection) => begin(connection, (tx) => runSteps(tx, steps())), ms),
+    transaction: <Result>(steps: () => Steps<Result>, options?: WriteOptions) =>
+      run((connection) => begin(connection, (tx) => runSteps(tx, steps())), deadlineOf(options)),
     exclusively: (steps, ms = exclusiveMs) =>
       run((connection) => begin(connection, (tx) => runExclusively(tx, steps(), Math.min(ms, exclusiveMs))), ms),
     close: async () => {

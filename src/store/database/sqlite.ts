@@ -13,6 +13,7 @@ import {
   type Statement,
   type Steps,
   toRow,
+  type WriteOptions,
 } from './database.ts'
 import { DatabaseLockedError, type ErrorCodes, StoreError, storeError } from './error.ts'
 
@@ -109,15 +110,12 @@ export const openSqlite = (path: string, { deadlineMs = 3_000, onError }: Partia
     }
   }
 
+  let synchronous: 'full' | 'normal' = 'full'
   /** The setting has no effect within a transaction. See https://sqlite.org/pragma.html#pragma_synchronous */
-  const withoutDisk = <Result>(work: () => Result): Result => {
-    const database = openedConnection()
-    database.exec('pragma synchronous = normal')
-    try {
-      return work()
-    } finally {
-      database.exec('pragma synchronous = full')
-    }
+  const setSynchronous = (wanted: typeof synchronous): void => {
+    if (wanted === synchronous) return
+    openedConnection().exec(`pragma synchronous = ${wanted}`)
+    synchronous = wanted
   }
 
   const runSteps = <Result>(steps: Steps<Result>): Result => {
@@ -146,27 +144,32 @@ export const openSqlite = (path: string, { deadlineMs = 3_000, onError }: Partia
     }
   }
 
-  const read = <Result>(work: () => Result, ms = deadlineMs): Promise<Result> => run(work, performance.now() + ms)
+  const read = <Result>(work: () => Result, { deadlineMs: ms = deadlineMs }: WriteOptions = {}): Promise<Result> =>
+    run(work, performance.now() + ms)
 
-  const write = async <Result>(work: () => Result, ms = deadlineMs): Promise<Result> => {
+  const write = async <Result>(
+    work: () => Result,
+    { deadlineMs: ms = deadlineMs, waitsForDisk = true }: WriteOptions = {},
+  ): Promise<Result> => {
     const until = performance.now() + ms
     const turn = turns.next()
     if (turn) await turn
+    const runWrite = () => {
+      setSynchronous(waitsForDisk ? 'full' : 'normal')
+      return work()
+    }
     try {
-      return await run(work, until)
+      return await run(runWrite, until)
     } finally {
       turns.end()
     }
   }
 
   return {
-    query: <Result>(statement: Statement, ms?: number) =>
-      (reads(statement) ? read : write)(() => execute(statement) as Result[], ms),
-    batch(statements, { waitsForDisk = true } = {}) {
-      const run = () => transaction(() => statements.map(execute))
-      return write(waitsForDisk ? run : () => withoutDisk(run))
-    },
-    transaction: (steps, ms) => write(() => transaction(() => runSteps(steps())), ms),
+    query: <Result>(statement: Statement, options?: WriteOptions) =>
+      (reads(statement) ? read : write)(() => execute(statement) as Result[], options),
+    batch: (statements, options) => write(() => transaction(() => statements.map(execute)), options),
+    transaction: (steps, options) => write(() => transaction(() => runSteps(steps())), options),
     exclusively: (steps) => whenUnlocked(write(() => transaction(() => runSteps(steps())))),
     close: async () => {
       closed = true

@@ -7,7 +7,7 @@ import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
 import type { Log } from '../../../plugins/shared/problem.ts'
 import { compareTexts } from '../../../plugins/shared/text.ts'
 import type { UsageEntry } from '../../../plugins/text-generation/usage/usage.ts'
-import { type Database, fragment, type Statement, sql, toColumnValue } from '../database/database.ts'
+import { type Database, fragment, type Statement, sql, toColumnValue, withoutDisk } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { type UsageBatch, UsageBuffer, type UsageSum } from './usage-buffer.ts'
 import { UsageRollup } from './usage-rollup.ts'
@@ -101,8 +101,12 @@ export const createUsageStore = (database: Database, options: UsageOptions = {})
   const buffer = new UsageBuffer({
     ...options,
     // A duplicate batch id: an earlier attempt, whose outcome was unknown, has written the batch.
-    // There are twenty a second, and to wait for the disk that often would delay many other requests.
-    write: (batch) => database.batch(statementsOf(batch), { waitsForDisk: false }).then(() => {}, ignoreDuplicateBatch),
+    // There are twenty a second, and to wait for the disk that often would delay many other requests. Roll-ups wait, so
+    // that a power failure undoes the usage of two seconds.
+    write: (batch) =>
+      withoutDisk(database)
+        .batch(statementsOf(batch))
+        .then(() => {}, ignoreDuplicateBatch),
   })
   const rollup = new UsageRollup(database, options)
   /** While the database has no room, reports have what was written before. */
