@@ -221,10 +221,12 @@ const litellmKey = 'sk-bench-litellm'
 /** The models of the cases and of the board. YAML is a superset of JSON. */
 const litellm = (upstream: string): string =>
   JSON.stringify({
-    model_list: ['plain', 'plain-20', 'events-22-2', 'events-2000-0', 'events-2000-2', 'open-250'].map((model) => ({
-      model_name: model,
-      litellm_params: { model: `openai/${model}`, api_base: `${upstream}/v1`, api_key: 'upstream-key' },
-    })),
+    model_list: ['plain', 'plain-20', 'events-22-0', 'events-22-2', 'events-2000-0', 'events-2000-2', 'open-250'].map(
+      (model) => ({
+        model_name: model,
+        litellm_params: { model: `openai/${model}`, api_base: `${upstream}/v1`, api_key: 'upstream-key' },
+      }),
+    ),
     general_settings: { master_key: litellmKey },
     litellm_settings: { request_timeout: 600, set_verbose: false },
   })

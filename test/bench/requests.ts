@@ -5,6 +5,7 @@ import type { Pace } from './options.ts'
 import { startWorker } from './processes.ts'
 import { between, more, type Row, type Section, spread, verdict } from './report.ts'
 import type { Target } from './targets.ts'
+import { warmUp } from './warm-up.ts'
 
 /** The figures of one target in one round. */
 export interface Reading {
@@ -73,22 +74,6 @@ export const measureRequests = async (
   }
   load.stop()
   return { ...sectionOf(which, readings), notes: [...notes, ...besidePortkey(which, readings)] }
-}
-
-/** Part of the CPU time of a process that compiles JavaScript when it is warm. */
-const warmPart = 0.03
-const maxWarmUps = 10
-
-/**
- * Repeats a job until the process compiles hardly anything: until then a gateway takes two to four times as long, and
- * the threads that compile count, too.
- */
-const warmUp = async ({ cpuMs, compilingMs }: Target['process'], ask: () => Promise<LoadResult>): Promise<void> => {
-  for (let nth = 0; nth < maxWarmUps; nth++) {
-    const [before, beforeCompiling] = [cpuMs(), compilingMs()]
-    await ask()
-    if (compilingMs() - beforeCompiling <= warmPart * (cpuMs() - before)) return
-  }
 }
 
 /** The request that a target receives in a case. */

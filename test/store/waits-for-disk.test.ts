@@ -100,7 +100,9 @@ test('usage, its limits, leases and counts do not wait for the disk, and the sum
       expect(await settingsOf(waiting)).toEqual(['pragma synchronous = full'])
     }
     // So at most the usage of the two seconds before its sums can be undone.
-    expect(await settingsOf((store) => store.takeLease('sweep', 'a', 0, 1_000))).toEqual(['pragma synchronous = normal'])
+    expect(await settingsOf((store) => store.takeLease('sweep', 'a', 0, 1_000))).toEqual([
+      'pragma synchronous = normal',
+    ])
     const summing = (store: Store) => store.sumUsage({ filter: {}, by: [], limit: 1 })
     expect(await settingsOf(summing)).toEqual(['pragma synchronous = full'])
     exec.mockRestore()

@@ -181,7 +181,7 @@ export const isList = (step: Statement | readonly Statement[]): step is readonly
 
 /** Options of a query, a batch or a transaction. */
 export interface WriteOptions {
-  /** Default: the deadline of the database, which holds for each statement of a transaction in any case. Milliseconds. */
+  /** Milliseconds. Default: that of the database, which holds for each statement of a transaction in any case. */
   readonly deadlineMs?: number
   /**
    * Whether it resolves only when a power failure cannot undo it. Default true.

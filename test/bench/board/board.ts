@@ -6,7 +6,7 @@ import { environment } from '../environment.ts'
 import { toText } from '../report.ts'
 import { startGateway, startUpstream, type Target } from '../targets.ts'
 import { boardOf, type Figures, type Measurement, measurements, type Score } from './columns.ts'
-import { measure, problemOf, warmUp } from './measure.ts'
+import { measure, problemOf, warmUpAll } from './measure.ts'
 
 const peers = ['portkey', 'litellm'] as const
 const known = ['bun', ...peers] as const
@@ -104,7 +104,7 @@ const run = async ({ measured, against, fronts, unitSeconds, json }: BoardOption
     if (problem !== undefined) throw new Error(`${target.name} does not work: ${problem}`)
   }
   const context = { direct, targets, unitSeconds, showProgress }
-  await warmUp(context)
+  await warmUpAll(context)
   const figures = new Map<Target, Figures>(targets.map((target) => [target, {}]))
   let complete = true
   for (const name of measured) {

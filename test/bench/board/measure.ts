@@ -5,6 +5,7 @@ import { startWorker } from '../processes.ts'
 import { spread } from '../report.ts'
 import { forTarget } from '../requests.ts'
 import type { Target } from '../targets.ts'
+import { warmUp } from '../warm-up.ts'
 import { type Figures, type Measurement, rateBounds } from './columns.ts'
 import { type Sample, slopeOf } from './growth.ts'
 import type { PacedJob, PacedResult } from './paced-load.ts'
@@ -183,22 +184,26 @@ const memory = async ({ targets, unitSeconds }: Measured): Promise<Board> => {
 const figuresOf = ({ targets }: Measured, of: (target: Target) => Figures): Board =>
   new Map(targets.map((target) => [target, of(target)]))
 
-/** The just-in-time compilers of all targets need some seconds of load. */
-export const warmUp = async ({ targets, unitSeconds, showProgress }: Measured): Promise<void> => {
+/** Streams without pauses: in the same time, far more of them than with pauses. */
+const fastStream = chat('events-22-0', true)
+
+/** Each kind of request, until the target compiles hardly anything: a gateway in use is warm. */
+export const warmUpAll = async ({ targets, unitSeconds, showProgress }: Measured): Promise<void> => {
   using generator = load<Job, LoadResult>('load.ts')
   for (const target of targets) {
     showProgress(`warming up ${target.name}`)
     for (const [request, seconds, requests] of [
-      [completion, 5, 2_000],
-      [stream, 2, 16],
-      [burst.request, 2, 16],
+      [completion, 5, 10_000],
+      [fastStream, 5, 5_000],
+      [burst.request, 2, 100],
     ] as const) {
-      await generator.askWell(target, {
+      const job = {
         ...jobFor(target, request),
         connections: 16,
         seconds: seconds * unitSeconds,
         atLeast: Math.ceil(requests * unitSeconds),
-      })
+      }
+      await warmUp(target.process, () => generator.askWell(target, job))
     }
   }
 }
