@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 import { watchAssets } from '../../plugins/asset-library/watch/asset-watch.ts'
 import { Background } from '../../plugins/shared/background/background.ts'
+import { toJson } from '../../plugins/shared/json/json.ts'
 import { noLog } from '../../plugins/shared/problem.ts'
 import { UpstreamInvalidError } from '../../plugins/upstream-proxy/index.ts'
 
@@ -59,4 +60,40 @@ test('an asset whose group cannot be looked up is put off like one that cannot b
     ['a', 4_800],
     ['b', 4_800],
   ])
+})
+
+test('when the server stops, a round that reads page after page sends no further call', async () => {
+  const background = new Background({ sleep: () => new Promise((resolve) => setImmediate(resolve)) })
+  const Items = Array.from({ length: 100 }, (_, nth) => ({
+    ...{ Id: `other-${nth}`, GroupId: 'g', Status: 'Active', UpdateTime: new Date(now).toISOString() },
+  }))
+  let calls = 0
+  let stopped: Promise<boolean> | undefined
+  const library = {
+    upstream: {
+      async send() {
+        // Each page is full of later changes: there is a next one.
+        if (++calls === 3) stopped = background.stop()
+        return { json: toJson({ Result: { Items } }) }
+      },
+    },
+    clock: { now: () => now },
+  }
+  const postponed = Promise.withResolvers<number>()
+  const events = {
+    takeLease: async () => true,
+    releaseLease: async () => {},
+    dueAssetWatches: async () =>
+      ['a', 'b', 'c'].map((asset) => ({ asset, group: 'g', polls: 0, user: 'ann', createdAt: now, dueAt: now })),
+    postponeAssetWatches: async (due: readonly object[]) => postponed.resolve(due.length),
+  }
+  type Watched = Parameters<typeof watchAssets>
+  watchAssets(
+    { ...library, log: noLog } as unknown as Watched[0],
+    events as unknown as Watched[1],
+    { group: async (_: string, id: string) => ({ id, type: 'AIGC' }) } as unknown as Watched[2],
+    background,
+  )
+  expect(await postponed.promise).toBe(3)
+  expect([await stopped, calls]).toEqual([true, 3])
 })

@@ -35,6 +35,13 @@ const pollDelayMs = (polls: number): number => Math.min(60_000, Math.round(3_000
 /** The first fields of an asset: what its owner needs to know, without its address, which expires. */
 const fields = ['Id', 'GroupId', 'Name', 'AssetType', 'Status', 'Error'] as const
 
+/** How the calls of a round follow each other. */
+interface CallPace {
+  /** Comes before each call. It ends at once when the job is aborted: then there is no call. */
+  readonly pause: () => Promise<void>
+  readonly job: AbortSignal
+}
+
 type OwnedWatch = AssetWatch & { readonly owned: Awaited<ReturnType<Owners['group']>> }
 
 const changeOf = (item: Json, at: number): AssetProgress | undefined => {
@@ -107,12 +114,13 @@ export const watchAssets = (
     query: Pick<ListQuery, 'groupType' | 'groups'>,
     watches: readonly OwnedWatch[],
     outcomes: Map<string, AssetProgress | 'gone'>,
-    pause: () => Promise<void>,
+    { pause, job }: CallPace,
   ): Promise<void> => {
     const missing = new Map(watches.map((watch) => [watch.asset, watch]))
     const since = Math.min(...watches.map(({ dueAt, polls }) => dueAt - pollDelayMs(polls))) - maxClockSkewMs
     for (let pageNumber = 1; pageNumber <= maxPages && missing.size > 0; pageNumber++) {
       await pause()
+      if (job.aborted) return
       const response = await upstream.send({
         action: 'ListAssets',
         query: {
@@ -124,9 +132,10 @@ export const watchAssets = (
       for (const item of items) {
         const id = readId(item.get('Id')?.string())
         const change = changeOf(item, clock.now())
-        if (id === undefined || !change || missing.get(id)?.group !== item.get('GroupId')?.string()) continue
-        outcomes.set(id, change)
-        missing.delete(id)
+        const watch = id === undefined ? undefined : missing.get(id)
+        if (!watch || !change || watch.group !== item.get('GroupId')?.string()) continue
+        outcomes.set(watch.asset, change)
+        missing.delete(watch.asset)
       }
       const changedAt = instantOf(items.at(-1)?.get('UpdateTime')?.string())
       if (items.length < pageSize || changedAt === undefined || changedAt < since) return
@@ -137,7 +146,7 @@ export const watchAssets = (
   const readLists = async (
     watches: readonly OwnedWatch[],
     outcomes: Map<string, AssetProgress | 'gone'>,
-    pause: () => Promise<void>,
+    pace: CallPace,
   ): Promise<void> => {
     const budget = { calls: maxExtraCalls, works: false }
     let failed: unknown
@@ -147,7 +156,7 @@ export const watchAssets = (
         for (const batch of groupBatches(some)) {
           const ids = new Set(batch.map(({ id }) => id))
           const ofBatch = ofType.filter(({ group }) => ids.has(group))
-          await readChanges({ groupType, groups: batch }, ofBatch, outcomes, pause)
+          await readChanges({ groupType, groups: batch }, ofBatch, outcomes, pace)
         }
       }
       for (const batch of groupBatches([...groups.values()])) {
@@ -215,10 +224,10 @@ export const watchAssets = (
     due: readonly AssetWatch[],
     job: AbortSignal,
   ): Promise<void> => {
-    const pause = () => background.sleep(1000 / callsPerSecond, job)
+    const pace = { pause: () => background.sleep(1000 / callsPerSecond, job), job }
     try {
-      if (watches.length > maxSingle) await readLists(watches, outcomes, pause)
-      await readSingle(watches, outcomes, { pause, job })
+      if (watches.length > maxSingle) await readLists(watches, outcomes, pace)
+      await readSingle(watches, outcomes, pace)
     } catch (error) {
       // What was read until then counts.
       await end(outcomes, [])
@@ -231,7 +240,7 @@ export const watchAssets = (
   const readSingle = async (
     watches: readonly OwnedWatch[],
     outcomes: Map<string, AssetProgress | 'gone'>,
-    { pause, job }: { readonly pause: () => Promise<void>; readonly job: AbortSignal },
+    { pause, job }: CallPace,
   ): Promise<void> => {
     const unlisted = watches.filter(({ asset, polls }) => !outcomes.has(asset) && polls % 3 === 2).slice(0, maxUnlisted)
     for (const watch of watches.length > maxSingle ? unlisted : watches) {
