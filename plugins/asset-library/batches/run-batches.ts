@@ -63,11 +63,11 @@ export const runBatches = (
   }
 
   const end = async (batch: AssetBatch, now: number): Promise<number | undefined> => {
+    // Before the batch: nothing comes back to one that has ended.
+    if (files) await endFiles(batch, files, now + fetchMs)
     const ended = await store.endAssetBatch(batch.id, now, events && describe(now))
     if (typeof ended === 'number') return ended
-    if (ended !== 'ended') return now
-    if (files) await endFiles(batch, files, now + fetchMs)
-    return undefined
+    return ended === 'ended' ? undefined : now
   }
 
   /** The upstream has been told of them, or never will be. Those of failed items may be tried again. */
