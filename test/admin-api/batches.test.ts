@@ -84,12 +84,23 @@ repeatOnDatabases('batches of all users', (database) => {
     ).toEqual([['asset_batch', id]])
   })
 
-  test('that have ended, or that do not exist, cannot be cancelled', async () => {
+  test('that have ended, also in the meantime, or that do not exist, cannot be cancelled', async () => {
     const { id: user } = await addUser(store, 'user', [])
     const id = await addBatch(store, user)
     await end(id)
     const refused = await root('POST', `/batches/${id}/cancel`)
     expect([refused.status, refused.body.error.message]).toEqual([409, 'the batch has ended'])
+    const late = await addBatch(store, user)
+    const ending: Partial<Store> = {
+      async cancelAssetBatch(...args) {
+        await end(late)
+        return store.cancelAssetBatch(...args)
+      },
+    }
+    const beside = await openAdmin({ ...store, ...ending })
+    const [admin, events] = [beside.with((await addUser(store, 'admin', ['admin'])).token), beside.events]
+    expect((await admin('POST', `/batches/${late}/cancel`)).body.error.message).toBe('the batch has ended')
+    expect(events.filter(({ action }) => action === 'asset_batch.cancel')).toEqual([])
     for (const unknown of ['unknown', '%00', 'a%2Fb'])
       expect((await root('POST', `/batches/${unknown}/cancel`)).status).toBe(404)
   })

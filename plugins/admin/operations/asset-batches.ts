@@ -18,10 +18,12 @@ export const createAssetBatchOperations = (
 ): AssetBatchOperations => {
   const records = hasBatches(store) ? store : undefined
 
-  const find = async (id: string): Promise<AdminAssetBatch> => {
+  const find = async (
+    id: string,
+  ): Promise<{ readonly batch: AdminAssetBatch; readonly records: AssetBatchRecords }> => {
     const batch = records && (await storeCall(records.assetBatchOf(id), unavailable))
     if (!batch) throw new Problem(404, 'there is no such batch')
-    return batch
+    return { batch, records }
   }
 
   return {
@@ -34,13 +36,15 @@ export const createAssetBatchOperations = (
       ),
 
     async cancel(actor, id) {
-      const { user, endedAt, cancelledAt } = await find(id)
-      if (cancelledAt === undefined) {
-        if (endedAt !== undefined) throw new Problem(409, 'the batch has ended')
-        await storeCall((records as AssetBatchRecords).cancelAssetBatch(user, id, clock.now()), unavailable)
-        await actor.record({ action: 'asset_batch.cancel', target: { kind: 'asset_batch', id } }, user)
-      }
-      return find(id)
+      const { batch, records } = await find(id)
+      if (batch.cancelledAt !== undefined) return batch
+      const { user } = batch
+      await storeCall(records.cancelAssetBatch(user, id, clock.now()), unavailable)
+      // It may have ended meanwhile.
+      const { batch: cancelled } = await find(id)
+      if (cancelled.cancelledAt === undefined) throw new Problem(409, 'the batch has ended')
+      await actor.record({ action: 'asset_batch.cancel', target: { kind: 'asset_batch', id } }, user)
+      return cancelled
     },
   }
 }
