@@ -2,7 +2,7 @@ import type { FetchHandler } from '../plugins/concurrency-limits/index.ts'
 import { maxUploadBodyBytes } from '../plugins/file-storage/index.ts'
 import { RevisionClock } from '../plugins/ownership/index.ts'
 import { Background } from '../plugins/shared/background/background.ts'
-import { delay } from '../plugins/shared/background/delay.ts'
+import { within } from '../plugins/shared/background/within.ts'
 import { createClientAddressOf, createIsTrustedPeer } from '../plugins/shared/http/client-address.ts'
 import { usageLimits } from '../plugins/usage-limits/index.ts'
 import type { AppOptions } from './app/options.ts'
@@ -146,13 +146,6 @@ export const serve = async (config: Config, { shared = false } = {}): Promise<Ru
 
 /** The migrations of a large database may take longer. A process manager may kill a server that does not listen. */
 const listenMs = 10_000
-
-/** Undefined: it takes longer. */
-const within = async <Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> => {
-  const ended = new AbortController()
-  const late = delay(ms, ended.signal).then(() => undefined)
-  return Promise.race([promise, late]).finally(() => ended.abort())
-}
 
 /** Starts several worker processes on one port. Each is a complete server. */
 const serveWorkers = async (config: Config): Promise<RunningServer> => {

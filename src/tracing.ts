@@ -1,3 +1,4 @@
+import { within } from '../plugins/shared/background/within.ts'
 import type { Tracing, tracing } from '../plugins/tracing/index.ts'
 import type { Config } from './config.ts'
 import type { LeveledLog } from './log.ts'
@@ -46,7 +47,6 @@ export const startTracing = async (
   return {
     ...createTracing({ tracer: provider.getTracer('sluice'), isTrusted }),
     plugin: tracing(),
-    stop: () =>
-      Promise.race([provider.shutdown().catch(onError), new Promise<void>((resolve) => setTimeout(resolve, 2_000))]),
+    stop: () => within(provider.shutdown().catch(onError), 2_000),
   }
 }

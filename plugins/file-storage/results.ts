@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import { within } from '../shared/background/within.ts'
 import { type Clock, systemClock } from '../shared/clock.ts'
 import { checkUser } from '../shared/identity/identify.ts'
 import { type FileType, sniffBytes, sniffFileType } from '../shared/media/file-type.ts'
@@ -145,10 +146,10 @@ export const createResultStorage = (options: ResultStorageOptions): ResultStorag
 }
 
 /** What the upstream sends next. Rejects when it takes too long. */
-const unlessSilent = <Value>(next: Promise<Value>, ms: number): Promise<Value> => {
-  const { promise, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error('the upstream has stopped to send the result')), ms)
-  return Promise.race([next, promise]).finally(() => clearTimeout(timer))
+const unlessSilent = async <Value extends object>(next: Promise<Value>, ms: number): Promise<Value> => {
+  const found = await within(next, ms)
+  if (!found) throw new Error('the upstream has stopped to send the result')
+  return found
 }
 
 const lengthIn = (headers: Headers): number | undefined => {

@@ -1,4 +1,5 @@
 import { folderStorage, type Storage, s3Storage } from '../../plugins/file-storage/index.ts'
+import { within } from '../../plugins/shared/background/within.ts'
 import { type Clock, systemClock } from '../../plugins/shared/clock.ts'
 import { hasNoSpace, SpaceCheck } from '../../plugins/shared/no-space.ts'
 import type { StorageConfig } from '../config/storage.ts'
@@ -88,7 +89,13 @@ export const withCheck = (
       find: (key) => noting(storage.find(key)),
       remove: (key) => noting(storage.remove(key)),
     },
-    check: () => unlessLate(checkAll(), whileLate),
+    async check() {
+      const isKnown = await within(
+        checkAll().then(() => true),
+        maxWaitMs,
+      )
+      if (!isKnown) whileLate()
+    },
   }
 }
 
@@ -96,12 +103,6 @@ export const withCheck = (
 const probeEveryMs = 10_000
 /** A balancer waits no longer for the state of a process. */
 const maxWaitMs = 1_000
-
-const unlessLate = (checked: Promise<void>, whileLate: () => void): Promise<void> => {
-  const late = Promise.withResolvers<void>()
-  const timer = setTimeout(late.resolve, maxWaitMs)
-  return Promise.race([checked, late.promise.then(whileLate)]).finally(() => clearTimeout(timer))
-}
 
 /** A small file, for a moment: it shows whether the storage works and has room. */
 const writeProbe = async (storage: Storage): Promise<void> => {

@@ -1,6 +1,7 @@
 import type { Log } from '../problem.ts'
 import { delay, type Sleep } from './delay.ts'
 import { Lease, type LeaseOptions } from './lease.ts'
+import { within } from './within.ts'
 
 /** Work that is done again and again. */
 export interface Job {
@@ -78,10 +79,8 @@ export class Background {
    */
   async stop(withinMs = Number.POSITIVE_INFINITY): Promise<boolean> {
     this.#ending.abort()
-    const waited = new AbortController()
-    const ended = this.#ended().finally(() => waited.abort())
-    await (Number.isFinite(withinMs) ? Promise.race([ended, delay(withinMs, waited.signal)]) : ended)
-    waited.abort()
+    const ended = this.#ended()
+    await (Number.isFinite(withinMs) ? within(ended, withinMs) : ended)
     return this.#running.size === 0
   }
 

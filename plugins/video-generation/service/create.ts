@@ -1,4 +1,5 @@
 import { delay } from '../../shared/background/delay.ts'
+import { within } from '../../shared/background/within.ts'
 import { type Json, textInTurns } from '../../shared/json/json.ts'
 import { storeCall } from '../../shared/store-call.ts'
 import { settleClaims, unknownOutcomeCode } from '../queue/settle.ts'
@@ -103,15 +104,11 @@ const submitNow = async (
  */
 const search = async (claim: ClaimedVideoTask, context: CreateContext, end: number) => {
   const { clock, log } = context
-  const waiting = new AbortController()
   const searching = settleClaims([claim], context).catch((err: unknown) => {
     log.warn({ task: claim.id, err }, 'could not look for the task of a lost answer')
     return undefined
   })
-  const isOver = delay(Math.max(0, end - clock.now()), waiting.signal).then(() => undefined)
-  const found = await Promise.race([searching, isOver])
-  waiting.abort()
-  return found
+  return within(searching, Math.max(0, end - clock.now()))
 }
 
 /** Longest pause between two searches for the task of a lost answer. */

@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { within } from '../../../plugins/shared/background/within.ts'
 import type { CircuitState } from '../../../plugins/shared/upstream/circuit.ts'
 import type { CircuitBreakers } from '../../../plugins/shared/upstream/circuit-breaker.ts'
 import type { UsageLimits } from '../../../plugins/usage-limits/index.ts'
@@ -77,15 +78,9 @@ export const observeReadiness = (registry: Registry, { database, storage }: Pick
         const current = check && (await stateOf(check))
         if (current) for (const state of partStates) this.set({ part, state }, Number(state === current))
       }
-      await atMost(maxWaitMs, Promise.all([observe('database', database), observe('storage', storage)]))
+      await within(Promise.all([observe('database', database), observe('storage', storage)]), maxWaitMs)
     },
   })
-}
-
-const atMost = (ms: number, promise: Promise<unknown>): Promise<unknown> => {
-  const { promise: late, resolve } = Promise.withResolvers<void>()
-  const timeout = setTimeout(resolve, ms)
-  return Promise.race([promise, late]).finally(() => clearTimeout(timeout))
 }
 
 /** Adds what is older than it is kept to a registry. */
