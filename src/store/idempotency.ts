@@ -1,6 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { ClaimedKey, HeldKey, IdempotencyStore, KeptResponse, KeyClaim } from '../../plugins/idempotency/store.ts'
-import { clause, type Database, joinClauses, type Statement, sql } from './database/database.ts'
+import { clause, type Database, type Statement, sql } from './database/database.ts'
 import { deleteOldest } from './database/oldest-rows.ts'
 
 interface KeyRow {
@@ -20,16 +20,14 @@ export const createIdempotencyStore = (database: Database): IdempotencyStore => 
   /** Runs a change or a deletion if the holder still has the key without a response. */
   const whileHeld = (change: Statement, { user, route, key, holder }: HeldKey) =>
     isDone(
-      joinClauses(
-        change,
-        clause`
+      clause`
+        ${change}
         where user_id = ${user}
         and route = ${route}
         and key = ${key}
         and holder = ${holder}
         and status is null
         returning holder`,
-      ),
     )
 
   const add = ({ user, route, key, holder, fingerprint, now, leaseUntil, expiresAt }: KeyClaim, maxKeys: number) =>

@@ -3,7 +3,6 @@ import {
   clause,
   type Database,
   fragment,
-  joinClauses,
   limitTo,
   type Statement,
   sql,
@@ -14,7 +13,7 @@ import { openSqlite } from '../../src/store/database/sqlite.ts'
 import { eachDatabase } from '../support/database.ts'
 
 const named = (names: readonly string[]): Statement =>
-  joinClauses(clause`select name from things where name in (`, ...valueList(names), clause`) order by name`)
+  clause`select name from things where name in (${valueList(names)}) order by name`
 
 const names = Array.from({ length: 1_000 }, (_, nth) => `thing ${String(nth).padStart(4, '0')}`)
 
@@ -36,6 +35,17 @@ test('a clause has its parameters where it stands, and is one statement with eac
   expect(some(2, clause`select * from others`, 9).strings.join('?')).toBe(
     'select id, name from (select * from others) found where ? is null and id > ? limit 9',
   )
+})
+
+test('a list of clauses in a clause is all of them where it stands, also none', () => {
+  const found = (...conditions: readonly Statement[]) =>
+    clause`select id from things where id > ${1} ${conditions} limit ${2}`
+  const named = (name: string) => clause`and name = ${name} `
+  const { strings, values } = found(named('a'), named('b'))
+  expect(strings.join('?')).toBe('select id from things where id > ? and name = ? and name = ?  limit ?')
+  expect(values).toEqual([1, 'a', 'b', 2])
+  expect(found(named('c'), named('d')).strings).toBe(strings)
+  expect([found().strings.join('?'), found().values]).toEqual(['select id from things where id > ?  limit ?', [1, 2]])
 })
 
 eachDatabase('a list of values', (tested) => {

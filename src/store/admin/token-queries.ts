@@ -1,6 +1,6 @@
 import type { AdminToken, PageOf, PagePlace, PageRequest, TokenFilter } from '../../../plugins/admin/store.ts'
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, type Database, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, fragment, type Statement, sql } from '../database/database.ts'
 import { modelsOf, scopesOf, type TokenListColumns } from '../users/token-rows.ts'
 import { timeOf } from './page.ts'
 
@@ -34,18 +34,13 @@ export const tokenPlaceAt = (
   after: PagePlace | undefined,
   { user }: TokenFilter,
   count: number,
-): Statement =>
-  joinClauses(
-    clause`
-      select created_at as key, id
-      from tokens
-      where `,
-    inOrder(order, user),
-    clause`(created_at, id) > (${timeOf(after)}, ${after?.id ?? ''})
-      order by created_at, id
-      limit 1
-      offset ${count - 1}`,
-  )
+): Statement => clause`
+  select created_at as key, id
+  from tokens
+  where ${inOrder(order, user)} (created_at, id) > (${timeOf(after)}, ${after?.id ?? ''})
+  order by created_at, id
+  limit 1
+  offset ${count - 1}`
 
 const columns = fragment`
   tokens.id, tokens.user_id as "user", coalesce(users.name, tokens.user_id) as "userName", tokens.start,
@@ -81,25 +76,21 @@ export const matchingTokens = (
   const text = search === undefined ? undefined : nameKey(search).replaceAll(/[!%_]/g, '!$&')
   const [part, start] = text === undefined ? [] : [`%${text}%`, `${text}%`]
   const end = until === undefined ? Number.MAX_SAFE_INTEGER : timeOf(until)
-  return joinClauses(
-    clause`
-      with wanted as (
-        select cast(${part} as text) as part, cast(${start} as text) as start, cast(${state} as text) as state,
-          cast(${usedSince} as bigint) as used_since, cast(${unusedSince} as bigint) as unused_since,
-          cast(${now} as bigint) as now
-      )
-      select ${columns}
-      from tokens
-      cross join wanted
-      left join users on users.id = tokens.user_id
-      where `,
-    inOrder(order, user),
-    clause`(tokens.created_at, tokens.id) > (${timeOf(after)}, ${after?.id ?? ''})
-      and (tokens.created_at, tokens.id) <= (${end}, ${until?.id ?? ''})
-      and ${matches}
-      order by tokens.created_at, tokens.id
-      limit ${limit}`,
-  )
+  return clause`
+    with wanted as (
+      select cast(${part} as text) as part, cast(${start} as text) as start, cast(${state} as text) as state,
+        cast(${usedSince} as bigint) as used_since, cast(${unusedSince} as bigint) as unused_since,
+        cast(${now} as bigint) as now
+    )
+    select ${columns}
+    from tokens
+    cross join wanted
+    left join users on users.id = tokens.user_id
+    where ${inOrder(order, user)} (tokens.created_at, tokens.id) > (${timeOf(after)}, ${after?.id ?? ''})
+    and (tokens.created_at, tokens.id) <= (${end}, ${until?.id ?? ''})
+    and ${matches}
+    order by tokens.created_at, tokens.id
+    limit ${limit}`
 }
 
 /** The token of an id. */

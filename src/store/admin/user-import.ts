@@ -5,12 +5,12 @@ import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
 import {
   clause,
   type Database,
-  joinClauses,
   type Row,
   type Statement,
   type Steps,
   sql,
   valueList,
+  withCommas,
 } from '../database/database.ts'
 import { StoreError } from '../database/error.ts'
 import { addPartsOf, deletePartsOf } from '../users/user-rows.ts'
@@ -115,26 +115,20 @@ function* chunksOf<Item>(items: readonly Item[], size = chunkSize): Generator<re
   for (let from = 0; from < items.length; from += size) yield items.slice(from, from + size)
 }
 
-const teamsIn = (ids: readonly string[]): Statement =>
-  joinClauses(clause`select id from teams where id in (`, ...valueList(ids), clause`)`)
+const teamsIn = (ids: readonly string[]): Statement => clause`select id from teams where id in (${valueList(ids)})`
 
 const externalIdsIn = (ids: readonly string[]): Statement =>
-  joinClauses(clause`select external_id as id from users where external_id in (`, ...valueList(ids), clause`)`)
+  clause`select external_id as id from users where external_id in (${valueList(ids)})`
 
-const namesIn = (names: readonly string[], keys: readonly string[]): Statement =>
-  joinClauses(
-    clause`select name, name_key as key from users where name in (`,
-    ...valueList(names),
-    clause`) or name_key in (`,
-    ...valueList(keys),
-    clause`)`,
-  )
+const namesIn = (names: readonly string[], keys: readonly string[]): Statement => clause`
+  select name, name_key as key
+  from users
+  where name in (${valueList(names)})
+  or name_key in (${valueList(keys)})`
 
-const insertUsers = (users: readonly AddedUser[], createdAt: number): Statement =>
-  joinClauses(
-    clause`insert into users (id, name, name_key, role, team_id, service, external_id, created_at) values `,
-    ...users.flatMap((user, index) => [...(index === 0 ? [] : [clause`, `]), rowOf(user, createdAt)]),
-  )
+const insertUsers = (users: readonly AddedUser[], createdAt: number): Statement => clause`
+  insert into users (id, name, name_key, role, team_id, service, external_id, created_at)
+  values ${withCommas(users.map((user) => rowOf(user, createdAt)))}`
 
 const rowOf = ({ id, name, role, team, externalId }: AddedUser, createdAt: number) =>
   clause`(${id}, ${name}, ${nameKey(name)}, ${role}, ${team}, 0, ${externalId}, ${createdAt})`
@@ -159,7 +153,7 @@ const rememberIds = (name: string, ids: readonly string[], now: number): Stateme
 
 /** Forgets the ids of some rows, and returns the rows that there were: at least one name. */
 const forgetIds = (names: readonly string[]): Statement =>
-  joinClauses(clause`delete from leases where name in (`, ...valueList(names), clause`) returning name`)
+  clause`delete from leases where name in (${valueList(names)}) returning name`
 
 /** Removes what imports have left whose processes were killed. */
 const removeUnfinished = async (database: Database, now: number): Promise<void> => {

@@ -1,5 +1,5 @@
 import type { AdminUser, PagePlace, UserFilter } from '../../../plugins/admin/store.ts'
-import { clause, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
+import { clause, fragment, type Statement, sql } from '../database/database.ts'
 import { timeOf } from './page.ts'
 
 /** A user as `listUsers` reads one. */
@@ -53,17 +53,13 @@ export const placeAt = ({ order, part, after }: UserRange, { team }: UserFilter,
       limit 1
       offset ${skipped}`
   }
-  return joinClauses(
-    clause`
-      select created_at as key, id
-      from users
-      where `,
-    inOrder(order, team),
-    clause`(created_at, id) > (${at}, ${id})
-      order by created_at, id
-      limit 1
-      offset ${skipped}`,
-  )
+  return clause`
+    select created_at as key, id
+    from users
+    where ${inOrder(order, team)} (created_at, id) > (${at}, ${id})
+    order by created_at, id
+    limit 1
+    offset ${skipped}`
 }
 
 const columns = fragment`
@@ -98,62 +94,54 @@ export const matchingUsers = (
     )
     select ${columns}`
   if (order === 'part') {
-    return joinClauses(
-      wanted,
-      clause`
-        from (
-          select user_id as id
-          from user_name_parts
-          where part = ${part}
-          and user_id > ${id}
-          order by user_id
-          limit ${count}
-        ) as examined
-        cross join wanted
-        join users on users.id = examined.id
-        left join teams on teams.id = users.team_id
-        where ${matches}
-        order by examined.id
-        limit ${limit}`,
-    )
+    return clause`
+      ${wanted}
+      from (
+        select user_id as id
+        from user_name_parts
+        where part = ${part}
+        and user_id > ${id}
+        order by user_id
+        limit ${count}
+      ) as examined
+      cross join wanted
+      join users on users.id = examined.id
+      left join teams on teams.id = users.team_id
+      where ${matches}
+      order by examined.id
+      limit ${limit}`
   }
   if (order === 'names') {
-    return joinClauses(
-      wanted,
-      clause`
+    return clause`
+      ${wanted}
+      from (
+        select name_key, id
         from (
           select name_key, id
-          from (
-            select name_key, id
-            from users
-            where (name_key, id) > (${nameOf(after)}, ${id})
-            order by name_key, id
-            limit ${count}
-          ) as walked
-          where name_key like ${pattern} escape '!'
-        ) as examined
-        cross join wanted
-        join users on users.id = examined.id
-        left join teams on teams.id = users.team_id
-        where ${matches}
-        order by examined.name_key, examined.id
-        limit ${limit}`,
-    )
-  }
-  return joinClauses(
-    wanted,
-    clause`
-      from users
+          from users
+          where (name_key, id) > (${nameOf(after)}, ${id})
+          order by name_key, id
+          limit ${count}
+        ) as walked
+        where name_key like ${pattern} escape '!'
+      ) as examined
       cross join wanted
+      join users on users.id = examined.id
       left join teams on teams.id = users.team_id
-      where `,
-    inOrder(order, team),
-    clause`(users.created_at, users.id) > (${at}, ${id})
-      and (users.created_at, users.id) <= (${end}, ${endId})
-      and ${matches}
-      order by users.created_at, users.id
-      limit ${limit}`,
-  )
+      where ${matches}
+      order by examined.name_key, examined.id
+      limit ${limit}`
+  }
+  return clause`
+    ${wanted}
+    from users
+    cross join wanted
+    left join teams on teams.id = users.team_id
+    where ${inOrder(order, team)} (users.created_at, users.id) > (${at}, ${id})
+    and (users.created_at, users.id) <= (${end}, ${endId})
+    and ${matches}
+    order by users.created_at, users.id
+    limit ${limit}`
 }
 
 const nameOf = (place: PagePlace | undefined): string => (typeof place?.key === 'string' ? place.key : '')
@@ -167,25 +155,20 @@ const maxCounted = fragment`250`
 export const countedParts = 8
 
 /** How many users, up to `maxCounted`, each order has to examine: `part0` to `part7`, `team`, `admins`, `disabled`. */
-export const countUsers = (parts: readonly string[], { team }: UserFilter): Statement =>
-  joinClauses(
-    clause`
-      select `,
-    ...partNames.flatMap((name, index) => [usersWithPart(parts[index]), name]),
-    clause`
-      (
-        select count(*)
-        from (select 1 from users where team_id = ${team} order by created_at, id limit ${maxCounted}) as counted
-      ) as team,
-      (
-        select count(*)
-        from (select 1 from users where role = 'admin' order by created_at, id limit ${maxCounted}) as counted
-      ) as admins,
-      (
-        select count(*)
-        from (select 1 from users where disabled_at is not null order by created_at, id limit ${maxCounted}) as counted
-      ) as disabled`,
-  )
+export const countUsers = (parts: readonly string[], { team }: UserFilter): Statement => clause`
+  select ${partNames.flatMap((name, index) => [usersWithPart(parts[index]), name])}
+    (
+      select count(*)
+      from (select 1 from users where team_id = ${team} order by created_at, id limit ${maxCounted}) as counted
+    ) as team,
+    (
+      select count(*)
+      from (select 1 from users where role = 'admin' order by created_at, id limit ${maxCounted}) as counted
+    ) as admins,
+    (
+      select count(*)
+      from (select 1 from users where disabled_at is not null order by created_at, id limit ${maxCounted}) as counted
+    ) as disabled`
 
 /** The columns of the counts of `countedParts`. */
 const partNames = [

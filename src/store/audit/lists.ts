@@ -1,5 +1,5 @@
 import type { AuditPageStore } from '../../../plugins/admin/audit-pages.ts'
-import { clause, type Database, fragment, joinClauses, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, fragment, type Statement, sql } from '../database/database.ts'
 import { type AuditEntry, type AuditFilter, type AuditPosition, type AuditRow, fromRow } from './entry.ts'
 
 /** The lists of the audit trail. */
@@ -53,15 +53,14 @@ export const createAuditLists = (database: Database): AuditLists => {
 
     async auditPage({ user, action, since = 0, until = Number.MAX_SAFE_INTEGER }, { limit, after }) {
       const found = await list(
-        joinClauses(
-          clause`
-            ${selectRecord}
-            where (at, id) < (${Number(after?.key ?? until)}, ${after?.id ?? ''})
-            and at >= ${since}`,
-          ...(user === undefined ? [] : [clause` and user_id = ${user}`]),
-          ...(action === undefined ? [] : [clause` and action = ${action}`]),
-          clause` order by at desc, id desc limit ${limit + 1}`,
-        ),
+        clause`
+          ${selectRecord}
+          where (at, id) < (${Number(after?.key ?? until)}, ${after?.id ?? ''})
+          and at >= ${since}
+          ${user === undefined ? [] : clause`and user_id = ${user}`}
+          ${action === undefined ? [] : clause`and action = ${action}`}
+          order by at desc, id desc
+          limit ${limit + 1}`,
       )
       const items = found.slice(0, limit)
       const last = items.at(-1)

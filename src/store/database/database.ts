@@ -38,17 +38,19 @@ export const sql = (strings: TemplateStringsArray, ...parts: readonly (Value | F
     ? { strings: textsAround(strings, parts)[0] ?? strings, values: parts.filter(isValue).map(toColumnValue) }
     : { strings, values: (parts as readonly (Value | undefined)[]).map(toColumnValue) }
 
-type Part = Value | Fragment | Statement | undefined
+type Clauses = Statement | readonly Statement[]
+type Part = Value | Fragment | Clauses | undefined
 
 const isFragment = (part: Part): part is Fragment => part instanceof Fragment
 
 const isValue = (part: Part): part is Value | undefined => typeof part !== 'object' || part === null
 
-const isClause = (part: Part): part is Statement => !isValue(part) && !isFragment(part)
+const isClause = (part: Part): part is Clauses => !isValue(part) && !isFragment(part)
 
 /**
  * Template tag for a part of a statement, with parameters: `` clause`where name = ${name}` ``; and for a statement with
- * such parts in it: `` clause`select id from users ${part}` ``.
+ * such parts, or lists of them, in it: `` clause`select id from users ${part}` ``. The same templates give the same
+ * text, which a connection prepares once: a program has few combinations.
  */
 export const clause = (strings: TemplateStringsArray, ...parts: readonly Part[]): Statement => {
   if (!parts.some(isClause)) return sql(strings, ...(parts as readonly (Value | Fragment | undefined)[]))
@@ -59,10 +61,15 @@ export const clause = (strings: TemplateStringsArray, ...parts: readonly Part[])
     const next = parts.findIndex((part, index) => index >= from && isClause(part))
     const end = next === -1 ? parts.length : next
     clauses.push({ strings: text, values: parts.slice(from, end).filter(isValue).map(toColumnValue) })
-    clauses.push(...parts.slice(end, end + 1).filter(isClause))
+    clauses.push(
+      ...parts
+        .slice(end, end + 1)
+        .filter(isClause)
+        .flat(),
+    )
     from = end + 1
   }
-  return joinClauses(...clauses)
+  return joined(clauses)
 }
 
 /** By template. A template has the same fragments, and clauses in the same places, each time. */
@@ -89,7 +96,7 @@ const textsAround = (strings: TemplateStringsArray, parts: readonly Part[]): rea
 /** Texts of joined clauses that are kept. Those of the program are fewer. */
 const maxJoined = 2_000
 /** By the templates of the clauses, as numbers. */
-const joined = new Map<string, TemplateStringsArray>()
+const joinedTexts = new Map<string, TemplateStringsArray>()
 const numbers = new WeakMap<TemplateStringsArray, number>()
 let lastNumber = 0
 
@@ -99,14 +106,10 @@ const numberOf = (strings: TemplateStringsArray): number => {
   return known
 }
 
-/**
- * One statement of several clauses, for one with a number of them that varies. The same templates give the same text,
- * which a connection prepares once: a program has few combinations.
- */
-export const joinClauses = (...clauses: readonly Statement[]): Statement => {
+const joined = (clauses: readonly Statement[]): Statement => {
   const key = clauses.map(({ strings }) => numberOf(strings)).join()
   const values = clauses.flatMap((each) => each.values)
-  const known = joined.get(key)
+  const known = joinedTexts.get(key)
   if (known) return { strings: known, values }
   const texts = ['']
   for (const { strings } of clauses) {
@@ -114,8 +117,8 @@ export const joinClauses = (...clauses: readonly Statement[]): Statement => {
     texts.push(...strings.slice(1))
   }
   const whole = Object.assign(texts, { raw: texts })
-  if (joined.size >= maxJoined) joined.clear()
-  joined.set(key, whole)
+  if (joinedTexts.size >= maxJoined) joinedTexts.clear()
+  joinedTexts.set(key, whole)
   return { strings: whole, values }
 }
 

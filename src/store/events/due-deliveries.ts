@@ -1,4 +1,4 @@
-import { clause, joinClauses, limitTo, type Row, type Steps, sql } from '../database/database.ts'
+import { clause, limitTo, type Row, type Steps, sql } from '../database/database.ts'
 
 /** Due rows of each kind that one search reads, the oldest first. */
 const maxRows = 500
@@ -47,26 +47,20 @@ export const createDueSearch = (): ((now: number) => Steps<readonly Row[]>) => {
   }
 
   return function* (now) {
-    const webhooks = yield joinClauses(
-      clause`
-        select 'webhook' as kind, id, user_id as "user", due_at as "dueAt"
-        from webhooks
-        where due_at <= ${now}
-        and lease_until <= ${now}
-        order by due_at
-        `,
-      limitTo(maxRows),
-    )
-    const callbacks = yield joinClauses(
-      clause`
-        select 'callback' as kind, id, user_id as "user", subject, due_at as "dueAt"
-        from callbacks
-        where due_at <= ${now}
-        and lease_until <= ${now}
-        order by due_at
-        `,
-      limitTo(maxRows),
-    )
+    const webhooks = yield clause`
+      select 'webhook' as kind, id, user_id as "user", due_at as "dueAt"
+      from webhooks
+      where due_at <= ${now}
+      and lease_until <= ${now}
+      order by due_at
+      ${limitTo(maxRows)}`
+    const callbacks = yield clause`
+      select 'callback' as kind, id, user_id as "user", subject, due_at as "dueAt"
+      from callbacks
+      where due_at <= ${now}
+      and lease_until <= ${now}
+      order by due_at
+      ${limitTo(maxRows)}`
     const others = callbacks.length < maxRows ? [] : yield* ofNextUsers(now)
     const known = new Set(callbacks.map(({ id }) => id))
     return [...webhooks, ...callbacks, ...others.filter(({ id }) => !known.has(id ?? ''))].sort(

@@ -1,5 +1,5 @@
 import type { AdminAssetBatch, AssetBatchRecords } from '../../../plugins/admin/asset-batches.ts'
-import { clause, type Database, joinClauses, type Row, type Statement, sql } from '../database/database.ts'
+import { clause, type Database, type Row, type Statement, sql } from '../database/database.ts'
 
 const selectBatches = clause`
   select asset_batches.id, user_id as "user", users.name as "userName", token_id as token, group_id as "group",
@@ -31,13 +31,13 @@ export const assetBatchPages = (database: Database): Pick<AssetBatchRecords, 'as
   return {
     async assetBatchPage({ user, state }, { limit, after }) {
       const found = await read(
-        joinClauses(
-          selectBatches,
-          after === undefined ? clause` where true` : clause` where asset_batches.id < ${after.id}`,
-          user === undefined ? clause`` : clause` and user_id = ${user}`,
-          state === undefined ? clause`` : clause` and ended_at is null`,
-          clause` order by asset_batches.id desc limit ${limit + 1}`,
-        ),
+        clause`
+          ${selectBatches}
+          where ${after === undefined ? clause`true` : clause`asset_batches.id < ${after.id}`}
+          ${user === undefined ? [] : clause`and user_id = ${user}`}
+          ${state === undefined ? [] : clause`and ended_at is null`}
+          order by asset_batches.id desc
+          limit ${limit + 1}`,
       )
       const items = found.slice(0, limit)
       const last = items.at(-1)?.id
@@ -45,7 +45,7 @@ export const assetBatchPages = (database: Database): Pick<AssetBatchRecords, 'as
     },
 
     async assetBatchOf(id) {
-      const [batch] = await read(joinClauses(selectBatches, clause` where asset_batches.id = ${id}`))
+      const [batch] = await read(clause`${selectBatches} where asset_batches.id = ${id}`)
       return batch
     },
   }

@@ -1,5 +1,5 @@
 import type { LimitCounter } from '../../../plugins/usage-limits/store.ts'
-import { clause, joinClauses, type Statement, sql } from '../database/database.ts'
+import { clause, type Statement, sql } from '../database/database.ts'
 
 /**
  * Counts what exists of a unit, as `counted`: of running videos up to one more than `amount`. What a token may have is
@@ -37,21 +37,18 @@ const userOf = ({ subject: { type, id, user } }: LimitCounter): string | undefin
 const rowsOf = (counter: LimitCounter, { rows, joinUsers, isOf, isOfAccount, counts }: CountedRows): Statement => {
   const user = userOf(counter)
   const { type, id } = counter.subject
-  if (user !== undefined) return joinClauses(rows, where, isOf(user, counter), and, counts)
-  if (type === 'team') return joinClauses(rows, joinUsers, where, clause`users.team_id = ${id}`, and, counts)
-  return isOfAccount ? joinClauses(rows, where, isOfAccount, and, counts) : joinClauses(rows, where, counts)
+  if (user !== undefined) return clause`${rows} where ${isOf(user, counter)} and ${counts}`
+  if (type === 'team') return clause`${rows} ${joinUsers} where users.team_id = ${id} and ${counts}`
+  return clause`${rows} where ${isOfAccount ? clause`${isOfAccount} and` : []} ${counts}`
 }
 
-const where = clause` where `
-const and = clause` and `
-
 const countRows = (rows: Statement, atMost: number): Statement =>
-  joinClauses(clause`select count(*) as counted from (select 1 from `, rows, clause` limit ${atMost + 1}) counted`)
+  clause`select count(*) as counted from (select 1 from ${rows} limit ${atMost + 1}) counted`
 
 /** What users have: a row for each account on which they have groups. */
 const libraries: CountedRows = {
   rows: clause`library_counts`,
-  joinUsers: clause` join users on users.id = library_counts.user_id`,
+  joinUsers: clause`join users on users.id = library_counts.user_id`,
   isOf: (user) => clause`library_counts.user_id = ${user}`,
   counts: clause`library_counts.groups > 0`,
 }
@@ -62,7 +59,7 @@ const libraries: CountedRows = {
  */
 const claims: CountedRows = {
   rows: clause`groups`,
-  joinUsers: clause` join users on users.id = groups.user_id`,
+  joinUsers: clause`join users on users.id = groups.user_id`,
   isOf: (user) => clause`groups.user_id = ${user}`,
   counts: clause`groups.state <> 'owned' and groups.renames is null`,
 }
@@ -75,7 +72,7 @@ const verifications = (now: number): CountedRows => {
   const endedAfter = now - lateResultMs
   return {
     rows: clause`face_verifications`,
-    joinUsers: clause` join users on users.id = face_verifications.user_id`,
+    joinUsers: clause`join users on users.id = face_verifications.user_id`,
     isOf: (user) => clause`face_verifications.user_id = ${user}`,
     isOfAccount: clause`face_verifications.created_at > ${endedAfter - longestVerificationMs}`,
     counts: clause`
@@ -91,37 +88,28 @@ const lateResultMs = 600_000
 /** No verification may be open for longer. */
 const longestVerificationMs = 86_400_000
 
-const countGroups = (counter: LimitCounter, now: number): Statement =>
-  joinClauses(
-    clause`select (select coalesce(sum(groups), 0) from `,
-    rowsOf(counter, libraries),
-    clause`) + (select count(*) from `,
-    rowsOf(counter, claims),
-    clause`) + (select count(*) from `,
-    rowsOf(counter, verifications(now)),
-    clause`) as counted`,
-  )
+const countGroups = (counter: LimitCounter, now: number): Statement => clause`
+  select (select coalesce(sum(groups), 0) from ${rowsOf(counter, libraries)})
+    + (select count(*) from ${rowsOf(counter, claims)})
+    + (select count(*) from ${rowsOf(counter, verifications(now))}) as counted`
 
 const countAssets = (counter: LimitCounter): Statement =>
-  joinClauses(clause`select coalesce(sum(assets), 0) as counted from `, rowsOf(counter, libraries))
+  clause`select coalesce(sum(assets), 0) as counted from ${rowsOf(counter, libraries)}`
 
 const files = (now: number): CountedRows => ({
   rows: clause`files`,
-  joinUsers: clause` join users on users.id = files.user_id`,
+  joinUsers: clause`join users on users.id = files.user_id`,
   isOf: (user) => clause`files.user_id = ${user}`,
   counts: clause`files.kind in ('upload', 'result') and files.expires_at > ${now}`,
 })
 
 const sumStorage = (counter: LimitCounter, now: number): Statement =>
-  joinClauses(
-    clause`select cast(coalesce(sum(files.bytes), 0) as bigint) as counted from `,
-    rowsOf(counter, files(now)),
-  )
+  clause`select cast(coalesce(sum(files.bytes), 0) as bigint) as counted from ${rowsOf(counter, files(now))}`
 
 /** A task that waits for its turn counts too: else all that wait could run at once later. */
 const runningVideos: CountedRows = {
   rows: clause`video_tasks`,
-  joinUsers: clause` join users on users.id = video_tasks.user_id`,
+  joinUsers: clause`join users on users.id = video_tasks.user_id`,
   isOf: (user, { subject: { type, id } }) =>
     type === 'token'
       ? clause`video_tasks.user_id = ${user} and video_tasks.token_id = ${id}`

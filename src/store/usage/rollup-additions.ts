@@ -1,5 +1,5 @@
 import type { UsageTotal } from '../../../plugins/admin/usage-sums.ts'
-import { clause, fragment, joinClauses, type Statement, withCommas } from '../database/database.ts'
+import { clause, fragment, type Statement, withCommas } from '../database/database.ts'
 import {
   columnsOf,
   isDaily,
@@ -106,28 +106,23 @@ const keyOf = (row: RolledUpRow, level: RollupLevel): Record<RollupColumn, strin
 }
 
 /** Adds to roll-ups. Those that do not exist begin with it. */
-export const addToRollups = (additions: readonly RollupAddition[]): Statement =>
-  joinClauses(
-    clause`
-      insert into usage_rollups (
-        grain, level, user_id, token_id, model, team_id, period, kind, calls, unreported, input_tokens, cached_tokens,
-        output_tokens, reasoning_tokens, video_seconds, cost
-      )
-      values `,
-    ...withCommas(additions.map(addedRow)),
-    clause`
-      on conflict (grain, level, user_id, token_id, model, team_id, period, kind) do update
-      set calls = usage_rollups.calls + excluded.calls,
-        unreported = usage_rollups.unreported + excluded.unreported,
-        input_tokens = usage_rollups.input_tokens + excluded.input_tokens,
-        cached_tokens = usage_rollups.cached_tokens + excluded.cached_tokens,
-        output_tokens = usage_rollups.output_tokens + excluded.output_tokens,
-        reasoning_tokens = usage_rollups.reasoning_tokens + excluded.reasoning_tokens,
-        video_seconds = coalesce(
-          usage_rollups.video_seconds + excluded.video_seconds, usage_rollups.video_seconds, excluded.video_seconds
-        ),
-        cost = coalesce(usage_rollups.cost + excluded.cost, usage_rollups.cost, excluded.cost)`,
+export const addToRollups = (additions: readonly RollupAddition[]): Statement => clause`
+  insert into usage_rollups (
+    grain, level, user_id, token_id, model, team_id, period, kind, calls, unreported, input_tokens, cached_tokens,
+    output_tokens, reasoning_tokens, video_seconds, cost
   )
+  values ${withCommas(additions.map(addedRow))}
+  on conflict (grain, level, user_id, token_id, model, team_id, period, kind) do update
+  set calls = usage_rollups.calls + excluded.calls,
+    unreported = usage_rollups.unreported + excluded.unreported,
+    input_tokens = usage_rollups.input_tokens + excluded.input_tokens,
+    cached_tokens = usage_rollups.cached_tokens + excluded.cached_tokens,
+    output_tokens = usage_rollups.output_tokens + excluded.output_tokens,
+    reasoning_tokens = usage_rollups.reasoning_tokens + excluded.reasoning_tokens,
+    video_seconds = coalesce(
+      usage_rollups.video_seconds + excluded.video_seconds, usage_rollups.video_seconds, excluded.video_seconds
+    ),
+    cost = coalesce(usage_rollups.cost + excluded.cost, usage_rollups.cost, excluded.cost)`
 
 const addedRow = ({ level, user, token, model, team, period, kind, sums }: RollupAddition): Statement => clause`
   (

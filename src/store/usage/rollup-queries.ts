@@ -1,5 +1,5 @@
 import type { UsageSumFilter, UsageSumKey } from '../../../plugins/admin/usage-sums.ts'
-import { clause, joinClauses, type Statement, withCommas } from '../database/database.ts'
+import { clause, type Statement, withCommas } from '../database/database.ts'
 import {
   columnsOf,
   type PeriodRange,
@@ -29,26 +29,24 @@ export const sumMonths = (report: RollupReport, after: UsageSumKey | undefined, 
   const { from, to } = whole
   const keys = keysOf(report)
   const table = report.filter.token === undefined ? columns : unordered
-  return joinClauses(
-    ...selected(report, clause`'' as day`, table),
-    clause`
-      cast(sum(case when period between ${from} and ${to} then calls else 0 end) as bigint) as calls,
-      cast(sum(case when period between ${from} and ${to} then unreported else 0 end) as bigint) as unreported,
-      cast(sum(case when period between ${from} and ${to} then input_tokens else 0 end) as bigint) as "inputTokens",
-      cast(sum(case when period between ${from} and ${to} then cached_tokens else 0 end) as bigint) as "cachedTokens",
-      cast(sum(case when period between ${from} and ${to} then output_tokens else 0 end) as bigint) as "outputTokens",
-      cast(sum(case when period between ${from} and ${to} then reasoning_tokens else 0 end) as bigint)
-        as "reasoningTokens",
-      cast(sum(case when period between ${from} and ${to} then video_seconds end) as bigint) as "videoSeconds",
-      cast(sum(case when period between ${from} and ${to} then cost end) as bigint) as cost
-      from usage_rollups as sums
-      where grain = 'month'`,
-    ...wanted(report),
-    clause` and period between ${months.from} and ${months.to}`,
-    ...(after ? afterPlace(keys, keyOf(report, keys, after)) : []),
-    ...groupedBy(keys, table),
-    clause` limit ${limit}`,
-  )
+  return clause`
+    ${selected(report, clause`'' as day`, table)}
+    cast(sum(case when period between ${from} and ${to} then calls else 0 end) as bigint) as calls,
+    cast(sum(case when period between ${from} and ${to} then unreported else 0 end) as bigint) as unreported,
+    cast(sum(case when period between ${from} and ${to} then input_tokens else 0 end) as bigint) as "inputTokens",
+    cast(sum(case when period between ${from} and ${to} then cached_tokens else 0 end) as bigint) as "cachedTokens",
+    cast(sum(case when period between ${from} and ${to} then output_tokens else 0 end) as bigint) as "outputTokens",
+    cast(sum(case when period between ${from} and ${to} then reasoning_tokens else 0 end) as bigint)
+      as "reasoningTokens",
+    cast(sum(case when period between ${from} and ${to} then video_seconds end) as bigint) as "videoSeconds",
+    cast(sum(case when period between ${from} and ${to} then cost end) as bigint) as cost
+    from usage_rollups as sums
+    where grain = 'month'
+    ${wanted(report)}
+    and period between ${months.from} and ${months.to}
+    ${after ? afterPlace(keys, keyOf(report, keys, after)) : []}
+    ${groupedBy(keys, table)}
+    limit ${limit}`
 }
 
 /** The first sums after a place, of each day. For a level with days. */
@@ -56,52 +54,51 @@ export const sumEachDay = (report: RollupReport, after: UsageSumKey | undefined,
   const { since = '', until = '9999-12-31' } = report.filter
   // Those of the index. A level has one value in a column by which the report does not sum.
   const [day, ...rest] = ['day', 'model', 'team'] as const
-  return joinClauses(
-    ...selected(report, clause`period as day`),
-    usageTotals,
-    clause` from usage_rollups as sums where grain = 'day'`,
-    ...wanted(report),
-    clause` and period between ${since} and ${until}`,
-    ...(after ? afterPlace([day, ...rest], [after.day ?? '', ...keyOf(report, rest, after)]) : []),
-    ...groupedBy([day, ...rest]),
-    clause` limit ${limit}`,
-  )
+  return clause`
+    ${selected(report, clause`period as day`)} ${usageTotals}
+    from usage_rollups as sums
+    where grain = 'day'
+    ${wanted(report)}
+    and period between ${since} and ${until}
+    ${after ? afterPlace([day, ...rest], [after.day ?? '', ...keyOf(report, rest, after)]) : []}
+    ${groupedBy([day, ...rest])}
+    limit ${limit}`
 }
 
 /** The sums over some days. For a level with days. */
-export const sumDays = (report: RollupReport, { from, to }: PeriodRange): Statement =>
-  joinClauses(
-    ...selected(report, clause`'' as day`),
-    usageTotals,
-    clause` from usage_rollups as sums where grain = 'day'`,
-    ...wanted(report),
-    clause` and period between ${from} and ${to}`,
-    ...groupedBy(report.columns),
-  )
+export const sumDays = (report: RollupReport, { from, to }: PeriodRange): Statement => clause`
+  ${selected(report, clause`'' as day`)} ${usageTotals}
+  from usage_rollups as sums
+  where grain = 'day'
+  ${wanted(report)}
+  and period between ${from} and ${to}
+  ${groupedBy(report.columns)}`
 
 /** Users whose rows one statement sums, at most. */
 export const usersOfStep = 20
 
 /** The sums over the rows of some days. @param users default: those of the filter */
-export const sumRows = (report: RollupReport, { from, to }: PeriodRange, users?: readonly string[]): Statement =>
-  joinClauses(
-    ...selected(report, clause`'' as day`),
-    usageTotals,
-    clause` from text_usage as sums where day between ${from} and ${to}`,
-    ...(users ? [ofUsers(users)] : []),
-    ...filtered(report.filter).flatMap(([column, value]) => [clause` and `, columns[column].equals(value)]),
-    ...(report.filter.kind === undefined ? [] : [rowKinds[report.filter.kind]]),
-    ...groupedBy(report.columns),
-  )
+export const sumRows = (
+  report: RollupReport,
+  { from, to }: PeriodRange,
+  users?: readonly string[],
+): Statement => clause`
+  ${selected(report, clause`'' as day`)} ${usageTotals}
+  from text_usage as sums
+  where day between ${from} and ${to}
+  ${users ? ofUsers(users) : []}
+  ${filtered(report.filter).map(([column, value]) => clause` and ${columns[column].equals(value)}`)}
+  ${report.filter.kind === undefined ? [] : rowKinds[report.filter.kind]}
+  ${groupedBy(report.columns)}`
 
 /** The condition of the rows that a report is about, without their time. */
 const wanted = ({ level, filter }: RollupReport): readonly Statement[] => [
   clause` and level = ${level}`,
   // An index of those that are not empty has the rows.
-  ...filtered(filter).flatMap(([column, value]) =>
+  ...filtered(filter).map(([column, value]) =>
     value === ''
-      ? [clause` and `, columns[column].equals(value)]
-      : [clause` and `, columns[column].equals(value), clause` and `, columns[column].name, clause` <> ''`],
+      ? clause` and ${columns[column].equals(value)}`
+      : clause` and ${columns[column].equals(value)} and ${columns[column].name} <> ''`,
   ),
   ...(filter.kind === undefined ? [] : [kinds[filter.kind]]),
 ]
@@ -126,32 +123,24 @@ const keyOf = (report: RollupReport, keys: readonly RollupColumn[], place: Usage
   keys.map((column) => (report.columns.includes(column) ? place[column] : report.filter[column]) ?? '')
 
 /** The columns of a sum. Those by which the report does not sum are empty. */
-const selected = (report: RollupReport, day: Statement, from: Columns = columns): readonly Statement[] => [
-  clause`select `,
-  day,
-  ...rollupColumns.flatMap((column) => [comma, from[column][report.columns.includes(column) ? 'selected' : 'empty']]),
-  comma,
-]
+const selected = (report: RollupReport, day: Statement, from: Columns = columns): Statement => {
+  const others = rollupColumns.map((column) => from[column][report.columns.includes(column) ? 'selected' : 'empty'])
+  return clause`select ${withCommas([day, ...others])},`
+}
 
-const afterPlace = (keys: readonly Key[], values: readonly string[]): readonly Statement[] => [
-  clause` and (`,
-  ...withCommas(keys.map((key) => columns[key].name)),
-  clause`) > (`,
-  ...withCommas(values.map((value) => clause`${value}`)),
-  clause`)`,
-]
+const afterPlace = (keys: readonly Key[], values: readonly string[]): Statement => clause`
+  and (${withCommas(keys.map((key) => columns[key].name))})
+    > (${withCommas(values.map((value) => clause`${value}`))})`
 
 /** Without columns there is one sum, or none where there are no rows. */
-const groupedBy = (keys: readonly Key[], from: Columns = columns): readonly Statement[] => {
-  if (keys.length === 0) return [clause` having count(*) > 0`]
+const groupedBy = (keys: readonly Key[], from: Columns = columns): Statement => {
+  if (keys.length === 0) return clause`having count(*) > 0`
   const names = withCommas(keys.map((key) => from[key].name))
-  return [clause` group by `, ...names, clause` order by `, ...names]
+  return clause`group by ${names} order by ${names}`
 }
 
 type Columns = typeof columns
 type Key = keyof Columns
-
-const comma = clause`, `
 
 /** With the table: `order by model` would mean an empty column of the report. */
 const columns = {

@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { clause, fragment, joinClauses, type Statement, type Steps, sql, withCommas } from '../database/database.ts'
+import { clause, fragment, type Statement, type Steps, sql, withCommas } from '../database/database.ts'
 import {
   addToRollups,
   collect,
@@ -44,26 +44,21 @@ export function* rollUpStep(): Steps<number> {
 }
 
 /** What was read, and not what is there now: a concurrent call may have added to the rows. */
-const markRolledUp = (rows: readonly RolledUpRow[]): Statement =>
-  joinClauses(
-    clause`
-      with rolled (
-        user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
-        video_seconds, cost
-      ) as (values `,
-    ...withCommas(rows.map(rolledRow)),
-    clause`)
-      update text_usage
-      set rolled_calls = rolled.calls, rolled_unreported = rolled.unreported,
-        rolled_input_tokens = rolled.input_tokens, rolled_cached_tokens = rolled.cached_tokens,
-        rolled_output_tokens = rolled.output_tokens, rolled_reasoning_tokens = rolled.reasoning_tokens,
-        rolled_video_seconds = rolled.video_seconds, rolled_cost = rolled.cost
-      from rolled
-      where text_usage.user_id = rolled.user_id
-      and text_usage.token_id = rolled.token_id
-      and text_usage.day = rolled.day
-      and text_usage.model = rolled.model`,
-  )
+const markRolledUp = (rows: readonly RolledUpRow[]): Statement => clause`
+  with rolled (
+    user_id, token_id, day, model, calls, unreported, input_tokens, cached_tokens, output_tokens, reasoning_tokens,
+    video_seconds, cost
+  ) as (values ${withCommas(rows.map(rolledRow))})
+  update text_usage
+  set rolled_calls = rolled.calls, rolled_unreported = rolled.unreported,
+    rolled_input_tokens = rolled.input_tokens, rolled_cached_tokens = rolled.cached_tokens,
+    rolled_output_tokens = rolled.output_tokens, rolled_reasoning_tokens = rolled.reasoning_tokens,
+    rolled_video_seconds = rolled.video_seconds, rolled_cost = rolled.cost
+  from rolled
+  where text_usage.user_id = rolled.user_id
+  and text_usage.token_id = rolled.token_id
+  and text_usage.day = rolled.day
+  and text_usage.model = rolled.model`
 
 const rolledRow = (row: RolledUpRow): Statement => clause`
   (

@@ -1,5 +1,5 @@
 import type { UsageSumFilter } from '../../../plugins/admin/usage-sums.ts'
-import { clause, joinClauses, type Statement, withCommas } from '../database/database.ts'
+import { clause, type Statement, withCommas } from '../database/database.ts'
 
 /** The key of a row of usage: where a step of a scan ends. */
 export interface UsagePlace {
@@ -38,25 +38,20 @@ const sumNumbers = [clause`1`, clause`2`, clause`3`, clause`4`, clause`5`]
 
 const orderBy = (columns: readonly KeyColumn[], rows: UsageOrder['rows'] = () => clause`true`): UsageOrder => {
   const names = columns.map((column) => columnNames[column])
-  const list = (items: readonly Statement[]) => joinClauses(...withCommas(items))
   const compared = (operator: Statement) => {
-    const key = joinClauses(clause`(`, list(names), clause`)`, operator)
-    return (at: UsagePlace) =>
-      joinClauses(key, clause`(`, list(columns.map((column) => clause`${at[column]}`)), clause`)`)
+    const key = clause`(${withCommas(names)}) ${operator}`
+    return (at: UsagePlace) => clause`${key} (${withCommas(columns.map((column) => clause`${at[column]}`))})`
   }
   const summed = [...columns, ...sumColumns.filter((column) => !columns.some((known) => known === column))]
   return {
     columns,
     rows,
-    from: compared(clause` >= `),
-    after: compared(clause` > `),
-    upTo: compared(clause` <= `),
-    sorted: joinClauses(clause`order by `, list(names)),
-    reversed: joinClauses(clause`order by `, list(names.map((name) => joinClauses(name, clause` desc`)))),
-    sums: joinClauses(
-      clause`order by `,
-      list(summed.map((column) => sumNumbers[sumColumns.indexOf(column)] ?? clause``)),
-    ),
+    from: compared(clause`>=`),
+    after: compared(clause`>`),
+    upTo: compared(clause`<=`),
+    sorted: clause`order by ${withCommas(names)}`,
+    reversed: clause`order by ${withCommas(names.map((name) => clause`${name} desc`))}`,
+    sums: clause`order by ${withCommas(summed.map((column) => sumNumbers[sumColumns.indexOf(column)] ?? clause``))}`,
   }
 }
 
@@ -84,23 +79,19 @@ const startOf = ({ order, begin }: UsageStep): Statement => (begin.inclusive ? o
 const lastDay = '9999-12-31'
 
 /** The last of the first `max` rows of a step. No row: there are none. */
-export const endOfStep = (step: UsageStep, max: number): Statement =>
-  joinClauses(
-    clause`
-      select day, user_id as "user", token_id as token, model
-      from (
-        select day, user_id, token_id, model
-        from text_usage
-        where `,
-    step.order.rows(step.filter),
-    clause` and `,
-    startOf(step),
-    clause` and day <= ${step.filter.until ?? lastDay} `,
-    step.order.sorted,
-    clause` limit ${max}) step_rows `,
-    step.order.reversed,
-    clause` limit 1`,
-  )
+export const endOfStep = (step: UsageStep, max: number): Statement => clause`
+  select day, user_id as "user", token_id as token, model
+  from (
+    select day, user_id, token_id, model
+    from text_usage
+    where ${step.order.rows(step.filter)}
+    and ${startOf(step)}
+    and day <= ${step.filter.until ?? lastDay}
+    ${step.order.sorted}
+    limit ${max}
+  ) step_rows
+  ${step.order.reversed}
+  limit 1`
 
 /** The columns with sums, also of roll-ups. */
 export const usageTotals = clause`
@@ -115,28 +106,23 @@ export type SummedBy = Readonly<Record<'day' | 'user' | 'team' | 'token' | 'mode
 /** Sums the rows of a step up to a place. Columns by which it does not sum are empty. */
 export const sumStep = (step: UsageStep, end: UsagePlace, by: SummedBy): Statement => {
   const { user, team, token, model, kind, since = '' } = step.filter
-  return joinClauses(
-    clause`
-      select case when ${by.day} = 1 then day else '' end as day,
-        case when ${by.user} = 1 then user_id else '' end as "user",
-        case when ${by.team} = 1 then coalesce(team_id, '') else '' end as team,
-        case when ${by.token} = 1 then token_id else '' end as token,
-        case when ${by.model} = 1 then model else '' end as model,`,
-    usageTotals,
-    clause` from text_usage where `,
-    step.order.rows(step.filter),
-    clause` and `,
-    startOf(step),
-    clause` and `,
-    step.order.upTo(end),
-    clause`
-      and day >= ${since} and day <= ${step.filter.until ?? lastDay}
-      and (cast(${user} as text) is null or user_id = ${user})
-      and (cast(${team} as text) is null or team_id = ${team})
-      and (cast(${token} as text) is null or token_id = ${token})
-      and (cast(${model} as text) is null or model = ${model})
-      and (cast(${kind} as text) is null or (video_seconds is not null) = (cast(${kind} as text) = 'video'))
-      group by 1, 2, 3, 4, 5 `,
-    step.order.sums,
-  )
+  return clause`
+    select case when ${by.day} = 1 then day else '' end as day,
+      case when ${by.user} = 1 then user_id else '' end as "user",
+      case when ${by.team} = 1 then coalesce(team_id, '') else '' end as team,
+      case when ${by.token} = 1 then token_id else '' end as token,
+      case when ${by.model} = 1 then model else '' end as model,
+      ${usageTotals}
+    from text_usage
+    where ${step.order.rows(step.filter)}
+    and ${startOf(step)}
+    and ${step.order.upTo(end)}
+    and day >= ${since} and day <= ${step.filter.until ?? lastDay}
+    and (cast(${user} as text) is null or user_id = ${user})
+    and (cast(${team} as text) is null or team_id = ${team})
+    and (cast(${token} as text) is null or token_id = ${token})
+    and (cast(${model} as text) is null or model = ${model})
+    and (cast(${kind} as text) is null or (video_seconds is not null) = (cast(${kind} as text) = 'video'))
+    group by 1, 2, 3, 4, 5
+    ${step.order.sums}`
 }

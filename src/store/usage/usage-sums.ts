@@ -6,7 +6,7 @@ import type {
   UsageTotal,
 } from '../../../plugins/admin/usage-sums.ts'
 import { hasNoSpace } from '../../../plugins/shared/no-space.ts'
-import { clause, type Database, joinClauses, type Statement } from '../database/database.ts'
+import { clause, type Database, type Statement } from '../database/database.ts'
 import { periodsOf } from './rollup-periods.ts'
 import { readRollups } from './rollup-report.ts'
 import type { UsageRollup } from './usage-rollup.ts'
@@ -139,20 +139,24 @@ const inIds = (i: Ids): Statement => clause`
     ${i[10]}, ${i[11]}, ${i[12]}, ${i[13]}, ${i[14]}, ${i[15]}, ${i[16]}, ${i[17]}, ${i[18]}, ${i[19]}
   )`
 
-const usersIn = (ids: Ids): Statement => joinClauses(clause`select id, name from users where`, inIds(ids))
+const usersIn = (ids: Ids): Statement => clause`select id, name from users where ${inIds(ids)}`
 
-const teamsIn = (ids: Ids): Statement =>
-  joinClauses(
-    clause`select id, name from teams where`,
-    inIds(ids),
-    clause` union all select id, name from deleted_names where kind = 'team' and`,
-    inIds(ids),
-  )
+const teamsIn = (ids: Ids): Statement => clause`
+  select id, name
+  from teams
+  where ${inIds(ids)}
+  union all
+  select id, name
+  from deleted_names
+  where kind = 'team'
+  and ${inIds(ids)}`
 
-const tokensIn = (ids: Ids): Statement =>
-  joinClauses(
-    clause`select id, label as name, start from tokens where`,
-    inIds(ids),
-    clause` union all select id, name, start from deleted_names where kind = 'token' and`,
-    inIds(ids),
-  )
+const tokensIn = (ids: Ids): Statement => clause`
+  select id, label as name, start
+  from tokens
+  where ${inIds(ids)}
+  union all
+  select id, name, start
+  from deleted_names
+  where kind = 'token'
+  and ${inIds(ids)}`

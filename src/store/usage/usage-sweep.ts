@@ -1,5 +1,5 @@
 import { compareTexts } from '../../../plugins/shared/text.ts'
-import { clause, joinClauses, type Statement, type Steps, sql, withCommas } from '../database/database.ts'
+import { clause, type Statement, type Steps, sql, withCommas } from '../database/database.ts'
 import {
   addToRollups,
   groupsOf,
@@ -36,35 +36,23 @@ export function* sweepUsage(before: string, max: number): Steps<number> {
   return rows.length
 }
 
-const deleteRows = (rows: readonly RolledUpRow[]): Statement =>
-  joinClauses(
-    clause`
-      delete from text_usage
-      where (user_id, token_id, day, model) in (values `,
-    ...withCommas(
-      rows.map(
-        ({ user, token, day, model }) => clause`
-          (cast(${user} as text), cast(${token} as text), cast(${day} as text), cast(${model} as text))`,
-      ),
-    ),
-    clause`)`,
-  )
+const deleteRows = (rows: readonly RolledUpRow[]): Statement => clause`
+  delete from text_usage
+  where (user_id, token_id, day, model) in (values ${withCommas(rows.map(keyOfRow))})`
 
-const deleteEmpty = (additions: readonly RollupAddition[]): Statement =>
-  joinClauses(
-    clause`
-      delete from usage_rollups
-      where calls = 0
-      and (grain, level, user_id, token_id, model, team_id, period, kind) in (values `,
-    ...withCommas(
-      additions.map(
-        ({ level, user, token, model, team, period, kind }) => clause`
-          (
-            cast(${period.length === 7 ? 'month' : 'day'} as text), cast(${level} as text), cast(${user} as text),
-            cast(${token} as text), cast(${model} as text), cast(${team} as text), cast(${period} as text),
-            cast(${kind} as text)
-          )`,
-      ),
-    ),
-    clause`)`,
-  )
+const keyOfRow = ({ user, token, day, model }: RolledUpRow): Statement =>
+  clause`(cast(${user} as text), cast(${token} as text), cast(${day} as text), cast(${model} as text))`
+
+const deleteEmpty = (additions: readonly RollupAddition[]): Statement => clause`
+  delete from usage_rollups
+  where calls = 0
+  and (grain, level, user_id, token_id, model, team_id, period, kind) in (
+    values ${withCommas(additions.map(keyOfAddition))}
+  )`
+
+const keyOfAddition = ({ level, user, token, model, team, period, kind }: RollupAddition): Statement => clause`
+  (
+    cast(${period.length === 7 ? 'month' : 'day'} as text), cast(${level} as text), cast(${user} as text),
+    cast(${token} as text), cast(${model} as text), cast(${team} as text), cast(${period} as text),
+    cast(${kind} as text)
+  )`

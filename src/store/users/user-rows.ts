@@ -1,5 +1,5 @@
 import { nameKey } from '../../../plugins/shared/identity/name-key.ts'
-import { clause, fragment, joinClauses, type Statement, sql, valueList } from '../database/database.ts'
+import { clause, fragment, type Statement, sql, valueList, withCommas } from '../database/database.ts'
 
 /** Deletes all sessions of a user, by id. Part of the batches that disable a user, or replace the password. */
 export const endSessionsOf = (user: string): Statement => sql`
@@ -31,25 +31,20 @@ export const addNameParts = (user: string): Statement => sql`
   where users.id = ${user}`
 
 /** Adds the parts of the names of users who are not added yet: at least one. */
-export const addPartsOf = (users: readonly { readonly id: string; readonly name: string }[]): Statement =>
-  joinClauses(
-    // A statement that begins with `with` would count as one that reads.
-    clause`
-      insert into user_name_parts (part, user_id)
-      ${withNumbers},
-      added (user_id, name_key) as (values `,
-    ...users.map(({ id, name }, index) =>
-      index === 0 ? clause`(${id}, ${nameKey(name)})` : clause`, (${id}, ${nameKey(name)})`,
-    ),
-    clause`)
-      select distinct substr(added.name_key, numbers.number, 3), added.user_id
-      from added
-      join numbers on numbers.number <= length(added.name_key) - 2`,
+// A statement that begins with `with` would count as one that reads.
+export const addPartsOf = (users: readonly { readonly id: string; readonly name: string }[]): Statement => clause`
+  insert into user_name_parts (part, user_id)
+  ${withNumbers},
+  added (user_id, name_key) as (
+    values ${withCommas(users.map(({ id, name }) => clause`(${id}, ${nameKey(name)})`))}
   )
+  select distinct substr(added.name_key, numbers.number, 3), added.user_id
+  from added
+  join numbers on numbers.number <= length(added.name_key) - 2`
 
 /** Deletes the parts of the names of users: at least one. */
 export const deletePartsOf = (ids: readonly string[]): Statement =>
-  joinClauses(clause`delete from user_name_parts where user_id in (`, ...valueList(ids), clause`)`)
+  clause`delete from user_name_parts where user_id in (${valueList(ids)})`
 
 /** Whether another user than `except` has a name. One row if so. */
 export const nameTakenBy = (name: string, except = ''): Statement => sql`

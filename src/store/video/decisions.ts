@@ -3,7 +3,7 @@ import type {
   VideoDecisionStore,
   VideoTasksOfAllFilter,
 } from '../../../plugins/video-generation/decisions/store.ts'
-import { clause, type Database, joinClauses, type Row, type Statement, type Steps, sql } from '../database/database.ts'
+import { clause, type Database, type Row, type Statement, type Steps, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { endTaskHold } from './holds.ts'
 import type { Notices } from './notices.ts'
@@ -110,52 +110,40 @@ interface Page {
 }
 
 /** The newest tasks with a smaller id than `after`. */
-const tasksOf = ({ user, status }: VideoTasksOfAllFilter, { after, limit }: Page): Statement =>
-  joinClauses(
-    clause`
-      select id
-      from video_tasks
-      where 1 = 1`,
-    ...(user === undefined ? [] : [clause` and user_id = ${user}`]),
-    ...(status === undefined ? [] : [clause` and status = ${status}`]),
-    ...(after === undefined ? [] : [clause` and id < ${after}`]),
-    clause`
-      order by id desc
-      limit ${limit}`,
-  )
+const tasksOf = ({ user, status }: VideoTasksOfAllFilter, { after, limit }: Page): Statement => clause`
+  select id
+  from video_tasks
+  where 1 = 1
+  ${user === undefined ? [] : clause`and user_id = ${user}`}
+  ${status === undefined ? [] : clause`and status = ${status}`}
+  ${after === undefined ? [] : clause`and id < ${after}`}
+  order by id desc
+  limit ${limit}`
 
 /**
  * Of few tasks, those of a user. The function keeps SQLite from reading all tasks of the user by their index instead.
  */
-const withoutIndexOfUsers = (user: string): Statement => clause` and coalesce(user_id, '') = ${user}`
+const withoutIndexOfUsers = (user: string): Statement => clause`and coalesce(user_id, '') = ${user}`
 
-const overrunningOrFailed = (user: string | undefined, { after, limit }: Page): Statement =>
-  joinClauses(
-    clause`
-      select id
-      from video_tasks
-      where undecided_at is not null`,
-    ...(user === undefined ? [] : [withoutIndexOfUsers(user)]),
-    ...(after === undefined ? [] : [clause` and id < ${after}`]),
-    clause`
-      order by id desc
-      limit ${limit}`,
-  )
+const overrunningOrFailed = (user: string | undefined, { after, limit }: Page): Statement => clause`
+  select id
+  from video_tasks
+  where undecided_at is not null
+  ${user === undefined ? [] : withoutIndexOfUsers(user)}
+  ${after === undefined ? [] : clause`and id < ${after}`}
+  order by id desc
+  limit ${limit}`
 
 /** There are as few of them as create calls have been lost in the last minutes. */
-const unknownOutcomes = (user: string | undefined, { after, limit }: Page, now: number): Statement =>
-  joinClauses(
-    clause`
-      select id
-      from video_tasks
-      where phase = 'submitting'
-      and lease_until < ${now}`,
-    ...(user === undefined ? [] : [withoutIndexOfUsers(user)]),
-    ...(after === undefined ? [] : [clause` and coalesce(id, '') < ${after}`]),
-    clause`
-      order by id desc
-      limit ${limit}`,
-  )
+const unknownOutcomes = (user: string | undefined, { after, limit }: Page, now: number): Statement => clause`
+  select id
+  from video_tasks
+  where phase = 'submitting'
+  and lease_until < ${now}
+  ${user === undefined ? [] : withoutIndexOfUsers(user)}
+  ${after === undefined ? [] : clause`and coalesce(id, '') < ${after}`}
+  order by id desc
+  limit ${limit}`
 
 const namesOf = async (database: Database, users: ReadonlySet<string>): Promise<ReadonlyMap<unknown, unknown>> => {
   const rows = await database.batch(

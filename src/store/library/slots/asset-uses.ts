@@ -1,5 +1,5 @@
 import type { SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, joinClauses, sql, valueList } from '../../database/database.ts'
+import { clause, type Database, sql, valueList } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { countWaiting } from './slot-use.ts'
 import { forgetWait } from './slot-waits.ts'
@@ -16,11 +16,7 @@ export const createAssetUseStore = (database: Database): AssetUseStore => ({
     database.transaction(function* () {
       // No asset loses its slot between the look at it and the record of its use.
       yield lockSlots
-      const rows = yield joinClauses(
-        clause`select ${slottedColumns} from slotted_assets where id in (`,
-        ...valueList(assets),
-        clause`)`,
-      )
+      const rows = yield clause`select ${slottedColumns} from slotted_assets where id in (${valueList(assets)})`
       const found = rows.map(slottedFrom)
       const isHeld =
         found.length === assets.length &&

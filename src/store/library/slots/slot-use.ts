@@ -1,5 +1,5 @@
 import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, joinClauses, type Statement, sql, valueList } from '../../database/database.ts'
+import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
 import { evictedOf } from './slotted-rows.ts'
 
@@ -98,7 +98,7 @@ export const countWaiting = ({ key }: SlotAccount, now: number): Statement => sq
 const namesOf = async (database: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   if (ids.length === 0) return new Map()
   const rows = await database.query<{ id: string; name: string }>(
-    joinClauses(clause`select id, name from users where id in (`, ...valueList(ids), clause`)`),
+    clause`select id, name from users where id in (${valueList(ids)})`,
   )
   return new Map(rows.map(({ id, name }) => [id, name]))
 }

@@ -1,5 +1,5 @@
 import type { AdoptedAsset, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
-import { clause, type Database, joinClauses, type Statement, sql, valueList } from '../../database/database.ts'
+import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
 import { createAssetUseStore } from './asset-uses.ts'
 import { createPersonSlotStore } from './person-slots.ts'
 import { type AssetSlotRecords, assetSlotUse } from './slot-use.ts'
@@ -18,8 +18,10 @@ export const createSlottedAssetStore = (
 
   async slottedAssets(ids) {
     if (ids.length === 0) return []
-    const where = [clause`select ${slottedColumns} from slotted_assets where id in (`, ...valueList(ids), clause`)`]
-    return (await database.query<Parameters<typeof slottedFrom>[0]>(joinClauses(...where))).map(slottedFrom)
+    const found = await database.query<Parameters<typeof slottedFrom>[0]>(
+      clause`select ${slottedColumns} from slotted_assets where id in (${valueList(ids)})`,
+    )
+    return found.map(slottedFrom)
   },
 
   async isHiddenId(id, { key }) {
@@ -54,11 +56,7 @@ export const createSlottedAssetStore = (
   async unadoptedGroups(groups) {
     if (groups.length === 0) return []
     const adopted = await database.query<{ id: string }>(
-      joinClauses(
-        clause`select group_id as id from slotted_groups where group_id in (`,
-        ...valueList(groups),
-        clause`)`,
-      ),
+      clause`select group_id as id from slotted_groups where group_id in (${valueList(groups)})`,
     )
     const known = new Set(adopted.map(({ id }) => id))
     return groups.filter((group) => !known.has(group))
