@@ -7,11 +7,14 @@ export interface SlotRun {
   readonly runs: number
   readonly seed: number | undefined
   readonly mutant?: Mutant
+  /** How many sequences of the seed are skipped: a test of a mutant begins near the one that shows it. Default 0. */
+  readonly skipped?: number | undefined
   readonly shrink?: boolean
 }
 
 /** Runs random sequences. Resolves with the violation that one of them shows, or undefined. */
-export const findViolation = async ({ runs, seed, mutant, shrink = true }: SlotRun): Promise<string | undefined> => {
+export const findViolation = async (run: SlotRun): Promise<string | undefined> => {
+  const { runs, seed, mutant, skipped = 0, shrink = true } = run
   const property = fc.asyncProperty(sequences(), fc.boolean(), async (steps, several) => {
     await using fixture = await openFixture(several, mutant)
     const model = new Model(fixture)
@@ -22,7 +25,7 @@ export const findViolation = async ({ runs, seed, mutant, shrink = true }: SlotR
     }
     await end(model)
   })
-  const details = await fc.check(property, { numRuns: runs, seed, endOnFailure: !shrink })
+  const details = await fc.check(property, { numRuns: runs, seed, path: String(skipped), endOnFailure: !shrink })
   if (!details.failed) return undefined
   const steps = details.counterexample?.[0].map(({ what }) => what).join('\n')
   const { errorInstance: error } = details
