@@ -9,14 +9,15 @@ export const focused = (page: Page): Promise<string> =>
     return element.tagName.toLowerCase() + ' ' + label.trim()
   })()`)
 
+/** In the page: whether an element, or its parent, has a visible focus outline. */
+export const isOutlined = `((element) =>
+  [element, element.parentElement].filter((it) => it).map((it) => getComputedStyle(it)).some(
+    ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
+  ))`
+
 /** Whether the element with the focus, or its parent, has a visible focus outline. */
 export const hasOutline = (page: Page): Promise<boolean> =>
-  page.evaluate<boolean>(`(() => {
-    const { activeElement: element } = document
-    return [element, element.parentElement].map((it) => getComputedStyle(it)).some(
-      ({ outlineStyle, outlineWidth }) => outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
-    )
-  })()`)
+  page.evaluate<boolean>(`${isOutlined}(document.activeElement)`)
 
 /** Presses Tab until an element has the focus. Fails when it is not reached within `max` presses, or has no visible focus outline. */
 export const tabTo = async (page: Page, target: string, max = 30): Promise<void> => {
