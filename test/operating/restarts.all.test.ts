@@ -23,7 +23,7 @@ const untilUsed = async (url: string) => {
     const text = await (await fetch(`${url}/metrics`, { headers })).text()
     return /^sluice_requests_total\{method="POST",status="200"\} [1-9]/m.test(text)
   }
-  while (!(await createdCalls())) await Bun.sleep(50)
+  while (!(await createdCalls())) await Bun.sleep(200)
 }
 
 const model = 'doubao-seed-emulated'
