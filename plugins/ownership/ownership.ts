@@ -108,8 +108,8 @@ export interface Ownership<Evidence = unknown> {
   recordUse(user: string, groups: readonly string[]): Promise<boolean>
   /** Caches the group of an asset. Use it for the results of a list. Does nothing for a lent group. */
   cacheGroup(asset: string, group: ReadableGroup): void
-  /** Stores that an asset was created in a group. */
-  record(asset: string, group: OwnedGroup): Promise<void>
+  /** Stores that an asset was created in a group. @param slot as `recordAsset` of the store has it */
+  record(asset: string, group: OwnedGroup, slot?: string): Promise<void>
   /** Notes that an asset was deleted at a time, in milliseconds since 1970. Rejects as the store does. */
   deleted(asset: OwnedId<'asset'>, at: number): Promise<void>
   /** Removes the group of an asset from the cache. Call it when the asset may have moved. */

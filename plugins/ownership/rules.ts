@@ -198,10 +198,10 @@ export const createOwnership = <Evidence>(options: OwnershipOptions<Evidence>): 
       own.place(asset, group)
     },
 
-    async record(asset: string, group: OwnedGroup): Promise<void> {
+    async record(asset: string, group: OwnedGroup, slot?: string): Promise<void> {
       requireOwned('group', group)
       own.place(asset, group)
-      await store.recordAsset(asset, group.id)
+      await store.recordAsset(asset, group.id, slot)
     },
 
     async deleted(asset: OwnedId<'asset'>, at: number): Promise<void> {

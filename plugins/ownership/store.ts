@@ -34,8 +34,13 @@ export interface OwnershipStore {
   group(id: string, user?: string): Promise<Group | undefined>
   /** The id of the group in which an asset was recorded. With `user`, only if this user owns the group. */
   groupOfAsset(asset: string, user?: string): Promise<string | undefined>
-  /** Records that an asset was created in a group. */
-  recordAsset(asset: string, group: string): Promise<void>
+  /**
+   * Records that an asset was created in a group.
+   *
+   * @param slot id of the claim of its slot (`claimPersonSlot` of `asset-library`), which ends in the same transaction:
+   * from then on the record counts
+   */
+  recordAsset(asset: string, group: string, slot?: string): Promise<void>
   /**
    * Notes that an asset was deleted. Its record stays, so that the answer for it stays the same, but counts for no
    * limit.

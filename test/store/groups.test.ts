@@ -1,7 +1,9 @@
 import { beforeAll, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import type { Store } from '../../src/store/index.ts'
-import { eachDatabase } from '../support/database.ts'
+import postgres from 'postgres'
+import { openStore, type Store } from '../../src/store/index.ts'
+import { eachDatabase, migratedDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 
 /** Names sort in another order than the ids. */
 const nameOf = (id: string) => `${1_000 - (id.codePointAt(0) ?? 0)} ${id}`
@@ -104,4 +106,25 @@ eachDatabase('groups', (database) => {
     await store.recordAsset(asset, second)
     expect(await store.groupOfAsset(asset)).toBe(second)
   })
+})
+
+test('the record of an asset that ends the claim of its slot waits for claims that count (postgres)', async () => {
+  const { url, remove } = await migratedDatabase('postgres')
+  const store = openStore(url, { deadlineMs: 60_000 })
+  const admin = postgres(url, { max: 2 })
+  const order: string[] = []
+  let recording: Promise<unknown> | undefined
+  await admin.begin(async (claiming) => {
+    await claiming.unsafe(`insert into slotted_groups (group_id, turn) values ('', 1)`)
+    recording = store.recordAsset('asset', 'group', 'slot').then(() => order.push('recorded'))
+    await until(async () => {
+      const waiting = await admin.unsafe('select 1 from pg_locks where not granted')
+      return waiting.length > 0 || order.length > 0
+    })
+    order.push('counted')
+  })
+  await recording
+  expect(order).toEqual(['counted', 'recorded'])
+  await Promise.all([store.close(), admin.end()])
+  await remove()
 })

@@ -34,20 +34,28 @@ export const addAsset = async (
   const isPerson = group.type === 'LivenessFace'
   if (isPerson) await requireConsent(group, library.consents)
   return createWithinLimits(library, { ...creator, uses }, (held) => {
-    const create = async (): Promise<UpstreamResponse | undefined> => {
+    const create = async (slot?: string): Promise<UpstreamResponse | undefined> => {
       const body = await begin()
       if (!body) return undefined
       const caller = { user, ...(headers && { headers }) }
       const response = await library.upstream.send({ action: 'CreateAsset', group, body }, caller)
       const asset = createdId(response)
       if (await created(asset, response))
-        await recordAsset(library, owners, { asset, group, settle: () => held?.settle(uses) })
+        await recordAsset(library, owners, { asset, group, slot, settle: () => held?.settle(uses) })
       return response
     }
     return isPerson && library.personSlots
       ? library.personSlots.take({ user, account: group.account }, create)
       : create()
   })
+}
+
+interface CreatedAsset {
+  readonly asset: string
+  readonly group: OwnedGroup
+  /** Id of the claim of its slot, which ends with the record. */
+  readonly slot?: string | undefined
+  readonly settle?: () => void
 }
 
 /**
@@ -57,10 +65,10 @@ export const addAsset = async (
 export const recordAsset = async (
   library: Library,
   owners: Pick<Owners, 'record'>,
-  { asset, group, settle }: { readonly asset: string; readonly group: OwnedGroup; readonly settle?: () => void },
+  { asset, group, slot, settle }: CreatedAsset,
 ): Promise<void> => {
   const recorded = owners
-    .record(asset, group)
+    .record(asset, group, slot)
     .then(() => settle?.())
     .catch((err: unknown) => library.log.warn({ err, asset }, 'asset could not be recorded'))
   await Promise.all([recorded, watchAsset(library, asset, group)])

@@ -62,14 +62,14 @@ export interface Library {
 export interface PersonSlots {
   /**
    * Creates an asset of a person on an account, in the place of other assets there if there is no room. `create`
-   * resolves when the asset is recorded, and so counts.
+   * records the asset, which ends the claim of the slot: then the record counts. Any other claim ends afterwards.
    *
    * Rejects with Problem 429 when the user has as many slots as a user may have, and none of them can be freed; and
    * when there is none without the floors of others.
    */
   take<Created>(
     owner: { readonly user: string; readonly account: string | undefined },
-    create: () => Promise<Created>,
+    create: (slot?: string) => Promise<Created>,
   ): Promise<Created>
 }
 

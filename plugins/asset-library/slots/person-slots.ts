@@ -11,7 +11,7 @@ export const maxEvictions = 4
 /** The slots of assets of persons on one account. */
 export interface PersonSlotsOfAccount {
   /** As `PersonSlots` has it. */
-  take<Created>(user: string, create: () => Promise<Created>): Promise<Created>
+  take<Created>(user: string, create: (slot: string) => Promise<Created>): Promise<Created>
 }
 
 interface PersonSlotsOptions extends Pick<SlotOptions, 'store' | 'floor' | 'cap'> {
@@ -51,7 +51,7 @@ export const createPersonSlots = (options: PersonSlotsOptions): PersonSlotsOfAcc
       await claim(id, user)
       let isOver = true
       try {
-        return await create()
+        return await create(id)
       } catch (error) {
         // The asset may exist: the claim lasts until the call must have ended.
         isOver = !mayHaveCreated(error)

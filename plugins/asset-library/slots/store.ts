@@ -200,7 +200,7 @@ export interface SlottedAssetStore extends LeaseStore {
   noteFreedSlot(account: SlotAccount): Promise<void>
   /** How often that was noted. A refusal of the upstream from before the latest one says nothing any more. */
   freedSlots(account: SlotAccount): Promise<number>
-  /** The asset is recorded, and so counts; or it was not created. */
+  /** The asset was not created, or not recorded. `recordAsset` ends the claim of one that is. */
   releasePersonSlot(id: string): Promise<void>
   /** The slots of the account that each user has with assets of persons, by the id of the user. */
   personSlots(account: SlotAccount, now: number): Promise<ReadonlyMap<string, number>>

@@ -3,7 +3,7 @@ import type { Group, OwnershipStore } from '../../../plugins/ownership/store.ts'
 import { type Database, sql } from '../database/database.ts'
 import { UniqueViolationError } from '../database/error.ts'
 import { groupChanged } from '../database/revision.ts'
-import { forgetSlottedGroup } from './slots/slotted-rows.ts'
+import { endPersonSlot, forgetSlottedGroup } from './slots/slotted-rows.ts'
 
 /**
  * Why `adoptGroup` failed: the group has an owner; or its new owner has a group, or an open claim, of that type and
@@ -64,8 +64,8 @@ export const createGroupStore = (database: Database): GroupRecords => {
     },
 
     /** Records the group of an asset. The first record stays for as long as its group has an owner. */
-    async recordAsset(asset: string, group: string): Promise<void> {
-      await database.query(sql`
+    async recordAsset(asset: string, group: string, slot?: string): Promise<void> {
+      const record = sql`
         insert into assets (id, group_id)
         values (${asset}, ${group})
         on conflict (id) do update
@@ -75,7 +75,9 @@ export const createGroupStore = (database: Database): GroupRecords => {
           from groups
           where groups.group_id = assets.group_id
           and groups.state = 'owned'
-        )`)
+        )`
+      if (slot === undefined) await database.query(record)
+      else await database.batch([...endPersonSlot(slot), record])
     },
 
     async markAssetDeleted(asset: string, at: number): Promise<void> {

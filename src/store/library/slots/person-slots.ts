@@ -1,7 +1,7 @@
 import type { PersonSlotClaim, SlottedAssetStore } from '../../../../plugins/asset-library/index.ts'
 import { type Database, type Steps, sql } from '../../database/database.ts'
 import { type HeldSlots, heldSlots, personSlots, sumOf } from './held-slots.ts'
-import { lockSlots } from './slotted-rows.ts'
+import { endPersonSlot, lockSlots } from './slotted-rows.ts'
 import { chooseVictim } from './victim.ts'
 
 /** Users that are counted for the floors that must stay free. */
@@ -33,13 +33,7 @@ export const createPersonSlotStore = (
     }),
 
   async releasePersonSlot(id) {
-    await database.batch([
-      // A claim that counts meanwhile would see neither the asset, which it has counted before, nor its slot.
-      lockSlots,
-      sql`
-        delete from person_slots
-        where id = ${id}`,
-    ])
+    await database.batch(endPersonSlot(id))
   },
 
   personSlots: (account, now) => database.transaction(() => personSlots(account, now)),

@@ -17,6 +17,17 @@ export const lockSlots: Statement = sql`
   on conflict (group_id) do update
   set turn = slotted_groups.turn + 1`
 
+/**
+ * Ends the claim of a slot of an asset of a person. It must come first in the transaction that records the asset:
+ * without the lock, a claim that counts meanwhile would see neither the asset, which it has counted before, nor this.
+ */
+export const endPersonSlot = (id: string): readonly Statement[] => [
+  lockSlots,
+  sql`
+    delete from person_slots
+    where id = ${id}`,
+]
+
 /** Where it is recorded when an asset of an account last lost its slot to another one. No group has such an id. */
 export const evictedOf = ({ key }: Pick<SlotAccount, 'key'>): string => ` evicted ${key}`
 
