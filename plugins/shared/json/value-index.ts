@@ -69,7 +69,7 @@ const endOfDocument = 6
 export class JsonIndexer {
   readonly #bytes: Uint8Array
   readonly #limits: Required<JsonLimits>
-  #index: Int32Array
+  #index: Int32Array = empty
   /** Number of used elements of `#index`. */
   #length = 0
   #at = 0
@@ -88,13 +88,13 @@ export class JsonIndexer {
   constructor(bytes: Uint8Array, limits?: JsonLimits) {
     this.#bytes = bytes
     this.#limits = limitsOf(limits)
-    this.#index = new Int32Array(Math.min(32 + (bytes.length >> 2), firstCapacity))
   }
 
   /** Parses the rest of the document and returns the index. Throws JsonError. */
   finish(): Int32Array {
+    if (this.#length === 0) this.#index = shared
     this.read()
-    return this.#index
+    return this.#index === shared ? shared.slice(0, this.#length) : this.#index.subarray(0, this.#length)
   }
 
   /** The position that has been reached. */
@@ -157,6 +157,7 @@ export class JsonIndexer {
       if (keyBytes > maxKeyBytes) throw tooManyKeys(maxKeyBytes)
       if (length + stride > index.length) index = this.#grow()
       index[length] = at
+      index[length + 2] = 0
       length += stride
       if (code === quote && (next === key || next === keyOrEnd)) {
         next = afterKey
@@ -202,7 +203,7 @@ export class JsonIndexer {
   }
 
   #grow(): Int32Array {
-    const more = new Int32Array(2 * this.#index.length)
+    const more = new Int32Array(Math.max(firstCapacity, 2 * this.#index.length))
     more.set(this.#index)
     this.#index = more
     return more
@@ -253,8 +254,13 @@ export class JsonIndexer {
   }
 }
 
-/** Initial length of the index of a large document. The index grows on demand. */
+/** Initial length of the index of a document that is parsed in several steps. The index grows on demand. */
 const firstCapacity = 3 * 2 ** 10
+
+const empty = new Int32Array(0)
+
+/** Where the index of a document is written that is parsed in one step. What it needs of it is copied at the end. */
+const shared = new Int32Array(firstCapacity)
 
 /** Strings up to this length are scanned byte by byte; most are shorter. */
 const shortStringBytes = 64
