@@ -12,7 +12,9 @@ export const envelope = <Item>(
   jsonOf: (item: Item) => Json,
   responses: readonly UpstreamResponse[],
 ): Response => {
-  const texts = items.map((item) => jsonOf(item).raw).join(',')
+  let texts = ''
+  // `join` would first copy each text into memory of its own.
+  for (const item of items) texts += `${texts && ','}${jsonOf(item).raw}`
   return result200(
     `{"Items":[${texts}],"NextToken":${JSON.stringify(nextToken)},"TotalCount":${totalCount}}`,
     responses,
