@@ -2,10 +2,10 @@ import { bindingOf, type Cursors, requireCaller, type SourceOffset } from './cur
 import { type Position, positionOf } from './order.ts'
 import { cutPage, type Page } from './page.ts'
 import type { ListRequest } from './parameters.ts'
-import { ListChangedError, type Order, orderOf, type Source, verifyTotal } from './source.ts'
+import { ListChangedError, type Order, orderOf, type Source, type SourcePage, verifyTotal } from './source.ts'
 import { type RowRange, type Start, startAt } from './walk/range.ts'
 import { estimate, type Rank, rankOf, rankOfEnd } from './walk/rank-search.ts'
-import { createRowReader } from './walk/row-reader.ts'
+import { createRowReader, maxMargin } from './walk/row-reader.ts'
 import { scanAll } from './walk/scan.ts'
 import { addMark, type Bookmark, type WalkCache } from './walk/walk-cache.ts'
 
@@ -63,7 +63,7 @@ export const listPage = async <Row extends Position>(options: ListOptions<Row>):
   return cutPage(matches ? rows.filter(matches) : rows, request, caller, cursors)
 }
 
-const readPage = async <Row extends Position>(options: ListOptions<Row>): Promise<Page<Row>> => {
+const readPage = <Row extends Position>(options: ListOptions<Row>): Promise<Page<Row>> => {
   const { sources, request, caller, cursors } = options
   const { pageSize, pageNumber } = request
   const reader = createPageReader(options, orderOf(request.sortOrder))
@@ -73,7 +73,7 @@ const readPage = async <Row extends Position>(options: ListOptions<Row>): Promis
     return reader.pageAfter(starts)
   }
   const offset = (pageNumber - 1) * pageSize
-  if (offset === 0) return reader.pageAfter(sources.map(() => startAt(undefined)))
+  if (offset === 0) return reader.firstPage()
   return sources.length === 1 ? reader.pageOfOneSource(offset) : reader.pageOfSeveralSources(offset)
 }
 
@@ -104,13 +104,34 @@ const createPageReader = <Row extends Position>(
     }
   }
 
+  /** The page after the starts, one for each source. */
+  const pageAfter = async (starts: readonly Start[], from = sources): Promise<Page<Row>> => {
+    const ranges = await Promise.all(
+      from.map((source, index) => read.after(source, starts[index] ?? startAt(undefined), pageSize, false)),
+    )
+    return pageOf(ranges, starts, 0)
+  }
+
   return {
-    /** The page after the starts, one for each source. */
-    async pageAfter(starts: readonly Start[]): Promise<Page<Row>> {
-      const ranges = await Promise.all(
-        sources.map((source, index) => read.after(source, starts[index] ?? startAt(undefined), pageSize, false)),
+    pageAfter,
+
+    /** The first page. Most lists are so short that one call of each source returns all rows. */
+    async firstPage(): Promise<Page<Row>> {
+      const starts = sources.map(() => startAt(undefined))
+      // Where many rows have equal keys, a longer list is cached.
+      if (walk.expectedTies >= maxMargin) return pageAfter(starts)
+      const size = pageSize + walk.expectedTies
+      const sizes = sources.map(({ maxPageSize, maxPageDepth }) => Math.min(size, maxPageSize, maxPageDepth))
+      const pages = await Promise.all(sources.map((source, index) => source.page(1, sizes[index] ?? 1, false)))
+      const rows = pages.flatMap((page) => page.rows).sort(order.rows)
+      if (rows.length <= pageSize && pages.every((page) => page.rows.length === page.total)) {
+        read.expectTiesOf(rows)
+        return { items: rows, nextToken: '', totalCount: rows.length }
+      }
+      return pageAfter(
+        starts,
+        sources.map((source, index) => withFirstPage(source, sizes[index] ?? 1, pages[index])),
       )
-      return pageOf(ranges, starts, 0)
     },
 
     /** The page at an offset of the only source. */
@@ -248,4 +269,24 @@ const offsetIn = <Row extends Position>(
   const ties = range.rows.filter((other) => other.key === row.key && order.rows(other, row) <= 0).length
   const isSameKey = start?.after?.key === row.key
   return isSameKey ? [start.keyOffset, start.tieRank + ties] : [range.offset + earlier, ties]
+}
+
+/** The source, whose first page has just been read with this size. */
+const withFirstPage = <Row extends Position>(
+  source: Source<Row>,
+  size: number,
+  page: SourcePage<Row> | undefined,
+): Source<Row> => {
+  let unused = page
+  return {
+    ...{ id: source.id, maxPageSize: source.maxPageSize, maxPageDepth: source.maxPageDepth },
+    page(number, wanted, backwards) {
+      const known = number === 1 && wanted === size && !backwards ? unused : undefined
+      unused = undefined
+      return known ? Promise.resolve(known) : source.page(number, wanted, backwards)
+    },
+    walk: (cursor, wanted) => source.walk(cursor, wanted),
+    fingerprint: () => source.fingerprint(),
+    checkTotal: (total) => source.checkTotal?.(total),
+  }
 }

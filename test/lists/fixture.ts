@@ -35,6 +35,8 @@ export class ListFixture {
   calls = 0
   /** Runs before every response. A test can change rows during a walk. */
   onCall: () => void = () => {}
+  /** An upstream that does not sort lists the rows in the order in which they were put. */
+  sorts = true
   readonly rows = new Map<string, Row>()
   readonly walkCache = new WalkCache()
   readonly searchCache = new SearchCache()
@@ -96,7 +98,9 @@ export class ListFixture {
     if (!list) {
       const direction = sortOrder === 'Asc' ? 1 : -1
       const own = [...this.rows.values()].filter((row) => row.source === source)
-      list = own.sort((a, b) => (a.key === b.key ? compare(hash(a.id), hash(b.id)) : direction * compare(a.key, b.key)))
+      list = !this.sorts
+        ? own
+        : own.sort((a, b) => (a.key === b.key ? compare(hash(a.id), hash(b.id)) : direction * compare(a.key, b.key)))
       this.#sorted.set(name, list)
     }
     return list

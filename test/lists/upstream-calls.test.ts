@@ -143,6 +143,37 @@ test('the cached rows are read again when the list has changed', async () => {
   }
 })
 
+test('rows with equal keys are read after the check for changes, also those of the first page', async () => {
+  const fixture = listWithEqualKeys(600, 1_000_000)
+  const rows = [...fixture.rows.values()]
+  const request = { pageSize: 99, sortOrder: 'Asc' } as const
+  let calls = 0
+  fixture.onCall = () => {
+    // The fourth is the first check: three calls have not found an end of the rows with equal keys.
+    if (++calls === 4) for (const { id, key } of rows) fixture.put(id, key, 0)
+  }
+  for (let nth = 0; nth < 2; nth++) {
+    const { items } = await fixture.page(request)
+    expect(items.map(({ id }) => id)).toEqual([...fixture.expected({ ...request, pageNumber: 1 })])
+    expect(items.filter(({ version }) => version <= 600)).toEqual([])
+  }
+})
+
+test('a list that is not longer than its first page is exact after one call, however the upstream sorts it', async () => {
+  const fixture = listOf(10)
+  fixture.sorts = false
+  for (const sortOrder of ['Asc', 'Desc'] as const) {
+    const request = { pageSize: 10, pageNumber: 1, sortOrder }
+    expect(
+      await callsOf(fixture, async () => {
+        const { items, nextToken, totalCount } = await fixture.page(request)
+        expect(items.map(({ id }) => id)).toEqual([...fixture.expected(request)])
+        expect([nextToken, totalCount]).toEqual(['', 10])
+      }),
+    ).toBe(1)
+  }
+})
+
 test('a page needs one call per source', async () => {
   const fixture = listOf(5_000, 6)
   expect(await callsOf(fixture, () => fixture.page({}))).toBe(6)

@@ -74,19 +74,17 @@ const assetSource = (options: AssetSources, { id, groups, byId }: GroupBatch): S
     statuses: filter.Statuses as readonly string[] | undefined,
   }
 
-  const list = async (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<UpstreamResponse> => {
-    const response = await upstream.send(
+  const list = (paging: PageMode | CursorMode, order = sortOrder, by = sortBy): Promise<UpstreamResponse> =>
+    upstream.send(
       {
         action: 'ListAssets',
         query: { ...asked, name: filter.Name as string | undefined, sortBy: by, sortOrder: order, paging },
       },
       caller,
     )
-    onResponse(response)
-    return response
-  }
 
   const rowsOf = (response: UpstreamResponse) => {
+    onResponse(response)
     const items = itemsOf(response)
     const rows: AssetRow[] = []
     for (const item of items) {

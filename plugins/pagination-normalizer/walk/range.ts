@@ -1,3 +1,4 @@
+import type { Awaitable } from '../../shared/awaitable.ts'
 import type { Position } from '../order.ts'
 import {
   endOf,
@@ -57,8 +58,8 @@ export interface ReadOptions<Row extends Position> {
   readonly maxExtensions: number
 }
 
-/** The largest number of rows in a range that have the same key. */
-export const maxTies = ({ rows }: RowRange<Position>): number => {
+/** The largest number of rows that have the same key. */
+export const maxTies = (rows: readonly Position[]): number => {
   let longest = 0
   let length = 0
   let key: string | undefined
@@ -80,7 +81,7 @@ const maxProbes = 40
  * with equal keys is known only when the next key has been read. Undefined beyond the depth of page mode. Throws
  * ListChangedError when the list changes during the read, and TooManyTiesError.
  */
-export const readRange = async <Row extends Position>(
+export const readRange = <Row extends Position>(
   options: ReadOptions<Row>,
   start: Start,
   need: number,
@@ -88,15 +89,12 @@ export const readRange = async <Row extends Position>(
   const { source, order, direction, margin } = options
   const { after } = start
   const first = after
-    ? await findSlice(options, after, start, need)
-    : await readSlice(source, order, direction, { start: 0, end: need + 1 + margin })
-  return (
-    first &&
-    extend(options, first, ({ rows }) => {
-      const found = after ? rows.filter((row) => order.rows(row, after) > 0).length : rows.length
-      return { before: false, behind: found < need }
-    })
-  )
+    ? findSlice(options, after, start, need)
+    : readSlice(source, order, direction, { start: 0, end: need + 1 + margin })
+  return extend(options, first, ({ rows }) => {
+    const found = after ? rows.filter((row) => order.rows(row, after) > 0).length : rows.length
+    return { before: false, behind: found < need }
+  })
 }
 
 /**
@@ -209,11 +207,11 @@ interface MissingRows {
  */
 const extend = async <Row extends Position>(
   { source, order, direction, maxExtensions }: ReadOptions<Row>,
-  first: RowSlice<Row>,
+  first: Awaitable<RowSlice<Row> | undefined>,
   missingIn: (range: RowRange<Row>, slice: RowSlice<Row>) => MissingRows,
 ): Promise<RowRange<Row> | undefined> => {
-  let slice = first
-  for (let extensions = 0; ; extensions++) {
+  let slice = await first
+  for (let extensions = 0; slice; extensions++) {
     const range = rangeOf(slice, order)
     const missing = missingIn(range, slice)
     const before = missing.before && slice.start > 0
@@ -223,9 +221,9 @@ const extend = async <Row extends Position>(
     const next = await readSlice(source, order, direction, nextRows(slice, before, behind, source.maxPageSize))
     const longer = next && joinSlices(slice, next)
     // Beyond the maximum depth, `readSlice` returns the same rows again.
-    if (!longer || longer.rows.length === slice.rows.length) return undefined
-    slice = longer
+    slice = longer && longer.rows.length > slice.rows.length ? longer : undefined
   }
+  return undefined
 }
 
 /** The rows to read next. They share a row with the slice, so that a change of the list is detected. */
@@ -260,6 +258,6 @@ const rangeOf = <Row extends Position>(slice: RowSlice<Row>, order: Order): RowR
   const last = isAtEnd(slice) ? undefined : slice.rows.at(-1)?.key
   const end = last === undefined ? slice.rows.length : slice.rows.findIndex((row) => row.key === last)
   const start = countIncompleteHead(slice)
-  const rows = slice.rows.slice(start, end).toSorted(order.rows)
+  const rows = slice.rows.slice(start, end).sort(order.rows)
   return { rows, complete: isAtEnd(slice), offset: slice.start + start, total: slice.total }
 }

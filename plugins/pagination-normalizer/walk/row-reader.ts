@@ -22,7 +22,7 @@ const smallPage = 30
  * Maximum margin on each side of the wanted rows: less than half of a page of 100, so that one call can always return
  * it.
  */
-const maxMargin = 40
+export const maxMargin = 40
 
 const forwards = { backwards: false } as const
 
@@ -40,6 +40,10 @@ export const createRowReader = <Row extends Position>(order: Order, list: string
   ): ReadOptions<Row> => ({
     ...{ source, order, direction, maxExtensions, margin: Math.min(maxMargin, walk.expectedTies - 1) },
   })
+
+  const expectTiesOf = (rows: readonly Row[]): void => {
+    walk.expectedTies = Math.max(maxTies(rows), walk.expectedTies - 1, 1)
+  }
 
   /**
    * Reads a range in page mode. If too many rows have equal keys, it reads a larger range once and caches it for the
@@ -61,7 +65,7 @@ export const createRowReader = <Row extends Position>(order: Order, list: string
     try {
       const maxExtensions = need <= smallPage && walk.expectedTies > 1 ? 1 : 2
       const range = await readFor(readOptions(source, forwards, maxExtensions), need)
-      if (range) walk.expectedTies = Math.max(maxTies(range), walk.expectedTies - 1, 1)
+      if (range) expectTiesOf(range.rows)
       return range && target.trim(range)
     } catch (error) {
       if (!(error instanceof TooManyTiesError)) throw error
@@ -98,6 +102,9 @@ export const createRowReader = <Row extends Position>(order: Order, list: string
   }
 
   return {
+    /** As many rows as these have equal keys are expected on the next pages, too. */
+    expectTiesOf,
+
     /** Reads the rows of a source after a start. */
     async after(source: Source<Row>, start: Start, need: number, exactOffset: boolean): Promise<RowRange<Row>> {
       const { after } = start
