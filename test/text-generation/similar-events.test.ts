@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, spyOn, test } from 'bun:test'
 import fc from 'fast-check'
 import { createFrameSplitter, type Frame, type FrameSplitterOptions } from '../../plugins/sse-relay/index.ts'
 import { relayChat } from '../../plugins/text-generation/chat/relay.ts'
@@ -255,4 +255,16 @@ describe('an event that resembles an earlier one', () => {
     expect([likeness(3), likeness(99_999)].map((found) => found !== undefined)).toEqual([true, true])
     expect(likeness(100_000)).toBeUndefined()
   })
+})
+
+test('the end of a chat stream is recognized without an attempt to parse it', () => {
+  const events = ['{"choices":[]}', '{"choices":[{"delta":{},"finish_reason":"stop"}]}', '[DONE]']
+  const stream = new TextEncoder().encode(events.map((data) => `data: ${data}\n\n`).join(''))
+  const parse = spyOn(JSON, 'parse')
+  try {
+    relayed([stream], new EventReader(), chatWay(true))
+    expect(parse.mock.calls.map(([source]) => source)).toEqual(events.slice(0, 2))
+  } finally {
+    parse.mockRestore()
+  }
 })

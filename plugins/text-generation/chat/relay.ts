@@ -47,11 +47,11 @@ class ChatRelay implements StreamRelay {
       if (!replacement) return undefined
       if (replacement.isJson(pieces)) return encoder.encode(replacement.fill(pieces))
     }
-    const json = jsonOf(event)
-    if (json === undefined && isDone(event.data)) {
+    if (isDone(event.data)) {
       this.#ended = true
       return this.complete ? undefined : encoder.encode(chatFailure)
     }
+    const json = jsonOf(event)
     if (readErrorEvent(event, json)) {
       this.#ended = true
       return undefined

@@ -113,9 +113,9 @@ export class EventReader implements Pick<FrameSplitterOptions, 'parse' | 'recogn
     // The first event is usually unique. A stream whose events are all different is not worth further attempts.
     if (this.#parsed++ === 0 || this.#parsed > maxParsed) return
     // Its JSON may have very many values, and no other event resembles it.
-    if (text.length > maxBytesAtOnce || event.json === undefined) return
+    if (text.length > maxBytesAtOnce) return
     const template = EventTemplate.of(text, event.data)
-    if (!template?.match(text)) return
+    if (!template?.match(text) || event.json === undefined) return
     if (this.#templates.length === maxTemplates) this.#templates.pop()
     this.#templates.unshift({ template, type: event.type })
   }
