@@ -24,7 +24,8 @@ eachDatabase('due deliveries to addresses of tasks', (tested) => {
     const lease = async () => {
       const found = await store.leaseDeliveries(now, now + 60_000, { max: 1_000, maxPerUser: 4 })
       for (const { user } of found) leased.set(user, (leased.get(user) ?? 0) + 1)
-      return found.length
+      // None twice: the oldest one of a user is among the oldest of all, too.
+      expect(new Set(found.map(({ id }) => id)).size).toBe(found.length)
     }
     await lease()
     // The next users each time.
@@ -40,6 +41,26 @@ eachDatabase('due deliveries to addresses of tasks', (tested) => {
       values ('one more', 9999, 'aaa', 'https://receiver.example/', 'new', '{}', 1, ${now}, 0, 0)`)
     await lease()
     expect(leased.get('aaa')).toBe(1)
+    await database.close()
+  }, 120_000)
+
+  test('are sent in turn: the first one of each user, before a second one of a user of whom one is being sent', async () => {
+    await tested.open()
+    const database = databaseKindOf(tested.url)?.open(tested.url, { deadlineMs: 60_000 }) as Database
+    await database.query(sql`delete from callbacks`)
+    const add = (id: string, user: string, dueAt: number) =>
+      database.query(sql`
+        insert into callbacks (id, sequence, user_id, url, subject, body, created_at, due_at, lease_until, attempts)
+        values (${id}, ${dueAt}, ${user}, 'https://receiver.example/', ${id}, '{}', 1, ${dueAt}, 0, 0)`)
+    for (let nth = 1; nth <= 5; nth++) await add(`ann-${nth}`, 'ann', nth)
+    await add('bob-1', 'bob', 6)
+    await add('cid-1', 'cid', 7)
+    const store = createDeliveryStore(database)
+    const lease = async (max: number) =>
+      (await store.leaseDeliveries(now, now + 60_000, { max, maxPerUser: 4 })).map(({ id }) => id)
+    expect(await lease(3)).toEqual(['ann-1', 'bob-1', 'cid-1'])
+    await add('dan-1', 'dan', 8)
+    expect(await lease(2)).toEqual(['dan-1', 'ann-2'])
     await database.close()
   }, 120_000)
 })

@@ -8,13 +8,10 @@ import { createDueSearch } from './due-deliveries.ts'
 /**
  * Deliveries to webhooks and callbacks. A process that sends one holds the lease of its webhook, or of the callback.
  */
-export const createDeliveryStore = (database: Database): DeliveryStore => {
-  const findDue = createDueSearch()
-  return {
-    async isDeliveryDue(now) {
-      // In the order of the index: otherwise PostgreSQL expects to find one at once in any order, and reads all of
-      // them.
-      const due = await database.query(sql`
+export const createDeliveryStore = (database: Database, findDue = createDueSearch()): DeliveryStore => ({
+  async isDeliveryDue(now) {
+    // In the order of the index: otherwise PostgreSQL expects to find one at once in any order, and reads all of them.
+    const due = await database.query(sql`
       select id
       from (
         select id
@@ -34,40 +31,40 @@ export const createDeliveryStore = (database: Database): DeliveryStore => {
         order by due_at
         limit 1
       ) due`)
-      return due.length > 0
-    },
+    return due.length > 0
+  },
 
-    leaseDeliveries: (now, until, limits) => database.transaction(() => lease(now, until, limits, findDue)),
+  leaseDeliveries: (now, until, limits) => database.transaction(() => lease(now, until, limits, findDue)),
 
-    deliverySucceeded: ({ kind, id, lease: held, sequence }, at, recovered) =>
-      database.transaction(function* (): Steps {
-        if (kind === 'callback') return void (yield deleteCallback(id, held))
-        const [webhook] = yield sql`
+  deliverySucceeded: ({ kind, id, lease: held, sequence }, at, recovered) =>
+    database.transaction(function* (): Steps {
+      if (kind === 'callback') return void (yield deleteCallback(id, held))
+      const [webhook] = yield sql`
         update webhooks
         set delivered_at = ${at}, failing_since = null, failures = 0, paused_until = 0, last_error = null
         where id = ${id}
         and lease_id = ${held}
         returning id`
-        if (!webhook) return
-        yield deleteDelivery(id, sequence)
-        if (recovered) {
-          yield sql`
+      if (!webhook) return
+      yield deleteDelivery(id, sequence)
+      if (recovered) {
+        yield sql`
           update deliveries
           set due_at = ${at}
           where webhook_id = ${id}
           and due_at > ${at}`
-        }
-        yield release(id)
-      }),
+      }
+      yield release(id)
+    }),
 
-    deliveryFailed: ({ kind, id, lease: held, sequence }, { at, error, dueAt, pausedUntil, disables }) =>
-      database.transaction(function* (): Steps {
-        if (kind === 'callback') {
-          yield deleteReplaced(id, held)
-          yield dueAt === undefined ? deleteCallback(id, held) : retryCallback(id, held, dueAt)
-          return
-        }
-        const [webhook] = yield sql`
+  deliveryFailed: ({ kind, id, lease: held, sequence }, { at, error, dueAt, pausedUntil, disables }) =>
+    database.transaction(function* (): Steps {
+      if (kind === 'callback') {
+        yield deleteReplaced(id, held)
+        yield dueAt === undefined ? deleteCallback(id, held) : retryCallback(id, held, dueAt)
+        return
+      }
+      const [webhook] = yield sql`
         update webhooks
         set failing_since = coalesce(failing_since, ${at}), failures = failures + 1, last_error = ${error},
           paused_until = ${pausedUntil},
@@ -75,28 +72,27 @@ export const createDeliveryStore = (database: Database): DeliveryStore => {
         where id = ${id}
         and lease_id = ${held}
         returning id`
-        if (!webhook) return
-        if (disables) {
-          yield sql`
+      if (!webhook) return
+      if (disables) {
+        yield sql`
           delete from deliveries
           where webhook_id = ${id}`
-        } else if (dueAt === undefined) yield deleteDelivery(id, sequence)
-        else {
-          yield sql`
+      } else if (dueAt === undefined) yield deleteDelivery(id, sequence)
+      else {
+        yield sql`
           update deliveries
           set due_at = ${dueAt}, attempts = attempts + 1
           where webhook_id = ${id}
           and event_sequence = ${sequence}`
-        }
-        yield release(id)
-      }),
+      }
+      yield release(id)
+    }),
 
-    async sweepDeliveries(before, max) {
-      const [deliveries = [], callbacks = []] = await database.batch(sweepStatements(before, max))
-      return Math.max(deliveries.length, callbacks.length)
-    },
-  }
-}
+  async sweepDeliveries(before, max) {
+    const [deliveries = [], callbacks = []] = await database.batch(sweepStatements(before, max))
+    return Math.max(deliveries.length, callbacks.length)
+  },
+})
 
 /** Deletes old deliveries, and callbacks that are long due. */
 export const sweepStatements = (before: number, max: number): readonly Statement[] => [
