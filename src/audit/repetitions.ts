@@ -66,7 +66,8 @@ export class Repetitions {
    * flood, most events cost no more than this.
    */
   repeat(sort: SortOfUser): boolean {
-    const rest = this.#sorts.get(keyOf(sort))?.rest
+    // Without a user, the sort is that of the name and the address, too.
+    const rest = sort.user === undefined ? undefined : this.#sorts.get(keyOf(sort))?.rest
     if (rest) rest.times++
     return rest !== undefined
   }
