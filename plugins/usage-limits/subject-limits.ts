@@ -31,7 +31,10 @@ const maxModels = 100
 /** Tokens of a user whose limits are cached. Callers may ask with ids that no token has. */
 const maxTokens = 10_000
 
-/** By token; undefined: without one. */
+/**
+ * By token; undefined: without one. Limits are added in place when they are read, so not before the map was cached: a
+ * change that they do not have drops them with the map.
+ */
 type UserLimits = Map<string | undefined, CallerLimits>
 
 /**
