@@ -8,6 +8,7 @@ import { libraryCountTables } from '../../src/store/migrations/library-counts.ts
 import { migrate } from '../../src/store/migrations/migrate.ts'
 import { migrations } from '../../src/store/migrations/migrations.ts'
 import { eachDatabase, eachEmptyDatabase, migratedDatabase, type TestDatabase } from '../support/database.ts'
+import { until } from '../support/until.ts'
 import { wrongCounts as findWrong } from './library-counts.ts'
 
 const textOf = (text: string): Statement => ({ strings: Object.assign([text], { raw: [text] }), values: [] })
@@ -190,7 +191,7 @@ describe('on PostgreSQL, while the asset of another transaction is not committed
       void done.finally(() => {
         isOver = true
       })
-      while (!isOver && !(await waits()));
+      await until(async () => isOver || (await waits()))
     })
     await done
     const wrong = await wrongCounts(database)
@@ -223,7 +224,7 @@ test('on PostgreSQL, a claim that is adopted and one of the same user that is co
       values ('row', 'dogs', 'ann', 'AIGC', 'dogs', 'owned', 1)`
     adopted = store.adopt(claim, { id: 'cats', createdAt: 1 })
     const waiting = sql`select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
-    while ((await observer.query(waiting)).length === 0);
+    await until(async () => (await observer.query(waiting)).length > 0)
     // Throws where the other transaction has it.
     await tx`select value from revision for update nowait`
   })
