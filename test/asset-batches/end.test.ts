@@ -16,7 +16,7 @@ test('a batch ends after its files: what fails or is killed before leaves a batc
     nextAssetBatchItem: async () => undefined,
     async assetBatchItems(_: string, { state }: { readonly state: string }) {
       if (isFailing) throw new Error('the database is not available')
-      return state === 'created' ? [{ position: 1, body: '{"URL":"https://files.example/a.png"}' }] : []
+      return [{ position: 1, body: JSON.stringify({ URL: `https://files.example/${state}.png` }) }]
     },
     async endAssetBatch() {
       steps.push('the batch ends')
@@ -31,7 +31,7 @@ test('a batch ends after its files: what fails or is killed before leaves a batc
   }
   const files = {
     async end(urls: readonly string[], user: string) {
-      if (urls.length > 0) steps.push(`${urls} of ${user} ends`)
+      steps.push(`${urls} of ${user} ends`)
     },
   }
   type Run = Parameters<typeof runBatches>
@@ -43,5 +43,10 @@ test('a batch ends after its files: what fails or is killed before leaves a batc
   )
   await ended.promise
   await background.stop()
-  expect(steps).toEqual(['the batch is put off', 'https://files.example/a.png of ann ends', 'the batch ends'])
+  expect(steps).toEqual([
+    'the batch is put off',
+    'https://files.example/created.png of ann ends',
+    'https://files.example/cancelled.png of ann ends',
+    'the batch ends',
+  ])
 })
