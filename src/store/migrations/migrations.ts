@@ -18,6 +18,7 @@ import {
   runningBatchIndexes,
   shareTables,
   slotAccountColumns,
+  slotEvictionTables,
   slottedAssetTables,
   slotUseTables,
 } from './tables/library.ts'
@@ -271,4 +272,5 @@ export const migrations: readonly Migration[] = [
   libraryCountTables,
   callbackIndexes,
   runningBatchIndexes,
+  slotEvictionTables,
 ]

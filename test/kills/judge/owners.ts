@@ -53,6 +53,7 @@ const tablesOfOwners: Readonly<Record<string, string | null>> = {
   sessions: 'user_id',
   slotted_assets: 'user_id',
   slotted_groups: null,
+  slot_evictions: null,
   slot_waits: 'user_id',
   sluice_migrations: null,
   stored_items: 'user_id',

@@ -1,7 +1,6 @@
 import type { SlotAccount } from '../../../../plugins/asset-library/index.ts'
 import { clause, type Database, type Statement, sql, valueList } from '../../database/database.ts'
 import { heldSlots, sumOf } from './held-slots.ts'
-import { evictedOf } from './slotted-rows.ts'
 
 /** The slots of the assets of one account. Times are milliseconds since 1970. */
 export interface AssetSlotUse {
@@ -40,9 +39,9 @@ export const assetSlotUse = (database: Database): AssetSlotRecords => ({
       const [pinned] = yield countPinned(account, now)
       const [waiting] = yield countWaiting(account, now)
       const [evicted] = yield sql`
-        select turn as at
-        from slotted_groups
-        where group_id = ${evictedOf(account)}`
+        select evicted_at as at
+        from slot_evictions
+        where account = ${account.key}`
       return {
         held,
         pinned: Number(pinned?.count ?? 0),

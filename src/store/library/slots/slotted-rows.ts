@@ -28,14 +28,12 @@ export const endPersonSlot = (id: string): readonly Statement[] => [
     where id = ${id}`,
 ]
 
-/** Where it is recorded when an asset of an account last lost its slot to another one. No group has such an id. */
-export const evictedOf = ({ key }: Pick<SlotAccount, 'key'>): string => ` evicted ${key}`
-
-export const noteEviction = (account: Pick<SlotAccount, 'key'>, now: number): Statement => sql`
-  insert into slotted_groups (group_id, turn)
-  values (${evictedOf(account)}, ${now})
-  on conflict (group_id) do update
-  set turn = excluded.turn`
+/** Records when an asset of an account last lost its slot to another one. */
+export const noteEviction = ({ key }: Pick<SlotAccount, 'key'>, now: number): Statement => sql`
+  insert into slot_evictions (account, evicted_at)
+  values (${key}, ${now})
+  on conflict (account) do update
+  set evicted_at = excluded.evicted_at`
 
 /** The end of the year 9999. */
 const forever = 253_402_300_799_000

@@ -218,6 +218,11 @@ export const runningBatchIndexes: readonly Statement[] = [
   sql`create index asset_batches_running on asset_batches (id) where ended_at is null`,
 ]
 
+/** A migration: when an asset of an account last lost its slot to another one. Never change it. */
+export const slotEvictionTables: readonly Statement[] = [
+  sql`create table slot_evictions (account text primary key, evicted_at bigint not null)`,
+]
+
 /** A migration: assets that the upstream processes. Never change it. */
 export const assetWatchTables: readonly Statement[] = [
   // The users may be users of a host app, so `user_id` is no foreign key.
