@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { globSync } from 'node:fs'
+import { findBundle, serverBundle } from '../../src/server/bundle.ts'
 import { checkRemoteServer } from './checked-servers.ts'
+import { oncePerRun } from './once-per-run.ts'
 
 /** The project's folder. */
 export const root = new URL('../../', import.meta.url).pathname
@@ -34,6 +36,14 @@ process.on('exit', () => {
   for (const child of running) child.kill('SIGKILL')
 })
 
+/** In a new checkout, each of the first servers would build the bundle that all start from. */
+const buildBundle = () =>
+  oncePerRun('server-bundle', async () => {
+    if (findBundle(serverBundle)) return
+    const building = spawn(process.execPath, ['src/server/bundle.ts'], { cwd: root, stdio: 'inherit' })
+    await new Promise((resolve) => building.on('close', resolve))
+  })
+
 const commands = {
   bun: () => [process.execPath, 'src/server/start.ts'],
   deno: (flags: readonly string[]) => [denoBinary(), 'run', ...flags, 'src/server.ts'],
@@ -54,6 +64,7 @@ export const startServer = async (
   runtime: Runtime = 'bun',
   denoFlags: readonly string[] = ['-A'],
 ): Promise<ServerProcess> => {
+  if (runtime === 'bun') await buildBundle()
   const [program = '', ...args] = commands[runtime](denoFlags)
   const child = spawn(program, args, {
     cwd: root,
