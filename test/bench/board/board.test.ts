@@ -60,10 +60,11 @@ test('the growth is the slope of the line through the samples', () => {
 
 describe('the arguments of the board', () => {
   test('default to every measurement and every gateway', () => {
-    const { measured, against, fronts, unitSeconds } = readBoardOptions([])
+    const { measured, against, fronts, workers, unitSeconds } = readBoardOptions([])
     expect(measured).toEqual(['latency', 'first-event', 'event', 'cpu', 'rates', 'streams', 'memory'])
     expect(against).toEqual(['bun', 'portkey', 'litellm'])
-    expect([fronts, unitSeconds]).toEqual([['on', 'off'], 1])
+    expect([fronts, workers, unitSeconds]).toEqual([['on', 'off'], [1], 1])
+    expect(readBoardOptions(['--workers', '1,2']).workers).toEqual([1, 2])
   })
 
   for (const args of [
@@ -71,6 +72,8 @@ describe('the arguments of the board', () => {
     ['--against', 'nginx'],
     ['--front', 'both'],
     ['--seconds', '0'],
+    ['--workers', '0'],
+    ['--workers', '1,x'],
     ['--speed', '1'],
   ]) {
     test(`${args.join(' ')} is rejected`, () => {

@@ -15,12 +15,14 @@ export interface BoardOptions {
   readonly measured: readonly Measurement[]
   readonly against: readonly (typeof known)[number][]
   readonly fronts: readonly Front[]
+  /** Numbers of processes, each of which is measured. */
+  readonly workers: readonly number[]
   readonly unitSeconds: number
   readonly json: string | undefined
 }
 
 export const boardUsage = `usage: bun run bench board [MEASUREMENT…] [OPTION…]
-measurements (default: all, about four minutes)
+measurements (default: all, about six minutes)
 ${Object.entries(measurements)
   .map(([name, title]) => `  ${name.padEnd(18)}${title}`)
   .join('\n')}
@@ -28,6 +30,7 @@ options
   --against NAMES     ${known.join(', ')}. Default: all. portkey is installed for the run, into a temporary folder;
                       litellm must be installed
   --front on,off      values of GET_BODIES. Default: both
+  --workers 1,2       values of WORKERS. Default: 1
   --seconds N         the unit of all durations. Default: 1
   --json FILE         writes the figures to this file`
 
@@ -37,15 +40,19 @@ export const readBoardOptions = (args: readonly string[]): BoardOptions => {
   const { positionals, values } = parseArgs({
     args: [...args],
     allowPositionals: true,
-    options: { against: text, front: text, seconds: text, json: text },
+    options: { against: text, front: text, workers: text, seconds: text, json: text },
   })
   const unitSeconds = Number(values.seconds ?? 1)
   if (!(unitSeconds > 0 && unitSeconds <= 60)) throw new Error('--seconds must be a number above 0, and at most 60')
+  const workers = (values.workers ?? '1').split(',').map(Number)
+  if (!workers.every((count) => Number.isInteger(count) && count >= 1 && count <= 64))
+    throw new Error('--workers must be numbers from 1 to 64')
   const all = Object.keys(measurements) as Measurement[]
   return {
     measured: positionals.length === 0 ? all : chosen('a measurement', positionals, all),
     against: chosen('--against', values.against?.split(',') ?? known, known),
     fronts: chosen('--front', values.front?.split(',') ?? ['on', 'off'], ['on', 'off'] as const),
+    workers,
     unitSeconds,
     json: values.json,
   }
@@ -77,7 +84,7 @@ export const board = async (args: readonly string[]): Promise<void> => {
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** Resolves with whether everything that is installed was measured. */
-const run = async ({ measured, against, fronts, unitSeconds, json }: BoardOptions): Promise<boolean> => {
+const run = async ({ measured, against, fronts, workers, unitSeconds, json }: BoardOptions): Promise<boolean> => {
   const facts = environment([{ name: 'sluice', path: process.cwd() }])
   console.log(facts.text)
   const upstream = await startUpstream()
@@ -94,10 +101,13 @@ const run = async ({ measured, against, fronts, unitSeconds, json }: BoardOption
     const target = await startPeer(name, upstream.url)
     if (target) targets.push(target)
   }
-  for (const front of fronts) {
-    showProgress(`starting sluice ${front}`)
-    const setting = { tree: process.cwd(), front, database: 'sqlite', workers: 1, large: false, limited: true } as const
-    targets.push(await startGateway(`sluice ${front}`, setting, upstream.url))
+  for (const count of workers) {
+    for (const front of fronts) {
+      const name = `sluice ${front}${count === 1 ? '' : `, ${count} workers`}`
+      showProgress(`starting ${name}`)
+      const setting = { front, database: 'sqlite', workers: count, large: false, limited: true } as const
+      targets.push(await startGateway(name, { tree: process.cwd(), ...setting }, upstream.url))
+    }
   }
   for (const target of [direct, ...targets]) {
     const problem = await problemOf(target)
