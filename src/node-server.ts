@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { TlsOptions } from 'node:tls'
-import { type Awaitable, isPromise } from '../plugins/shared/awaitable.ts'
+import type { Awaitable } from '../plugins/shared/awaitable.ts'
 import { createCoarseTimers } from '../plugins/shared/background/coarse-timers.ts'
 import { Drain, type StopOptions } from './node-server/drain.ts'
 import { handleRequest, type RequestOptions } from './node-server/handle-request.ts'
@@ -121,15 +121,8 @@ export const createNodeServer = (app: NodeServerApp, options: NodeServerOptions 
   const drain = new Drain(server, () => webSockets.stop())
   const onRequest = (expectsContinue: boolean) => {
     const context = { handle, originOf, options, timeouts, timers, drain, webSockets, expectsContinue }
-    return (incoming: IncomingMessage, serverResponse: ServerResponse, upgrade?: Parameters<RespondToUpgrade>[2]) => {
-      const closeConnection = () => void (upgrade ? upgrade.socket : serverResponse).destroy()
-      try {
-        const done = handleRequest(incoming, serverResponse, context, upgrade)
-        if (isPromise(done)) done.catch(closeConnection)
-      } catch {
-        closeConnection()
-      }
-    }
+    return (incoming: IncomingMessage, serverResponse: ServerResponse, upgrade?: Parameters<RespondToUpgrade>[2]) =>
+      handleRequest(incoming, serverResponse, context, upgrade)
   }
   const respond = onRequest(false)
   server.on(options.tls ? 'secureConnection' : 'connection', parseInTurns)

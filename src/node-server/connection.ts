@@ -7,13 +7,13 @@ export interface Connection {
   /** Number of requests whose responses are not sent yet. */
   pendingResponses: number
   /** The pipelined requests that wait for the earlier responses. */
-  readonly waiting: WaitingRequest[]
+  readonly waiting: PipelinedRequest[]
 }
 
-export interface WaitingRequest {
+export interface PipelinedRequest {
   readonly incoming: IncomingMessage
-  /** Ends the wait. */
-  respond(): void
+  /** The earlier responses are sent: handles the request when it has its turn of the event loop. */
+  takeTurn(): void
 }
 
 const connections = new WeakMap<Socket, Connection>()

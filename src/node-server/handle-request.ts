@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type Awaitable, andThen } from '../../plugins/shared/awaitable.ts'
+import { type Awaitable, andThen, isPromise } from '../../plugins/shared/awaitable.ts'
 import type { CoarseTimers } from '../../plugins/shared/background/coarse-timers.ts'
 import { attachBody } from '../../plugins/shared/http/body/body.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
 import { inFlightOf } from '../../plugins/shared/http/in-flight.ts'
-import { requestTurn } from '../../plugins/shared/http/turn/request-turn.ts'
+import { mayBegin } from '../../plugins/shared/http/turn/request-turn.ts'
+import type { WaitingForTurn } from '../../plugins/shared/http/turn/request-turns.ts'
 import { offerWebSocket, webSocketAcceptanceOf } from '../../plugins/shared/http/web-socket.ts'
 import { Problem } from '../../plugins/shared/problem.ts'
 import { createBody, type IncomingBody } from './body.ts'
-import { type Connection, closeAndDropRequests, connectionOf } from './connection.ts'
+import { type Connection, closeAndDropRequests, connectionOf, type PipelinedRequest } from './connection.ts'
 import type { Drain } from './drain.ts'
 import { checkFraming, type Framing, hasBody, readFraming } from './framing.ts'
 import { countChunks, countParsed, requestCost } from './parse-in-turns.ts'
@@ -59,100 +60,166 @@ export const handleRequest = (
   serverResponse: ServerResponse,
   context: RequestContext,
   upgrade: Parameters<RespondToUpgrade>[2],
-): Awaitable<void> => {
+): void => {
   countParsed(requestCost)
   const { socket } = incoming
   const connection = connectionOf(socket)
   if (connection.pendingResponses === maxPipelined) closeAndDropRequests(socket)
   if (socket.destroyed) return
+  const exchange = new Exchange(incoming, serverResponse, connection, context, upgrade)
   // A client that sends requests, and does not read the responses, gets one at a time.
-  const earlier =
-    connection.pendingResponses++ > 0
-      ? new Promise<void>((respond) => connection.waiting.push({ incoming, respond }))
-      : undefined
-  const { handle, options, timeouts, timers, drain, webSockets } = context
-  drain.started()
-  const { problem, request, body } = readRequest(incoming, serverResponse, connection, context)
-  const onClose = () => {
-    connection.pendingResponses--
-    connection.waiting.shift()?.respond()
-    drain.ended()
-    if (!serverResponse.writableFinished) request?.abort()
+  if (connection.pendingResponses++ > 0) connection.waiting.push(exchange)
+  else exchange.takeTurn()
+}
+
+/**
+ * A request and its response.
+ *
+ * Until the request has its turn, it holds few objects, without its body and without a promise: the garbage collector
+ * visits all that a thousand waiting requests hold.
+ */
+class Exchange implements PipelinedRequest, WaitingForTurn {
+  readonly incoming: IncomingMessage
+  readonly #serverResponse: ServerResponse
+  readonly #connection: Connection
+  readonly #context: RequestContext
+  readonly #upgrade: Parameters<RespondToUpgrade>[2]
+  readonly #framing: Framing
+  /** A problem: the request is not valid. */
+  readonly #request: NodeRequest | Problem
+
+  constructor(
+    incoming: IncomingMessage,
+    serverResponse: ServerResponse,
+    connection: Connection,
+    context: RequestContext,
+    upgrade: Parameters<RespondToUpgrade>[2],
+  ) {
+    this.incoming = incoming
+    this.#serverResponse = serverResponse
+    this.#connection = connection
+    this.#context = context
+    this.#upgrade = upgrade
+    this.#framing = readFraming(incoming.rawHeaders)
+    this.#request = readRequest(incoming, this.#framing, connection, context)
+    if (upgrade && !(this.#request instanceof Problem)) offerWebSocket(this.#request)
+    if (hasBody(this.#framing)) countChunks(incoming)
+    context.drain.started()
+    serverResponse.on('close', () => this.#onClose())
   }
-  serverResponse.on('close', onClose)
-  if (upgrade && request) offerWebSocket(request)
+
+  get hasLeft(): boolean {
+    return this.incoming.socket.destroyed
+  }
+
+  takeTurn(): void {
+    if (mayBegin(this.#request instanceof Problem ? undefined : this.#request, this)) this.#begin()
+  }
+
+  begin(refusal?: Problem): void {
+    queueMicrotask(() => this.#begin(refusal))
+  }
+
+  #begin(refusal?: Problem): void {
+    if (this.hasLeft) return
+    try {
+      const done = this.#respond(refusal)
+      if (isPromise(done)) done.catch(() => this.#closeConnection())
+    } catch {
+      this.#closeConnection()
+    }
+  }
+
+  #respond(refusal: Problem | undefined): Awaitable<void> {
+    const request = this.#request
+    const problem = request instanceof Problem ? request : refusal
+    const body = request instanceof Problem ? undefined : this.#receiveBody(request)
+    const response = problem ? this.#rejectionOf(problem) : this.#context.handle(request as NodeRequest)
+    const sent = andThen(response, (response) => this.#send(response))
+    return andThen(sent, () => {
+      body?.discard()
+      return this.#serverResponse.writableLength === 0 ? undefined : this.#waitForReader('close')
+    })
+  }
+
+  #rejectionOf(problem: Problem): Response {
+    const { options } = this.#context
+    return options.renderRejection?.(problem, this.incoming.url ?? '') ?? problem.toResponse()
+  }
+
+  /** Creates the body of a request that has one. It is read on demand. */
+  #receiveBody(request: NodeRequest): IncomingBody | undefined {
+    if (!hasBody(this.#framing)) return undefined
+    const { timeouts, timers, options, expectsContinue } = this.#context
+    const { contentLength } = this.#framing
+    const length = contentLength === undefined ? undefined : Number(contentLength)
+    const limits = {
+      length,
+      stallMs: timeouts.bodyStallMs,
+      totalMs: Math.max(timeouts.bodyMs, (length ?? 0) / minBytesPerMs),
+      discard: { maxBytes: maxUnreadBytes, ms: timeouts.unreadBodyMs },
+    }
+    const onFirstRead = () => expectsContinue && this.#serverResponse.writeContinue()
+    const body = createBody(this.incoming, limits, timers, onFirstRead)
+    const { method } = request
+    if (method !== 'GET' && method !== 'HEAD') request.setBody(body)
+    else if (method === 'GET' && options.getBodies !== false) attachBody(request, body.stream())
+    return body
+  }
+
+  #send(response: Response): Awaitable<void> {
+    const upgrade = this.#upgrade
+    const { drain, webSockets } = this.#context
+    const acceptance = upgrade && webSocketAcceptanceOf(response)
+    if (acceptance) return webSockets.open(upgrade, acceptance, () => this.#onClose())
+    upgrade?.sendResponse()
+    const serverResponse = this.#serverResponse
+    // Tells a keep-alive client not to send its next request on this connection (RFC 9112 section 9.6).
+    if (drain.isStopping) serverResponse.setHeader('connection', 'close')
+    const isHead = this.incoming.method === 'HEAD'
+    return sendResponse(response, serverResponse, isHead, (event) => this.#waitForReader(event))
+  }
+
   /** Waits until the caller has read the buffered bytes. They count as bytes in flight until then. */
-  const waitForReader = async (event: SendEvent) => {
-    const inFlight = request && inFlightOf(request)
+  async #waitForReader(event: SendEvent): Promise<void> {
+    const serverResponse = this.#serverResponse
+    const { timeouts, timers } = this.#context
+    const inFlight = this.#request instanceof Problem ? undefined : inFlightOf(this.#request)
     inFlight?.sending(serverResponse.writableLength)
     const { responseStallMs: stallMs, responseMs: totalMs } = timeouts
     await waitUntilSent(serverResponse, event, { stallMs, totalMs }, timers)
     inFlight?.sent()
   }
-  const respond = (refusal?: Problem) => {
-    if (!request) return rejectionOf(problem, incoming, options)
-    return refusal ? rejectionOf(refusal, incoming, options) : handle(request)
+
+  #onClose(): void {
+    const connection = this.#connection
+    connection.pendingResponses--
+    const next = connection.waiting.shift()
+    if (next) queueMicrotask(() => next.takeTurn())
+    this.#context.drain.ended()
+    if (!this.#serverResponse.writableFinished && !(this.#request instanceof Problem)) this.#request.abort()
   }
-  const respondInTurn = () => requestTurn(request, () => socket.destroyed)?.then(respond) ?? respond()
-  const response = earlier?.then(() => (socket.destroyed ? undefined : respondInTurn())) ?? respondInTurn()
-  const sent = andThen(response, (response) => {
-    if (!response) return undefined
-    const acceptance = upgrade && webSocketAcceptanceOf(response)
-    if (acceptance) return webSockets.open(upgrade, acceptance, onClose)
-    upgrade?.sendResponse()
-    // Tells a keep-alive client not to send its next request on this connection (RFC 9112 section 9.6).
-    if (drain.isStopping) serverResponse.setHeader('connection', 'close')
-    return sendResponse(response, serverResponse, incoming.method === 'HEAD', waitForReader)
-  })
-  return andThen(sent, () => {
-    body?.discard()
-    return serverResponse.writableLength === 0 ? undefined : waitForReader('close')
-  })
+
+  #closeConnection(): void {
+    const upgrade = this.#upgrade
+    if (upgrade) upgrade.socket.destroy()
+    else this.#serverResponse.destroy()
+  }
 }
-
-const rejectionOf = (problem: Problem, { url = '' }: IncomingMessage, options: RequestOptions): Response =>
-  options.renderRejection?.(problem, url) ?? problem.toResponse()
-
-type ParsedRequest =
-  | { readonly problem: Problem; readonly request?: undefined; readonly body?: undefined }
-  | { readonly problem?: undefined; readonly request: NodeRequest; readonly body: IncomingBody | undefined }
 
 const readRequest = (
-  incoming: IncomingMessage,
-  serverResponse: ServerResponse,
+  { method = 'GET', url: target = '', rawHeaders, httpVersion }: IncomingMessage,
+  framing: Framing,
   { address }: Connection,
-  context: RequestContext,
-): ParsedRequest => {
-  const { method = 'GET', url: target = '', rawHeaders } = incoming
-  const framing = readFraming(rawHeaders)
-  const problem = checkFraming(framing, incoming.httpVersion === '1.0')
-  if (problem) return { problem }
-  const body = hasBody(framing) ? bodyOf(incoming, serverResponse, framing, context) : undefined
-  const allowsBody = method !== 'GET' && method !== 'HEAD'
+  { originOf }: RequestContext,
+): NodeRequest | Problem => {
+  const problem = checkFraming(framing, httpVersion === '1.0')
+  if (problem) return problem
   try {
-    const origin = context.originOf(framing.host)
-    const request = createRequest({ method, origin, target, rawHeaders, body: allowsBody ? body : undefined })
-    if (body && method === 'GET' && context.options.getBodies !== false) attachBody(request, body.stream())
+    const request = createRequest({ method, origin: originOf(framing.host), target, rawHeaders })
     setPeerAddress(request, address)
-    return { request, body }
+    return request
   } catch {
-    return { problem: new Problem(400, 'request is not valid', { headers: { connection: 'close' } }) }
+    return new Problem(400, 'request is not valid', { headers: { connection: 'close' } })
   }
-}
-
-const bodyOf = (
-  incoming: IncomingMessage,
-  serverResponse: ServerResponse,
-  { contentLength }: Framing,
-  { timeouts, timers, expectsContinue }: RequestContext,
-): IncomingBody => {
-  countChunks(incoming)
-  const length = contentLength === undefined ? undefined : Number(contentLength)
-  const limits = {
-    length,
-    stallMs: timeouts.bodyStallMs,
-    totalMs: Math.max(timeouts.bodyMs, (length ?? 0) / minBytesPerMs),
-    discard: { maxBytes: maxUnreadBytes, ms: timeouts.unreadBodyMs },
-  }
-  return createBody(incoming, limits, timers, () => expectsContinue && serverResponse.writeContinue())
 }

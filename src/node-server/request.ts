@@ -15,8 +15,6 @@ export interface NodeRequestInit {
   readonly target: string
   /** Alternating names and values, as in `IncomingMessage.rawHeaders`. */
   readonly rawHeaders: readonly string[]
-  /** Undefined: the request has no body. */
-  readonly body?: Pick<IncomingBody, 'stream' | 'bytes'>
 }
 
 /**
@@ -29,7 +27,7 @@ class LazyRequest {
   readonly method: string
   readonly url: string
   readonly #rawHeaders: readonly string[]
-  readonly #incomingBody: NodeRequestInit['body']
+  #incomingBody: Pick<IncomingBody, 'stream' | 'bytes'> | undefined
   #headers: Headers | undefined
   #body: ReadableStream<Uint8Array> | undefined
   #controller: AbortController | undefined
@@ -40,10 +38,13 @@ class LazyRequest {
   #native: Request | undefined
 
   /** Throws TypeError for a target in another form than those of `NodeRequestInit`. */
-  constructor({ method, origin, target, rawHeaders, body }: NodeRequestInit) {
+  constructor({ method, origin, target, rawHeaders }: NodeRequestInit) {
     this.method = method
     this.url = normalizedTarget.test(target) ? origin + target : urlOf(target, origin)
     this.#rawHeaders = rawHeaders
+  }
+
+  setBody(body: Pick<IncomingBody, 'stream' | 'bytes'>): void {
     this.#incomingBody = body
   }
 
@@ -139,6 +140,8 @@ class CallerDisconnection implements Disconnection {
 
 /** The request that the app gets. `instanceof Request` is true for it. */
 export interface NodeRequest extends Request {
+  /** Call it before the app gets the request. Otherwise it has no body. */
+  setBody(body: Pick<IncomingBody, 'stream' | 'bytes'>): void
   /** Aborts its signal. */
   abort(): void
 }

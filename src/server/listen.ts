@@ -4,7 +4,7 @@ import { createCoarseTimers } from '../../plugins/shared/background/coarse-timer
 import { inNextTurn } from '../../plugins/shared/background/next-turn.ts'
 import { afterReading } from '../../plugins/shared/background/turns.ts'
 import { setPeerAddress } from '../../plugins/shared/http/client-address.ts'
-import { requestTurn } from '../../plugins/shared/http/turn/request-turn.ts'
+import { mayBegin } from '../../plugins/shared/http/turn/request-turn.ts'
 import {
   asksForWebSocket,
   type BunWebSocketData,
@@ -167,11 +167,12 @@ export const listenBun = async (
     fetch(request) {
       const pending = new PendingRequest(request, server)
       setPeerAddress(request, pending)
-      const turn = requestTurn(request, () => pending.hasLeft)
-      if (!turn) return respond(pending)
+      if (mayBegin(request, pending)) return respond(pending)
       // The caller may disconnect before.
       void pending.address
-      return turn.then((refusal) => (refusal ? renderError(refusal, targetOf(request)) : respond(pending)))
+      return pending
+        .untilBegun()
+        .then((refusal) => (refusal ? renderError(refusal, targetOf(request)) : respond(pending)))
     },
   })
   const port = server.port ?? 0

@@ -1,10 +1,11 @@
+import { PromisedTurn } from '../../plugins/shared/http/turn/promised-turn.ts'
 import type { BunWebSocketData } from '../../plugins/shared/http/web-socket.ts'
 
 /**
  * A request that the app handles. Address and timer are used only on demand, because they cost more than most
  * rejections.
  */
-export class PendingRequest {
+export class PendingRequest extends PromisedTurn {
   readonly request: Request
   readonly #server: Bun.Server<BunWebSocketData>
   #address: string | undefined
@@ -14,6 +15,7 @@ export class PendingRequest {
   isReading = false
 
   constructor(request: Request, server: Bun.Server<BunWebSocketData>) {
+    super()
     this.request = request
     this.#server = server
   }

@@ -1,14 +1,21 @@
 import { describe, expect, test } from 'bun:test'
 import { createRequest } from '../../src/node-server/request.ts'
 
-const made = (target: string, more: Partial<Parameters<typeof createRequest>[0]> = {}) =>
-  createRequest({
+type Made = Partial<Parameters<typeof createRequest>[0]> & {
+  readonly body?: Parameters<ReturnType<typeof createRequest>['setBody']>[0]
+}
+
+const made = (target: string, { body, ...more }: Made = {}) => {
+  const request = createRequest({
     method: 'GET',
     origin: 'http://localhost',
     target,
     rawHeaders: ['Host', 'a', 'X-A', '1', 'x-a', '2'],
     ...more,
   })
+  if (body) request.setBody(body)
+  return request
+}
 
 describe('the lazy Request equals one of the runtime', () => {
   test('in its URL, for any characters of the target', () => {

@@ -1,76 +1,16 @@
 import { describe, expect, test } from 'bun:test'
-import { RequestTurns } from '../../plugins/shared/http/turn/request-turns.ts'
-import type { Problem } from '../../plugins/shared/problem.ts'
-
-const maxPerTurn = 32
-const minPerTurn = 4
-const maxAtOnce = 4
-const maxWaiting = 4_096
-/** Milliseconds. */
-const longTurn = 2
-
-/** Turns of a loop that the test turns, and the names of the requests that were handled. */
-const createLoop = () => {
-  let now = 0
-  const due: (() => void)[] = []
-  const schedule = (run: () => void) => void due.push(run)
-  const turns = new RequestTurns({ clock: { now: () => now }, inNextTurn: schedule, afterIo: schedule })
-  const handled: string[] = []
-  const refused: [name: string, problem: Problem][] = []
-  /** A request with the token of this name, which is its user's if `user` is given. */
-  const ask = (
-    name: string,
-    { token = name, user, hasLeft = () => false }: { token?: string; user?: string; hasLeft?: () => boolean } = {},
-  ): Request => {
-    const headers: Record<string, string> = token === '' ? {} : { authorization: `Bearer ${token}` }
-    const request = new Request('http://localhost/', { headers })
-    const handle = (problem?: Problem) => {
-      if (problem) return void refused.push([name, problem])
-      handled.push(name)
-      if (user !== undefined) turns.identified(request, user)
-    }
-    const wait = turns.begin(request, hasLeft)
-    if (wait) void wait.then(handle)
-    else handle()
-    return request
-  }
-  /** An upstream has responded to a request of this user. */
-  const respond = (name: string, user: string | undefined): void => {
-    const wait = turns.resume(() => user)
-    if (wait) void wait.then(() => handled.push(name))
-    else handled.push(name)
-  }
-  return {
-    ...{ turns, handled, refused, ask, respond },
-    /** Whether a turn is due. */
-    isDue: () => due.length > 0,
-    async turn(ms = longTurn): Promise<void> {
-      now += ms
-      for (const run of due.splice(0)) run()
-      await Promise.resolve()
-    },
-    pass(ms: number): void {
-      now += ms
-    },
-    /** The requests of a turn that takes this long. */
-    async handledInTurn(ms = longTurn): Promise<readonly string[]> {
-      const before = handled.length
-      await this.turn(ms)
-      return handled.slice(before)
-    },
-  }
-}
-
-type Loop = ReturnType<typeof createLoop>
-
-const times = (count: number, run: (nth: number) => void): void => {
-  for (let nth = 0; nth < count; nth++) run(nth)
-}
-
-/** All turns are long: each begins as few requests as possible. */
-const slow = async (loop: Loop): Promise<void> => {
-  for (let nth = 0; nth < 4; nth++) await loop.turn()
-}
+import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  createLoop,
+  type Loop,
+  longTurn,
+  maxAtOnce,
+  maxPerTurn,
+  maxWaiting,
+  minPerTurn,
+  slow,
+  times,
+} from './turn-loop.ts'
 
 test('requests of a turn are handled at once, up to a number, and further ones in the following turns', async () => {
   const loop = createLoop()
@@ -247,11 +187,24 @@ test('a request whose caller has left is not handled, and takes no other’s tur
   expect(loop.turns.refused).toBe(0)
 })
 
+test('a request that has waited begins in the context of no other request', async () => {
+  const loop = createLoop()
+  const storage = new AsyncLocalStorage<string>()
+  const contexts: (string | undefined)[] = []
+  await storage.run('other', async () => {
+    times(maxPerTurn, () => loop.ask('at once'))
+    const begin = () => void contexts.push(storage.getStore())
+    loop.turns.mayBegin(new Request('http://localhost/'), { hasLeft: false, begin })
+    await loop.turn()
+  })
+  expect(contexts).toEqual([undefined])
+})
+
 test('a request waits only once', async () => {
   const loop = createLoop()
   times(maxPerTurn, () => loop.ask('at once'))
   const request = loop.ask('waits')
-  expect(loop.turns.begin(request, () => false)).toBeUndefined()
+  expect(loop.turns.mayBegin(request, { hasLeft: false, begin() {} })).toBeTrue()
   await loop.turn()
   expect(loop.handled).toContain('waits')
 })

@@ -5,10 +5,23 @@ import { chat, type Front } from '../cases.ts'
 import { environment } from '../environment.ts'
 import type { Job, LoadRequest, LoadResult } from '../load.ts'
 import { type Started, start, startWorker, temporaryFolder, type Worker } from '../processes.ts'
-import { type Row, toText } from '../report.ts'
+import { toText } from '../report.ts'
 import { startUpstream } from '../targets.ts'
 import { addUsers } from '../users.ts'
 import type { OpenJob, OpenResult } from './open-load.ts'
+import {
+  type FloodRow,
+  floodColumns,
+  floodNote,
+  floodRow,
+  type Overloaded,
+  type OverloadRow,
+  overloadColumns,
+  overloadNote,
+  overloadRow,
+  type Peak,
+  type Round,
+} from './rows.ts'
 
 export interface OverloadOptions {
   readonly capacities: readonly Capacity[]
@@ -21,7 +34,7 @@ export const overloadUsage = `usage: bun run bench overload [OPTION…]
 How many good answers are left at four times the capacity, and what a user's flood does to another user.
 options
   --front on,off      values of GET_BODIES. Default: both
-  --bound NAMES       places, processor. Default: both
+  --bound NAMES       places, processor, relay. Default: all
   --seconds N         duration of a measurement. Default: 5
   --json FILE         writes the figures to this file`
 
@@ -37,7 +50,7 @@ export const readOverloadOptions = (args: readonly string[]): OverloadOptions =>
   })
   const bounds = values.bound?.split(',') ?? capacities.map(({ name }) => name)
   const unknown = bounds.find((bound) => !capacities.some(({ name }) => name === bound))
-  if (unknown !== undefined) throw new Error('--bound must be places, processor, or both')
+  if (unknown !== undefined) throw new Error('--bound must be of places, processor, and relay')
   return {
     ...{ fronts, seconds, json: values.json },
     capacities: capacities.filter(({ name }) => bounds.includes(name)),
@@ -66,6 +79,8 @@ interface Capacity {
   /** Requests in flight at the peak. */
   readonly connections: number
   readonly settings: Readonly<Record<string, string>>
+  /** The bare relay is measured instead of the gateway: what it cannot do on this machine, no gateway can. */
+  readonly isRelay?: true
 }
 
 /** Requests in flight of which each takes 200 ms at the upstream. */
@@ -77,6 +92,7 @@ const capacities: readonly Capacity[] = [
     settings: { MAX_REQUESTS: String(slots), USER_MAX_REQUESTS: String(slots) },
   },
   { name: 'processor', model: 'plain', connections: 64, settings: {} },
+  { name: 'relay', model: 'plain', connections: 64, settings: {}, isRelay: true },
 ]
 
 const users = 20
@@ -96,7 +112,9 @@ const startServer = async (
   front: Front,
   upstream: string,
   settings: Readonly<Record<string, string>>,
+  isRelay = false,
 ): Promise<Server> => {
+  if (isRelay) return startRelay(front, upstream)
   const file = join(temporaryFolder(), 'overload.db')
   const tokens = await addUsers(file, users)
   const env = {
@@ -108,6 +126,14 @@ const startServer = async (
   return { process: await start(command, { cwd: root, env, listening: /^sluice listening on (http\S+)$/ }), tokens }
 }
 
+/** With the listener of the gateway, and as many users, who are all the same to it. */
+const startRelay = async (front: Front, upstream: string): Promise<Server> => {
+  const kind = front === 'on' ? 'node' : 'pooled'
+  const env = { BUN_CONFIG_MAX_HTTP_REQUESTS: '65336' }
+  const relay = await start([process.execPath, join(root, 'test/bench/relay.ts'), kind, upstream], { env })
+  return { process: relay, tokens: Array.from({ length: users }, (_, nth) => `user-${nth}`) }
+}
+
 const requestOf = (model: string, token: string): LoadRequest => {
   const request = chat(model, false)
   return { ...request, headers: { ...request.headers, authorization: `Bearer ${token}` } }
@@ -117,11 +143,6 @@ interface Measured {
   readonly server: Server
   readonly capacity: Capacity
   readonly seconds: number
-}
-
-interface Peak {
-  readonly perSecond: number
-  readonly perCpuSecond: number
 }
 
 type Closed = Worker<Job, LoadResult>
@@ -144,7 +165,7 @@ const peakOf = async ({ server, capacity, seconds }: Measured, closed: Closed): 
 }
 
 /** Four times as many requests a second as the peak has, of many users. */
-const overloaded = async ({ server, capacity, seconds }: Measured, peak: Peak, open: Open) => {
+const overloaded = async ({ server, capacity, seconds }: Measured, peak: Peak, open: Open): Promise<Overloaded> => {
   const before = server.process.cpuMs()
   const result = await open.ask({
     ...{ url: server.process.url, seconds, perSecond: 4 * peak.perSecond, connections: 16 * capacity.connections },
@@ -175,14 +196,6 @@ const flooded = async ({ server, capacity, seconds }: Measured, peak: Peak, open
   return rounds
 }
 
-interface Round {
-  readonly alone: OpenResult
-  readonly beside: OpenResult
-  readonly flood: OpenResult
-}
-
-const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(0)} %`
-
 const run = async ({ fronts, capacities, seconds, json }: OverloadOptions): Promise<void> => {
   const facts = environment([{ name: 'sluice', path: root }])
   console.log(`${facts.text}\n${seconds} seconds`)
@@ -196,14 +209,14 @@ const run = async ({ fronts, capacities, seconds, json }: OverloadOptions): Prom
   for (const front of fronts) {
     for (const capacity of capacities) {
       const target = `${capacity.name}, ${front}`
-      const server = await startServer(front, upstream.url, capacity.settings)
+      const server = await startServer(front, upstream.url, capacity.settings, capacity.isRelay)
       const measured = { server, capacity, seconds }
       const peak = await peakOf(measured, closed)
       const result = await overloaded(measured, peak, flooding)
       overloads.push(overloadRow(target, peak, result))
       await server.process.stop()
       // A user has only a part of the room.
-      const shared = await startServer(front, upstream.url, sharedSettings(capacity))
+      const shared = await startServer(front, upstream.url, sharedSettings(capacity), capacity.isRelay)
       const parts = { ...measured, server: shared }
       await peakOf(parts, closed)
       floods.push(floodRow(target, await flooded(parts, peak, quiet, flooding)))
@@ -236,77 +249,6 @@ const run = async ({ fronts, capacities, seconds, json }: OverloadOptions): Prom
   }
 }
 
-/** The part of the peak's good answers that must be left, and how much longer a quiet user may wait. */
-const [leastPart, mostTimes] = [0.85, 2]
-
-const met = (isMet: boolean): string => (isMet ? 'met' : 'missed')
-
-const overloadNote = ({ target, part }: OverloadRow): string =>
-  `${target}: ${(100 * part).toFixed(0)} % of the peak, goal at least ${100 * leastPart}: ${met(part >= leastPart)}`
-
-const floodNote = ({ target, times }: FloodRow): string =>
-  `${target}: p99 ${times.toFixed(2)} times that of the user alone, goal at most ${mostTimes}: ${met(times <= mostTimes)}`
-
-interface OverloadRow extends Row {
-  readonly part: number
-}
-
-interface FloodRow extends Row {
-  readonly times: number
-}
-
 /** The same room for all, and a quarter of it for each user. */
 const sharedSettings = ({ settings, connections }: Capacity): Readonly<Record<string, string>> =>
   settings.MAX_REQUESTS === undefined ? settings : { ...settings, MAX_REQUESTS: String(4 * connections) }
-
-const overloadColumns = [
-  'peak /s',
-  'good /s',
-  'of the peak',
-  'peak /CPU s',
-  'good /CPU s',
-  'p99 ms',
-  'refused /s',
-  'p99 ms',
-  'given up /s',
-  'failed',
-]
-
-const overloadRow = (target: string, peak: Peak, result: Awaited<ReturnType<typeof overloaded>>): OverloadRow => {
-  const { perSecond, perCpuSecond, whole, refused, refusal, givenUp, failed, seconds } = result
-  const cells = [
-    ...[peak.perSecond.toFixed(0), perSecond.toFixed(0), percent(perSecond, peak.perSecond)],
-    ...[peak.perCpuSecond.toFixed(0), perCpuSecond.toFixed(0), whole.p99.toFixed(1)],
-    ...[(refused / seconds).toFixed(0), refusal.p99.toFixed(1), (givenUp / seconds).toFixed(0), String(failed)],
-  ]
-  return { target, cells, part: perSecond / peak.perSecond, figures: { peak, overload: result } }
-}
-
-const floodColumns = [
-  'p50 alone',
-  'p99 alone',
-  'p50',
-  'p99',
-  'ratio of p99',
-  'refused',
-  'flood good /s',
-  'refused /s',
-  'p99 ms',
-]
-
-const floodRow = (target: string, rounds: readonly Round[]): FloodRow => {
-  const of = (read: (round: Round) => number): number => medianOf(rounds.map(read))
-  const times = of(({ alone, beside }) => beside.whole.p99 / alone.whole.p99)
-  const cells = [
-    ...[of(({ alone }) => alone.whole.p50), of(({ alone }) => alone.whole.p99)].map((ms) => ms.toFixed(1)),
-    ...[of(({ beside }) => beside.whole.p50), of(({ beside }) => beside.whole.p99)].map((ms) => ms.toFixed(1)),
-    ...[times.toFixed(2), String(rounds.reduce((sum, { beside }) => sum + beside.refused + beside.failed, 0))],
-    of(({ flood }) => flood.good / flood.seconds).toFixed(0),
-    of(({ flood }) => flood.refused / flood.seconds).toFixed(0),
-    of(({ flood }) => flood.refusal.p99).toFixed(1),
-  ]
-  return { target, cells, times, figures: { rounds } }
-}
-
-const medianOf = (values: readonly number[]): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0

@@ -1,6 +1,7 @@
 import type { Problem } from '../../problem.ts'
 import { currentUser } from '../current-request.ts'
-import { RequestTurns } from './request-turns.ts'
+import { PromisedTurn } from './promised-turn.ts'
+import { RequestTurns, type WaitingForTurn } from './request-turns.ts'
 
 /** Of the process: it has one event loop. */
 let turns = new RequestTurns()
@@ -11,24 +12,47 @@ export const forgetRequestTurns = (): void => {
 }
 
 /**
- * For a listener, before each request: undefined if the request may be handled now, or has had its turn before.
- * Otherwise wait: the promise resolves when it may be, or with Problem 503 when it must not be, because too many
- * requests wait, or because its caller has left.
+ * For a listener, before each request: whether the request may be handled now, or has had its turn before. Otherwise
+ * `waiting.begin` is called when it may be, or with Problem 503 when it must not be, because too many requests wait, or
+ * because its caller has left.
  *
  * A turn of the event loop handles some requests only. Bun (1.4.5) accepts connections in one turn for as long as there
  * are more, and handles their first requests in between: callers that open a new connection for each request, and get
  * each response at once, would keep the requests on all other connections waiting, for ever.
  *
  * @param request undefined: the listener rejects it, because it is not valid
+ */
+export const mayBegin = (request: Request | undefined, waiting: WaitingForTurn): boolean =>
+  turns.mayBegin(request, waiting)
+
+/**
+ * The same with a promise: undefined if the request may be handled now.
+ *
  * @param hasLeft whether the caller has disconnected
  */
-export const requestTurn = (
-  request: Request | undefined,
-  hasLeft: () => boolean,
-): Promise<Problem | undefined> | undefined => turns.begin(request, hasLeft)
+export const requestTurn = (request: Request, hasLeft: () => boolean): Promise<Problem | undefined> | undefined => {
+  const turn = new Turn(hasLeft)
+  return turns.mayBegin(request, turn) ? undefined : turn.untilBegun()
+}
 
 /** The same for a message of a WebSocket connection. @param handshake the request that has opened it */
-export const messageTurn: typeof requestTurn = (handshake, hasLeft) => turns.next(handshake, hasLeft)
+export const messageTurn: typeof requestTurn = (handshake, hasLeft) => {
+  const turn = new Turn(hasLeft)
+  return turns.mayGoOn(handshake, turn) ? undefined : turn.untilBegun()
+}
+
+class Turn extends PromisedTurn {
+  readonly #hasLeft: () => boolean
+
+  constructor(hasLeft: () => boolean) {
+    super()
+    this.#hasLeft = hasLeft
+  }
+
+  get hasLeft(): boolean {
+    return this.#hasLeft()
+  }
+}
 
 /**
  * For the response of an upstream to a request of the current user: undefined if it may be handled now, otherwise wait.

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { setImmediate } from 'node:timers'
 import { afterIo } from '../../background/turns.ts'
 import type { Clock } from '../../clock.ts'
@@ -18,10 +19,17 @@ export interface RequestTurnsOptions {
   readonly afterIo?: (run: () => void) => void
 }
 
-interface WaitingRequest {
-  readonly hasLeft: () => boolean
-  /** @param problem why the request is not handled */
-  end(problem?: Problem): void
+/** A request, or another piece of work, that may have to wait for its turn. */
+export interface WaitingForTurn {
+  /** Whether its caller has disconnected. */
+  readonly hasLeft: boolean
+  /**
+   * Called once, if it had to wait. It must begin the work in a microtask, as the code after a promise does: the work
+   * that was taken before comes first.
+   *
+   * @param refusal why the request must not be handled
+   */
+  begin(refusal?: Problem): void
 }
 
 /** A symbol property of the request: a WeakMap entry costs ten times as much. */
@@ -38,7 +46,7 @@ export class RequestTurns {
   readonly #inNextTurn: (run: () => void) => void
   readonly #afterIo: (run: () => void) => void
   readonly #callers: Callers
-  readonly #waiting = new TurnQueue<WaitingRequest>(maxWaiting)
+  readonly #waiting = new TurnQueue<WaitingForTurn>(maxWaiting)
   /**
    * Requests and responses of this turn, and perhaps of earlier ones: only each 32nd looks for the end of its turn,
    * because that costs an immediate.
@@ -71,38 +79,38 @@ export class RequestTurns {
     return this.#refused
   }
 
-  /**
-   * Undefined if the request may be handled now, or has had its turn before. Otherwise wait: the promise resolves when
-   * it may be, or with Problem 503 when it must not be.
-   */
-  begin(request: Begun | undefined, hasLeft: () => boolean): Promise<Problem | undefined> | undefined {
+  /** Whether the request may be handled now, or has had its turn before. Otherwise `waiting.begin` is called once. */
+  mayBegin(request: Begun | undefined, waiting: WaitingForTurn): boolean {
     if (request) {
-      if (request[begun]) return undefined
+      if (request[begun]) return true
       request[begun] = true
     }
-    return this.next(request, hasLeft)
+    return this.mayGoOn(request, waiting)
   }
 
   /** The same for each of several pieces of work of a request. */
-  next(request: Request | undefined, hasLeft: () => boolean): Promise<Problem | undefined> | undefined {
+  mayGoOn(request: Request | undefined, waiting: WaitingForTurn): boolean {
     const caller = this.#isFull ? this.#callers.of(request) : undefined
-    if (caller === undefined || this.#mayBeginAtOnce(caller)) return this.#count()
-    return new Promise((end) => {
-      const refused = this.#waiting.add(caller, { hasLeft, end })
-      if (!refused) return
+    if (caller === undefined || this.#mayBeginAtOnce(caller)) {
+      this.#count()
+      return true
+    }
+    const refused = this.#waiting.add(caller, waiting)
+    if (refused) {
       this.#refused++
-      refused.end(busy)
-    })
+      refused.begin(busy)
+    }
+    return false
   }
 
   /**
-   * The same for the response of an upstream to a user's request: it comes before this user's requests that wait.
-   * Without a user it does not wait: other requests may wait for it.
+   * For the response of an upstream to a user's request: undefined if it may be handled now, otherwise wait. It comes
+   * before this user's requests that wait. Without a user it does not wait: other requests may wait for it.
    */
   resume(userOf: () => string | undefined): Promise<unknown> | undefined {
     const user = this.#isFull ? userOf() : undefined
     if (user === undefined || this.#mayBeginAtOnce({ key: user, isUser: true })) return this.#count()
-    return new Promise((end) => this.#waiting.resume(user, { hasLeft: hasNotLeft, end }))
+    return new Promise((begin) => this.#waiting.resume(user, { hasLeft: false, begin }))
   }
 
   /** The user of a request is known. */
@@ -115,7 +123,7 @@ export class RequestTurns {
     if (++this.#begun < maxPerTurn || this.#isFull) return
     this.#isFull = true
     this.#turnAt = this.#clock.now()
-    this.#inNextTurn(this.#beginNext)
+    this.#inNextTurn(this.#turn)
   }
 
   /**
@@ -128,6 +136,8 @@ export class RequestTurns {
     return caller.isUser && this.#atOnce++ < maxAtOnce
   }
 
+  readonly #turn = (): void => outsideOfRequests(this.#beginNext)
+
   readonly #beginNext = (): void => {
     const now = this.#clock.now()
     if (now >= this.#shortUntil) this.#perTurn = maxPerTurn
@@ -139,20 +149,21 @@ export class RequestTurns {
     for (this.#begun = 0; this.#begun < this.#perTurn && left < maxLeftPerTurn; ) {
       const next = this.#waiting.take()
       if (!next) break
-      if (next.hasLeft()) {
+      if (next.hasLeft) {
         left++
-        next.end(busy)
+        next.begin(busy)
       } else {
         this.#begun++
-        next.end()
+        next.begin()
       }
     }
     this.#isFull = !this.#waiting.isEmpty || this.#begun >= maxPerTurn
-    if (this.#isFull) this.#afterIo(this.#beginNext)
+    if (this.#isFull) this.#afterIo(this.#turn)
   }
 }
 
-const hasNotLeft = () => false
+/** The turn is due in the context of one request, and begins others. */
+const outsideOfRequests = AsyncLocalStorage.snapshot()
 
 /**
  * Requests and responses. Most requests of the default server take a fraction of a millisecond at once, in two parts:
