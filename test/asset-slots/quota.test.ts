@@ -9,6 +9,10 @@ import { counter, openProcess, type SlotProcess } from './fixture.ts'
 interface Opened extends AsyncDisposable {
   readonly emulator: Emulator
   readonly process: SlotProcess
+  /** Another process on the same store. */
+  readonly other: SlotProcess
+  /** What has become of slots in `process`. */
+  readonly changes: readonly string[]
   /** Adds assets, which all become active. */
   add(group: string, count: number): Promise<readonly string[]>
 }
@@ -20,9 +24,12 @@ repeatOnDatabases('with as many slots as GetAssetQuota says', ({ kind }) => {
     const made = await migratedDatabase(kind)
     const store = openStore(made.url, { deadlineMs: 60_000 })
     const upstream = ark({ ...emulator.ark, clock })
-    const process = openProcess(store, emulator, { clock, kind: upstream, slots: { slots: 'quota' } })
+    const changes: string[] = []
+    const observeChange = (change: string) => changes.push(change)
+    const process = openProcess(store, emulator, { clock, kind: upstream, slots: { slots: 'quota', observeChange } })
+    const other = openProcess(store, emulator, { clock, kind: upstream, slots: { slots: 'quota' } })
     return {
-      ...{ emulator, process },
+      ...{ emulator, process, other, changes },
       async add(group, count) {
         const ids: string[] = []
         for (let at = 0; at < count; at++) {
@@ -59,6 +66,22 @@ repeatOnDatabases('with as many slots as GetAssetQuota says', ({ kind }) => {
     await process.clock.pass(601_000)
     for (const id of ids) await process.placed([id], 'task')
     expect([emulator.library.assets().length, asked(), refusals(emulator)]).toEqual([5, 2, 2])
+  })
+
+  test('what a refusal has told holds until any process has made room; a deletion is no eviction', async () => {
+    await using opened = await open({ quota: 6 })
+    const { emulator, process, other, changes, add } = opened
+    const [group, empty] = [await process.group('ann', 'many'), await process.group('ann', 'empty')]
+    const [first = ''] = await add(group, 6)
+    const assets = () => emulator.library.assets().length
+    // The vendor counts both groups.
+    expect([assets(), refusals(emulator)]).toEqual([4, 1])
+    expect((await other.ask('ann', 'DELETE', `/assets/groups/${empty}`)).status).toBe(200)
+    await process.placed([first], 'task')
+    expect([assets(), refusals(emulator)]).toEqual([5, 1])
+    const evicted = changes.filter((change) => change === 'evicted').length
+    expect((await process.ask('ann', 'DELETE', `/assets/${first}`)).status).toBe(200)
+    expect([assets(), changes.filter((change) => change === 'evicted').length]).toEqual([4, evicted])
   })
 
   test('a lower quota takes slots away', async () => {
