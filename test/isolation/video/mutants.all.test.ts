@@ -1,7 +1,7 @@
 /** Runs with `--all`: random sequences, which must detect every mutant. */
 import { describe, expect, test } from 'bun:test'
 import { consentMutants } from './consent-mutants.ts'
-import { openFixture } from './fixture.ts'
+import { type Fixture, openFixture } from './fixture.ts'
 import { lendMutants } from './lend-mutants.ts'
 import { mutants } from './mutants.ts'
 import { findViolation } from './run.ts'
@@ -24,17 +24,22 @@ const skipped: Readonly<Record<string, number>> = {
   'a status goes back': 11,
   'a lost answer makes a task twice': 25,
   'a draft of every user is accepted': 5,
+  'a task that waits outlives its share': 20,
+  'a share serves new tasks for ever': 8,
+  'a video of a draft needs no share': 8,
+  'a task that waits outlives the consent': 8,
 }
+
+const find = async (fixture: Fixture, name: string, how: { readonly lends?: boolean; readonly withdraws?: boolean }) =>
+  (await findViolation(fixture, { ...how, runs: 3, seed, skipped: skipped[name], shrink: false })) ??
+  (await findViolation(fixture, { ...how, runs, seed, shrink: false }))
 
 describe('the isolation test of video generation detects the mutant', () => {
   test.each(Object.entries(mutants))(
     '%s',
     async (name, mutant) => {
       await using fixture = await openFixture('sqlite', { mutant })
-      const found =
-        (await findViolation(fixture, { runs: 3, seed, skipped: skipped[name], shrink: false })) ??
-        (await findViolation(fixture, { runs, seed, shrink: false }))
-      expect(found).toBeDefined()
+      expect(await find(fixture, name, {})).toBeDefined()
     },
     300_000,
   )
@@ -43,9 +48,9 @@ describe('the isolation test of video generation detects the mutant', () => {
 describe('the isolation test of lent assets detects the mutant', () => {
   test.each(Object.entries(lendMutants))(
     '%s',
-    async (_, mutant) => {
+    async (name, mutant) => {
       await using fixture = await openFixture('sqlite', { mutant, slots: true })
-      expect(await findViolation(fixture, { runs, seed, shrink: false, lends: true })).toBeDefined()
+      expect(await find(fixture, name, { lends: true })).toBeDefined()
     },
     300_000,
   )
@@ -54,9 +59,9 @@ describe('the isolation test of lent assets detects the mutant', () => {
 describe('the isolation test of consents detects the mutant', () => {
   test.each(Object.entries(consentMutants))(
     '%s',
-    async (_, mutant) => {
+    async (name, mutant) => {
       await using fixture = await openFixture('sqlite', { mutant, slots: true })
-      expect(await findViolation(fixture, { runs, seed, shrink: false, withdraws: true })).toBeDefined()
+      expect(await find(fixture, name, { withdraws: true })).toBeDefined()
     },
     300_000,
   )
