@@ -1,4 +1,4 @@
-import { AggregatorRegistry, type MetricObjectWithValues, type MetricValue, type Registry } from 'prom-client'
+import { AggregatorRegistry, Gauge, type MetricObjectWithValues, type MetricValue, Registry } from 'prom-client'
 
 /** The values of all metrics of a process at one time. Plain JSON, so that processes can exchange it. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[]
@@ -20,3 +20,18 @@ export const mergeSnapshots = (snapshots: readonly MetricsSnapshot[]): Registry 
 export const withoutGauges = (snapshot: MetricsSnapshot): MetricsSnapshot =>
   // prom-client declares `type` as a number, but writes its name into the JSON.
   snapshot.filter(({ type }) => String(type) !== 'gauge')
+
+/** Registers how many processes did not respond to a scrape: their values in it are those of an earlier one. */
+export const registerUnresponsive = (registry: Registry, count: number): void =>
+  new Gauge({
+    name: 'sluice_processes_unresponsive',
+    help: 'Processes that did not respond to this scrape: their values are older.',
+    registers: [registry],
+  }).set(count)
+
+/** What a process that reads the metrics of others adds to them. */
+export const unresponsiveSnapshot = (count: number): Promise<MetricsSnapshot> => {
+  const registry = new Registry()
+  registerUnresponsive(registry, count)
+  return readSnapshot(registry)
+}

@@ -25,7 +25,7 @@ export interface AlertRule {
 }
 
 /** The rules that only Prometheus can evaluate: a server that is down says nothing. */
-export const prometheusOnly: readonly string[] = ['SluiceDown', 'SluiceWorkerMissing']
+export const prometheusOnly: readonly string[] = ['SluiceDown', 'SluiceWorkerMissing', 'SluiceWorkerUnresponsive']
 
 /** The rules of `alerts.yml` but `prometheusOnly`. */
 export const alertRules = (): readonly AlertRule[] => [

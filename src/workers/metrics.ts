@@ -1,4 +1,10 @@
-import { type MetricsSnapshot, mergeSnapshots, readSnapshot, withoutGauges } from '../../plugins/metrics/snapshot.ts'
+import {
+  type MetricsSnapshot,
+  mergeSnapshots,
+  readSnapshot,
+  unresponsiveSnapshot,
+  withoutGauges,
+} from '../../plugins/metrics/snapshot.ts'
 
 /** One end of the channel between the supervisor and a worker: a `ChildProcess`, or the `process` of the worker. */
 export interface MessageChannel {
@@ -54,8 +60,8 @@ const supervisorTimeoutMs = 3 * workerTimeoutMs
  * The supervisor's part: it gives each worker the metrics of all workers.
  *
  * A sum of counters must never fall: Prometheus reads a lower value as a restart from zero. So the supervisor keeps the
- * last values of each worker. They stand in for a worker that does not respond, and its counters and histograms remain
- * in the sum after it has ended. Only what an ended worker has counted after the last scrape is lost.
+ * last values of each worker. They stand in for a worker that does not respond, which a gauge says, and its counters and
+ * histograms remain in the sum after it has ended. Only what an ended worker has counted after the last scrape is lost.
  */
 export const createWorkerMetrics = () => {
   const readers = new Map<MessageChannel, ReadMetrics>()
@@ -63,13 +69,16 @@ export const createWorkerMetrics = () => {
   let ended: Promise<MetricsSnapshot> = Promise.resolve([])
 
   const readAll = async (): Promise<readonly MetricsSnapshot[]> => {
+    let unresponsive = 0
     await Promise.all(
       [...readers].map(async ([worker, read]) => {
         const [snapshot] = await read(workerTimeoutMs).catch(() => [])
-        if (snapshot && readers.has(worker)) latest.set(worker, snapshot)
+        if (!readers.has(worker)) return
+        if (snapshot) latest.set(worker, snapshot)
+        else unresponsive++
       }),
     )
-    return Promise.all([ended, ...latest.values()])
+    return Promise.all([ended, ...latest.values(), unresponsiveSnapshot(unresponsive)])
   }
 
   return {
